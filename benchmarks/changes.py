@@ -38,7 +38,7 @@ class Changes:
         self.source = spark.read.parquet(str(lineitem(folder.parent, scale)))
 
     def figures(self, runs: int) -> Iterator[Figure]:
-        """Yield every row of the benchmark's table; print each as soon as it is measured."""
+        """Yield every row of the benchmark's table; print each one right after its measurement."""
         self._create("lineitem", self.source)
         before = self._times(self._sum_of_one, runs)
         yield from self._statement("DELETE of 1 % scattered rows", "lineitem", self._delete, runs,

@@ -76,7 +76,7 @@ class Peers:
         [[self.key]] = self.source.selectExpr("max(l_orderkey) div 64 * 32 + 1").collect()
 
     def figures(self, runs: int) -> Iterator[Figure]:
-        """Yield every row of the benchmark's table; print each as soon as it is measured."""
+        """Yield every row of the benchmark's table; print each one right after its measurement."""
         yield self._compare(f"{WRITE} lineitem SF{self.scale:g}", 0.75, self._writers(), runs, 1)
         yield self._bytes()
         self._check_that_all_rows_are_there()
@@ -158,7 +158,7 @@ class Peers:
         runs: int,
         warm_ups: int = 2,
     ) -> Figure:
-        # Colonnade makes durable what it writes: it must not pay for what the others left behind.
+        # Colonnade syncs its files. It must not pay for unsynced files that other formats left.
         times = in_turn(works, runs, warm_ups=warm_ups, before=os.sync)
         return self._figure(measure, "s", target, times)
 

@@ -45,7 +45,7 @@ class SqlWriter:
         if any(map(_has_no_text, _nodes(expression))):
             raise _no_text(value)
         text = str(expression.sql())
-        # In the hour that daylight saving time repeats, one text stands for two times.
+        # In the hour that daylight saving time repeats, one text means two times.
         times = {(node.sql(), node.value()) for node in _nodes(expression) if _is_time(node)}
         if len({time for time, _ in times}) < len(times):
             raise _no_text(value)

@@ -87,7 +87,7 @@ def add(
     block_rows: int = 65_536,
     **options: Any,
 ) -> None:
-    """Add rows as they stand as one RowSet with a cut every `block_rows`."""
+    """Add rows, in their order, as one RowSet with a cut every `block_rows`."""
     state = table.state
     chosen = write_options(state.schema, state.sort_key, WriteSettings())
     chosen = replace(chosen, block_rows=block_rows, **options)

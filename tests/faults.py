@@ -1,6 +1,6 @@
 """A store that fails as planned: what the tests of crashes and races put under the real code.
 
-Calls are numbered from 1, in the order in which they reach the store; `write`, `close` and `abort`
+Calls are numbered from 1, in the order of their arrival at the store; `write`, `close` and `abort`
 of an object writer count too. A plan says what happens at which number and everything else passes
 through, so a run repeats exactly. To visit every point of an operation, run it with a fault at
 call 1, 2, 3, … until `fired` stays empty.
@@ -23,7 +23,7 @@ T = TypeVar("T")
 class Fault(enum.Enum):
     """What goes wrong. Every fault keeps the contract of `ObjectStore`: real stores do all this.
 
-    Those said to be of some calls leave the others alone.
+    A fault that is limited to some calls leaves all other calls alone.
     """
 
     FAIL_BEFORE = "StoreError, and nothing was done"

@@ -1,7 +1,7 @@
 """Random tables of up to hundreds of thousands of rows: every type, nested up to four levels deep.
 
-Values come from small pools of what `strategies.py` makes, and columns are put together by Arrow,
-so that 100,000 rows take a fraction of a second. The same rows also come in other physical forms:
+Values come from small pools that `strategies.py` makes. Arrow joins them into columns, so that
+100,000 rows take a fraction of a second. Each table also exists in other physical forms:
 slices, chunks, dictionaries, views, runs, and with values that lie under a NULL.
 """
 

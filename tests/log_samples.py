@@ -169,7 +169,7 @@ def live(log: LogReader, state: TableState) -> list[LiveRowSet]:
 def replay(store: ObjectStore, epoch: int | None = None) -> Snapshot:
     """The head, or the state at an epoch, without any checkpoint."""
     bare = MemoryStore()
-    # Epoch 0 first: the others need it.
+    # Epoch 0 is first, because all later epochs need it.
     for info in sorted(store.list("_manifest/0"), key=lambda each: each.name):
         bare.put(info.name, store.get(info.name), sync=False)
     reader = LogReader(bare)

@@ -1,7 +1,7 @@
 """A table whose RowSets are lists in memory, changed through the real log by several writers.
 
-Statements are planned on a base, and committed later; what the log then says is compared with a
-plain dict of rows, to which statements are applied when they are committed.
+Statements are planned on a base, and committed later. A plain dict of rows applies each statement
+when it is committed. The content of the log is compared with it.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ class World:
         ids: Iterable[int],
         reads: frozenset[int] = frozenset(),
     ) -> Statement:
-        """Add one to a column of rows, in place, having read that column and others."""
+        """Add one to a column of rows in place, after reading that column and further ones."""
         wanted = frozenset(ids)
         ops: list[ReplaceColumn] = []
         chosen: list[Row] = []

@@ -126,7 +126,7 @@ def batches(
 
 
 def make_batch(schema: TableSchema, rows: int, seed: int) -> pa.RecordBatch:
-    """The same as `batches`, from a seed: for tests that need many or long batches."""
+    """Make batches as `batches` does, from a seed: for tests that need many or long batches."""
     rng = random.Random(seed)
     target = arrow_schema(schema)
     columns = []

@@ -82,7 +82,7 @@ def test_every_page_can_be_reached_from_the_readme() -> None:
 @pytest.mark.parametrize(
     "page", [each for each in code_pages() if not needs_spark(each)], ids=lambda page: page.stem
 )
-def test_the_code_of_every_page_without_spark_runs_as_it_stands(
+def test_the_code_of_every_page_without_spark_runs_unchanged(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -30,7 +30,7 @@ PRIVATE = re.compile(
 )
 """Classes that Spark does not promise to keep: plans, rules, strategies and servers.
 
-The connector API and `connector.*` are public. The class that carries commit messages lies in
+The connector API and `connector.*` are public. The class that carries commit messages is in
 `datasources.v2.python`; docs/decisions.md says why it is used.
 """
 

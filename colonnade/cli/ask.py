@@ -8,7 +8,7 @@ from colonnade.cli.exit_codes import DeclinedError
 
 
 def require_yes(question: str, yes: bool) -> None:
-    """Ask unless `yes`. Raises DeclinedError if the answer is no, or if there is no answer."""
+    """Ask unless `yes`. Raises DeclinedError without a yes."""
     if yes:
         return
     try:

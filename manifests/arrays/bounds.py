@@ -1,7 +1,7 @@
 """Bounds of many things as arrays, for pruning.
 
-A thing is a checkpoint segment, a RowSet or a block. The same table describes all three, so that
-one vectorised evaluation of a predicate prunes them.
+A thing is an entry segment, a RowSet or a block. One table describes all three, so that one
+vectorised evaluation of a predicate prunes them.
 """
 
 from __future__ import annotations

@@ -264,7 +264,7 @@ class EntryBlock:
         return block._replaced(replaced) if replaced else block
 
     def _replaced(self, replaced: Mapping[int, Sequence[ReplaceColumn]]) -> EntryBlock:
-        """Return the entries after columns were replaced. The changed RowSets come last."""
+        """Return the entries after columns were replaced. The changed RowSets are last."""
         found = np.isin(self.ids, np.fromiter(replaced, np.int64, len(replaced)))
         if not found.any():
             return self

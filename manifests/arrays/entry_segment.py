@@ -223,7 +223,7 @@ def _decode_partitions(
             raise CorruptionError(f"{name} is malformed: partitions of its entries are missing.")
         return Partitions((NO_PARTITION,), np.zeros(count, np.int64))
     index = _decode_between(vector, (0, len(values) - 1), count, f"{name}: partition_indexes")
-    # The same values in two layouts are two partitions.
+    # Equal values in two layouts are two partitions.
     used, numbers = np.unique(layouts * len(values) + index, return_inverse=True)
     keys = tuple((code // len(values), values[code % len(values)]) for code in used.tolist())
     for layout, each in keys:

@@ -42,7 +42,7 @@ def plan_compaction(
 ) -> CompactionPlan:
     """Choose which RowSets of `facts` to compact, as of an epoch."""
     pickers = _pickers(table, facts, policy, limits)
-    # Small RowSets come first, because they cost readers most and are the cheapest to merge.
+    # Small RowSets are picked first, because they cost readers most and are the cheapest to merge.
     rounds = (_Picker.small, _Picker.overlapping, _Picker.deleted)
     groups = [group for each in rounds for picker in pickers for group in each(picker)]
     return _plan(table, epoch, facts, policy, groups)

@@ -15,7 +15,7 @@ GroupKind = Literal["copy", "rewrite", "merge", "zorder", "repartition"]
 class CompactionGroup(Model):
     """RowSets that are replaced together, in an epoch of their own.
 
-    `rowsets` are ids, in the order in which their rows are read. `kind` says how:
+    `rowsets` are ids, in the order of reading. `kind` says how:
 
     * `copy` concatenates the RowSets and copies full blocks unchanged.
     * `rewrite` concatenates them too, and encodes most rows again.

@@ -166,8 +166,8 @@ class DropRowSet(Model):
     """Remove RowSets. The ranges of ids are inclusive, ascend and do not overlap.
 
     With a `kind`, a statement of that kind removed all remaining rows of the RowSets. Without a
-    `kind`, the change replaces the whole content that the table had at the base, even if there are
-    no ranges.
+    `kind`, the change overwrites all rows that the table had at the base, even if `rowsets` is
+    empty.
     """
 
     op: Literal["drop_rowset"] = "drop_rowset"

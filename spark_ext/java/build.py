@@ -40,8 +40,8 @@ def main() -> None:
 def build(jar: Path = JAR) -> bool:
     """Make `jar` from the sources, unless it is of these sources already; whether it was made.
 
-    The jar appears whole or not at all. Raises `RuntimeError` where there is no compiler or no
-    pyspark, or where the sources do not compile.
+    The jar appears whole or not at all. Raises `RuntimeError` if a compiler or pyspark is missing,
+    or if the sources do not compile.
     """
     if is_current(jar):
         return False
@@ -55,12 +55,12 @@ def build(jar: Path = JAR) -> bool:
 
 
 def is_current(jar: Path = JAR) -> bool:
-    """Whether `jar` is of the sources as they are."""
+    """Return whether `jar` was made from the present sources."""
     return hash_in(jar) == hash_of_sources()
 
 
 def hash_of_sources() -> str:
-    """The hash of everything that decides about the jar, but for the compiler."""
+    """Return the hash of everything that the jar depends on, except the compiler."""
     digest = hashlib.sha256(read_version().encode())
     for path in [*source_files(), *resource_files(), Path(__file__)]:
         name = path.resolve().relative_to(HERE).as_posix()
@@ -69,7 +69,7 @@ def hash_of_sources() -> str:
 
 
 def hash_in(jar: Path) -> str | None:
-    """The hash of the sources that `jar` was made of; none where there is no whole jar."""
+    """Return the hash of the sources of `jar`; None if the jar is missing or cut off."""
     try:
         with zipfile.ZipFile(jar) as archive:
             text = archive.read("META-INF/MANIFEST.MF").decode()
@@ -151,7 +151,7 @@ def source_files() -> list[Path]:
 
 
 def resource_files() -> list[Path]:
-    """Every file that goes into the jar as it is, in a fixed order."""
+    """Return the files that the jar holds unchanged, in a fixed order."""
     return sorted(path for path in RESOURCES.rglob("*") if path.is_file())
 
 

@@ -49,7 +49,7 @@ def build_wheel(
 def build_editable(
     wheel_directory: str, config_settings: Any = None, metadata_directory: str | None = None
 ) -> str:
-    """A wheel that points to this tree, in which the jar is."""
+    """Build a wheel that points to this tree and its jar."""
     build.build()
     return str(build_meta.build_editable(wheel_directory, config_settings, metadata_directory))
 

@@ -12,11 +12,11 @@ from colonnade.tableformat.scan.plan import RowSetScan, ScanPlan
 
 
 def narrow_plan(store: ObjectStore, plan: ScanPlan) -> ScanPlan:
-    """The plan without the stretches of rows in which no row can meet its predicate.
+    """Return the plan without stretches that cannot have a row that meets its predicate.
 
-    The same rows are read, and whoever divides the plan knows how much that is. Costs a read of the
-    footer, and one of the index of each column of the predicate, for each RowSet; RowSets are
-    looked at side by side. Raises CorruptionError, StoreError.
+    The rows of the result stay the same, and the caller can divide the remaining bytes into equal
+    shares. For each RowSet it costs a read of the footer, and one of the index of each column of
+    the predicate; RowSets are read side by side. Raises CorruptionError, StoreError.
     """
     predicate = plan.bound_predicate()
     if predicate is None or not plan.rowsets:

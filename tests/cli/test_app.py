@@ -224,7 +224,7 @@ def test_what_a_terminal_cannot_show_is_escaped_and_json_is_utf_8(tmp_path: Path
     assert orjson.loads(printed("--json"))[0]["name"] == "züge"
 
 
-def test_a_reader_that_stops_early_is_no_error(shop: Path) -> None:
+def test_a_reader_that_stops_early_is_not_an_error(shop: Path) -> None:
     command = f"{sys.executable} -m colonnade history {shop} | head -n 1"
     ran = subprocess.run(command, shell=True, cwd=ROOT, capture_output=True, text=True, check=True)
     assert ran.stdout.startswith("epoch")

@@ -140,7 +140,7 @@ def test_damage_is_told_where_it_is_and_by_the_exit_code(run: Run, shop: Path) -
     assert run("verify", shop).code == 8
 
 
-def test_rows_are_erased_when_somebody_agrees_and_what_holds_them_is_said(
+def test_rows_are_erased_when_the_user_agrees_and_what_still_holds_them_is_named(
     run: Run, shop: Path
 ) -> None:
     orders, where = shop / "orders", ("--where", "id < 5")

@@ -20,7 +20,7 @@ def test_a_tag_is_given_listed_read_and_removed(run: Run, shop: Path) -> None:
     assert run("count", shop / "orders", "--tag", "loaded").code == 3
 
 
-def test_a_table_is_restored_when_somebody_agrees(run: Run, shop: Path) -> None:
+def test_a_table_is_restored_when_the_user_agrees(run: Run, shop: Path) -> None:
     declined = run("restore", shop / "orders", "--epoch", 3, answer="n\n")
     assert declined.code == 11
     assert "to epoch 3? It is at epoch 6." in declined.err

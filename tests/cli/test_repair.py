@@ -8,7 +8,7 @@ import colonnade
 from tests.cli.runner import Run, order_rows
 
 
-def test_a_damaged_rowset_is_taken_out_only_when_somebody_agrees(
+def test_a_damaged_rowset_is_removed_only_when_the_user_agrees(
     run: Run, shop: Path, tmp_path: Path
 ) -> None:
     colonnade.open(shop / "orders").append(order_rows(100, 20_000))

@@ -33,7 +33,7 @@ addEventListener("load", () => {
 });
 </script>"""
 
-pytestmark = pytest.mark.long  # for which `bash tests/run --long` installs the browser
+pytestmark = pytest.mark.long  # `bash tests/run --long` installs the browser
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +80,7 @@ def test_a_narrow_page_scrolls_in_no_direction_but_down(page: Path) -> None:
     assert found["loaded"] == []
     assert found["drawn"] >= 5
     assert found["hidden"] == 0
-    assert found["name"] < WIDTH / 2  # numbers stand beside names, however long these are
+    assert found["name"] < WIDTH / 2  # long names do not push the numbers away
 
 
 def test_the_page_is_dark_where_the_reader_wants_it(page: Path) -> None:

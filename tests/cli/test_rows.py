@@ -67,7 +67,7 @@ def test_years_before_the_first_have_four_digits_or_more(run: Run, tmp_path: Pat
     assert [row["at"] for row in found][1:] == [f"{text}T00:00:00.000000+00:00" for text in texts]
 
 
-def test_no_row_is_an_order_to_a_terminal_and_null_is_no_text(run: Run, tmp_path: Path) -> None:
+def test_no_row_is_a_command_to_a_terminal_and_null_is_not_text(run: Run, tmp_path: Path) -> None:
     table = colonnade.create(tmp_path / "t", pa.schema([("id", pa.string()), ("n", pa.int64())]))
     table.append(pa.table({"id": ["\x1b[31mred\x9b", None], "n": [1234, None]}))
     lines = run("head", table.path).out.splitlines()

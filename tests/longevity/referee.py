@@ -1,4 +1,4 @@
-"""What must hold when all have stopped: of what was read, of the rows, and of the files."""
+"""Checks after all processes have stopped: of what they read, of the rows, and of the files."""
 
 from __future__ import annotations
 

@@ -142,7 +142,7 @@ def read(path: Path, records: Path, seat: str, order: random.Random) -> None:
         except (NotFoundError, CorruptionError):
             if time.monotonic() < renewed + PIN_SECONDS:
                 raise
-            # It was so slow that the epoch went before its pin, or after it.
+            # It was too slow: retention removed the epoch before the pin, or after it.
 
 
 def _seen(rows: pa.Table) -> Mapping[str, object]:

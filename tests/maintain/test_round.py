@@ -106,7 +106,7 @@ def test_two_schedulers_at_once_do_no_harm(lake: Path) -> None:
     assert colonnade.open(lake / "trips").state.rowsets.rowset_count == 1
 
 
-def test_a_step_that_fails_does_not_keep_the_others_from_being_tried(lake: Path) -> None:
+def test_the_other_steps_are_tried_after_a_step_fails(lake: Path) -> None:
     place = open_database(str(lake))
 
     def fails(*_: object) -> None:
@@ -145,7 +145,7 @@ def test_a_round_says_what_holds_epochs(lake: Path) -> None:
 
 
 @pytest.mark.parametrize("days", [3, 73 * 365])
-def test_a_round_goes_on_where_the_log_is_dated_ahead(
+def test_a_round_continues_when_the_log_is_dated_ahead(
     days: int, lake: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place = open_database(str(lake))
@@ -272,7 +272,7 @@ def test_a_round_that_is_interrupted_leaves_a_line(
     assert line["errors"] == [{"step": "round", "kind": "INTERRUPTED", "message": "1 of 3 groups."}]
 
 
-def test_what_is_no_database_gets_no_journal(lake: Path, tmp_path: Path) -> None:
+def test_a_folder_without_a_database_gets_no_journal(lake: Path, tmp_path: Path) -> None:
     assert run_command("maintain", tmp_path / "nothing").code == 3
     assert run_command("maintain", lake / "trips").code == 2
     assert not (tmp_path / "nothing").exists()
@@ -293,7 +293,7 @@ def test_an_error_that_the_journal_cannot_take_is_still_the_one_that_is_said(
     assert "no line in the journal: No space left." in ran.err
 
 
-def test_where_spark_fails_at_one_table_a_round_goes_on_with_the_others(
+def test_when_spark_fails_at_one_table_a_round_continues_with_the_other_tables(
     lake: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     zones = colonnade.open(lake / "zones")
@@ -315,7 +315,7 @@ def test_where_spark_fails_at_one_table_a_round_goes_on_with_the_others(
     assert done.vacuum is not None
 
 
-def test_a_reader_of_the_lines_that_is_gone_ends_the_rounds() -> None:
+def test_a_closed_output_ends_the_rounds() -> None:
     def work() -> None:
         raise BrokenPipeError
 

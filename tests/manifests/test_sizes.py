@@ -12,7 +12,7 @@ def test_sizes_are_read_with_their_units() -> None:
 
 
 @pytest.mark.parametrize("text", ["m", "-1", "1.5m", "7ib", "7 bytes", "1mm", "٣"])
-def test_what_is_no_size_is_refused(text: str) -> None:
+def test_an_invalid_size_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=text):
         parse_size(text)
 

@@ -13,7 +13,7 @@ from xdist.scheduler import LoadFileScheduling
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = ("spark_shell", "spark: SparkSession")
-"""How tests ask for a Spark that others use, too; that of the most tests first."""
+"""The fixtures of shared Sparks; the one with the most tests is first."""
 
 
 def share(nodeid: str) -> str:

@@ -80,7 +80,7 @@ from tests.simulation.world import Actor, simulate
 Plant = Callable[[], AbstractContextManager[Any]]
 
 UNKNOWN = (Fault.LOST_REQUEST, Fault.FAIL_AFTER, Fault.HIDDEN_RETRY, Fault.LATE)
-"""Faults after which nobody knows at once whether a commit landed."""
+"""Faults that leave the outcome of a commit unknown at first."""
 
 
 def _take_slot(unknown: Callable[[ObjectStore, Epoch], Epoch | Stub]) -> Plant:
@@ -121,7 +121,7 @@ def _next_slot(store: ObjectStore, epoch: Epoch) -> Epoch | Stub:
 
 
 def _after(forgive: Callable[[Taken, str], bool]) -> Plant:
-    """Statements that met on a row, and of which some are thought done."""
+    """Statements on the same row; some of them are treated as done."""
 
     def after(
         target: TargetRowSet, kind: str, gone: FrozenBitMap, vector: Any, **how: bool
@@ -315,7 +315,7 @@ SENT_AGAIN = (Driver(4), Writer(2), Reader(1), Vacuumer(5))
 
 @contextmanager
 def _marked_last() -> Iterator[None]:
-    """Slots are freed when nobody can tell yet."""
+    """Slots are freed before their mark is visible."""
     later: list[tuple[Any, ...]] = []
 
     def free(store: ObjectStore, numbers: Sequence[int], threads: int) -> None:

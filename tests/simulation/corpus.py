@@ -1,7 +1,7 @@
-"""Seeds that found something once; they run before all others.
+"""Seeds that once found a bug; they run before all other seeds.
 
-Each is the seed and the rate of faults. What they found is told by tests of its own too, since a
-seed means another run as soon as the simulation changes.
+Each is the seed and the rate of faults. Each bug also has a test of its own, because a seed
+means another run as soon as the simulation changes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Databases that are dropped and created again at one place, beside writers that sleep.
 
-Every process works on local disk through a store that lets others go on before each call, and may
-be killed there. Everything is drawn from one seed.
+Every process works on local disk. Before each call its store passes the turn to another process,
+and may kill its own. Everything is drawn from one seed.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class Dropping:
         self._kill_rate = self._order.choice((0.0, 0.0, 0.01))
 
     def _meet(self, risk: float = 0.0) -> None:
-        """Let others go on; perhaps be killed, where it matters most at a higher risk."""
+        """Pass the turn, and perhaps kill this process; `risk` is higher at critical calls."""
         self._turns.pass_turn()
         if self._order.random() < max(risk, self._kill_rate):
             raise Stopped("killed")
@@ -107,7 +107,7 @@ class Dropping:
 
     @contextmanager
     def _between_steps(self) -> Iterator[None]:
-        """Let others go on, and kill, between the steps of a removal too."""
+        """Also pass the turn, and kill, between the steps of a removal."""
 
         def remove(path: str, **how: Any) -> None:
             self._meet()

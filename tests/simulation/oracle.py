@@ -43,7 +43,7 @@ ALL = Condition()
 UNCHANGED = frozenset(
     {"vacuum", "compaction", "compact", "tag", "untag", "pin", "unpin", "alter_table"}
 )
-"""Operations of epochs without a note: rows stay as they are."""
+"""Operations of epochs without a note: they do not change rows."""
 
 
 @dataclass
@@ -77,7 +77,7 @@ class Oracle:
         epoch = decode_slot(data, number, f"epoch {number}")
         assert isinstance(epoch, Epoch)
         if number < len(self.epochs):
-            return  # Into a freed slot: whoever put it must not be told that it has committed.
+            return  # The slot was freed, so its writer must not be told that it has committed.
         assert number == len(self.epochs), f"epoch {number} leaves a gap"
         if self.epochs:
             last = self.epochs[-1]
@@ -154,7 +154,7 @@ class Oracle:
         return found
 
     def tell(self, intent: Intent, error: ColonnadeError | None, epoch: int | None) -> None:
-        """What the writer of an intent was told; nobody asks where it was killed."""
+        """Record what the writer of an intent was told; a killed writer is told nothing."""
         outcome = "done" if error is None else error.kind
         self.told.append((intent, outcome, epoch))
 

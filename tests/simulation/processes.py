@@ -82,7 +82,7 @@ class Worker:
 
 
 def run(folder: Path, seconds: float, processes: int, seed: int) -> int:
-    """Keep so many processes at work and kill one of them again and again; returns how many."""
+    """Keep the processes at work and kill one of them repeatedly; return the number of kills."""
     database = ArrowDatabase.create(folder / "db")
     for name in TABLES:
         database.create_table(

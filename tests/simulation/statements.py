@@ -1,6 +1,6 @@
 """What a writer wants, as a value: how to ask for it, and what it must do to plain rows.
 
-It travels in the note of its epoch, so whoever reads a log knows what every epoch must have done.
+It travels in the note of its epoch, so a reader of the log knows what every epoch must have done.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def nested(ids: NDArray[np.int64]) -> pa.RecordBatch:
 
 
 def batch(rows: Values, copies: int = 1) -> pa.Table:
-    """Rows as Arrow has them, each so many times."""
+    """Return rows as an Arrow table, with `copies` of each."""
     ids = np.repeat(np.array([i for i, _ in rows], np.int64), copies)
     columns: list[Any] = [
         pa.array(ids),
@@ -138,7 +138,7 @@ class Condition:
         }[self.test]
 
     def of(self, rows: Rows) -> dict[int, Row]:
-        """Return the rows for which the predicate is true."""
+        """Return the rows that meet the predicate."""
         return {i: row for i, row in rows.items() if self.holds(i, row.v)}
 
     def holds(self, row: int, v: int | None) -> bool:
@@ -285,14 +285,14 @@ class Step:
         return self.kind == "delete" and self.where.test in ("all", "ids")
 
     def on_layout(self, width: int) -> Step:
-        """The same on a table whose partitions have this width, which some steps depend on."""
+        """Return this step for a table with partitions of a width; some steps depend on it."""
         if self.kind != "replace_partitions":
             return self
         cells = sorted({cell(v, width) for _, v in self.rows})
         return replace(self, where=Condition("cells", (width, *cells)))
 
     def written(self, before: Rows, epoch: int) -> dict[int, Row]:
-        """Its rows as an epoch writes them over others."""
+        """Return its rows as an epoch writes them; known rows keep the epoch of their birth."""
         return {i: Row(v, before[i].born if i in before else epoch, epoch) for i, v in self.rows}
 
 
@@ -325,7 +325,7 @@ class Intent:
         return json.dumps(asdict(self))
 
     def on_layouts(self, widths: Mapping[str, int]) -> Intent:
-        """The same on tables whose partitions have these widths."""
+        """Return this statement for tables with partitions of these widths."""
         return replace(
             self, steps=tuple(step.on_layout(widths.get(step.table, 0)) for step in self.steps)
         )

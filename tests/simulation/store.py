@@ -66,7 +66,7 @@ class Disk(MemoryStore):
         return self.clock()
 
     def litter(self, name: str, data: bytes) -> None:
-        """Put what nobody is told of, unless the name is taken."""
+        """Put an object without telling the oracle, unless the name is taken."""
         super().put_if_absent(name, data)
 
     def delete(self, name: str) -> None:

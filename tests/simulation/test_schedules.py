@@ -153,7 +153,7 @@ def turns(schedule: Schedule) -> Turns:
 
 
 def fresh(start: Start) -> Start:
-    """The same again, for one run."""
+    """Return a copy of the start, for one run."""
     oracle = copy.copy(start.oracle)
     for name in ("epochs", "states", "landed", "told"):
         setattr(oracle, name, copy.copy(getattr(oracle, name)))
@@ -200,7 +200,7 @@ def run(start: Start, schedule: Schedule) -> int:
 
 
 def with_own_rows(steps: tuple[Step, ...], offset: int) -> tuple[Step, ...]:
-    """The same steps; rows that they add have ids of their own, but for those of an upsert."""
+    """Return the steps with new ids for the rows that they add, except those of an upsert."""
     return tuple(
         step
         if step.kind == "upsert"

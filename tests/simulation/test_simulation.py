@@ -16,7 +16,7 @@ RUNS = 16
 """Seeds of one push; which ones is always the same, so that a failure is everybody's."""
 
 
-def test_nothing_goes_wrong_whatever_fails() -> None:
+def test_no_invariant_breaks_whatever_fails() -> None:
     counters = Counters()
     for seed, rate in CORPUS:
         simulate(seed, ACTORS, counters, rate)

@@ -57,7 +57,7 @@ class Turns:
                 raise Aborted
 
     def sleep(self, over: Callable[[], bool]) -> None:
-        """Let others go on until something is over, or all others are done or sleep too."""
+        """Pass the turn until `over` is true, or all other processes are done or asleep."""
         if self._running >= 0:
             self._sleeping[self._running] = over
         self.pass_turn()

@@ -61,7 +61,7 @@ class Actor(Protocol):
 
     @property
     def weight(self) -> float:
-        """The relative weight with which this kind of work is chosen."""
+        """The weight of this kind of work when one is chosen at random."""
 
     def act(self, database: ArrowDatabase, world: World, order: random.Random) -> None:
         """Do one piece of work. Raises whatever the code under test does."""
@@ -234,8 +234,8 @@ class World:
     def ask(self, intent: Intent, act: Callable[[], int | None]) -> None:
         """Do what an intent says, and remember the answer.
 
-        Whatever is not an unknown outcome says that nothing was committed, also of what was sent
-        before.
+        Any error other than an unknown outcome says that nothing was committed, not even by an
+        earlier attempt.
         """
         try:
             epoch = act()
@@ -399,7 +399,7 @@ def _warn(_: logging.Logger, message: str, *values: object, exc_info: bool = Fal
 
 
 class OneByOne(Executor):
-    """Runs what it is given at once, so that no thread comes in that nobody gave the turn."""
+    """Runs each task at once in the thread of the caller, which has the turn."""
 
     def __init__(self, *_: object, **__: object) -> None:
         super().__init__()

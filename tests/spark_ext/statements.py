@@ -55,7 +55,7 @@ ROAD: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("SELECT sum(a) FROM named", ("3",)),
     ("DROP TABLE named", ()),
 )
-"""Statements and their results, in this order; at first nothing of what they name is there."""
+"""Statements and their results, in this order; at first no table of theirs exists."""
 
 RESULT = [row for _, rows in ROAD for row in rows]
 """The results of the whole road."""

@@ -47,7 +47,7 @@ def ids(path: Path) -> list[int]:
 
 
 def check_next_job(spark: SparkSession, path: Path, before: list[int]) -> None:
-    """An append by Spark adds its rows to those that plain Arrow sees before it, and no others."""
+    """An append by Spark adds only its own rows to the rows that plain Arrow sees before it."""
     assert ids(path) == before
     rows = spark.range(FEW, FEW + 10).selectExpr("id", "rand() AS noise")
     rows.write.format("colonnade").mode("append").save(str(path))

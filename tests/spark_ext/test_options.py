@@ -43,7 +43,7 @@ def test_the_other_options_of_a_read() -> None:
 
 
 @pytest.mark.parametrize("name", ["v1", "2026-q1", "né", "2026-11-22", "1.5"])
-def test_a_version_that_is_no_number_is_a_tag(name: str) -> None:
+def test_a_version_that_is_not_a_number_is_a_tag(name: str) -> None:
     assert read(versionAsOf=name) == ReadOptions("/t", tag=name)
     assert epoch_or_tag(name) == (None, name)
 

@@ -14,7 +14,7 @@ from tests.pages import ROOT, code_pages, needs_spark
 
 @pytest.mark.spark
 @pytest.mark.timeout(600)
-def test_the_code_of_every_page_with_spark_runs_as_it_stands(tmp_path: Path) -> None:
+def test_the_code_of_every_page_with_spark_runs_unchanged(tmp_path: Path) -> None:
     pages = [page for page in code_pages() if needs_spark(page)]
     assert ROOT / "README.md" in pages
     command = [sys.executable, "-m", "tests.spark_ext.run_pages", *map(str, pages)]

@@ -132,7 +132,7 @@ def test_a_refusal_keeps_its_code_and_sentence() -> None:
 
 
 @pytest.mark.parametrize("result", [{"unknown": object()}, {"cents": 2**64}])
-def test_a_result_that_is_no_json_is_still_answered(
+def test_a_result_that_is_not_json_is_still_answered(
     result: dict[str, Any], capfd: pytest.CaptureFixture[str]
 ) -> None:
     error = reply_to(lambda args: result)["error"]
@@ -179,7 +179,7 @@ def test_what_an_operation_prints_cannot_corrupt_the_replies() -> None:
     assert "from below" in done.stderr
 
 
-def test_it_ends_when_nobody_asks_for_long() -> None:
+def test_it_ends_after_a_long_time_without_a_request() -> None:
     program = "from colonnade.spark_ext.planner.__main__ import main; main(idle_seconds_max=0.3)"
     with subprocess.Popen(
         [sys.executable, "-c", program],

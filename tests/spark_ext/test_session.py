@@ -177,7 +177,7 @@ def test_what_is_wrong_with_a_planner_is_one_sentence(
         assert part in text
 
 
-def test_what_a_python_prints_as_it_starts_is_no_reply(seen: Any) -> None:
+def test_output_of_a_starting_python_is_not_a_reply(seen: Any) -> None:
     assert seen["problems"]["chatty"] is None
 
 
@@ -200,7 +200,7 @@ def test_no_planner_is_left_behind(seen: Any) -> None:
     assert not alive(seen["last"]["planner_pid"])
 
 
-def test_the_log_lies_where_spark_logs(seen: Any) -> None:
+def test_the_log_is_in_sparks_log_folder(seen: Any) -> None:
     log = Path(seen["last"]["planner_log"])
     assert log.parent.name == "logs"
     assert "No module named orjson" in log.read_text()

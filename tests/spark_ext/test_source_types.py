@@ -62,7 +62,7 @@ def every_type() -> TableSchema:
 
 
 @pytest.mark.spark_compat
-def test_every_type_goes_through_spark_and_back_to_the_bit(
+def test_every_type_passes_through_spark_and_back_bit_by_bit(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     schema = every_type()

@@ -75,7 +75,7 @@ def test_history_says_what_each_epoch_did(spark: SparkSession, tmp_path: Path) -
 
 
 @pytest.mark.spark_compat
-def test_detail_is_one_row_about_the_table_as_it_is_now(
+def test_detail_is_one_row_about_the_newest_state_of_the_table(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     table = trips(spark, tmp_path / "trips")
@@ -205,7 +205,7 @@ def test_executors_find_the_damage_that_threads_find(spark: SparkSession, tmp_pa
         assert damaged.name in str(report)
 
 
-def test_what_goes_wrong_in_an_executor_is_one_sentence(
+def test_an_error_in_an_executor_is_one_sentence(
     spark: SparkSession,
     tmp_path: Path,
     error_of: Callable[[Callable[[], object]], str],

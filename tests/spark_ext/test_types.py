@@ -155,14 +155,17 @@ def test_metadata_may_have_the_keys_of_a_schema() -> None:
 
 
 @pytest.mark.parametrize("value", [float("nan"), object(), {"deep": float("inf")}, "\ud800"])
-def test_metadata_that_is_no_json_is_refused_naming_the_column(value: object) -> None:
+def test_metadata_that_is_not_json_is_refused_with_the_column_named(value: object) -> None:
     inner = spark.StructType([spark.StructField("x", spark.LongType(), True, {"k": value})])
     with pytest.raises(InvalidInputError, match=r"metadata of column 'c\.x'"):
         from_spark(one(inner))
 
 
 def without_ids(field: SchemaField) -> SchemaField:
-    """What Spark can say: no ids, and of `element`, `key` and `value` no comments and metadata."""
+    """Return what Spark can express of a field.
+
+    It has no ids, and no comments or metadata of `element`, `key` and `value`.
+    """
     bare = [without_ids(child) for child in field.children()]
     if not isinstance(field.type, str) and field.type.type != "struct":
         bare = [child.model_copy(update={"comment": None, "metadata": None}) for child in bare]
@@ -218,7 +221,7 @@ def test_collations_stand_in_the_metadata_of_the_field_around_them() -> None:
 
 @pytest.mark.parametrize("name", ["varchar(3)", "char(3)", "int"])
 @pytest.mark.parametrize("apart", [False, True])
-def test_a_collation_of_what_is_no_string_is_refused(name: str, apart: bool) -> None:
+def test_a_collation_of_a_type_other_than_string_is_refused(name: str, apart: bool) -> None:
     """Spark has it in the type or in the metadata; rows would be compared in another way."""
     collations = {"__COLLATIONS": {"c": "icu.UNICODE_CI"}}
     told = {"type": name, "metadata": collations} if apart else {"type": f"{name} collate fr_CI"}

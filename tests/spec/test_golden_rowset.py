@@ -69,7 +69,7 @@ SCHEMA = TableSchema(
         SchemaField(id=13, name="ratio", type="float"),
     )
 )
-"""The newest version's; the last two columns came with versions 2 and 3."""
+"""The schema of the newest version. Versions 2 and 3 each added one of the last columns."""
 
 BLOOM_COLUMNS = {1: (), 2: (), 3: (1, 2, 3, 4, 5, 6, 7, 10, 12, 13)}
 

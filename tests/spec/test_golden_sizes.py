@@ -1,8 +1,8 @@
 """Blocks of nested columns whose index states fewer bytes than they take are read all the same.
 
 The first writers left out which structs are NULL when they stated how many bytes a block takes. The
-RowSet in `golden/rowset-v3-understated` was written so, by `write_rowset` as it was then; no later
-writer makes it again.
+RowSet in `golden/rowset-v3-understated` was written by such a `write_rowset`. No
+later writer makes such a file.
 Specification: docs/spec/rowset.md#decoded
 """
 

@@ -107,7 +107,7 @@ DECIMALS = (0, 1, -1, 1420, -1420, 127, 128, -128, -129, 32767, 32768, 10**9 - 1
 
 
 def cases() -> Iterator[tuple[str, str, int | None, Any]]:
-    """What stands in the file."""
+    """Return the content of the file."""
     values: dict[str, tuple[Any, ...]] = {
         **{t: (0, 1, -1, 34, 2**bits - 1, -(2**bits)) for t, bits in WHOLE.items()},
         "decimal(9,2)": tuple(v for v in DECIMALS if abs(v) < 10**9),
@@ -180,7 +180,7 @@ def test_the_hashes_are_those_that_iceberg_publishes() -> None:
         assert buckets_of(field, column, [decode_bound(value)]) == [wanted]
 
 
-def test_every_value_of_the_file_comes_out_alone_and_among_others() -> None:
+def test_every_value_of_the_file_is_transformed_right_alone_and_in_a_batch() -> None:
     groups: dict[tuple[str, str, int | None], list[dict[str, Any]]] = {}
     for each in json.loads(FILE.read_text("utf-8")):
         key = (each["type"], each["transform"], each["argument"])

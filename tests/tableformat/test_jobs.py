@@ -24,7 +24,7 @@ def test_work_is_told_while_it_runs_and_does_not_begin_afterwards() -> None:
     assert told == ["running"]
 
 
-def test_one_that_cannot_be_told_keeps_none_of_the_others_from_it(
+def test_a_listener_that_fails_does_not_keep_other_listeners_from_being_told(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     stop, told = Stop(), []

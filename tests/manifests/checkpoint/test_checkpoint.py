@@ -234,7 +234,7 @@ def test_unchanged_large_segments_are_reused() -> None:
 
 @pytest.mark.parametrize("gone", [((0, 1),), ((0, 0), (1, 1)), ((0, 2),)])
 @pytest.mark.parametrize("deleted", [None, 0, 3])
-def test_a_checkpoint_counts_what_is_left_when_segments_are_gone(
+def test_a_checkpoint_counts_the_remaining_rows_after_segments_were_removed(
     gone: tuple[tuple[int, int], ...], deleted: int | None
 ) -> None:
     store = MemoryStore()
@@ -253,7 +253,7 @@ def test_a_checkpoint_counts_what_is_left_when_segments_are_gone(
     assert counted.byte_count == sum(each.entry.byte_count for each in left)
 
 
-def test_segments_that_go_with_others_are_not_counted_twice() -> None:
+def test_segments_that_are_dropped_together_are_not_counted_twice() -> None:
     store = MemoryStore()
     log = make_log(store, 1, limits=Limits(segment_rowsets=32))
     state = log.commit(append(*(entry(1) for _ in range(20))), with_orders(store, log))

@@ -144,7 +144,7 @@ def step(log: Log, state: Snapshot, stale: Snapshot, chance: random.Random) -> S
         name = state.tables[again].name
         carried = [Txn(table=again, app=f"app{n}", version=n) for n in (1, 2)]
         made: list[Operation] = [DropTable(table=again), table(again, name), *carried]
-        # The same batches have landed already; only a new one makes it a change.
+        # These batches have landed before; only a new one makes this a change.
         own = Txn(table=again, app=f"again{state.epoch}", version=0)
         one = change(*made, own)
         carries = frozenset((each.table, each.app) for each in carried)
@@ -210,7 +210,9 @@ def test_a_checkpoint_of_tables_with_rowsets_is_made_anew_where_the_last_one_is_
 
 
 @pytest.mark.parametrize("limits", [SMALL, PAGED])
-def test_vacuum_keeps_the_batches_of_kept_states_and_removes_the_others(limits: Limits) -> None:
+def test_vacuum_keeps_the_batches_of_kept_states_and_removes_all_other_batches(
+    limits: Limits,
+) -> None:
     store, log, state = with_batches(300, limits)
     model = {f"app{number}": number for number in range(300)}
     held, kept = log.read_head(), {}

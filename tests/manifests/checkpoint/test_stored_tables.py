@@ -1,4 +1,4 @@
-"""A database of many tables: one table is opened without reading the others; all stay correct."""
+"""In a database of many tables, opening one table does not read the other tables."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ def test_a_preview_shows_no_rows_of_a_concurrent_writer_after_its_checkpoint_is_
     assert preview.tables[other.id] == other
 
 
-def test_a_commit_that_wrote_a_checkpoint_goes_on_without_reading_it() -> None:
+def test_a_writer_that_wrote_a_checkpoint_continues_without_reading_it() -> None:
     store, _, _ = with_tables(30)
     watched = FaultyStore(store)
     log = make_log(watched, limits=SMALL)

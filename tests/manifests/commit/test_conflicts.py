@@ -55,7 +55,9 @@ CONFLICTS = {
 
 @pytest.mark.parametrize("mine", CHANGES)
 @pytest.mark.parametrize("theirs", [name for name in CHANGES if name != "other table"])
-def test_independent_changes_commit_and_others_say_who_was_first(mine: str, theirs: str) -> None:
+def test_independent_changes_commit_and_a_conflict_says_who_was_first(
+    mine: str, theirs: str
+) -> None:
     store = MemoryStore()
     log = make_log(store)
     base = log.commit(append(entry(), entry()), with_orders(store, log))

@@ -69,7 +69,9 @@ def test_serializable_statements_meet_rows_that_came_where_they_read(level: str 
 
 
 @pytest.mark.parametrize("index", [0, 1])
-def test_serializable_statements_meet_rows_that_went_where_they_read(index: int) -> None:
+def test_serializable_statements_conflict_with_deleted_rows_that_they_may_have_read(
+    index: int,
+) -> None:
     log, base = opened("serializable")
     log.commit(delete_in(log, base, index), base)
     statement = reading(TableRead(ORDERS, holds(105)))
@@ -97,7 +99,7 @@ def test_an_overwrite_by_a_condition_conflicts_with_added_rows_that_it_may_selec
             log.commit(reading(TableRead(ORDERS, wanted, overwrites=True)), base)
 
 
-def test_keys_are_compared_with_what_others_added_also_in_segments() -> None:
+def test_keys_are_compared_with_rows_that_concurrent_writers_added_also_in_segments() -> None:
     log, base = opened(limits=Limits(listed_rowsets=2))
     others = [entry(low=n) for n in (20, 30, 40)]
     log.commit(append(*others), base)

@@ -18,7 +18,7 @@ def wide() -> RowSetEntry:
 
 
 def spilled(given: Change) -> set[str]:
-    """The tables whose RowSets are in segments; those of others are all still listed."""
+    """Return the tables whose RowSets are in segments; all other RowSets must still be listed."""
     after = spill(MemoryStore(), given)
     found = {op.table for op in after.ops if isinstance(op, AddRowSets)}
     kept = tuple(op for op in given.ops if isinstance(op, AddRowSet) and op.table not in found)

@@ -40,7 +40,7 @@ class Silent(MemoryStore):
 class Machines:
     """A true time, a store with a clock, and machines whose clocks are off by some time.
 
-    With `own_files` the files are dated by whoever writes them, as on a disk of its own.
+    With `own_files` each writer dates its files by its own clock, as on a local disk.
     """
 
     def __init__(self, *, tells: bool = True, own_files: bool = False) -> None:
@@ -208,7 +208,7 @@ def test_a_writer_whose_clock_is_behind_makes_no_history_older(off: int, own_fil
 
 
 @pytest.mark.parametrize("tells", [True, False])
-def test_whatever_clocks_say_retention_is_kept_and_goes_on(tells: bool) -> None:
+def test_whatever_clocks_say_retention_is_kept_and_vacuum_continues(tells: bool) -> None:
     """Where a vacuum's own clock is right: no state goes before its time, and each goes then."""
     for seed in range(12):
         order = random.Random(seed)

@@ -97,7 +97,7 @@ class Blocks:
             if state.epoch >= len(self.expected):
                 continue
             with suppress(NotFoundError):
-                # Without a head what is gone may be read: as it was.
+                # Without a head, a removed epoch may be read; it must be unchanged.
                 assert log.read_at(state.epoch).transaction == state.transaction
             if log.keeps(head, state.epoch):
                 found = log.read_at(state.epoch, head=head)
@@ -107,7 +107,7 @@ class Blocks:
                     log.read_at(state.epoch, head=head)
 
 
-def test_all_epochs_below_the_floor_go_but_for_those_of_its_own_block() -> None:
+def test_all_epochs_below_the_floor_are_removed_except_in_its_own_block() -> None:
     old = Blocks()
     floor = old.vacuum()
     assert floor == 28
@@ -210,7 +210,7 @@ def test_a_base_that_was_freed_is_a_conflict_and_nothing_is_put() -> None:
 
 
 @pytest.mark.parametrize("fresh", [True, False])
-def test_what_lies_in_the_slot_of_a_base_is_not_another_database(fresh: bool) -> None:
+def test_the_content_of_a_freed_base_slot_does_not_mean_another_database(fresh: bool) -> None:
     old = Blocks()
     old.vacuum()
     for state in old.states[1:27]:
@@ -222,7 +222,7 @@ def test_what_lies_in_the_slot_of_a_base_is_not_another_database(fresh: bool) ->
 
 @pytest.mark.parametrize("slot", [6, 7])
 def test_an_own_epoch_that_was_removed_before_its_answer_was_read_is_not_denied(slot: int) -> None:
-    """The answer to the PUT is lost, and then somebody else's late request is in the slot."""
+    """The answer to the PUT is lost. Later the slot holds a late request of another writer."""
     old = Blocks(epochs=slot - 1)
     base, before = old.states[-2], old.epochs[-1]
     assert isinstance(before, Epoch)
@@ -256,7 +256,7 @@ def test_an_own_epoch_that_was_removed_before_its_answer_was_read_is_not_denied(
         old.open(Unanswered(old.store, {})).commit(mine, base)
 
 
-def test_a_lost_mark_is_no_end_of_the_log_behind_a_base_that_was_removed() -> None:
+def test_a_lost_mark_does_not_end_the_log_after_a_removed_base() -> None:
     old = Blocks()
     old.vacuum()
     blocks = old.states[0].blocks
@@ -286,7 +286,7 @@ def test_a_commit_that_is_sent_again_is_found_where_it_landed_and_nowhere_else()
         old.states.append(old.log.read_head())
         old.send(append())
     old.vacuum(epochs=2)
-    # The request that made it arrives once more: it is no epoch, and says nothing.
+    # A late copy of the request that created it arrives. It must not count as an epoch.
     epoch = old.epochs[5]
     assert isinstance(epoch, Epoch)
     stray = epoch.model_copy(
@@ -298,7 +298,7 @@ def test_a_commit_that_is_sent_again_is_found_where_it_landed_and_nowhere_else()
 
 
 @pytest.mark.parametrize("ops", [(), (DropDatabase(),), (Tag(name="t", epoch=1),)])
-def test_what_lies_in_freed_slots_is_no_epoch(ops: tuple[Operation, ...]) -> None:
+def test_the_content_of_freed_slots_is_not_an_epoch(ops: tuple[Operation, ...]) -> None:
     old = Blocks()
     old.vacuum()
     old.expected = old.expected[:28]

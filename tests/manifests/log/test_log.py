@@ -46,7 +46,7 @@ from tests.log_samples import (
 from tests.log_samples import delete as delete_rows
 
 
-def test_a_directory_without_a_log_is_no_database(tmp_path: Path) -> None:
+def test_a_directory_without_a_log_is_not_a_database(tmp_path: Path) -> None:
     for store in (MemoryStore(), LocalStore(tmp_path / "nothing")):
         with pytest.raises(NotFoundError, match="is not a Colonnade database or table"):
             make_log(store).read_head()
@@ -76,7 +76,9 @@ def test_a_commit_without_contention_is_one_write_between_two_reads_and_one() ->
     assert watched.trace == [*looks, ("put_if_absent", epoch_name(2)), ("get", mark(base))]
 
 
-def test_following_others_costs_one_read_of_each_of_their_epochs_and_no_lost_slot() -> None:
+def test_following_concurrent_writers_costs_one_read_of_each_of_their_epochs_and_no_lost_slot() -> (
+    None
+):
     store = MemoryStore()
     log = make_log(store)
     base = with_orders(store, log)
@@ -375,7 +377,7 @@ def test_a_change_too_large_for_an_epoch_is_refused_before_any_write() -> None:
     assert log.read_head() == base
 
 
-def test_text_that_is_no_unicode_is_refused_before_any_write() -> None:
+def test_text_that_is_not_unicode_is_refused_before_any_write() -> None:
     store = MemoryStore()
     log = make_log(store)
     base = with_orders(store, log)

@@ -79,7 +79,7 @@ def test_several_missing_epochs_are_not_taken_for_the_end(
         assert log.read_at(epoch=first - 1).epoch == first - 1
 
 
-def test_no_gap_is_overlooked_that_as_many_epochs_follow_as_it_is_long() -> None:
+def test_no_gap_with_at_least_as_many_epochs_after_it_is_overlooked() -> None:
     for count in range(1, 65):
         for head in (2 * count, 3 * count + 1):
             store = MemoryStore()

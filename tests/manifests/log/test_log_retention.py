@@ -80,7 +80,7 @@ def test_above_the_floor_everything_reads_as_before_and_below_nothing_does(
     assert contents(log, log.refresh(old.states[3])) == old.expected[19]
 
 
-def test_a_stub_whose_anchor_is_gone_leads_to_the_newer_floor() -> None:
+def test_a_stub_whose_anchor_was_removed_leads_to_the_newer_floor() -> None:
     old = Retained()
     old.remove(1, 8)
     old.remove(9, 12)
@@ -128,7 +128,7 @@ def test_a_writer_that_slept_past_the_floor_does_not_take_an_old_slot() -> None:
     assert old.log.commit(append(), old.states[8]).epoch == 20
 
 
-def test_a_change_that_nobody_has_sent_is_refused_where_retention_removed_what_follows() -> None:
+def test_an_unsent_change_is_refused_if_retention_removed_an_epoch_after_its_base() -> None:
     old = Retained()
     old.remove(1, 8)
     fresh = replace(append(), fresh=True)

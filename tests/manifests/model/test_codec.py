@@ -103,7 +103,7 @@ def test_a_key_of_a_column_that_a_newer_version_wrote_is_named(nested: bool) -> 
         decode_slot(seal(json.dumps(body).encode()), 1, "x")
 
 
-def test_metadata_of_a_column_that_is_no_json_object_is_damage() -> None:
+def test_metadata_of_a_column_that_is_not_a_json_object_is_damage() -> None:
     store = MemoryStore()
     with_orders(store, make_log(store))
     body = json.loads(unseal(store.get(epoch_name(1)), "x"))

@@ -111,7 +111,7 @@ def test_layouts_are_read_as_people_write_them() -> None:
         (["region", "Region"], InvalidInputError, "name region twice"),
     ],
 )
-def test_what_is_no_layout_is_refused_in_a_sentence(
+def test_an_invalid_layout_is_refused_in_one_sentence(
     texts: list[str], error: type[ColonnadeError], sentence: str
 ) -> None:
     with pytest.raises(error, match=sentence):
@@ -235,7 +235,7 @@ def test_two_layouts_at_once_and_a_layout_beside_a_dropped_column_conflict() -> 
         log.commit(change(columns), base)
 
 
-def test_an_argument_stands_where_the_transform_has_one() -> None:
+def test_a_missing_or_needless_argument_of_a_transform_is_refused() -> None:
     for transform, argument in (("bucket", None), ("days", 3), ("truncate", 0)):
         with pytest.raises(ValueError, match="argument|greater"):
             PartitionField.model_validate(

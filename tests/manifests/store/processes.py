@@ -18,7 +18,7 @@ from colonnade.manifests.errors import NotFoundError
 from colonnade.manifests.store import LocalStore, PutOutcome
 
 BODY_SIZE = 20_000
-# Every system call by which LocalStore changes the disk.
+# The system calls that LocalStore uses to change the disk.
 CHANGES = ("open", "write", "fsync", "link", "unlink", "rename", "mkdir")
 WAYS: dict[str, Callable[[LocalStore, str, bytes], None]] = {
     "put_if_absent": lambda store, name, data: _expect_created(store.put_if_absent(name, data)),

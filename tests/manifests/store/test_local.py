@@ -222,7 +222,7 @@ def test_a_full_disk_names_the_object_and_leaves_nothing(
 def test_a_write_survives_the_loss_of_its_unfinished_file_or_says_so(
     way: str, times: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As when a vacuum took it for one left behind, while the writer was stopped."""
+    """A vacuum may delete the unfinished file of a writer that was stopped for long."""
     store = LocalStore(tmp_path)
     store.pause = lambda seconds: None
     fsync, lost = os.fsync, iter(range(times))
@@ -410,7 +410,7 @@ def test_a_store_pickles_as_its_root(tmp_path: Path) -> None:
     assert pickle.loads(pickle.dumps(store)).get("t/a") == b"x"
 
 
-def test_a_folder_that_may_be_passed_but_not_listed_is_no_obstacle() -> None:
+def test_a_folder_that_may_be_passed_but_not_listed_is_not_an_obstacle() -> None:
     # Not below pytest's own folder, which only its owner may pass.
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder) / "home"

@@ -94,7 +94,7 @@ def test_an_unknown_protocol_is_named(url: str) -> None:
 @pytest.mark.parametrize(
     "path", ["", "a\0b", "\ud800", b"/data/db", "file://host/db", "file:", "file://"]
 )
-def test_what_is_no_path_is_refused(path: Any) -> None:
+def test_an_invalid_path_is_refused(path: Any) -> None:
     with pytest.raises(InvalidInputError, match=r"path|folder"):
         open_store(path)
 
@@ -105,7 +105,7 @@ def test_storage_options_of_a_local_path_are_refused_by_name_and_not_by_value() 
     assert "canary" not in str(refused.value)
 
 
-def test_a_folder_is_made_for_a_writer_and_for_nobody_else(tmp_path: Path) -> None:
+def test_only_a_writer_creates_a_folder(tmp_path: Path) -> None:
     open_store(tmp_path / "a" / "b")
     assert not (tmp_path / "a").exists()
     open_store(tmp_path / "a" / "b", create=True)

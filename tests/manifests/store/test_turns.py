@@ -46,7 +46,7 @@ def test_a_turn_is_handed_on_when_it_is_given_back(store: LocalStore) -> None:
     third.give_back()
 
 
-def test_the_next_writer_goes_on_as_soon_as_an_object_has_its_name(store: LocalStore) -> None:
+def test_the_next_writer_continues_as_soon_as_an_object_has_its_name(store: LocalStore) -> None:
     mine, next_one = store.turn(MANIFEST), LocalStore(store.url).turn(MANIFEST)
     assert mine.take(0)
     assert store.put_if_absent(epoch_name(0), b"1") is PutOutcome.EXISTS
@@ -76,7 +76,9 @@ def hold(url: str, pipe: Connection) -> None:
     time.sleep(SOON_S)
 
 
-def test_a_killed_process_holds_nobody_up_and_a_stopped_one_once(store: LocalStore) -> None:
+def test_a_killed_process_delays_no_writer_and_a_stopped_process_delays_one_once(
+    store: LocalStore,
+) -> None:
     context = multiprocessing.get_context("spawn")
     mine, its = context.Pipe()
     process = context.Process(target=hold, args=(store.url, its))
@@ -120,7 +122,7 @@ def test_where_a_store_knows_no_order_everybody_has_the_turn(
         assert second.take(0)
 
 
-def test_a_change_is_committed_although_somebody_else_keeps_the_turn(tmp_path: Path) -> None:
+def test_a_change_is_committed_although_another_writer_keeps_the_turn(tmp_path: Path) -> None:
     store = LocalStore(tmp_path)
     log = make_log(store)
     base = with_orders(store, log)
@@ -129,7 +131,7 @@ def test_a_change_is_committed_although_somebody_else_keeps_the_turn(tmp_path: P
         assert log.commit(append(), base).epoch == base.epoch + 1
 
 
-def test_what_somebody_else_did_ends_the_waiting_for_a_turn(store: LocalStore) -> None:
+def test_a_commit_of_another_writer_ends_the_wait_for_a_turn(store: LocalStore) -> None:
     with store.turn(MANIFEST) as first, LocalStore(store.url).turn(MANIFEST) as second:
         assert first.take(0)
         answers = iter([False, False, True])

@@ -18,7 +18,7 @@ NOW = VacuumRequest(hours=0, epochs=2, threads=1, force=True)
 
 
 def tagged() -> World:
-    """A database of 15 epochs, of which `t` keeps the seventh."""
+    """Make a database of 15 epochs; the tag `t` keeps the seventh."""
     world = World(interval=3)
     for _ in range(12):
         world.head = world.log.commit(append(entry()), world.head)

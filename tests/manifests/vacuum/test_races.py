@@ -257,7 +257,7 @@ def test_readers_of_kept_epochs_see_no_difference_at_any_step() -> None:
     world.check_tidy()
 
 
-def test_epochs_become_stubs_before_a_file_of_theirs_goes() -> None:
+def test_epochs_become_stubs_before_their_files_are_deleted() -> None:
     world = busy()
 
     def look() -> None:
@@ -298,7 +298,7 @@ def _end_at(call: int, fault: Fault) -> bool:
 
 
 @pytest.mark.parametrize(("first", "fault"), [*enumerate(FAULTS)])
-def test_a_run_that_ends_at_a_call_loses_nothing_and_the_next_one_goes_on(
+def test_a_run_that_ends_at_a_call_loses_nothing_and_the_next_run_continues(
     first: int, fault: Fault
 ) -> None:
     call = 1 + first
@@ -346,7 +346,7 @@ def test_a_hint_to_a_checkpoint_that_lost_a_part_is_put_right() -> None:
     world.check_tidy()
 
 
-def test_a_checkpoint_that_lies_costs_no_live_file() -> None:
+def test_a_false_checkpoint_costs_no_live_file() -> None:
     """Delta 7174: a partial checkpoint that looks whole."""
     world = busy(64)
     world.append(2)
@@ -442,5 +442,5 @@ def test_random_steps_of_everybody_lose_nothing(seed: int) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(40))
 def test_many_random_steps_of_everybody_lose_nothing(seed: int) -> None:
-    """The same for longer."""
+    """Run the test above with more steps."""
     _steps(seed, 60)

@@ -318,7 +318,7 @@ def test_a_retention_that_is_none_is_refused(retention: object) -> None:
         world.vacuum(None)
 
 
-def test_a_property_of_retention_that_nobody_would_look_at_is_refused() -> None:
+def test_an_unknown_property_of_retention_is_refused() -> None:
     check_retention({"retention.hours": "720", "retention.epochs": "2", "team": "sales"})
     with pytest.raises(InvalidInputError, match="no property 'retention.days'.*retention.hours"):
         check_retention({"retention.days": "30"})
@@ -388,7 +388,7 @@ def test_a_writer_that_slept_past_the_floor_takes_no_old_slot() -> None:
     world.check()
 
 
-def test_unfinished_files_of_killed_writers_go_and_no_others(tmp_path: Path) -> None:
+def test_only_unfinished_files_of_killed_writers_are_deleted(tmp_path: Path) -> None:
     store = LocalStore(tmp_path)
     log = Log(store, checkpoint_interval=64)
     head = log.commit(change(table()), create_database(store, lone_table=False))

@@ -133,7 +133,7 @@ class World:
         kept = {e for n, each in self.expected.items() if self.log.keeps(head, n) for e in each}
         assert self.files() == {packed_name(PREFIX, each) for each in kept}
         for _ in range(3):
-            # An epoch of vacuum may be one that a checkpoint is due at, and that replaces others.
+            # A checkpoint may be due at an epoch of vacuum; it then replaces earlier checkpoints.
             again = self.vacuum()
             assert all(each.name.startswith((CHECKPOINTS, COPIES)) for each in again.files), again
         assert again.epoch is None, again

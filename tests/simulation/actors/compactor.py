@@ -1,4 +1,4 @@
-"""Rewrites RowSets one after another, or in another order, while others change them."""
+"""Rewrites RowSets in their order or another one, while concurrent writers change them."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ MANY = 1000
 
 @dataclass(frozen=True)
 class Compactor:
-    """Rewrites at most so many RowSets of one table. Where they are gone it is refused.
+    """Rewrites at most `most` RowSets of one table. It is refused if they were dropped.
 
-    One that rewrites many takes long, and others change most of them meanwhile.
+    A large rewrite takes long, and concurrent writers change most of its RowSets.
     """
 
     weight: float = 3.0
@@ -67,9 +67,7 @@ def rewrite(
 ) -> Change:
     """Write the rows of RowSets of one partition again, at most three to a RowSet.
 
-    Of each there are so many `copies`.
-
-    With `order` they are shuffled.
+    The rows are written `copies` times. With `order` they are shuffled.
     """
     job = new_job_id()
     plan = plan_scan(table, base.epoch, inputs, None, None)

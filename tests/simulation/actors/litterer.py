@@ -16,7 +16,7 @@ from tests.simulation.world import World
 
 @dataclass(frozen=True)
 class Litterer:
-    """Puts epochs that follow the log as it was: an epoch that was there, late, or another one."""
+    """Puts late epochs into slots: a copy of the epoch that was in the slot, or another epoch."""
 
     weight: float = 1.0
 

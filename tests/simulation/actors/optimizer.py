@@ -1,4 +1,4 @@
-"""Compacts as users do, by policy or into a z-order, while others change the rows."""
+"""Compacts as users do, by policy or into a z-order, beside concurrent writers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.simulation.world import World
 
 @dataclass(frozen=True)
 class Optimizer:
-    """Runs one compaction of a table; groups that others rewrote first are left out."""
+    """Runs one compaction of a table, without groups that a concurrent writer rewrote first."""
 
     weight: float = 1.0
 

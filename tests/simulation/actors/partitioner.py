@@ -1,4 +1,4 @@
-"""Changes what a table is partitioned by, while others write rows of the layout before."""
+"""Changes the partition layout while concurrent writers write rows of the old layout."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from tests.simulation.world import World
 
 @dataclass(frozen=True)
 class Repairer:
-    """Repairs the database beside all others."""
+    """Repairs the database beside all other actors."""
 
     weight: float = 0.3
 

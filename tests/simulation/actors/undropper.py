@@ -21,7 +21,7 @@ class Undropper:
     weight: float = 1.5
 
     def act(self, database: ArrowDatabase, world: World, order: random.Random) -> None:
-        """Do one of these. A restore may take any epoch, at best one with a table that is gone."""
+        """Run one restore. It takes any epoch, preferably one with a table that was dropped."""
         oracle = world.oracle
         state = oracle.states[database.refresh().epoch]
         made = sorted(state.keys() - set(TABLES))

@@ -1,4 +1,4 @@
-"""Lets old epochs go, with no grace at all: what is not kept when it looks may be gone at once."""
+"""Removes old epochs without a grace period: an epoch that is not kept is removed at once."""
 
 from __future__ import annotations
 

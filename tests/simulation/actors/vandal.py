@@ -1,4 +1,4 @@
-"""Damages caches, and one of the two copies of what anchors are made of."""
+"""Damages caches, and one of the two copies of each object of an anchor."""
 
 from __future__ import annotations
 

@@ -217,7 +217,7 @@ class Road:
         early = self.load(epoch=ROWSETS + 1)  # before rows were deleted
         seen = []
         for source in (df, early):
-            # The log answers for none of these: what is repartitioned is no table any more.
+            # The log cannot answer these: Spark does not treat repartitioned rows as a table.
             every = [f"struct({', '.join(functions)})" for functions in asked]
             expected = source.repartition(1).selectExpr(*every).collect()[0]
             for functions, values in zip(asked, expected, strict=True):
@@ -233,7 +233,7 @@ class Road:
         return seen
 
     def groups(self) -> dict[str, Any]:
-        """Different values, which are groups of which no function is asked."""
+        """Different values: groups without an aggregate function."""
         few = self.load().where("id < 60").select("i")
         return {
             "few": sorted(row.i for row in few.distinct().collect() if row.i is not None),

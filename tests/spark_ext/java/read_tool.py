@@ -1,6 +1,6 @@
 """Runs scan tasks in a JVM without Spark, and says what the same rows are in Python.
 
-Rows are lists of JSON values: numbers as texts of what they are stored as, floats as their bits,
+Rows are lists of JSON values: numbers as texts in their stored form, floats as their bits,
 binary as base64, maps as their keys and their values.
 """
 

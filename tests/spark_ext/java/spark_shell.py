@@ -1,8 +1,8 @@
 """A Spark session with the jar, in a process of its own, that tests send statements to.
 
 One process has one Spark, and that of the other tests has no jar. `python spark_shell.py FOLDER`
-answers one JSON request a line: `{"sql": text}`, or `{"code": expression}` of Python, in which
-`spark`, `F` and `folder` are known, with `{"value": ...}` or `{"error": text}`.
+answers one JSON request a line: `{"sql": text}`, or `{"code": expression}` of Python, which
+may use `spark`, `F` and `folder`, with `{"value": ...}` or `{"error": text}`.
 """
 
 from __future__ import annotations

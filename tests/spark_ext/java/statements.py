@@ -76,7 +76,7 @@ class Statements:
         )
 
     def assignments(self, prefix: str = "", source: str = "") -> str:
-        """Some columns set, of which `n` and `id` may depend on the row as it was."""
+        """Return assignments to some columns. `n` and `id` may depend on their old values."""
         columns = self.random.sample([c for c in COLUMNS if c != "id"], self.random.randrange(1, 4))
         values = {c: f"{source}{c}" if source else self.value(c) for c in columns}
         if "n" in values and not source:

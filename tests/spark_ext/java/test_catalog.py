@@ -36,7 +36,7 @@ def test_databases_are_folders_of_the_warehouse(spark: SparkShell) -> None:
     assert "SCHEMA_ALREADY_EXISTS" in spark.refusal("CREATE DATABASE colonnade.db")
 
 
-def test_a_damaged_database_hides_no_others_and_can_be_dropped(spark: SparkShell) -> None:
+def test_a_damaged_database_hides_no_other_database_and_can_be_dropped(spark: SparkShell) -> None:
     warehouse = spark.folder / "warehouse"
     stray = warehouse / "stray"
     stray.touch()
@@ -89,7 +89,7 @@ def test_what_the_catalog_has_not_is_refused(
     assert sentence in spark.refusal(statement)
 
 
-def test_a_table_is_created_as_it_is_described(spark: SparkShell) -> None:
+def test_a_table_is_created_as_described(spark: SparkShell) -> None:
     spark.sql(
         "CREATE TABLE colonnade.db.t (id BIGINT NOT NULL COMMENT 'key', name VARCHAR(10),"
         " s STRUCT<x: INT, y: ARRAY<STRING>>) COMMENT 'hello' TBLPROPERTIES (owner2 = 'me')"

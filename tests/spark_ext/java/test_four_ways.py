@@ -42,7 +42,7 @@ from tests.spark_ext.java.write_tool import (
 from tests.strategies import make_batch
 
 ROWS = 640
-BLOCK_ROWS = 260  # so that blocks end inside of what is deleted and of what is not
+BLOCK_ROWS = 260  # so that blocks end among deleted rows, and among live rows
 
 TEXTS = ("string", "binary", "string collate UNICODE_CI")
 
@@ -111,7 +111,7 @@ def near_values(kind: pa.DataType, step: int) -> pa.Array:
 
 
 def with_nulls(values: pa.Array, at: Any) -> pa.Array:
-    """The same but for NULL in some rows, also where a struct's fields cannot be NULL."""
+    """Return the values with NULL in some rows; a field of a struct that is not nullable stays."""
     if pa.types.is_struct(values.type):
         fields = [values.type.field(i) for i in range(values.type.num_fields)]
         parts = [values.field(i) for i in range(len(fields))]
@@ -139,7 +139,7 @@ def read_both(
 
 
 def cases() -> Iterator[Any]:
-    """Each type in each place: in one of them always, in the others in the long run."""
+    """Each type is in each place: in one of them always, in the other places in some runs."""
     for at, kind in enumerate(KINDS):
         for turn, place in enumerate(PLACES):
             often = at % len(PLACES) == turn

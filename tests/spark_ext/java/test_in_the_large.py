@@ -23,7 +23,7 @@ from tests.spark_ext.java.write_tool import PLACES, PREFIX, WriteTool, by_python
 from tests.strategies import identical
 
 SLICE_ROWS = 65_536
-"""The JVM hands over so many rows at a time, which is what fits into an answer."""
+"""The number of rows that the JVM hands over in one answer."""
 
 
 def cases() -> list[Any]:

@@ -68,7 +68,7 @@ def test_rows_whose_sort_key_changes_are_sorted_again(
     assert found == dict(enumerate(decoded(values)))
 
 
-def test_a_row_that_is_new_is_told_from_others_where_it_was_sorted_again(
+def test_a_new_row_is_distinguished_from_old_rows_after_a_sort(
     writer: WriteTool, folders: Iterator[Path]
 ) -> None:
     values: list[bytes | None] = [b"\x80", b"a", b"b\xff", b"\xf0\x9f\x98\x80", b"\xff"]

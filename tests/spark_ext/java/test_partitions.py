@@ -58,7 +58,7 @@ def create(spark: SparkShell, layout: str = LAYOUT, name: str = "t") -> None:
     spark.sql(f"CREATE TABLE colonnade.db.{name} {by} AS {ROWS}")
 
 
-def test_a_table_is_partitioned_as_it_is_described(spark: SparkShell) -> None:
+def test_a_table_is_partitioned_as_described(spark: SparkShell) -> None:
     fields = "region, years(at), bucket(16, id), truncate(2, region)"
     spark.sql(f"CREATE TABLE {TABLE} {COLUMNS} PARTITIONED BY ({fields})")
     assert layout(spark) == fields
@@ -67,7 +67,7 @@ def test_a_table_is_partitioned_as_it_is_described(spark: SparkShell) -> None:
     text = spark.sql(f"SHOW CREATE TABLE {TABLE}")[0][0]
     spark.sql(f"DROP TABLE {TABLE}")
     spark.sql(text)
-    # Spark writes buckets as a clause of their own, behind the others.
+    # Spark writes buckets as a clause of their own, after all other fields.
     assert sorted(layout(spark).split(", ")) == sorted(fields.split(", "))
 
 
@@ -81,7 +81,7 @@ def test_a_table_is_partitioned_as_it_is_described(spark: SparkShell) -> None:
         ("PARTITIONED BY (bucket(0, id))", "from 1 to 2147483647, not 0"),
     ],
 )
-def test_what_is_no_layout_is_refused(spark: SparkShell, clause: str, sentence: str) -> None:
+def test_an_invalid_layout_is_refused(spark: SparkShell, clause: str, sentence: str) -> None:
     assert sentence in spark.refusal(f"CREATE TABLE {TABLE} {COLUMNS} {clause}")
 
 

@@ -221,7 +221,7 @@ def test_no_values_are_looked_for_in_what_one_task_reads_of_one_rowset(
 
 
 def test_thousands_of_values_are_looked_for_as_ranges(seen: dict[str, Any]) -> None:
-    # 420 is in RowSet 7, and the next of the values beyond the last, of which 50 rows are left.
+    # 420 is in RowSet 7. The next value is beyond the last RowSet, which has 50 rows left.
     assert seen["runtime_filters"]["read"][1] == 60 + 60 + 50
 
 
@@ -267,7 +267,7 @@ def test_a_write_of_the_session_refreshes_its_cache(seen: dict[str, Any]) -> Non
     assert seen["epochs"]["cached"] == [0, 1, 1, 1]
 
 
-def test_times_without_a_zone_are_those_of_the_session(seen: dict[str, Any]) -> None:
+def test_times_without_a_zone_have_the_zone_of_the_session(seen: dict[str, Any]) -> None:
     assert seen["epochs"]["times"] == [2, 2]
 
 

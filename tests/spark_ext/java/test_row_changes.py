@@ -301,7 +301,7 @@ def test_two_merges_do_not_both_insert_a_key(spark: SparkShell, clause: str) -> 
     ("join", "both"),
     [("t.id + 0 = s.id", False), ("t.id < s.id - 100", False), ("false", True)],
 )
-def test_a_merge_that_compares_no_column_inserts_beside_nobody(
+def test_a_merge_without_an_equality_conflicts_with_added_rows_unless_it_matches_nothing(
     spark: SparkShell, join: str, both: bool
 ) -> None:
     row = "{'id': [60], 'name': ['r'], 'v': [None]}"

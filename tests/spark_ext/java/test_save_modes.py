@@ -232,7 +232,7 @@ def test_a_path_that_begins_like_a_url_makes_no_folder_and_no_table(
         ):
             assert meant in spark_shell.refusal(statement)
         assert meant in spark_shell.refusal(f"CREATE DATABASE colonnade.`{path}`")
-    if ":/" in path:  # Spark itself refuses the others as a LOCATION
+    if ":/" in path:  # Spark itself refuses any other LOCATION
         typo = f"CREATE TABLE typo (id INT) USING colonnade LOCATION '{path}'"
         assert meant in spark_shell.refusal(typo)
     assert sorted(map(str, spark_shell.folder.rglob("*"))) == before

@@ -27,7 +27,7 @@ def spark(spark_shell: SparkShell) -> Iterator[SparkShell]:
 
 @pytest.fixture
 def by_default(spark: SparkShell) -> Iterator[SparkShell]:
-    """The same where tables are Colonnade's unless USING says otherwise."""
+    """Yield a Spark whose tables are Colonnade's unless USING says otherwise."""
     spark.sql("SET spark.sql.sources.default = colonnade")
     yield spark
     spark.sql("SET spark.sql.sources.default = parquet")

@@ -248,7 +248,7 @@ def test_spark_knows_tables_by_name_in_its_own_catalog(spark: SparkShell) -> Non
     spark.sql("DROP TABLE t1")
 
 
-def test_a_table_of_sparks_own_catalog_goes_with_its_name(spark: SparkShell) -> None:
+def test_a_table_of_sparks_own_catalog_is_removed_with_its_name(spark: SparkShell) -> None:
     spark.sql("CREATE TABLE Renamed USING colonnade AS SELECT 1 AS a")
     spark.sql("ALTER TABLE renamed RENAME TO other_name")
     spark.sql("CREATE TABLE Renamed USING colonnade AS SELECT 2 AS a")
@@ -296,7 +296,7 @@ def test_a_view_shows_the_newest_epoch_or_the_one_it_names(spark: SparkShell) ->
     spark.sql("DROP TABLE seen")
 
 
-def test_spark_goes_on_where_it_asks_for_a_table_that_is_gone(spark: SparkShell) -> None:
+def test_spark_continues_when_it_asks_for_a_removed_table(spark: SparkShell) -> None:
     for name in ("colonnade.none", "colonnade.db.none", "colonnade.`/none`", "none"):
         assert spark.run(f"spark.catalog.tableExists('{name}')") is False
     for name in ("gone", "there"):
@@ -353,7 +353,7 @@ def test_tables_of_other_formats_pass_through(spark: SparkShell) -> None:
     spark.sql("DROP TABLE other")
 
 
-def test_a_path_that_is_no_table_is_named(spark: SparkShell) -> None:
+def test_a_path_that_is_not_a_table_is_named(spark: SparkShell) -> None:
     missing = f"colonnade.`{spark.folder}/missing`"
     assert "missing is not a Colonnade database or table" in spark.refusal(
         f"SELECT * FROM {missing}"

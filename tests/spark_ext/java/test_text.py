@@ -98,7 +98,7 @@ def test_damage_that_a_task_meets_has_a_condition(spark: SparkShell) -> None:
     assert spark.condition(query) == "COLONNADE_CORRUPTION"
 
 
-def test_partitions_of_a_char_are_those_of_what_is_stored(spark: SparkShell) -> None:
+def test_the_partition_of_a_char_follows_its_stored_value(spark: SparkShell) -> None:
     spark.sql("CREATE TABLE colonnade.texts.p (c char(3)) PARTITIONED BY (c)")
     spark.sql("SET spark.sql.legacy.charVarcharAsString = true")
     try:

@@ -69,7 +69,7 @@ def expected(run: Run, parquet: Path) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def tables(run: Run, parquet: Path, expected: object, tmp_path_factory: Any) -> Iterator[None]:
-    """The names that stood for Parquet while `expected` was made now stand for our tables."""
+    """Return a Spark whose names are our tables; in `expected` they were Parquet files."""
     folder = tmp_path_factory.mktemp("tables")
     for table in TABLES:
         # Every table is a lone one here: databases have tests of their own.

@@ -119,7 +119,7 @@ def test_a_conflict_in_one_table_leaves_all_of_them(spark: SparkShell) -> None:
     assert ids(spark, "b") == [*range(10)]  # the session is no longer in a transaction
 
 
-def test_appends_of_others_are_no_conflict_and_not_seen(spark: SparkShell) -> None:
+def test_concurrent_appends_do_not_conflict_and_are_not_seen(spark: SparkShell) -> None:
     spark.sql(BEGIN)
     assert ids(spark, "a") == [*range(10)]
     rows = {"id": [50], "v": [50]}

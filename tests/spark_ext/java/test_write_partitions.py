@@ -134,7 +134,7 @@ def test_rows_in_no_order_take_no_more_memory_than_one_partition(
         assert sum(entry.rows for entry in written) == 8 * 64
 
 
-def test_partitions_that_take_turns_stay_open_as_far_as_memory_goes(
+def test_alternating_partitions_stay_open_while_memory_allows(
     writer: WriteTool, folders: Iterator[Path]
 ) -> None:
     schema, rows = wide_rows()

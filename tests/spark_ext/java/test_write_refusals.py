@@ -128,7 +128,7 @@ def test_rows_of_other_columns_or_types_are_refused(
     assert error == f"[{refused.value.code}] {refused.value}"
 
 
-def test_a_store_that_is_no_local_disk_is_refused(writer: WriteTool) -> None:
+def test_a_store_other_than_local_disk_is_refused(writer: WriteTool) -> None:
     schema, rows = one_column(pa.array([1, 2]))
     with pytest.raises(InvalidInputError) as refused:
         open_store("memory://db").require_writable()

@@ -52,7 +52,7 @@ def test_every_rowset_is_in_the_order_of_the_sort_key(folder: Path, turn: int) -
         (batch,) = pa.Table.from_batches(found).combine_chunks().to_batches()
         columns = {f.id: batch.column(i) for i, f in enumerate(table.schema.fields)}
         order = sort_indices(columns, table.sort_key).to_pylist()
-        # A stable sort of what is sorted moves nothing.
+        # A stable sort of sorted rows moves no row.
         assert order == list(range(batch.num_rows))
 
 

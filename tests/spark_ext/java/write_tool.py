@@ -69,10 +69,10 @@ class WriteTool(JsonProcess):
     ) -> dict[str, Any]:
         """What the writer makes of some rows: its report, or an error.
 
-        `options` stand in for those that the job implies.
+        `options` override the options that the job implies.
         """
         with pa.OSFile(str(self._rows), "wb") as sink:
-            # The schema without labels, since batches may have others than the table.
+            # The schema has no labels, since the labels of batches may differ from the table's.
             first = pa.schema([field.remove_metadata() for field in batches[0].schema])
             with pa.ipc.new_stream(sink, first) as writer:
                 for batch in batches:

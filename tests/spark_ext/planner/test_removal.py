@@ -29,7 +29,7 @@ def rows_seen(path: Path) -> int:
     return colonnade.open(path).scan(epoch=epoch).to_arrow().num_rows
 
 
-def test_a_lone_table_goes_with_its_folder(lone: Path) -> None:
+def test_a_lone_table_is_removed_with_its_folder(lone: Path) -> None:
     assert remove_table({"path": str(lone)}) == {"dropped": True}
     assert list(lone.parent.iterdir()) == []
     assert remove_table({"path": str(lone)}) == {"dropped": False}
@@ -42,7 +42,7 @@ def test_another_table_takes_the_place_of_one_that_was_removed(lone: Path) -> No
     assert rows_seen(lone) == 0
 
 
-def test_a_writer_under_way_learns_that_the_table_is_gone(lone: Path) -> None:
+def test_a_running_writer_learns_that_the_table_was_dropped(lone: Path) -> None:
     writer = colonnade.open(lone)
     remove_table({"path": str(lone)})
     with pytest.raises(ColonnadeError):
@@ -50,7 +50,7 @@ def test_a_writer_under_way_learns_that_the_table_is_gone(lone: Path) -> None:
     assert not lone.exists()
 
 
-def test_files_of_others_stay(lone: Path) -> None:
+def test_files_of_other_programs_stay(lone: Path) -> None:
     (lone / "notes.txt").write_text("mine")
     (lone / "data").mkdir()
     remove_table({"path": str(lone)})

@@ -140,7 +140,7 @@ def test_what_retention_overtakes_before_it_was_ever_sent_is_a_conflict(
     assert ids(path) == [1, 2, 3, 4, 9]
 
 
-def test_what_retention_overtakes_while_it_is_read_is_no_damage(
+def test_an_object_that_retention_removes_during_a_read_is_not_damage(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     colonnade.open_database(path).repair()  # from now on a state is read from a checkpoint
@@ -298,7 +298,7 @@ def test_a_merge_that_only_inserts_guards_its_keys(path: Path) -> None:
     assert writes.commit(commit)["epoch"] == 4
 
 
-def test_a_merge_without_comparable_keys_commits_where_nobody_added_rows(path: Path) -> None:
+def test_a_merge_without_comparable_keys_commits_if_no_row_was_added(path: Path) -> None:
     commit = written(planned(path), pa.table({"id": [7, 8], "name": ["x", "y"]}))
     colonnade.open(path).delete("id = 1")
     assert writes.commit({**commit, "merged": []})["epoch"] == 4

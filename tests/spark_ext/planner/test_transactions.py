@@ -45,7 +45,9 @@ def test_rows_that_meet_a_condition_go_also_where_none_take_their_place(tmp_path
     assert ids(path) == [1, 1]
 
 
-def test_nothing_that_is_no_part_of_a_transaction_is_done_in_between(tmp_path: Path) -> None:
+def test_operations_that_do_not_belong_to_a_transaction_are_refused_within_it(
+    tmp_path: Path,
+) -> None:
     writes.commit(written(planned(tmp_path / "a")))
     writes.commit(written(planned(tmp_path / "b")))
     change = {"kind": "set", "properties": {"x": "y"}}

@@ -25,7 +25,7 @@ from tests.compaction_tables import content, filled, here, jobs, live
 from tests.faults import Fault, FaultyStore, Stopped
 
 
-def test_one_failing_group_leaves_what_the_others_finished() -> None:
+def test_one_failing_group_leaves_the_results_of_other_groups() -> None:
     table = filled(12)
     before = content(table)
     base, planned = jobs(table, "copy", groups=4)
@@ -112,7 +112,7 @@ def test_an_interruption_while_a_group_is_committed_commits_it_once(
     assert table.refresh().epoch == base.epoch + 1
 
 
-def test_a_run_that_dies_anywhere_loses_nothing_and_the_next_one_goes_on() -> None:
+def test_a_run_that_dies_anywhere_loses_nothing_and_the_next_run_continues() -> None:
     number = 1
     while True:
         number += 3
@@ -137,6 +137,6 @@ def test_a_run_that_dies_anywhere_loses_nothing_and_the_next_one_goes_on() -> No
 
 
 def reopened(store: Any) -> ArrowTable:
-    """A table in a store that somebody made."""
+    """Return a table in a store that the test made."""
     log = Log(store, pause=lambda _: None)
     return ArrowTable(Location(store, "t", exists=True), log, log.read_head())

@@ -128,7 +128,7 @@ def test_a_z_order_is_refused_where_it_cannot_be() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("late", [False, True])
-def test_rows_that_others_change_meanwhile_are_carried_over(
+def test_rows_that_concurrent_writers_change_are_carried_over(
     kind: GroupKind, late: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = filled(kind=kind)
@@ -162,7 +162,7 @@ def test_rows_that_others_change_meanwhile_are_carried_over(
 def run_beside(
     table: ArrowTable, what: Callable[[ArrowTable], object], groups: int = 1, times: int = 1
 ) -> execute.CompactionReport:
-    """Compact groups one after another; others do something while the first ones are at work."""
+    """Compact groups one after another; `what` runs while the first ones are at work."""
     _, planned = jobs(table, "copy", groups=groups)
     plan = table.optimize().plan()
     plan = plan.model_copy(update={"groups": tuple(job.group for job in planned)})
@@ -178,7 +178,7 @@ def run_beside(
     return execute.execute_plan(table._log, table.refresh(), plan, place=Workplace(run, 1))[1]
 
 
-def test_a_group_that_others_rewrote_is_dropped_and_the_others_stay() -> None:
+def test_a_group_that_a_concurrent_writer_rewrote_is_dropped_and_other_groups_stay() -> None:
     table = filled()
     before = content(table)
 
@@ -192,7 +192,7 @@ def test_a_group_that_others_rewrote_is_dropped_and_the_others_stay() -> None:
     assert content(table) == before
 
 
-def test_a_group_goes_on_without_rowsets_that_others_emptied() -> None:
+def test_a_group_continues_without_rowsets_that_a_concurrent_writer_emptied() -> None:
     table = filled()
     deletes = iter([range(20, 30), range(40, 50)])
     before = content(table)
@@ -243,7 +243,7 @@ def test_a_long_compaction_has_a_lease_that_ends_with_it(monkeypatch: pytest.Mon
     assert not table.refresh().leases
 
 
-def test_a_group_whose_rowsets_are_gone_before_its_turn_is_dropped() -> None:
+def test_a_group_whose_rowsets_were_dropped_before_its_turn_is_dropped() -> None:
     table = filled(9)
     base, plan = table.refresh(), table.optimize().plan()
     other = another(table)
@@ -253,7 +253,7 @@ def test_a_group_whose_rowsets_are_gone_before_its_turn_is_dropped() -> None:
     assert "that were to be compacted were dropped before epoch" in str(report)
 
 
-def test_a_group_is_planned_on_what_others_left_when_its_turn_comes() -> None:
+def test_a_group_is_planned_on_the_newest_state_when_its_turn_comes() -> None:
     table = filled(9)
     base, plan = table.refresh(), table.optimize().plan()
     other = another(table)
@@ -274,7 +274,7 @@ def test_files_that_a_vacuum_removed_before_the_commit_are_never_named() -> None
         commit_job(table._log, base, job, outcome)
 
 
-def test_columns_that_came_and_went_meanwhile_stand_in_nobodys_way() -> None:
+def test_columns_added_and_dropped_meanwhile_do_not_conflict() -> None:
     table = filled()
     base, [job] = jobs(table, "copy")
     outcome = run_job(job, table._location.store)

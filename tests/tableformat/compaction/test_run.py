@@ -1,4 +1,4 @@
-"""Jobs of every kind: the same rows come out, as they would be written fresh."""
+"""Jobs of every kind keep the rows, and write them as a fresh write would."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def compacted(
 
 
 def fill(table: ArrowTable, seed: int) -> None:
-    """Up to five RowSets with cuts of their own, of which some rows are deleted."""
+    """Make up to five RowSets with different cuts, and delete some of their rows."""
     order = random.Random(seed)
     schema, keys = table.state.schema, table.state.sort_key
     for _ in range(order.randint(1, 5)):
@@ -126,7 +126,7 @@ def written(table: ArrowTable, batches: list[pa.RecordBatch]) -> RowSetEntry:
 def check_statistics(entry: RowSetEntry, fresh: RowSetEntry) -> None:
     """Bounds are compared as values: which of 0.0 and -0.0 is the least may depend on the blocks.
 
-    Those of long texts are shortened block by block, so copied ones may be exact no more.
+    Bounds of long texts are shortened block by block, so copied bounds may not be exact.
     """
     assert entry.statistics.keys() == fresh.statistics.keys()
     for column in entry.statistics:
@@ -137,7 +137,7 @@ def check_statistics(entry: RowSetEntry, fresh: RowSetEntry) -> None:
 
 
 def check_sorted(table: ArrowTable) -> None:
-    """All rows of a table that one compaction wrote stand in its order."""
+    """Check that the rows that one compaction wrote are in the order of the sort key."""
     keys = table.state.sort_key
     if not keys:
         return
@@ -197,13 +197,13 @@ def test_only_stretches_that_lost_rows_or_are_small_are_decoded() -> None:
         add(table, pa.record_batch({"id": list(range(start, start + 22))}), 10)
     take(table, [[3], [], []])
     outcome = compacted(table, "copy")
-    # The tails of two rows have no neighbour to be joined with, but for the last: there is none.
+    # A tail of two rows has no neighbour to be joined with.
     assert outcome.outputs[0].cuts == (9, 19, 21, 31, 41, 43, 53, 63, 65)
     again = compacted(table, "copy")
     assert again.outputs[0].cuts == outcome.outputs[0].cuts
 
 
-def test_columns_that_came_or_went_since_are_written_as_the_table_has_them() -> None:
+def test_columns_added_or_dropped_since_are_written_as_the_table_has_them() -> None:
     fields = (SchemaField(name="a", type="long"), SchemaField(name="b", type="string"))
     table = new(TableSchema(fields=fields))
     add(table, pa.record_batch({"a": list(range(20)), "b": ["x"] * 20}), 10)

@@ -29,7 +29,7 @@ SOON = {"min-rowsets": 2, "deleted-share": 0}
 
 
 def live(table: ArrowTable) -> list[LiveRowSet]:
-    """The RowSets, each of which holds rows of its partition alone."""
+    """Return the RowSets; each must hold only rows of its partition."""
     log = Log(table._log.store)
     state = log.read_head().table("t")
     found = log.read_rowsets(state)

@@ -109,7 +109,7 @@ def test_any_predicate_gives_the_rows_that_an_unpartitioned_table_gives(
         assert content(table, where) == content(plain, where), where
 
 
-def test_a_bucket_rules_out_the_rowsets_of_others() -> None:
+def test_a_bucket_rules_out_rowsets_of_other_buckets() -> None:
     table = in_memory(("bucket(16, id)",))
     table.append(pa.Table.from_pylist([{"id": key} for key in range(400)], SCHEMA))
     for where, most in (("id = 7", 1), ("id IN (7, 8)", 2), ("id = 7 AND id = 8", 0)):
@@ -119,7 +119,7 @@ def test_a_bucket_rules_out_the_rowsets_of_others() -> None:
 
 @settings(max_examples=5, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from(LAYOUTS), st.sampled_from((*LAYOUTS, ())))
-def test_a_dynamic_overwrite_replaces_the_partitions_of_its_rows_and_no_others(
+def test_a_dynamic_overwrite_replaces_only_the_partitions_of_its_rows(
     seed: int, first: tuple[str, ...], then: tuple[str, ...]
 ) -> None:
     order = random.Random(seed)
@@ -191,7 +191,9 @@ def test_a_job_of_several_tasks_replaces_partitions_once(tmp_path: Path) -> None
     ]
 
 
-def test_a_column_of_the_layout_cannot_be_dropped_until_the_layout_goes(tmp_path: Path) -> None:
+def test_a_column_of_the_layout_cannot_be_dropped_before_the_layout_is_replaced(
+    tmp_path: Path,
+) -> None:
     table = colonnade.create(tmp_path / "t", SCHEMA, partition_by=["days(ts)", "region"])
     table.append(rows(random.Random(1), 20))
     epoch, before = table.epoch, content(table)

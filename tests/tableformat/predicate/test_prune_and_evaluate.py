@@ -252,7 +252,7 @@ def test_decimals_beyond_64_bits_are_compared_exactly() -> None:
     assert kept(f"x IN ({10**27})", values[:1], "decimal(38,10)") == [False]
 
 
-def test_bounds_of_which_one_exceeds_64_bits_keep_all_that_lies_between() -> None:
+def test_bounds_with_one_end_beyond_64_bits_keep_every_value_between() -> None:
     values = [Decimal(-(10**30)), Decimal(0), Decimal(10**30)]
     schema = make_schema({"x": "decimal(38,0)"})
     parts = [{1: statistics(None, part)} for part in (values[:2], values[1:], values)]

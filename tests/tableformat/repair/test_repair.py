@@ -42,7 +42,7 @@ def directories(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def make(store: MemoryStore, limits: Limits = LIMITS) -> ArrowDatabase:
-    """RowSet 0 has the rows 0 to 299, of which 7 and 250 are deleted, RowSet 1 the next 300."""
+    """RowSet 0 has rows 0 to 299; 7 and 250 are deleted. RowSet 1 has the next 300 rows."""
     log = Log(store, checkpoint_interval=4, pause=lambda _: None, limits=limits)
     db = ArrowDatabase(store, log, create_database(store, lone_table=False))
     table = db.create_table("a", SCHEMA)
@@ -67,7 +67,7 @@ def everything(store: MemoryStore) -> dict[str, bytes]:
     return {info.name: store.get(info.name) for info in store.list("") if info.name != HINT}
 
 
-def test_a_damaged_block_costs_the_rows_of_its_stretch_and_no_others(tmp_path: Path) -> None:
+def test_a_damaged_block_costs_only_the_rows_of_its_stretch(tmp_path: Path) -> None:
     store = MemoryStore()
     db = make(store)
     table = db.table("a")
@@ -101,7 +101,7 @@ def test_a_damaged_block_costs_the_rows_of_its_stretch_and_no_others(tmp_path: P
     assert (entry.operation, entry.parameters["lost"]) == ("repair", "RowSet 0 rows 200 to 299")
 
 
-def test_the_rescue_keeps_its_columns_apart_from_those_of_the_table(tmp_path: Path) -> None:
+def test_columns_of_the_rescue_file_do_not_mix_with_columns_of_the_table(tmp_path: Path) -> None:
     store = MemoryStore()
     db = make(store)
     table = db.table("a")
@@ -118,7 +118,7 @@ def test_the_rescue_keeps_its_columns_apart_from_those_of_the_table(tmp_path: Pa
 
 
 @pytest.mark.parametrize("leaf", ["rowset.json", "1.col"])
-def test_a_rowset_of_which_no_row_can_be_read_goes_whole(leaf: str, tmp_path: Path) -> None:
+def test_a_rowset_without_a_readable_row_is_removed_whole(leaf: str, tmp_path: Path) -> None:
     store = MemoryStore()
     db = make(store)
     store.delete(file_of(db, 0, leaf))
@@ -132,7 +132,7 @@ def test_a_rowset_of_which_no_row_can_be_read_goes_whole(leaf: str, tmp_path: Pa
     assert found["s"].null_count == (298 if leaf == "rowset.json" else 41 + 1)
 
 
-def test_without_its_vector_nobody_knows_which_rows_of_a_rowset_live(
+def test_without_its_vector_the_live_rows_of_a_rowset_are_unknown(
     tmp_path: Path,
 ) -> None:
     store = MemoryStore()

@@ -1,4 +1,4 @@
-"""What is written is read back, in every place, cut by cut, and memory stays small."""
+"""Written rows are read back, in every place, cut by cut, and memory stays small."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_rowsets_end_by_rows_and_by_bytes() -> None:
     assert [entry.rows for entry in by_bytes] == [3072, 3072, 3072, 784]
 
 
-def test_wide_values_divide_a_cut_and_a_larger_one_stands_alone() -> None:
+def test_wide_values_divide_a_cut_and_a_larger_value_has_its_own_block() -> None:
     values = ["x" * 100, "y" * 5000, *("z" * 100 for _ in range(98))]
     schema, rows = one_column(pa.array([f"{i}{v}" for i, v in enumerate(values)]))
     store = MemoryStore()
@@ -245,7 +245,7 @@ def test_a_run_that_is_too_large_for_a_rowset_is_divided_in_order(limit: dict[st
     assert read(store, schema, entries)["a"].to_pylist() == list(range(9_000))
 
 
-def test_a_run_that_fits_is_one_rowset_even_where_it_is_no_multiple_of_a_block() -> None:
+def test_a_run_that_fits_is_one_rowset_even_if_it_is_not_a_multiple_of_a_block() -> None:
     schema, rows = one_column(pa.array(np.random.default_rng(4).permutation(9_500)))
     (entry,) = write(
         MemoryStore(),

@@ -88,7 +88,7 @@ def test_repair_writes_them_anew_and_loses_nothing(table: ArrowTable, tmp_path: 
 
 
 def test_a_compaction_copies_none_of_them(table: ArrowTable) -> None:
-    """The stretch of 65,536 rows before the deleted one would be copied as it is stored."""
+    """The stretch of 65,536 rows before the deleted row would be copied in its stored form."""
     table.delete(f"id = {ROWS - 1}")
     base, [job] = jobs(table, "copy")
     outcome = run_job(job, table._location.store)

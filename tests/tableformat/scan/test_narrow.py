@@ -29,7 +29,7 @@ CONDITIONS = st.one_of(
 
 
 def two_rowsets() -> ArrowTable:
-    """Ids 0 to 99 in order, in cuts of ten rows; a column came later, and some rows have gone."""
+    """Ids 0 to 99 in order, in cuts of ten rows; a column was added, some rows were deleted."""
     table = new(NUMBERS)
     for first in (0, 50):
         ids = list(range(first, first + 50))

@@ -1,4 +1,4 @@
-"""A job replaces the rows that a predicate selects, and no others."""
+"""A job overwrites exactly the rows that a predicate selects."""
 
 from __future__ import annotations
 

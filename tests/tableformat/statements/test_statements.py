@@ -136,7 +136,7 @@ def test_update_sees_each_row_as_it_was() -> None:
     assert table.scan(where="flag IS NULL").to_arrow().num_rows == 20
 
 
-def test_upsert_replaces_rows_with_the_key_and_adds_the_others() -> None:
+def test_upsert_replaces_rows_with_a_known_key_and_adds_rows_with_a_new_key() -> None:
     table = filled()
     table.delete("id = 7")
     counts = table.upsert(rows(5, 7, 105, 200, text="new"), on="id")
@@ -215,7 +215,7 @@ def test_statements_that_meet_on_a_row_run_again(mine: str, theirs: str) -> None
     assert left.count(50) == ("upsert" in (mine, theirs))
 
 
-def test_a_deletion_counts_only_rows_that_nobody_deleted_before() -> None:
+def test_a_deletion_counts_only_rows_that_were_live() -> None:
     table = filled()
     other = another(table)
     other.refresh = lambda: other.snapshot  # type: ignore[method-assign]

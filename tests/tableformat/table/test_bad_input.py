@@ -57,7 +57,7 @@ LOOSE = {
     "point": pa.array([{"x": 1}], pa.struct([("x", pa.int32())])),
     "tags": pa.array([["a"]]),
 }
-"""The same row, of types that allow NULL."""
+"""The row above, with types that allow NULL."""
 
 
 def given(**columns: Any) -> pa.Table:
@@ -209,7 +209,7 @@ def test_a_column_name_that_is_not_valid_text_is_refused(
     refused(lambda: colonnade.create(tmp_path / "u", schema), "a name that is not valid UTF-8")
 
 
-def test_a_column_name_that_others_would_cut_off_is_refused(
+def test_a_column_name_that_another_reader_would_cut_off_is_refused(
     tmp_path: Path, table: colonnade.ArrowTable
 ) -> None:
     schema = pa.schema([("p", pa.struct([("x\0y", pa.int32()), ("x\0z", pa.int32())]))])

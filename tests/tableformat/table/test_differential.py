@@ -34,7 +34,7 @@ COLUMNS: dict[str, tuple[str, pa.DataType, tuple[Any, ...]]] = {
     "f": ("DOUBLE", pa.float64(), (0.0, 1.5, -2.0, math.inf, -math.inf, math.nan, None)),
     "b": ("BOOLEAN", pa.bool_(), (True, False, None)),
 }
-"""Name, DuckDB's type, Arrow's, and the values that stand in it."""
+"""Columns: name, DuckDB's type, Arrow's type, and the values to choose from."""
 
 SCHEMA = pa.schema([(name, arrow) for name, (_, arrow, _) in COLUMNS.items()])
 Row = dict[str, Any]

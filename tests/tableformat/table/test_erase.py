@@ -33,7 +33,7 @@ def table(tmp_path: Path) -> colonnade.ArrowTable:
 
 
 def mentions(folder: Path) -> list[str]:
-    """The files in whose bytes the mark stands; small RowSets lie in the log as base64."""
+    """Return the files whose bytes contain the mark; the log has small RowSets as base64."""
     colonnade_files = [path for path in folder.rglob("*") if path.is_file()]
     return [str(path) for path in colonnade_files if MARK.encode() in path.read_bytes()]
 

@@ -35,7 +35,7 @@ from tests.tableformat.table.test_restore import database, read, rows
 
 
 def use_ids(table: ArrowTable, left: int) -> None:
-    """Let a table have so many ids left, as if RowSets had come and gone for years."""
+    """Leave a table `left` ids, as if it had added and dropped RowSets for years."""
     log = table.log
     state = log.read_head()
     first = state.tables[table.state.id].next_rowset_id

@@ -80,7 +80,7 @@ def test_a_table_is_again_what_it_was_at_any_epoch(interval: int) -> None:
     assert table.history(1)[0].parameters == {"epoch": "1"}
 
 
-def test_a_restore_keeps_what_never_goes_back() -> None:
+def test_a_restore_keeps_the_name_properties_batches_and_rowset_ids_of_the_head() -> None:
     db = database()
     table = db.table("a")
     table.append(rows(20), commit=CommitSettings(batch=("job", 5)))
@@ -172,7 +172,7 @@ def test_a_tag_that_was_given_meanwhile_is_refused() -> None:
     assert db.tags() == {"t": 1}
 
 
-def test_a_whole_database_goes_back_in_one_epoch() -> None:
+def test_a_whole_database_is_restored_in_one_epoch() -> None:
     db = database()
     db.tag("start")
     db.table("a").delete("id < 9")

@@ -226,12 +226,12 @@ def test_an_overwrite_of_an_empty_table_is_still_an_overwrite(tmp_path: Path) ->
         ours.overwrite(rows(2))
 
 
-def test_a_path_that_is_no_table_is_refused(tmp_path: Path) -> None:
+def test_a_path_that_is_not_a_table_is_refused(tmp_path: Path) -> None:
     with pytest.raises(colonnade.NotFoundError, match="not a Colonnade database or table"):
         colonnade.open(tmp_path / "nothing")
 
 
-def test_a_file_is_no_place_for_a_table(tmp_path: Path) -> None:
+def test_a_table_cannot_be_created_at_a_file(tmp_path: Path) -> None:
     file = tmp_path / "trips.parquet"
     file.write_bytes(b"PAR1")
     for path in (file, f"file://{file}", file / "below"):
@@ -295,7 +295,7 @@ def test_a_table_is_opened_by_its_name_also_where_no_folder_could_have_it(tmp_pa
         colonnade.open(tmp_path / "db" / ("ö" * 255))
 
 
-def test_a_relative_path_in_a_folder_that_is_gone_is_a_sentence(
+def test_a_relative_path_in_a_removed_folder_is_an_error_of_one_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gone = tmp_path / "gone"
@@ -442,7 +442,7 @@ def test_epochs_before_a_head_that_cannot_be_read_can_be(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("opened", ["before", "after"])
-def test_an_epoch_below_the_floor_is_gone_while_its_file_is_still_there(
+def test_an_epoch_below_the_floor_is_removed_while_its_file_still_exists(
     opened: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = colonnade.create(tmp_path / "t", SCHEMA)
@@ -474,7 +474,7 @@ def test_an_open_table_does_not_read_another_that_took_its_place(tmp_path: Path)
         table.scan(epoch=before)
 
 
-def test_a_database_can_be_moved_as_it_is(tmp_path: Path) -> None:
+def test_a_database_can_be_moved_without_a_change(tmp_path: Path) -> None:
     colonnade.create(tmp_path / "old", SCHEMA).append(rows(1))
     (tmp_path / "old").rename(tmp_path / "new")
     assert ids(colonnade.open(tmp_path / "new").scan()) == [1]

@@ -75,7 +75,7 @@ def test_several_tables_change_in_one_epoch() -> None:
     assert newest.metrics["rows_inserted"] == 3
 
 
-def test_it_sees_its_own_writes_and_no_others() -> None:
+def test_it_sees_only_its_own_writes() -> None:
     db = database()
     with db.transaction() as tx:
         a = tx.table("a")
@@ -110,7 +110,7 @@ def test_tables_are_replaced_dropped_and_made_anew() -> None:
 
 
 @pytest.mark.parametrize("meanwhile", ["append", "delete"])
-def test_a_table_is_not_replaced_that_others_changed_meanwhile(meanwhile: str) -> None:
+def test_a_table_that_a_concurrent_writer_changed_is_not_replaced(meanwhile: str) -> None:
     db = database()
     tx = db.transaction()
     before = tx.table("a").scan().to_arrow()
@@ -268,7 +268,7 @@ def test_statements_that_find_nothing_make_no_epoch() -> None:
     assert db.table("a").overwrite(rows(), where="id > 500") == head
 
 
-def test_a_dropped_table_is_gone_at_once_and_commit_settings_belong_to_the_whole() -> None:
+def test_a_dropped_table_disappears_at_once_and_commit_settings_belong_to_the_whole() -> None:
     db = database()
     with db.transaction() as tx:
         b = tx.table("b")
@@ -313,7 +313,7 @@ def test_a_transaction_that_does_nothing_still_expects_its_epoch() -> None:
 
 
 @pytest.mark.parametrize("order", ["ab", "ba"])
-def test_a_batch_that_only_one_table_has_is_no_success(order: str) -> None:
+def test_a_batch_that_only_one_table_has_is_not_a_success(order: str) -> None:
     db = database()
     batch = CommitSettings(batch=("job", 7))
     db.table("b").append(rows(190), commit=batch)

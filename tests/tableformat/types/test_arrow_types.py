@@ -128,7 +128,9 @@ def test_only_what_arrow_cannot_say_is_in_metadata(text: str) -> None:
     ],
     ids=str,
 )
-def test_physical_forms_of_others_have_a_type(arrow: pa.DataType, expected: str) -> None:
+def test_arrow_types_of_other_libraries_have_a_column_type(
+    arrow: pa.DataType, expected: str
+) -> None:
     assert _found(arrow) == expected
 
 

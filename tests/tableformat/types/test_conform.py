@@ -51,7 +51,7 @@ def _refusal(array: pa.Array, schema: TableSchema) -> str:
 
 
 def _disguise(array: pa.Array, rng: random.Random) -> pa.Array:
-    """The same values in another physical form."""
+    """Return the values in another physical form."""
     if pa.types.is_map(array.type):
         return _disguise_map(array, rng)
     if pa.types.is_list(array.type):
@@ -143,7 +143,7 @@ def test_every_physical_form_arrives_as_the_same_values(data: st.DataObject) -> 
 
 
 @given(st.data())
-def test_conforming_data_is_returned_as_it_is(data: st.DataObject) -> None:
+def test_conforming_data_is_returned_unchanged(data: st.DataObject) -> None:
     schema = data.draw(schemas())
     batch = data.draw(batches(schema))
     found = conform(batch, schema)
@@ -203,7 +203,7 @@ def _null_paths_of(value: Any, field: SchemaField, path: str) -> Iterator[str]:
         yield from _null_paths_of(part, child, f"{path}.{child.name}")
 
 
-def test_what_lies_under_null_breaks_no_promise() -> None:
+def test_bytes_under_a_null_break_no_promise() -> None:
     inner = pa.array([1, None, None], pa.int32())
     outer = pa.StructArray.from_arrays([inner], ["x"], mask=pa.array([False, True, True]))
     child = SchemaField(name="x", type="int", nullable=False)
@@ -213,7 +213,7 @@ def test_what_lies_under_null_breaks_no_promise() -> None:
     assert _refusal(visible, schema) == "Column 'a.x' is NOT NULL, but the data has 1 NULL."
 
 
-def test_what_lies_under_null_need_not_be_convertible() -> None:
+def test_bytes_under_a_null_need_not_be_convertible() -> None:
     seconds = pa.array([1_000, 1, 1], pa.timestamp("ns"))
     mask = pa.array([False, True, True])
     outer = pa.StructArray.from_arrays([seconds], ["x"], mask=mask)
@@ -227,7 +227,7 @@ def test_what_lies_under_null_need_not_be_convertible() -> None:
 
 
 def _hiding(values: pa.Array) -> pa.Array:
-    """`values` in lists, of which the last but one is NULL and hides the one below it."""
+    """Return `values` in lists. The list before the last is NULL and hides its values."""
     offsets = pa.array([0, 1, len(values) - 1, len(values) - 1], pa.int32())
     return pa.ListArray.from_arrays(offsets, values, mask=pa.array([False, True, False]))
 
@@ -287,7 +287,7 @@ def test_forms_arrive_whatever_they_are_nested_in(array: pa.Array, expected: lis
     assert conformed["a"].to_pylist() == expected
 
 
-def test_empty_lists_whose_values_lie_in_a_slice_can_be_joined_with_others() -> None:
+def test_empty_lists_with_sliced_values_can_be_joined_with_other_lists() -> None:
     numbers = pa.array(range(8))
     parts = [pa.StructArray.from_arrays([each], ["x"]) for each in (numbers[8:], numbers[:2])]
     lists = [pa.ListArray.from_arrays(pa.array([0, len(each)], pa.int32()), each) for each in parts]

@@ -91,7 +91,7 @@ def test_random_rows_are_the_same_in_pieces(seed: int) -> None:
 
 
 def huge(values: list[bytes | None], kind: pa.DataType) -> pa.Array:
-    """Some values behind one of 3 GiB, whose memory nobody touches."""
+    """Return some values after one of 3 GiB, whose memory is never touched."""
     first = 3 * 2**30
     data = np.zeros(first + 1000, np.uint8)
     ends = [0, first]
@@ -167,7 +167,7 @@ INVALID: dict[str, tuple[Callable[[], pa.Array], pa.DataType]] = {
 def test_arrays_whose_offsets_lead_nowhere_are_refused_and_not_stored(
     name: str, nested: bool
 ) -> None:
-    """They were stored as rows that nobody could read, or ended the process."""
+    """Such values once became unreadable rows, or ended the process."""
     make, arrow = INVALID[name]
     array = make()
     if nested:

@@ -157,7 +157,7 @@ def test_a_refusal_counts_rows_through_all_batches_of_the_input(place: str) -> N
         list(conform_batches([first, last], numbered(schema)))
 
 
-def test_what_lies_under_null_is_no_value_and_is_not_refused() -> None:
+def test_bytes_under_a_null_are_not_a_value_and_are_not_refused() -> None:
     child = text_of([b"\xff", b"a"])
     struct = pa.StructArray.from_arrays([child], ["x"], mask=pa.array([True, False]))
     batch = pa.RecordBatch.from_arrays([struct], ["c"])
@@ -222,7 +222,7 @@ def rows_of(values: list[bytes], part: bytes = b"p\xff", first: int = 0) -> pa.T
     )
 
 
-def test_order_bounds_filters_and_partitions_are_those_of_the_stored_text(
+def test_order_bounds_filters_and_partitions_follow_the_stored_text(
     table: ArrowTable,
 ) -> None:
     rng = random.Random(7)
@@ -269,7 +269,7 @@ def test_text_that_no_array_holds_once_it_is_replaced_is_refused_by_its_column(
     schema = schema_from_arrow(batch.schema)
 
     def full(*_: Any) -> pa.Array:
-        # As for one value of 716 MiB of such bytes, for which this test would take 6 GiB.
+        # Arrow raises this for a value of 716 MiB of such bytes; with it the test would need 6 GiB.
         raise pa.ArrowCapacityError("array cannot contain more than 2147483646 bytes")
 
     monkeypatch.setattr(pa, "array", full)

@@ -265,7 +265,7 @@ def test_a_store_that_does_not_answer_any_more_ends_the_verification(
         db.verify(1)
 
 
-def test_a_store_that_does_not_answer_is_no_damage_of_a_rowset(
+def test_a_store_that_does_not_answer_is_not_damage_of_a_rowset(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     numbers = pa.table({"n": [each * 7919 % 100_003 for each in range(20_000)]})
@@ -387,7 +387,7 @@ def test_damage_of_what_is_only_a_cache_is_told_apart() -> None:
     assert [(each.kind, each.file) for each in db.verify(1).findings] == [("cache", HINT)]
 
 
-def test_an_anchor_is_no_cache() -> None:
+def test_an_anchor_is_not_a_cache() -> None:
     store = MemoryStore()
     db = make(store)
     db.vacuum(0)

@@ -53,7 +53,7 @@ def column(table: ArrowTable, name: str, where: str | None = None) -> list[objec
     return list(table.scan([name], where).to_arrow()[name].to_pylist())
 
 
-def test_an_update_of_most_rows_writes_the_columns_that_it_sets_and_no_others() -> None:
+def test_an_update_of_most_rows_writes_only_the_columns_that_it_sets() -> None:
     table, before = made(), rows().to_pydict()
     counts = table.update({"c1": "c2", "s": "'new'"}, f"id >= 10 AND id < {ROWS}")
     assert (counts.rows_updated, counts.rowsets_in_place, counts.rowsets_touched) == (1990, 1, 1)
@@ -180,7 +180,7 @@ def test_two_updates_of_one_column_do_not_undo_each_other() -> None:
     assert found["c1"] == [new if old <= 0.9 else old for old, new in pairs]
 
 
-def test_a_column_that_goes_meanwhile_is_a_conflict() -> None:
+def test_a_column_that_a_concurrent_writer_drops_is_a_conflict() -> None:
     table = made()
     other = ArrowTable(table._location, table._log, table.snapshot)
     table.alter(DropColumn(("c1",)))

@@ -89,7 +89,7 @@ def vacuums(database: ArrowDatabase) -> None:
 def outcomes(mode: WriteMode, kept: int | None) -> Iterator[bool]:
     """Whether the second send finds the first, for something else right before each call of it.
 
-    That is a failure of the store, or vacuums after one that has kept so many epochs.
+    That is a failure of the store, or vacuums after one that has kept `epochs` epochs.
     """
     call = 0
     while True:
@@ -110,7 +110,7 @@ def outcomes(mode: WriteMode, kept: int | None) -> Iterator[bool]:
 
 
 BASE, LANDED = 5, 4
-"""Vacuums that keep so many epochs make the base of the job, or its own epoch, the floor."""
+"""The numbers of epochs that a vacuum keeps to make the job's base, or its epoch, the floor."""
 
 
 @pytest.mark.parametrize(

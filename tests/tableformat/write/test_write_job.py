@@ -48,7 +48,9 @@ def test_of_several_attempts_at_a_task_only_the_reported_one_is_visible(
     speculative = write_rows(job, [rows(0)])
     assert {e.object for e in first}.isdisjoint(e.object for e in speculative)
     commit_written(job, speculative)
-    write_rows(job, [rows(0)])  # an attempt that nobody stopped writes on after the commit
+    write_rows(
+        job, [rows(0)]
+    )  # an attempt that was not stopped continues to write after the commit
     assert ids(tmp_path / "t") == list(range(5000))
 
 
@@ -83,7 +85,7 @@ def let_go(path: Path, keeping: int) -> None:
 
 
 @pytest.mark.parametrize("epochs", [1, 3])
-def test_a_commit_that_is_sent_again_after_its_base_has_gone_is_never_called_failed(
+def test_a_commit_that_is_sent_again_after_its_base_was_removed_is_never_called_failed(
     epochs: int, job: WriteJob, tmp_path: Path
 ) -> None:
     path = tmp_path / "t"
@@ -104,9 +106,7 @@ def test_a_commit_that_is_sent_again_after_its_base_has_gone_is_never_called_fai
     assert len(ids(path)) == 10_003
 
 
-def test_a_change_that_nobody_has_sent_is_refused_where_its_base_has_gone(
-    job: WriteJob, tmp_path: Path
-) -> None:
+def test_an_unsent_change_is_refused_if_its_base_was_removed(job: WriteJob, tmp_path: Path) -> None:
     path = tmp_path / "t"
     commit_written(job, write_rows(job, [rows(0)]))
     late = planned_append(path)

@@ -1,4 +1,4 @@
-"""Rows carried through compactions: right for any rows, at a cost that others do not raise."""
+"""Rows are carried through compactions correctly, at a cost that depends on these rows alone."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.row_world import World
 
 
 def compaction(inputs: Sequence[int], outputs: Sequence[int]) -> Compaction:
-    """A compaction of RowSets with so many rows into others."""
+    """A compaction of RowSets with the given numbers of rows."""
     return Compaction(
         table=ORDERS,
         inputs=tuple(CompactionInput(rowset=i, rows=rows) for i, rows in enumerate(inputs)),
@@ -67,7 +67,7 @@ def test_each_row_is_carried_to_where_the_compaction_wrote_it(data: st.DataObjec
     ],
     ids=["twice", "left out", "beyond the input", "no such input", "negative", "row left out"],
 )
-def test_an_origin_that_is_no_order_of_the_rows_is_refused(origin: list[int]) -> None:
+def test_an_origin_that_is_not_an_order_of_the_rows_is_refused(origin: list[int]) -> None:
     gone = [FrozenBitMap([2]), FrozenBitMap()]
     with pytest.raises(CorruptionError, match="does not fit its rows"):
         row_map(compaction([3, 2], [4]), gone, np.array(origin, np.int64))
@@ -78,7 +78,7 @@ def test_a_compaction_of_another_number_of_rows_is_refused() -> None:
         row_map(compaction([3, 2], [4]), [FrozenBitMap()] * 2, None)
 
 
-def test_carrying_a_row_through_a_concatenation_of_many_takes_no_memory_for_the_others() -> None:
+def test_carrying_a_row_through_a_concatenation_takes_no_memory_for_other_rows() -> None:
     op = compaction([17_000_000, 17_000_000], [33_999_999])
     tracemalloc.start()
     try:

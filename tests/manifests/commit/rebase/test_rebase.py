@@ -119,7 +119,7 @@ def test_rows_are_carried_through_a_chain_of_compactions(
     assert len(world.model) == 10 - (2 if kind == "delete" else 0)
 
 
-def test_a_compaction_whose_rows_all_went_meanwhile_leaves_nothing() -> None:
+def test_a_compaction_whose_rows_were_all_deleted_meanwhile_leaves_nothing() -> None:
     world = started()
     base = world.head
     slow = world.compact(base, [0, 1])

@@ -29,7 +29,7 @@ def column(text: str) -> StoredColumn:
 
 
 def round_trip(array: pa.Array, of: StoredColumn) -> str:
-    """The encoding of an array that comes back as it was."""
+    """Return the encoding of an array that must be decoded to the same array."""
     entry, data = encode_block(array, of)
     found = decode_block(data, entry, of)
     found.validate(full=True)
@@ -166,7 +166,7 @@ def test_a_forged_stream_is_refused(what: str) -> None:
 
 
 def moved_offsets() -> dict[str, bytes]:
-    """Streams in which the offsets of the list or of the text do not begin at 0."""
+    """Streams whose offsets of the list or the text do not begin at 0."""
     whole = bytes(block_of(lengths_stream([1, 0] * 9 + [20], b"a" * 29), 19, 200)[0])
     found = {}
     for what, end in (("list", 19), ("text", 29)):

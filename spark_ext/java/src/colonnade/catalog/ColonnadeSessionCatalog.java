@@ -3,7 +3,7 @@ package colonnade.catalog;
 import colonnade.spark.catalog.SessionCatalog;
 
 /**
- * The catalog that stands in for Spark's own, under the name that users put into {@code
- * spark.sql.catalog.spark_catalog}.
+ * The catalog that replaces Spark's own. Users set {@code spark.sql.catalog.spark_catalog} to this
+ * name.
  */
 public final class ColonnadeSessionCatalog extends SessionCatalog {}

@@ -31,9 +31,9 @@ public final class RowNumbers {
     last.add((int) number);
   }
 
-  /** Adds all numbers of {@code others}, each increased by {@code shift}. */
-  public void addAll(RowNumbers others, long shift) {
-    others.bitmaps.forEach(
+  /** Adds all numbers of {@code added}, each increased by {@code shift}. */
+  public void addAll(RowNumbers added, long shift) {
+    added.bitmaps.forEach(
         (upper, bitmap) -> {
           long first = (long) upper << 32;
           bitmap.forEach((IntConsumer) lower -> add(first + Integer.toUnsignedLong(lower) + shift));

@@ -89,8 +89,8 @@ public record SparseIndex(
   }
 
   /**
-   * Whether a Bloom filter may have this length in bytes. The length 0 stands for a block without a
-   * filter.
+   * Whether a Bloom filter may have this length in bytes. The length 0 means that the block has
+   * no filter.
    */
   public static boolean isFilterLength(long length) {
     return length >= 0 && length <= BloomFilter.LIMIT && length % BloomFilter.BUCKET_BYTES == 0;

@@ -46,7 +46,7 @@ final class AggregatingReader implements PartitionReader<InternalRow> {
     return true;
   }
 
-  /** Puts the next parts into the row. Returns false if there is no further part. */
+  /** Puts the next parts into the row. Returns false after the last part. */
   private boolean take() {
     boolean any = false;
     for (int i = 0; i < values.length; i++) {

@@ -61,7 +61,7 @@ final class BlockDecoder implements AutoCloseable {
     }
   }
 
-  /** Returns the most bytes that a decoded block may take, regardless of what its index states. */
+  /** Returns the most bytes that a decoded block may take, whatever its index states. */
   private static long limit(BlockEntry entry) {
     return entry.rows() == 1 ? ONE_ROW_LIMIT : MANY_ROWS_LIMIT;
   }

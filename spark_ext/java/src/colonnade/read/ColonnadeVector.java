@@ -20,8 +20,8 @@ import org.apache.spark.unsafe.types.UTF8String;
  * itself. A vector is refilled for every block and reuses its arrays. The values that it returned
  * are valid until then.
  *
- * <p>A selection maps rows to positions in the block. It hides deleted rows without copying the
- * others.
+ * <p>A selection maps rows to positions in the block. It hides deleted rows without copying live
+ * rows.
  */
 public final class ColonnadeVector extends ColumnVector {
   /** What a vector holds, apart from NULL. */

@@ -49,7 +49,7 @@ public interface ByteSink {
 
   /**
    * Deletes a folder that is empty, where the store has folders; does nothing if it is absent or
-   * not empty. Requires: nobody will write into it.
+   * not empty. Requires: no other thread writes into it later.
    */
   void removeFolder(String name) throws IOException;
 }

@@ -20,7 +20,7 @@ import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
 
-/** A procedure of the planner in the form in which Spark calls it. */
+/** A procedure of the planner in the form that Spark calls. */
 final class ColonnadeProcedure implements UnboundProcedure, BoundProcedure {
   /**
    * The procedures after which Spark must read its cached queries again. {@code refresh} does

@@ -402,7 +402,7 @@ public class SessionCatalog extends DelegatingCatalogExtension
     try {
       return stageCreate(identifier, info);
     } catch (TableAlreadyExistsException error) {
-      throw new IllegalStateException(error); // somebody created it right after we dropped it
+      throw new IllegalStateException(error); // another session created it
     }
   }
 
@@ -413,7 +413,7 @@ public class SessionCatalog extends DelegatingCatalogExtension
       boolean exists = tableExists(identifier);
       return exists ? stageReplace(identifier, info) : stageCreate(identifier, info);
     } catch (NoSuchTableException | TableAlreadyExistsException error) {
-      throw new IllegalStateException(error); // somebody dropped or created it meanwhile
+      throw new IllegalStateException(error); // a concurrent session dropped or created it
     }
   }
 

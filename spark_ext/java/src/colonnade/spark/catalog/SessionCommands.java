@@ -36,8 +36,8 @@ import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * Runs statements about tables of Spark's own catalog for which Spark does not ask the session's
- * replacement catalog. Spark would treat each table as one of its own.
+ * Runs statements about tables of Spark's own catalog, where Spark does not ask the catalog that
+ * replaces it. Spark would treat each table as one of its own.
  */
 final class SessionCommands extends SparkStrategy {
   private static final Seq<SparkPlan> NOT_OURS = seq(List.of());
@@ -110,7 +110,7 @@ final class SessionCommands extends SparkStrategy {
     return seq(List.of(create));
   }
 
-  /** What SHOW TABLE EXTENDED says: of our tables what the catalog knows, of others as ever. */
+  /** Returns the rows of SHOW TABLE EXTENDED; rows of our tables have the facts of the catalog. */
   private LogicalPlan shown(ShowTablesCommand show) {
     List<InternalRow> rows = new ArrayList<>();
     for (Row row : CollectionConverters.asJava(show.run(SparkSession.active()))) {
@@ -158,7 +158,7 @@ final class SessionCommands extends SparkStrategy {
     try {
       return catalog.loadTable(identifier(known.identifier()));
     } catch (NoSuchTableException missing) {
-      throw new IllegalStateException(missing); // somebody dropped it since we looked
+      throw new IllegalStateException(missing); // a concurrent session dropped it
     }
   }
 

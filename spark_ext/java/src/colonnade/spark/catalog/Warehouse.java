@@ -82,7 +82,7 @@ public record Warehouse(String path) {
     return databasePath(namespace);
   }
 
-  /** Returns the path of a database in which a table can be created. */
+  /** Returns the path of a database for a new table, and creates the default database. */
   String requireForTable(String... namespace) throws NoSuchNamespaceException {
     String database = require(namespace);
     if (isDefault(namespace) && !isDatabase(database)) {

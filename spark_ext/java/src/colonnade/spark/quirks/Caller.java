@@ -50,7 +50,7 @@ public final class Caller {
     return any(frame -> frame.getClassName().equals(STREAM_WRITER));
   }
 
-  /** Whether a write WITH SCHEMA EVOLUTION calls, for which Spark alters the table first. */
+  /** Returns whether the caller is a write WITH SCHEMA EVOLUTION; Spark alters its table first. */
   public static boolean isSchemaEvolution() {
     return any(frame -> SCHEMA_EVOLUTION.contains(frame.getClassName()));
   }

@@ -23,7 +23,7 @@ import scala.Option;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * The join by which a MERGE finds matching rows of its table. Spark does not pass it to a source,
+ * The join of a MERGE that finds matching rows of its table. Spark does not pass it to a source,
  * so it is read from the analyzed plan of the statement that runs in this thread.
  *
  * <p>Spark runs a MERGE that only inserts as an append of the rows that an anti join with the table

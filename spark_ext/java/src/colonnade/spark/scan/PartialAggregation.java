@@ -30,7 +30,7 @@ import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * Aggregates over a whole table, of which each task computes a partial result over its own rows.
+ * Aggregates over a whole table. Each task computes a partial result over its own rows.
  * Spark combines the partial results and does not process the rows one by one.
  */
 record PartialAggregation(

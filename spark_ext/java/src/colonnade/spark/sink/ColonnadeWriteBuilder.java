@@ -74,8 +74,9 @@ public final class ColonnadeWriteBuilder
   }
 
   /**
-   * All rows; or, where a DataFrame is saved at a path, what Spark's setting says of them, which it
-   * heeds itself in SQL only. A condition that selects all rows comes here, too, without a path.
+   * Overwrites all rows. For a DataFrame that is saved at a path, Spark's setting may choose its
+   * partitions instead; Spark itself applies that setting only in SQL. Spark also calls this for a
+   * condition that selects all rows.
    */
   @Override
   public ColonnadeWriteBuilder truncate() {
