@@ -101,7 +101,7 @@ class AddedEntries:
     @property
     def deleted(self) -> Integers:
         """The numbers of rows that deletion vectors delete."""
-        return np.array([r.entry.rows - r.row_count for r in self.rowsets], np.int64)
+        return np.array([r.deleted_count for r in self.rowsets], np.int64)
 
     def bounds(self) -> BoundsTable:
         """Return the bounds for pruning. Raises CorruptionError naming table, column and RowSet."""

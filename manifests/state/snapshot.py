@@ -37,7 +37,12 @@ class LiveRowSet:
     @property
     def row_count(self) -> int:
         """The number of live rows."""
-        return self.entry.rows - (self.vector.cardinality if self.vector else 0)
+        return self.entry.rows - self.deleted_count
+
+    @property
+    def deleted_count(self) -> int:
+        """The number of deleted rows."""
+        return self.vector.cardinality if self.vector else 0
 
 
 @dataclass(frozen=True, slots=True)

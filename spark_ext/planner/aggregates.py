@@ -52,7 +52,7 @@ def _count(field: SchemaField, rowsets: Sequence[LiveRowSet]) -> Answer | None:
         if nulls is None:
             return None
         if nulls < rowset.entry.rows:
-            if nulls and rowset.vector:
+            if nulls and rowset.deleted_count:
                 return None  # the log does not say whether the deleted rows were NULL
             total += rowset.row_count - nulls
     return Answer(total)
@@ -80,7 +80,7 @@ def _extreme(field: SchemaField, rowsets: Sequence[LiveRowSet], *, largest: bool
             return None
         present = rowset.entry.rows - statistics.nulls
         if statistics.nans:
-            if rowset.vector and (largest or statistics.nans == present):
+            if rowset.deleted_count and (largest or statistics.nans == present):
                 return None
             nan = True
         if present == statistics.nans:
@@ -88,7 +88,7 @@ def _extreme(field: SchemaField, rowsets: Sequence[LiveRowSet], *, largest: bool
         bound = _bound(statistics, largest)
         if bound is None:
             return None
-        exact = statistics.exact and rowset.vector is None
+        exact = statistics.exact and not rowset.deleted_count
         (certain if exact else uncertain).append(bound)
     return _combined(certain, uncertain, nan=nan, largest=largest)
 

@@ -145,7 +145,7 @@ def _null_count(column: SchemaField, rowsets: Iterable[LiveRowSet]) -> int | Non
     total = 0
     for rowset in rowsets:
         statistics = rowset.entry.statistics.get(column.id)
-        if statistics is None or (rowset.vector is not None and statistics.nulls):
+        if statistics is None or (rowset.deleted_count and statistics.nulls):
             return None
         total += statistics.nulls
     return total

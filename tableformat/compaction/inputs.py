@@ -9,12 +9,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from colonnade.manifests.model.deletion_vector import read_deletion_vector
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.compaction.job import CompactionJob
 from colonnade.tableformat.jobs import Stop
+from colonnade.tableformat.rowset.deleted import read_deleted
 from colonnade.tableformat.rowset.read_back import Contents
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.rowset.stored_block import Stretch
@@ -114,10 +114,10 @@ class Inputs:
         """
         prefix, fields = self.job.target.prefix, self.job.target.table_schema.fields
         for index, rowset in enumerate(self.job.sources):
+            deleted_rows = read_deleted(self.store, prefix, rowset)
             gone: Rows = np.zeros(0, np.int64)
-            if rowset.vector is not None:
-                vector = read_deletion_vector(self.store, prefix, rowset.vector, rowset.entry.rows)
-                gone = np.asarray(vector.rows.to_array(), np.int64)
+            if deleted_rows is not None:
+                gone = np.asarray(deleted_rows.rows.to_array(), np.int64)
             reader = RowSetReader(self.store, prefix, rowset.entry)
             self.contents.add(rowset.entry, reader.statistics(fields))
             cuts = np.array(cut_rows(rowset.entry), np.int64)

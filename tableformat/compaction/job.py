@@ -107,7 +107,7 @@ def plan_job(
 def _narrowed(group: CompactionGroup, live: Mapping[int, LiveRowSet]) -> CompactionGroup:
     """Return the group with its remaining RowSets; none when a lone one would only be copied."""
     left = [live[rowset] for rowset in group.rowsets if rowset in live]
-    deleted = sum(each.entry.rows - each.row_count for each in left)
+    deleted = sum(each.deleted_count for each in left)
     if len(left) == 1 and not deleted:
         left = []
     counts = {

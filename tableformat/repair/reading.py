@@ -12,10 +12,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from colonnade.manifests.errors import CorruptionError
-from colonnade.manifests.model.deletion_vector import read_deletion_vector
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import ObjectStore
+from colonnade.tableformat.rowset.deleted import read_deleted
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.scan.plan import cut_rows
 
@@ -87,11 +87,9 @@ class DamagedRowSet:
     @cached_property
     def _alive(self) -> NDArray[np.bool_] | None:
         """Whether each row is live; None when the deletion vector cannot be read."""
-        rows, vector = self.rowset.entry.rows, self.rowset.vector
-        if vector is None:
-            return np.ones(rows, bool)
+        rows = self.rowset.entry.rows
         try:
-            found = read_deletion_vector(self.store, self.table.prefix, vector, rows)
+            deleted = read_deleted(self.store, self.table.prefix, self.rowset)
         except CorruptionError:
             return None
-        return found.keep_mask(0, rows)
+        return np.ones(rows, bool) if deleted is None else deleted.keep_mask(0, rows)

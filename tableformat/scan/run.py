@@ -19,10 +19,10 @@ from colonnade.manifests.errors import (
     UnsupportedFormatError,
 )
 from colonnade.manifests.log.reader import LogReader
-from colonnade.manifests.model.deletion_vector import DeletionVector, read_deletion_vector
-from colonnade.manifests.state.snapshot import LiveRowSet
+from colonnade.manifests.model.deletion_vector import DeletionVector
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.predicate import BoundPredicate, evaluate, prune
+from colonnade.tableformat.rowset.deleted import read_deleted
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.scan.plan import ScanPlan, split_plan
 from colonnade.tableformat.types.arrow_types import arrow_schema
@@ -59,14 +59,14 @@ def _read_rowsets(store: ObjectStore, plan: ScanPlan) -> Iterator[pa.RecordBatch
     output = arrow_schema(plan.output_schema)
     for scan in plan.rowsets:
         reader = RowSetReader(store, plan.prefix, scan.rowset.entry)
-        vector = _read_vector(store, plan.prefix, scan.rowset)
+        deleted = read_deleted(store, plan.prefix, scan.rowset)
         for first_row, batch in reader.read(
             fields,
             ranges=scan.ranges,
             keep=keep,
             keep_columns=() if predicate is None else predicate.column_ids,
         ):
-            kept = _live_rows(batch, first_row, vector, predicate)
+            kept = _live_rows(batch, first_row, deleted, predicate)
             if kept.num_rows:
                 yield kept.select(output.names) if kept.schema.names != output.names else kept
 
@@ -95,24 +95,18 @@ def read_plan_parallel(store: ObjectStore, plan: ScanPlan) -> Iterator[pa.Record
                 future.cancel()
 
 
-def _read_vector(store: ObjectStore, prefix: str, rowset: LiveRowSet) -> DeletionVector | None:
-    if rowset.vector is None:
-        return None
-    return read_deletion_vector(store, prefix, rowset.vector, rowset.entry.rows)
-
-
 def _live_rows(
     batch: pa.RecordBatch,
     first_row: int,
-    vector: DeletionVector | None,
+    deleted: DeletionVector | None,
     predicate: BoundPredicate | None,
 ) -> pa.RecordBatch:
     """Drop deleted rows, and rows that do not meet the predicate."""
     mask: pa.BooleanArray | None = None
     if predicate is not None:
         mask = evaluate(predicate, batch).fill_null(False)
-    if vector is not None:
-        alive = vector.keep_mask(first_row, batch.num_rows)
+    if deleted is not None:
+        alive = deleted.keep_mask(first_row, batch.num_rows)
         chosen = alive if mask is None else np.logical_and(alive, mask.to_numpy(False))
         mask = pa.array(chosen)
     if mask is None or mask.true_count == batch.num_rows:

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from pyroaring import BitMap, FrozenBitMap
 
 from colonnade.manifests.arrays.bounds import bounds_table
-from colonnade.manifests.model.deletion_vector import read_deletion_vector
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
@@ -29,6 +28,7 @@ from colonnade.tableformat.predicate import (
     evaluate,
     prune,
 )
+from colonnade.tableformat.rowset.deleted import read_deleted
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.scan.plan import cut_rows
 
@@ -114,9 +114,8 @@ def stored_matches(
 
 def deleted_rows(store: ObjectStore, table: TableState, rowset: LiveRowSet) -> FrozenBitMap:
     """Return the deleted rows of a RowSet. Raises CorruptionError, StoreError."""
-    if rowset.vector is None:
-        return FrozenBitMap()
-    return read_deletion_vector(store, table.prefix, rowset.vector, rowset.entry.rows).rows
+    found = read_deleted(store, table.prefix, rowset)
+    return FrozenBitMap() if found is None else found.rows
 
 
 def selected_numbers(

@@ -21,7 +21,6 @@ from colonnade.manifests.errors import (
     StoreError,
     UnsupportedFormatError,
 )
-from colonnade.manifests.model.deletion_vector import read_deletion_vector
 from colonnade.manifests.model.entries import ColumnStatistics, PartitionValues
 from colonnade.manifests.model.statistics import LOG_BOUND_LENGTH
 from colonnade.manifests.object_names import deletion_vector_name, footer_name
@@ -32,6 +31,7 @@ from colonnade.tableformat.jobs import Stop
 from colonnade.tableformat.rowset.block import BlockEntry, understated
 from colonnade.tableformat.rowset.block_statistics import contradiction, from_log, shorten
 from colonnade.tableformat.rowset.column import Order, StoredColumn, column_of
+from colonnade.tableformat.rowset.deleted import read_deleted
 from colonnade.tableformat.rowset.footer import ColumnSegment, Footer, entry_of
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.rowset.source import RowSetSource
@@ -156,7 +156,7 @@ class RowSetCheck:
             return
         prefix, rows = self.job.prefix, self.rowset.entry.rows
         try:
-            read_deletion_vector(self.store, prefix, vector, rows)
+            read_deleted(self.store, prefix, self.rowset)
         except ColonnadeError as error:
             file = None if vector.data else deletion_vector_name(prefix, vector.object)
             self._note(error.message, file, rows=(0, rows - 1), kind=kind_of(error))
