@@ -29,7 +29,11 @@ def repair(
         typer.Option("--rescue", metavar="FILE", help="A new Parquet file for rescued values."),
     ] = None,
     give_up_lost_epochs: Annotated[
-        bool, typer.Option("--give-up-lost-epochs", help="End the log at its last readable file.")
+        bool,
+        typer.Option(
+            "--give-up-lost-epochs",
+            help="End the log at its last readable file, or begin it at a later checkpoint.",
+        ),
     ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only print what it would do.")

@@ -5,6 +5,7 @@
     objects.py      the meaning of a stored object's name; pure
     plan.py         which of the stored objects may be removed; pure
     floor.py        storing the states that outlive their epochs, and putting stubs for epochs
+    later_floor.py  beginning the history at a later checkpoint, once the floor's state is lost
     freeing.py      freeing the slots of blocks below the floor, each after its mark
     copies.py       second copies of the objects of anchors, made and restored
     removal.py      deleting what an epoch of the log has named

@@ -121,7 +121,8 @@ def _name_lost(head: Snapshot, epoch: int) -> str:
         kept = "".join(f", kept by {each}" for each in (*tags, *pins))
         return (
             f"The state at epoch {epoch}, the oldest readable epoch{kept}, is lost: restore the"
-            " file from a backup."
+            " file from a backup, or give up the oldest epochs (`repair` with"
+            " `--give-up-lost-epochs`)."
         )
     keepers = " and ".join((*tags, *pins))
     return (

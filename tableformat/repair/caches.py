@@ -18,6 +18,7 @@ from colonnade.manifests.object_names import HINT
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.vacuum.copies import restore
 from colonnade.manifests.vacuum.floor import lost_states, name_lost
+from colonnade.manifests.vacuum.later_floor import begin_at_checkpoint
 from colonnade.manifests.vacuum.references import StateObjects
 
 
@@ -34,14 +35,15 @@ def rebuild_caches(log: Log, *, give_up_lost_epochs: bool = False) -> Rebuilt:
     So no reader uses a damaged or wrong checkpoint any more; vacuum removes it later. Before that,
     anchor objects that are damaged or missing at one of their two places are restored from the
     other one. A hint that proves the loss of newer epochs is an error, unless `give_up_lost_epochs`
-    is set: then the log ends where its files do.
+    is set: then the log ends where its files do. With it, a log whose oldest state is lost begins
+    at its oldest whole checkpoint.
 
     Costs a GET for each epoch since the floor, and two for each object of an anchor. Raises
     CorruptionError when the log itself is damaged. Raises it, too, when an anchor has no intact
     copy, once everything else is done. Raises StoreError.
     """
     log.store.require_writable()
-    if give_up_lost_epochs:
+    if give_up_lost_epochs and not _begin_later(log):
         log.store.delete(HINT)
     newest = log.read_head()
     restored, lost = _restore_anchors(log, newest)
@@ -52,6 +54,21 @@ def rebuild_caches(log: Log, *, give_up_lost_epochs: bool = False) -> Rebuilt:
     if lost:
         raise _lost_error(log, newest, lost)
     return Rebuilt(state, restored)
+
+
+def _begin_later(log: Log) -> bool:
+    """Begin the history at a checkpoint if the state at the floor is lost. Returns whether it is.
+
+    Raises as `begin_at_checkpoint`.
+    """
+    try:
+        head = log.read_head()
+    except CorruptionError:
+        return False  # the newest epochs are lost
+    lost = head.floor in lost_states(log, head)
+    if lost:
+        begin_at_checkpoint(log, head)
+    return lost
 
 
 def _restore_anchors(log: Log, head: Snapshot) -> tuple[tuple[str, ...], list[CorruptionError]]:

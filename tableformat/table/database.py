@@ -274,9 +274,10 @@ class ArrowDatabase:
 
         Restores damaged objects of anchors from their second copies first. Changes nothing that a
         reader sees; `ArrowTable.repair` handles damaged data. With `give_up_lost_epochs`, newer
-        epochs whose loss a checkpoint proves are given up. Raises CorruptionError when the log
-        itself is damaged. Raises it, too, when an anchor has no intact copy; the error names the
-        tags and pins that keep its epoch. Raises StoreError.
+        epochs whose loss a checkpoint proves are given up. If the oldest readable state is lost,
+        the epochs before the oldest whole checkpoint are given up instead. Raises CorruptionError
+        when the log itself is damaged. Raises it, too, when an anchor has no intact copy; the error
+        names the tags and pins that keep its epoch. Raises StoreError.
         """
         rebuild_caches(self._log, give_up_lost_epochs=give_up_lost_epochs)
         self._snapshot = self._log.read_head()

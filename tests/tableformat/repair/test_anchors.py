@@ -15,7 +15,7 @@ from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.object_names import CHECKPOINTS, COPIES, HINT, checkpoint_name, copy_name
 from colonnade.manifests.store import MemoryStore
 from colonnade.manifests.vacuum.copies import Part
-from colonnade.manifests.vacuum.floor import read_anchor
+from colonnade.manifests.vacuum.floor import cached_objects, read_anchor
 from colonnade.manifests.vacuum.references import StateObjects
 from colonnade.tableformat.table.database import ArrowDatabase
 
@@ -210,3 +210,78 @@ def test_a_lost_list_of_anchors_is_named_with_all_its_tags_and_can_be_given_up()
     newest = max(epoch for epoch, _ in expected)
     after = {key[1]: rows for key, rows in read_all(db).items() if key[0] == db.snapshot.epoch}
     assert after == {name: expected[newest, name] for name in TABLES}
+
+
+def floor_objects(db: ArrowDatabase) -> list[Part]:
+    """The objects that only the anchor of the floor is made of, its root first."""
+    head = db.refresh()
+    objects, others = StateObjects(db._log.store), StateObjects(db._log.store)
+    for anchor in read_anchors(db._log.store, head):
+        kind = objects if anchor.epoch == head.floor else others
+        kind.add_root(anchor)
+        kind.add(read_anchor(db._log, anchor)[0])
+    shared = {part.object for part in others.parts}
+    return [part for part in objects.parts if part.object not in shared]
+
+
+@pytest.mark.parametrize("limits", [PLAIN, PAGED, LISTED], ids=["plain", "paged", "listed"])
+@pytest.mark.parametrize("gone", [True, False], ids=["missing", "damaged"])
+def test_a_log_whose_oldest_state_is_lost_begins_at_a_later_checkpoint(
+    limits: Limits, gone: bool
+) -> None:
+    """Whichever object of the floor's anchor is damaged at both of its places."""
+    store = make(limits)
+    db = open_database(store, limits)
+    for number in range(9):
+        db.table("b").append(pa.table({"id": [7000 + number]}, SCHEMA))
+    floor, tags, expected = db.refresh().floor, db.tags(), read_all(db)
+    newest, shared, mended = db.snapshot.epoch, cached_objects(store, floor), 0
+    tagged = {key: rows for key, rows in expected.items() if key[0] in tags.values()}
+    for part in floor_objects(db):
+        broken = clone(store)
+        for name in part.places:
+            if gone:
+                broken.delete(name)
+            else:
+                broken.put(name, b"?" * part.length, sync=False)
+        files = {info.name for info in broken.list("")}
+        db = open_database(broken, limits)
+        with pytest.raises(CorruptionError, match="--give-up-lost-epochs"):
+            db.repair()
+        if part.object in shared:
+            # What later checkpoints need of the lost object is nowhere else.
+            with pytest.raises(CorruptionError, match="No later checkpoint"):
+                db.repair(give_up_lost_epochs=True)
+            assert {info.name for info in broken.list("")} == files
+            continue
+        mended += 1
+        db.repair(give_up_lost_epochs=True)
+        assert floor < db.snapshot.floor <= newest
+        for lost_hint in (False, True):
+            if lost_hint:
+                broken.delete(HINT)
+            db = open_database(broken, limits)
+            found, head = read_all(db), db.snapshot.epoch
+            for name in TABLES:
+                assert found[head, name] == expected[newest, name]
+            assert {key: found[key] for key in tagged} == tagged
+            assert db.verify(4).is_sound, str(db.verify(4))
+        db.table("a").append(pa.table({"id": [9999]}, SCHEMA))
+        assert db.vacuum(0).epoch is not None
+        assert open_database(broken, limits).verify(4).is_sound
+    assert mended
+
+
+def test_a_lost_oldest_state_that_a_pin_or_tag_keeps_is_not_given_up() -> None:
+    store = make(PLAIN)
+    db = open_database(store, PLAIN)
+    for number in range(9):
+        db.table("b").append(pa.table({"id": [7000 + number]}, SCHEMA))
+    db.tag("oldest", db.refresh().floor)
+    for name in floor_objects(db)[0].places:
+        store.delete(name)
+    with pytest.raises(CorruptionError, match="kept by tag 'oldest', is lost"):
+        db.repair(give_up_lost_epochs=True)
+    db.untag("oldest")
+    db.repair(give_up_lost_epochs=True)
+    assert open_database(store, PLAIN).verify(4).is_sound

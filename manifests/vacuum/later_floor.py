@@ -1,0 +1,108 @@
+"""Begin the readable history at a later checkpoint, once the state at the floor is lost.
+
+The floor's anchor has the only copy of what the removed epochs said. If it is damaged at both of
+its places, no later epoch can be read from it. A sound checkpoint above the floor then is all that
+tells of the tables. It becomes the anchor of a later floor.
+Spec: docs/spec/checkpoint.md#copies
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from colonnade.manifests.checkpoint.anchor_list import read_live_anchors
+from colonnade.manifests.checkpoint.loaded_pages import LoadedPages
+from colonnade.manifests.checkpoint.reader import UNUSABLE, read_hint, read_state
+from colonnade.manifests.checkpoint.root import CheckpointRef
+from colonnade.manifests.commit.change import Change
+from colonnade.manifests.epochs.slots import check_slot
+from colonnade.manifests.errors import CorruptionError
+from colonnade.manifests.ids import new_transaction_id
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.operations import Operation, Unpin, Vacuum
+from colonnade.manifests.object_names import checkpoint_name, copy_name
+from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.manifests.vacuum.copies import copy_what_is_lost
+from colonnade.manifests.vacuum.floor import (
+    list_anchors,
+    lost_states,
+    name_lost,
+    put_stubs,
+    write_anchor,
+)
+from colonnade.manifests.vacuum.references import StateObjects, read_state_objects
+
+
+def begin_at_checkpoint(log: Log, head: Snapshot) -> Snapshot:
+    """Make the oldest sound checkpoint above the floor the new floor. Returns the new head.
+
+    Requires: the state at the floor of `head` is lost. The epochs before the checkpoint can be read
+    no more, as before. Raises CorruptionError if there is no such checkpoint, or if a tag, pin or
+    lease keeps an epoch that is lost; ConflictError if a concurrent writer changes what is kept;
+    StoreError.
+    """
+    lost = lost_states(log, head)
+    now = log.now_ms()
+    pins = [pin for pin in head.pins.values() if pin.until_ms > now]
+    leases = [lease for lease in head.leases.values() if lease.until_ms > now]
+    kept = {*head.tags.values(), *(pin.epoch for pin in pins)}
+    there = {anchor.epoch: anchor for anchor in read_live_anchors(log.store, head)}
+    state = _oldest_sound(log, head)
+    if state is None:
+        raise CorruptionError(
+            f"{name_lost(head, lost)} No later checkpoint of {log.store.url} is whole."
+        )
+    below = {epoch for epoch in kept if epoch < state.epoch}
+    gone = {epoch for epoch in below if epoch in lost or epoch not in there}
+    held = sorted(lease.job for lease in leases if lease.epoch < state.epoch)
+    if gone or held:
+        jobs = f" Jobs {', '.join(held)} hold a lease of it." if held else ""
+        raise CorruptionError(f"{name_lost(head, gone | {head.floor})}{jobs}")
+    anchor, _ = write_anchor(log, state)
+    objects = StateObjects(log.store, LoadedPages())
+    objects.add(read_state(log.store, anchor))
+    objects.add_root(anchor)
+    kept_anchors = (*(there[epoch] for epoch in sorted(below)), anchor)
+    anchors, listed = list_anchors(log, head, kept_anchors, objects)
+    copy_what_is_lost(log.store, objects.parts, {}, threads=1)
+    ops: list[Operation] = [Unpin(name=p.name) for p in head.pins.values() if p.until_ms <= now]
+    over = [lease for lease in head.leases.values() if lease.until_ms <= now]
+    ops += [lease.model_copy(update={"until_ms": 0}) for lease in over]
+    # Old stubs name the lost root. Once it is missing, readers go on to the new floor.
+    old = there.get(head.floor)
+    victims = () if old is None else (old.root,)
+    floor = Vacuum(floor=state.epoch, anchors=anchors, anchor_list=listed, victims=victims)
+    change = Change(
+        new_transaction_id(),
+        "repair",
+        (*ops, floor),
+        fresh=True,
+        anchored=frozenset(each.epoch for each in kept_anchors),
+    )
+    after = log.commit(change, head)
+    put_stubs(log, after, threads=1)
+    for name in victims:
+        log.store.delete(checkpoint_name(name))
+        log.store.delete(copy_name(name))
+    return after
+
+
+def _oldest_sound(log: Log, head: Snapshot) -> Snapshot | None:
+    """Return the state of the oldest whole checkpoint above the floor that is of this log."""
+    found = read_hint(log.store)
+    for ref in sorted((found[0], *found[1].earlier) if found else (), key=_epoch_of):
+        if not head.floor < ref.epoch <= head.epoch:
+            continue
+        try:
+            state = read_state(log.store, ref)
+            if check_slot(log.store, ref.epoch, state.transaction, head.blocks):
+                continue
+            read_state_objects(log.store, state)
+        except UNUSABLE:
+            continue
+        return replace(state, floor=head.floor)
+    return None
+
+
+def _epoch_of(ref: CheckpointRef) -> int:
+    return ref.epoch
