@@ -68,6 +68,9 @@ class FarStore(FaultyStore):
         self.together([lambda batch=batch: remove(batch) for batch in batches])  # type: ignore[misc]
         return failed
 
+    def remove_folder(self, name: str) -> None:
+        """Do nothing: a bucket has no folders."""
+
     def _call(self, operation: str, name: str, effect: Callable[[], T]) -> T:
         self.rounds += 1
         return super()._call(operation, name, effect)

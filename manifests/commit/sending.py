@@ -14,13 +14,13 @@ from colonnade.manifests.commit.conflicts import has_landed
 from colonnade.manifests.commit.rebase.carried import Carried
 from colonnade.manifests.epochs.freed_slots import find_freed
 from colonnade.manifests.epochs.slots import (
-    FIRST_PAUSE_S,
     TRIES,
     check_slot,
     dropped_error,
     has_epoch,
     read_log_slot,
     read_slot,
+    slot_pause_s,
     take_slot,
     unknown_error,
 )
@@ -233,7 +233,7 @@ class Sending:
                 return self._find_freed(epoch.epoch)
             except StoreError as error:
                 cause: ColonnadeError = error
-                pause(FIRST_PAUSE_S * 2**attempt)
+                pause(slot_pause_s(attempt))
             except CorruptionError as error:
                 cause = error
                 break

@@ -7,6 +7,7 @@ Spec: docs/spec/epoch-log.md#head
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 
 from colonnade.manifests.epochs.slots import (
@@ -131,3 +132,19 @@ class SlotReader:
             ):
                 raise found
         return any(not isinstance(found, NotFoundError) for found in known)
+
+
+def read_slots_down(
+    store: ObjectStore, newest: int, oldest: int
+) -> Iterator[tuple[int, Epoch | Stub | None]]:
+    """Yield slots from `newest` down to `oldest`, each with its content as `read_slot` returns it.
+
+    Reads up to `AHEAD` slots side by side. If the store has `parallel` 1, it reads none ahead.
+    """
+    at_once = min(AHEAD, store.parallel)
+    for top in range(newest, oldest - 1, -at_once):
+        bottom = max(oldest, top - at_once + 1)
+        slots = SlotReader(store, ahead=top - bottom + 1)
+        slots.fetch(bottom)
+        for number in range(top, bottom - 1, -1):
+            yield number, slots.read(number)

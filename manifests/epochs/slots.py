@@ -7,9 +7,11 @@ Spec: docs/spec/epoch-log.md#commit
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from colonnade.manifests.clock import elapsed_s
 from colonnade.manifests.epochs.freed_slots import find_freed
 from colonnade.manifests.errors import (
     ColonnadeError,
@@ -24,11 +26,23 @@ from colonnade.manifests.model.slot_blocks import SlotBlocks
 from colonnade.manifests.object_names import FREED, HINT, epoch_name
 from colonnade.manifests.store.base import ObjectStore, PutOutcome
 
-TRIES = 8
-"""The most tries of one slot before its outcome counts as unknown."""
+TRIES = 19
+"""The most tries of one slot before its outcome counts as unknown: half a minute to a minute."""
 
-FIRST_PAUSE_S = 0.02
-"""The pause before the second try of a slot, in seconds; each later one is twice as long."""
+TRY_S = 60.0
+"""After this time, in seconds, no further try of a slot begins."""
+
+_FIRST_PAUSE_S = 0.02
+_LONGEST_PAUSE_S = 5.0
+
+
+def slot_pause_s(attempt: int) -> float:
+    """Return the pause before a further try of a slot (1: the second try), in seconds.
+
+    Its length is random, so that writers that a busy store refused do not return together.
+    """
+    longest = min(_FIRST_PAUSE_S * 2.0**attempt, _LONGEST_PAUSE_S)
+    return random.uniform(0.5, 1) * longest
 
 
 def read_slot(store: ObjectStore, number: int) -> Epoch | Stub | None:
@@ -216,20 +230,24 @@ def take_slot(
 ) -> Epoch | Stub:
     """Put an epoch into its slot. Return the slot's content: this epoch, or an earlier one.
 
-    Only this slot is tried, because an earlier request may still arrive. Raises StoreError, or
-    NotFoundError if the log does not exist any more: the epoch is not in the slot and never will
-    be. Raises CommitUnknownError if this is not certain.
+    Only this slot is tried, because an earlier request may still arrive. A store behind a network
+    that is busy is tried again, too: at most `TRIES` times, and for about a minute in all. Raises
+    StoreError, or NotFoundError if the log does not exist any more: the epoch is not in the slot
+    and never will be. Raises CommitUnknownError if this is not certain.
     """
-    pending = False
-    cause: Exception | None = None
+    pending, started = False, elapsed_s()
+    cause: ColonnadeError | None = None
     for attempt in range(TRIES):
         if attempt:
-            pause(FIRST_PAUSE_S * 2**attempt)
+            if elapsed_s() - started > TRY_S:
+                break
+            pause(slot_pause_s(attempt))
         try:
             outcome = store.put_if_absent(epoch_name(epoch.epoch), data)
         except (StoreError, NotFoundError) as error:
             # Without the log this try wrote nothing. The outcome of an earlier try is unknown.
-            if not pending:
+            busy = isinstance(error, StoreError) and error.retryable and store.parallel > 1
+            if not (pending or busy):
                 raise
             cause = error
             continue
@@ -245,6 +263,8 @@ def take_slot(
             raise unknown_error(store, epoch) from error
         if found is not None and not _doubtful(outcome, found, epoch):
             return found
+    if cause is not None and not pending:
+        raise cause
     raise unknown_error(store, epoch) from cause
 
 

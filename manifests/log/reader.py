@@ -25,7 +25,7 @@ from colonnade.manifests.checkpoint.reader import (
 from colonnade.manifests.clock import elapsed_s, now_ms, utc
 from colonnade.manifests.epochs.epoch_times import last_epoch_by, present_ms
 from colonnade.manifests.epochs.freed_slots import find_freed, read_blocks
-from colonnade.manifests.epochs.slot_reader import AHEAD, SlotReader
+from colonnade.manifests.epochs.slot_reader import AHEAD, SlotReader, read_slots_down
 from colonnade.manifests.epochs.slots import (
     check_end,
     check_slot,
@@ -65,22 +65,24 @@ class LogReader(LogFollower):
         """Return the time by this machine's clock, in ms since 1970 UTC."""
         return now_ms()
 
-    def read_head(self) -> Snapshot:
+    def read_head(self, *, ahead: int = AHEAD) -> Snapshot:
         """Return the newest state. Costs the hint, a checkpoint, nine GETs, and one for each later
         epoch; without a checkpoint, two GETs more.
 
         If the store reads objects side by side, at most three of these requests follow one another:
         the hint; the checkpoint, the next slots and far slots; the mark. Each further 66 epochs
-        cost one more. Raises NotFoundError if there is no database, or if it was dropped.
+        cost one more. `ahead` is how many slots are read at first: with a small number, a log with
+        few new epochs takes fewer requests. Raises NotFoundError if there is no database, or if it
+        was dropped.
         """
         started = elapsed_s()
-        head = self._read_head()
+        head = self._read_head(ahead)
         self.last_look.note(head, started)
         return self.require_live(head)
 
-    def _read_head(self) -> Snapshot:
+    def _read_head(self, ahead: int = AHEAD) -> Snapshot:
         """Return the newest state, also of a log that has ended."""
-        slots = SlotReader(self.store, ahead=AHEAD, far=True)
+        slots = SlotReader(self.store, ahead=ahead, far=True)
         return self._advance(self._begin(None, slots), slots=slots)
 
     def is_dropped(self) -> bool:
@@ -355,13 +357,14 @@ class LogReader(LogFollower):
     def read_epochs(self, newest: int, limit: int | None = None) -> Iterator[Epoch]:
         """Yield epochs from `newest` down, at most `limit`; ends at the floor. One GET each.
 
+        If the store reads objects side by side, this reads some epochs ahead.
+
         Requires: `newest` was an epoch of the log that could be read just before. Raises
         NotFoundError if it does not exist; CorruptionError for a missing epoch.
         """
         oldest = 0 if limit is None else max(0, newest - limit + 1)
         later: Epoch | None = None
-        for number in range(newest, oldest - 1, -1):
-            epoch = read_slot(self.store, number)
+        for number, epoch in read_slots_down(self.store, newest, oldest):
             if isinstance(epoch, Stub):
                 return
             follows = later is None or (epoch and epoch.transaction == later.previous)

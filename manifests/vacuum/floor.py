@@ -237,7 +237,7 @@ def put_stubs(log: LogReader, head: Snapshot, threads: int) -> None:
         return
     freed = mark_blocks(store, head, _floor_anchor(head))
     _put_stubs(log, head, freed.stop, threads)
-    free_slots(store, freed, threads)
+    free_slots(store, freed)
 
 
 def _put_stubs(log: LogReader, head: Snapshot, oldest: int, threads: int) -> None:

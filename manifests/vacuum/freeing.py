@@ -6,7 +6,6 @@ Spec: docs/spec/epoch-log.md#freed-slots
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 from colonnade.manifests.epochs.freed_slots import first_kept, put_mark
 from colonnade.manifests.model.operations import Anchor
@@ -46,16 +45,10 @@ def restore_marks(store: ObjectStore, head: Snapshot, listed: Collection[str]) -
             put_mark(store, blocks, block, anchor)
 
 
-def free_slots(store: ObjectStore, slots: Sequence[int], threads: int) -> None:
+def free_slots(store: ObjectStore, slots: Sequence[int]) -> None:
     """Delete the objects in slots. Requires: their blocks are marked. Raises StoreError.
 
     If a run is killed here, the next run finds the rest in its listing.
     """
-    names = map(epoch_name, slots)
-    if threads == 1:
-        for name in names:
-            store.delete(name)
-        return
-    with ThreadPoolExecutor(threads, "colonnade-vacuum") as pool:
-        for _ in pool.map(store.delete, names):
-            pass
+    for error in store.remove_many([*map(epoch_name, slots)]).values():
+        raise error

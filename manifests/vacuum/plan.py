@@ -45,7 +45,8 @@ def plan_removal(
     `slots` are the slots from the first one that was not freed up to the head. A writer that slept,
     or a killed run, left what is in an earlier slot (except epoch 0).
 
-    Four kinds of objects stay: those with a file younger than the cutoff, those of jobs that hold a
+    Five kinds of objects stay: those with a file younger than the cutoff, those with a file whose
+    time of writing the store does not know, those of jobs that hold a
     lease, those that are used, and those whose name has no meaning.
     """
     objects = [each for each in stored if each.object is not None]
@@ -100,4 +101,5 @@ def check_listing(
 
 
 def _is_old(each: Stored, cutoff_ms: int) -> bool:
-    return each.info.modified_ms is None or each.info.modified_ms <= cutoff_ms
+    # A store that does not tell the time may be about to get an epoch that names the object.
+    return each.info.modified_ms is not None and each.info.modified_ms <= cutoff_ms

@@ -5,42 +5,40 @@ Spec: docs/spec/vacuum.md#run
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
+from functools import partial
 
 from colonnade.manifests.errors import StoreError
 from colonnade.manifests.store.base import ObjectStore
 from colonnade.manifests.vacuum.objects import Stored
 
 
-def remove(store: ObjectStore, files: Sequence[Stored], threads: int = 8) -> None:
+def remove(store: ObjectStore, files: Sequence[Stored]) -> None:
     """Delete files, then the folders of RowSets that are empty afterwards.
 
-    If one file cannot be deleted, the call still deletes the rest. Raises StoreError that names the
-    first such file; the next run finds all of them again.
+    If one file cannot be deleted, the call still deletes the rest. Cost: that of
+    `ObjectStore.remove_many`, and a request for each unfinished file. Raises StoreError that names
+    the first such file; the next run finds all of them again.
     """
-    failed = [error for error in _each(store, files, threads) if error is not None]
+    unfinished = [each.info.name for each in files if each.unfinished]
+    results = store.together([partial(_delete_unfinished, store, name) for name in unfinished])
+    errors = [error for error in results if error is not None]
+    for error in store.remove_many([f.info.name for f in files if not f.unfinished]).values():
+        if not isinstance(error, StoreError):
+            raise error
+        errors.append(error)
     for folder in sorted({each.folder for each in files if each.folder is not None}):
         store.remove_folder(folder)
-    if failed:
+    if errors:
         raise StoreError(
-            f"Vacuum could not remove {len(failed)} of {len(files)} files: {failed[0].message}",
-            failed[0].retryable,
+            f"Vacuum could not remove {len(errors)} of {len(files)} files: {errors[0].message}",
+            errors[0].retryable,
         )
 
 
-def _each(store: ObjectStore, files: Iterable[Stored], threads: int) -> Iterable[StoreError | None]:
-    def delete(each: Stored) -> StoreError | None:
-        try:
-            if each.unfinished:
-                store.delete_unfinished(each.info.name)
-            else:
-                store.delete(each.info.name)
-        except StoreError as error:
-            return error
-        return None
-
-    if threads == 1:
-        return [delete(each) for each in files]
-    with ThreadPoolExecutor(threads, "colonnade-vacuum") as pool:
-        return list(pool.map(delete, files))
+def _delete_unfinished(store: ObjectStore, name: str) -> StoreError | None:
+    try:
+        store.delete_unfinished(name)
+    except StoreError as error:
+        return error
+    return None

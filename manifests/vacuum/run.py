@@ -56,6 +56,9 @@ from colonnade.manifests.vacuum.retention import (
 TRIES = 10
 """The most tries of a run when concurrent writers change what may be removed."""
 
+_AHEAD = 8
+"""The slots that a run reads ahead at first. It counts its requests, not their rounds."""
+
 
 @dataclass(frozen=True, slots=True)
 class VacuumRequest:
@@ -173,7 +176,7 @@ def _persist(log: Log, request: VacuumRequest) -> VacuumResult:
 
 
 def _attempt(log: Log, request: VacuumRequest) -> VacuumResult:
-    before = log.read_head()
+    before = log.read_head(ahead=_AHEAD)
     try:
         found = _look(log, request, before)
         if request.dry_run or (found.is_idle and not found.removal.leftovers):
@@ -316,11 +319,11 @@ def _carry_out(log: Log, found: _Found, request: VacuumRequest) -> VacuumResult:
             head = log.commit(_change(found, victims, files, head), head)
             epoch = head.epoch
             put_stubs(log, head, request.threads)
-            remove(log.store, files, request.threads)
+            remove(log.store, files)
         removed = {each.info.name for each in removal.files}
         there = {each.info.name for each in found.stored} - removed
         settle_hint(log.store, head, found.loaded, there)
-    remove(log.store, removal.leftovers, request.threads)
+    remove(log.store, removal.leftovers)
     return _result(found, epoch, removal, dry_run=False)
 
 

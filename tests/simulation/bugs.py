@@ -194,7 +194,7 @@ def _of_head_only(log: LogReader, head: Snapshot, floor: int, states: object) ->
 
 
 def _carried_out_first(log: Log, found: Any, request: Any) -> Any:
-    remove(log.store, found.removal.files, 1)
+    remove(log.store, found.removal.files)
     return _carry_out(log, found, request)
 
 
@@ -320,7 +320,7 @@ def _marked_last() -> Iterator[None]:
 
     def free(store: ObjectStore, numbers: Sequence[int], threads: int) -> None:
         mine, later[:] = later[:], []
-        free_slots(store, numbers, threads)
+        free_slots(store, numbers)
         for each in mine:
             put_mark(*each)
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from colonnade.manifests.checkpoint.anchor_list import read_anchors
 from colonnade.manifests.errors import CorruptionError
-from colonnade.manifests.ids import TableId, new_table_id
+from colonnade.manifests.ids import TableId, new_job_id, new_object_id, new_table_id
 from colonnade.manifests.limits import Limits
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import (
@@ -20,11 +22,12 @@ from colonnade.manifests.model.operations import (
     Operation,
     Tag,
 )
-from colonnade.manifests.object_names import CHECKPOINTS, COPIES, checkpoint_name
+from colonnade.manifests.object_names import CHECKPOINTS, COPIES, checkpoint_name, packed_name
 from colonnade.manifests.state.snapshot import Snapshot
-from colonnade.manifests.store import MemoryStore
+from colonnade.manifests.store import MemoryStore, ObjectInfo
 from colonnade.manifests.vacuum.references import StateObjects
 from colonnade.manifests.vacuum.run import VacuumRequest, read_used_objects, vacuum
+from tests.far_store import FarStore
 from tests.faults import FaultyStore
 from tests.log_samples import ORDERS, change, contents, database, entry, make_log, table, vector
 from tests.manifests.vacuum.world import World
@@ -160,3 +163,41 @@ def test_a_damaged_part_that_kept_states_share_stops_the_run() -> None:
         with pytest.raises(CorruptionError, match=name):
             world.vacuum()
         assert world.files() == files
+
+
+def litter(world: World, count: int) -> list[str]:
+    """Put data objects that no epoch names, and return their names."""
+    job = new_job_id()
+    names = [packed_name(f"{ORDERS}/", new_object_id(job)) for _ in range(count)]
+    for name in names:
+        world.store.put(name, b"x", sync=False)
+    return names
+
+
+def test_a_vacuum_of_100_000_objects_behind_a_network_costs_at_most_300_requests() -> None:
+    world = World(64)
+    for _ in range(5):
+        world.append()
+    litter(world, 100_000)
+    store = FarStore(world.store)
+    with store.counted() as cost:
+        result = world.vacuum(store=store)
+    assert len(result.files) >= 100_000
+    assert cost.requests <= 300
+    world.check()
+
+
+def test_an_object_whose_age_the_store_does_not_know_is_never_removed() -> None:
+    world = World(64)
+    world.append()
+    names = litter(world, 3)
+
+    class Timeless(FaultyStore):
+        """A store that does not know when an object was written."""
+
+        def list(self, prefix: str) -> Iterator[ObjectInfo]:
+            return (replace(info, modified_ms=None) for info in super().list(prefix))
+
+    assert world.vacuum(store=Timeless(world.store)).files == ()
+    assert {*names} <= {info.name for info in world.store.list("")}
+    assert len(world.vacuum().files) >= 3
