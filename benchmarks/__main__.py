@@ -21,6 +21,7 @@ BENCHMARKS = {
     "compaction_curve": "100,000 appends under maintenance, simulated: bytes and RowSets",
     "concurrency": "a compaction beside a deleted row, in memory",
     "commit_rate": "one process and eight that append to one table",
+    "s3_clients": "the client of buckets beside s3fs and obstore, which must be installed",
     "verify": "verifying the checksums of a gigabyte beside cat",
     "task_memory": "peak memory of a writing task, 100 columns, 5 million rows",
     "changes": "DELETE, UPDATE, MERGE and writers at once beside the peers (pyspark 4.1 only)",
@@ -29,7 +30,7 @@ BENCHMARKS = {
     "peers": "Spark with Colonnade, plain Parquet, Delta Lake and Iceberg (pyspark 4.1 only)",
 }
 
-OF_PEERS = ("changes", "first_merge", "peers")
+OF_PEERS = ("changes", "first_merge", "peers", "s3_clients")
 
 
 def main() -> None:
@@ -41,7 +42,7 @@ def main() -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("benchmark", choices=[*BENCHMARKS, "all"],
-                        help="`all` leaves out the benchmarks for pyspark 4.1 only")  # fmt: skip
+                        help="`all` leaves out those for other packages")  # fmt: skip
     parser.add_argument("--folder", type=Path, default=Path("colonnade-benchmarks"),
                         help="folder of data and results (default: %(default)s)")  # fmt: skip
     parser.add_argument("--scale", type=float, default=1.0,
@@ -61,7 +62,7 @@ def main() -> None:
         for text in peers.profile(folder, arguments.scale, arguments.profile, arguments.runs):
             print(text, flush=True)
         return
-    # The peers need an older Spark than the one that the other benchmarks run on.
+    # The peers need an older Spark than the other benchmarks, or packages that Colonnade does not.
     every = [name for name in BENCHMARKS if name not in OF_PEERS]
     chosen = every if arguments.benchmark == "all" else [arguments.benchmark]
     for name in chosen:

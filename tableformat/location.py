@@ -25,6 +25,7 @@ from colonnade.manifests.errors import (
 )
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.log.removed_objects import used_place_error
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import ObjectStore, StoreAddress, StorePath, open_store
 
@@ -186,6 +187,8 @@ def find_store(path: StorePath, storage_options: StorageOptions | None = None) -
 def refuse_existing(location: Location) -> None:
     """Raise AlreadyExistsError when there is already a database at the path."""
     if location.exists:
+        if location.store.keeps_logs and Log(location.store).is_dropped():
+            raise used_place_error(location.store)
         raise AlreadyExistsError(f"{location.store.url} is a Colonnade database already.")
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
 from xdist.remote import Producer
 
 from tests.setup.class_archive import java_options
+from tests.setup.minio import Minio
 from tests.setup.sharing import Sharing, turn
 
 settings.register_profile("colonnade", settings(), deadline=None)
@@ -24,3 +26,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Sharing:
     return Sharing(config, log)
+
+
+@pytest.fixture(scope="session")
+def minio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Minio]:
+    """An S3 server of this process."""
+    server = Minio(tmp_path_factory.mktemp("minio"))
+    yield server
+    server.stop()

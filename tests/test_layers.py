@@ -9,7 +9,8 @@ import pytest
 ROOT = Path(__file__).parent.parent
 LAYERS = ("manifests", "tableformat", "spark_ext", "colonnade")
 ALLOWED_HEAVY = {
-    "manifests": {"numpy", "pydantic", "orjson", "fsspec", "google_crc32c", "pyroaring"},
+    "manifests": {"numpy", "pydantic", "orjson", "fsspec", "google_crc32c", "pyroaring"}
+    | {"botocore"},
     "tableformat": {"numpy", "pydantic", "pyarrow", "pyroaring", "google_crc32c", "sqlglot"}
     | {"xxhash"},
     "spark_ext": {"orjson", "pyarrow", "pyspark"},

@@ -183,9 +183,12 @@ def check_lost_mark(store: ObjectStore, number: int, blocks: SlotBlocks | None) 
 
 def dropped_error(store: ObjectStore, epoch: int) -> NotFoundError:
     """Return the error for a log that ended with an epoch."""
+    then = "choose another place for a new one"
+    if not store.keeps_logs:
+        then = "create it again to use this place"
     return NotFoundError(
         f"The database at {store.url} was dropped in epoch {epoch}, and its remaining files are"
-        " to be removed; create it again to use this place."
+        f" to be removed; {then}."
     )
 
 

@@ -21,6 +21,7 @@ from colonnade.manifests.errors import (
 )
 from colonnade.manifests.ids import new_table_id, new_transaction_id
 from colonnade.manifests.log.removed_folder import move_away
+from colonnade.manifests.log.removed_objects import remove_objects, used_place_error
 from colonnade.manifests.model.codec import encode_epoch
 from colonnade.manifests.model.operations import CreateDatabase, DropDatabase, Epoch
 from colonnade.manifests.model.slot_blocks import FREED_SLOTS, SLOT_BLOCK
@@ -53,7 +54,8 @@ def create_database(
     the number of slots of its log that are freed together; None: slots are never freed. The call
     first removes the remains of a killed drop. Cost: two listings of everything below the root.
 
-    Raises AlreadyExistsError if a database exists already; InvalidInputError if the folder holds
+    Raises AlreadyExistsError if a database exists already, or was dropped at a place that keeps its
+    log; InvalidInputError if the folder holds
     data of another format, or if a database exists above or below. A nested database may be found
     only after epoch 0 was written, because both were created at once. The new one then stays there,
     empty: slot 0 is never freed, and another writer may use the database already. Raises
@@ -101,6 +103,9 @@ def _finish_drop(store: ObjectStore) -> None:
     numbers = [number for number in listed if number is not None]
     newest = read_slot(store, max(numbers)) if numbers else None
     ended = isinstance(newest, Epoch) and any(isinstance(op, DropDatabase) for op in newest.ops)
+    if ended and store.keeps_logs:
+        remove_objects(store)
+        raise used_place_error(store)
     if ended:
         move_away(store)
     elif numbers and 0 not in numbers and not is_taken(store, 0):

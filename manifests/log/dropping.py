@@ -3,6 +3,7 @@
 After the end of the log, every commit is refused, and every reader says that the database was
 dropped. The folder is moved before the first file is removed. A writer that slept meanwhile then
 finds no log instead of a free slot. Dropping or creating again finishes a killed drop.
+A bucket has no folders to move. There the log stays for ever, and all other objects are removed.
 Spec: docs/spec/layout.md#dropping
 """
 
@@ -18,7 +19,9 @@ from colonnade.manifests.errors import (
 from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.log.removed_folder import move_away
+from colonnade.manifests.log.removed_objects import damaged_error, remove_objects
 from colonnade.manifests.model.operations import DropDatabase
+from colonnade.manifests.store.base import ObjectStore
 
 TRIES = 10
 """The most tries to end a log while concurrent writers commit to it."""
@@ -28,20 +31,33 @@ def drop_database(log: Log, *, cascade: bool) -> bool:
     """Drop the database of a log and remove everything in its folder.
 
     Returns whether it was dropped. Without `cascade`, only a database without tables is dropped.
-    With `cascade`, a damaged database, or one of a newer version, is removed without an end of its
-    log. Raises InvalidInputError for a store other than local disk; NotFoundError if there is no
-    database; ConflictError if concurrent writers keep committing to it; StoreError.
+    With `cascade`, a damaged database on local disk, or one of a newer version, is removed without
+    an end of its log. In a store that keeps logs, the place cannot be used again. Raises
+    InvalidInputError for a store that is read-only, and for a damaged log that the store keeps;
+    NotFoundError if there is no database; ConflictError if concurrent writers keep committing to
+    it; StoreError.
     """
+    log.store.require_writable()
     try:
         if not _end(log, cascade):
             return False
-    except (CorruptionError, UnsupportedFormatError):
+    except (CorruptionError, UnsupportedFormatError) as error:
         if not cascade:
             raise
+        if log.store.keeps_logs:
+            raise damaged_error(log.store) from error
         move_away(log.store, only_dropped=False)
-    else:
-        move_away(log.store)
+        return True
+    remove_dropped(log.store)
     return True
+
+
+def remove_dropped(store: ObjectStore) -> None:
+    """Remove what is left of a database whose log has ended. Raises as `drop_database`."""
+    if store.keeps_logs:
+        remove_objects(store)
+    else:
+        move_away(store)
 
 
 def _end(log: Log, cascade: bool) -> bool:

@@ -5,17 +5,21 @@ Spec: docs/spec/store.md
 
 from __future__ import annotations
 
+import importlib
 import os
+import re
 from collections.abc import Mapping
 from typing import Any
 
-from colonnade.manifests.errors import NotFoundError
+from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.store.address import StoreAddress, StorePath
 from colonnade.manifests.store.base import ObjectInfo, ObjectStore, ObjectWriter, PutOutcome
 from colonnade.manifests.store.local import LocalStore
 from colonnade.manifests.store.memory import MemoryStore
 from colonnade.manifests.store.path_text import is_url, local_path
 from colonnade.manifests.store.readonly import FsspecReadStore
+
+_S3 = re.compile(r"s3a?://", re.IGNORECASE)
 
 __all__ = [
     "FsspecReadStore",
@@ -38,10 +42,11 @@ def open_store(
     """Open the store at a path or address; `create` says that the caller is going to write.
 
     A plain path or a `file:` URL means local disk. A `~` at the start of a plain path means the
-    home directory. Any other URL is read through fsspec, which gets the storage options. With
-    `create`, the call makes the local folder, and it refuses a store that cannot be written safely
-    at once instead of at the first write. Without `create` it does no I/O on local disk, so it also
-    opens a path where nothing exists.
+    home directory. `s3:` and `s3a:` URLs mean a bucket, with the storage options of s3fs. Any other
+    URL is read through fsspec, which gets the storage options. With `create`, the call makes the
+    local folder, and it refuses a store that cannot be written safely at once instead of at the
+    first write. Without `create` it does no I/O on local disk or in a bucket, so it also opens a
+    path where nothing exists.
 
     Raises: InvalidInputError for a path, protocol or options that cannot work; NotFoundError for a
     relative path if the working directory was removed; StoreError.
@@ -49,7 +54,7 @@ def open_store(
     address = StoreAddress.of(path, storage_options)
     local = local_path(address.url)
     if local is None:
-        remote = FsspecReadStore(address)
+        remote = _remote(address)
         if create:
             remote.require_writable()
         return remote
@@ -62,4 +67,20 @@ def open_store(
         ) from error
     if create:
         store.make_root()
+    return store
+
+
+def _remote(address: StoreAddress) -> ObjectStore:
+    if not _S3.match(address.url):
+        return FsspecReadStore(address)
+    try:
+        # Only who uses a bucket needs its client.
+        kind = importlib.import_module("colonnade.manifests.store.s3").S3Store
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "botocore":
+            raise
+        raise InvalidInputError(
+            "Databases on S3 need botocore: pip install 'colonnade[s3]'."
+        ) from error
+    store: ObjectStore = kind(address)
     return store

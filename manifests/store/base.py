@@ -148,6 +148,11 @@ class ObjectStore(abc.ABC):
     read_only: bool
     """Whether every writing method raises InvalidInputError."""
 
+    keeps_logs: bool = False
+    """Whether the log of a dropped database stays for ever. It does where the store cannot look at
+    epoch 0 and put another epoch in one step: only the log's own end then stops a late writer.
+    """
+
     tries: int = 5
     """The most times that a read or put is tried if its failure may pass."""
 
@@ -234,7 +239,8 @@ class ObjectStore(abc.ABC):
         """Create a small object, complete and durable, unless its name is in use.
 
         The hint, marks, and every epoch except epoch 0, are put only if epoch 0 exists. A process
-        that slept while its database was dropped must not leave part of a log there. Requires:
+        that slept while its database was dropped must not leave part of a log there. A store that
+        keeps logs does not look at epoch 0 before it puts an epoch. Requires:
         `data` is not empty, because some stores ignore the condition for an empty body.
 
         Raises: StoreError; NotFoundError for an epoch without its log. After either, nothing was
@@ -252,7 +258,7 @@ class ObjectStore(abc.ABC):
     def create(self, name: str, *, sync: bool) -> ObjectWriter:
         """Begin a new data object of any size. It is durable after `close` if `sync`.
 
-        Raises: AlreadyExistsError.
+        Raises: AlreadyExistsError if the name is in use; a store may leave that to `close`.
         """
 
     def close_all(self, writers: Sequence[ObjectWriter]) -> None:

@@ -54,6 +54,7 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
     design, filters = args["design"], args["where"]
     where, exact = (None, True) if filters is None else overwritten(filters)
     location, base = _base(args["path"], args["seen"])
+    _refuse_bucket(location)
     options = parse_write_options({**args["options"], "path": args["path"]})
     if TRANSACTIONS.to_write(location) is not None:
         _check_within(options)
@@ -85,6 +86,15 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
         ],
         "partitioning": described_layout(job.target.partition_fields, job.target.table_schema),
     }
+
+
+def _refuse_bucket(location: Location) -> None:
+    """Refuse a write whose tasks would run in the JVM, which writes to local disk alone."""
+    if location.store.keeps_logs:
+        raise InvalidInputError(
+            f"{location.url} cannot be written by Spark with the jar yet, only read; write it from"
+            " Python (colonnade.open), or to a local path."
+        )
 
 
 def commit(args: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,8 +12,8 @@ import pytest
 from benchmarks.__main__ import BENCHMARKS
 from benchmarks.measure import Figure, show
 
-PEERS = {"changes", "peers"}
-"""Need another pyspark, and the peers' jars from the network."""
+PEERS = {"changes", "peers", "s3_clients"}
+"""Need another pyspark and the peers' jars from the network, or other packages."""
 
 
 @pytest.mark.spark

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from colonnade.manifests.errors import NotFoundError
-from colonnade.manifests.store import LocalStore, PutOutcome
+from colonnade.manifests.store import LocalStore, PutOutcome, open_store
 
 BODY_SIZE = 20_000
 # The system calls that LocalStore uses to change the disk.
@@ -29,7 +29,7 @@ WAYS: dict[str, Callable[[LocalStore, str, bytes], None]] = {
 
 def race(folder: str, racer: str, rounds: str) -> list[int]:
     """Try every slot in turn; the slots that this process created. Starts when told on stdin."""
-    store = LocalStore(folder)
+    store = open_store(folder)
     body = racer.encode() * BODY_SIZE
     print("ready", flush=True)
     sys.stdin.readline()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import sys
 import threading
 import time
@@ -19,7 +20,9 @@ from colonnade.manifests.errors import (
     NotFoundError,
 )
 from colonnade.manifests.store import LocalStore, MemoryStore, ObjectStore, PutOutcome
+from colonnade.manifests.store.s3 import S3Store
 from tests.faults import FaultyStore
+from tests.setup.minio import Minio
 
 
 def _parallel(store: ObjectStore) -> ObjectStore:
@@ -74,9 +77,17 @@ CALLS: dict[str, Callable[[ObjectStore, str], object]] = {
 }
 
 
-@pytest.fixture(params=STORES)
+@pytest.fixture(scope="module")
+def bucket(minio: Minio) -> str:
+    return minio.new_bucket()
+
+
+@pytest.fixture(params=[*STORES, "s3"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> ObjectStore:
-    return STORES[request.param](tmp_path)
+    if request.param in STORES:
+        return STORES[request.param](tmp_path)
+    minio, bucket = request.getfixturevalue("minio"), request.getfixturevalue("bucket")
+    return S3Store(f"s3://{bucket}/a b%20ü/{secrets.token_hex(8)}", minio.options())
 
 
 def names(store: ObjectStore, prefix: str = "") -> list[str]:
@@ -233,8 +244,11 @@ def test_a_streamed_object_never_replaces_another(store: ObjectStore) -> None:
     early = store.create("t/a.rowset", sync=True)
     early.write(b"early")
     store.put_if_absent("t/a.rowset", b"taken")
-    with pytest.raises(AlreadyExistsError, match=r"t/a\.rowset"):
-        store.create("t/a.rowset", sync=True)
+    with (
+        pytest.raises(AlreadyExistsError, match=r"t/a\.rowset"),
+        store.create("t/a.rowset", sync=True) as late,
+    ):
+        late.write(b"late")
     with pytest.raises(AlreadyExistsError, match=r"t/a\.rowset"):
         early.close()
     assert store.get("t/a.rowset") == b"taken"
@@ -425,6 +439,8 @@ def _run_all(threads: list[threading.Thread]) -> None:
 
 
 def test_no_epoch_but_the_first_begins_a_log(store: ObjectStore) -> None:
+    if store.keeps_logs:
+        pytest.skip("the log of a dropped database stays, so a late epoch meets its end")
     with pytest.raises(NotFoundError, match="removed or replaced"):
         store.put_if_absent(LATER, b"x")
     store.put_if_absent("a", b"x")
@@ -436,3 +452,15 @@ def test_no_epoch_but_the_first_begins_a_log(store: ObjectStore) -> None:
     store.delete(SLOT)
     with pytest.raises(NotFoundError, match="removed or replaced"):
         store.put_if_absent(LATER.replace("77", "78"), b"x")
+
+
+def test_the_hint_and_marks_are_put_only_where_a_log_is(store: ObjectStore) -> None:
+    hint, mark = "_manifest/hint.json", f"_manifest/freed-{'0' * 12}-{0:020}.json"
+    with pytest.raises(NotFoundError, match="removed or replaced"):
+        store.put(hint, b"x", sync=False)
+    with pytest.raises(NotFoundError, match="removed or replaced"):
+        store.put_if_absent(mark, b"x")
+    assert names(store) == []
+    store.put_if_absent(SLOT, b"x")
+    store.put(hint, b"x", sync=False)
+    assert store.put_if_absent(mark, b"x") is PutOutcome.CREATED

@@ -1,0 +1,138 @@
+"""Storage options in s3fs's names, as what botocore takes. Pure.
+
+Spec: docs/spec/store.md#buckets
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from botocore import UNSIGNED
+
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.store.base import PARALLEL
+
+PATIENCE_S = 25.0
+CONNECT_TIMEOUT_S = 5.0
+READ_TIMEOUT_S = 15.0
+
+_NAMES = {
+    "key": "aws_access_key_id",
+    "username": "aws_access_key_id",
+    "secret": "aws_secret_access_key",
+    "password": "aws_secret_access_key",
+    "token": "aws_session_token",
+    "endpoint_url": "endpoint_url",
+    "use_ssl": "use_ssl",
+}
+"""Options of s3fs, each with the argument of botocore's client that it stands for."""
+
+_OF_CLIENT = frozenset((*_NAMES.values(), "region_name", "verify", "api_version", "aws_account_id"))
+_OWN = {
+    *("anon", "profile", "client_kwargs", "config_kwargs", "s3_additional_kwargs"),
+    *("requester_pays", "max_concurrency", "patience"),
+}
+_OF_CACHES = {
+    *("use_listings_cache", "listings_expiry_time", "max_paths", "skip_instance_cache"),
+    *("default_block_size", "default_fill_cache", "default_cache_type", "cache_regions"),
+}
+"""Options about what s3fs keeps in memory. This store keeps none of it, so they change nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class S3Settings:
+    """How to reach a bucket. Its `repr` shows nothing, because the fields hold secrets.
+
+    `session`, `client` and `config` are arguments of botocore. `extra` are parameters of requests
+    that write, such as those of server-side encryption. `payer` are parameters of all requests.
+    `patience_s` is how long a call repeats what may pass.
+    """
+
+    session: dict[str, Any] = field(repr=False)
+    client: dict[str, Any] = field(repr=False)
+    config: dict[str, Any] = field(repr=False)
+    extra: dict[str, Any] = field(repr=False)
+    payer: dict[str, Any] = field(repr=False)
+    parallel: int = field(repr=False)
+    patience_s: float = field(repr=False)
+
+    @property
+    def identity(self) -> str:
+        """A text that is equal for equal settings. It holds secrets."""
+        mappings = (self.session, self.client, self.config, self.extra, self.payer)
+        parts = (*mappings, self.parallel, self.patience_s)
+        return repr([sorted(each.items()) if isinstance(each, dict) else each for each in parts])
+
+
+def parse_settings(options: Mapping[str, Any], url: str) -> S3Settings:
+    """Translate storage options. Options that are left out have botocore's own sources.
+
+    Raises: InvalidInputError that names the unknown or malformed options of `url`, never values.
+    """
+    unknown = sorted(options.keys() - _NAMES.keys() - _OWN - _OF_CACHES)
+    if unknown:
+        raise InvalidInputError(
+            f"{url} has no storage options {unknown}; the options are those of s3fs: key, secret,"
+            " token, profile, anon, endpoint_url, use_ssl, client_kwargs, config_kwargs,"
+            " s3_additional_kwargs, requester_pays, max_concurrency, and patience."
+        )
+    client = {
+        "use_ssl": True,
+        **_mapping(options, "client_kwargs", url),
+        **{_NAMES[name]: value for name, value in options.items() if name in _NAMES},
+    }
+    foreign = sorted(client.keys() - _OF_CLIENT)
+    if foreign:
+        raise InvalidInputError(f"{url} has no client_kwargs {foreign}; {sorted(_OF_CLIENT)} are.")
+    client = {name: value for name, value in client.items() if value is not None}
+    parallel = _number(options, "max_concurrency", PARALLEL, url)
+    config = _config(_mapping(options, "config_kwargs", url), int(parallel), url)
+    if options.get("anon"):
+        config["signature_version"] = UNSIGNED
+        client = {name: value for name, value in client.items() if not name.startswith("aws_")}
+    profile = options.get("profile")
+    return S3Settings(
+        session={} if profile is None else {"profile": profile},
+        client=client,
+        config=config,
+        extra=_mapping(options, "s3_additional_kwargs", url),
+        payer={"RequestPayer": "requester"} if options.get("requester_pays") else {},
+        parallel=int(parallel),
+        patience_s=_number(options, "patience", PATIENCE_S, url),
+    )
+
+
+def _config(given: dict[str, Any], parallel: int, url: str) -> dict[str, Any]:
+    if "retries" in given:
+        raise InvalidInputError(
+            f"{url} takes no config_kwargs 'retries': a client that sends a commit again reports"
+            " its own commit as another's; give the storage option patience, in seconds."
+        )
+    return {
+        "connect_timeout": CONNECT_TIMEOUT_S,
+        "read_timeout": READ_TIMEOUT_S,
+        # All bytes have checksums of the format, so answers need no further ones.
+        "response_checksum_validation": "when_required",
+        "max_pool_connections": 2 * parallel,
+        **given,
+        # One call is one request: this package alone decides what is sent again.
+        "retries": {"total_max_attempts": 1, "mode": "standard"},
+    }
+
+
+def _mapping(options: Mapping[str, Any], name: str, url: str) -> dict[str, Any]:
+    value = options.get(name) or {}
+    if not isinstance(value, Mapping):
+        raise InvalidInputError(f"The storage option {name} of {url} must be a dictionary.")
+    return dict(value)
+
+
+def _number(options: Mapping[str, Any], name: str, default: float, url: str) -> float:
+    value = options.get(name, default)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 1 <= value <= 3600:
+        raise InvalidInputError(
+            f"The storage option {name} of {url} must be a number from 1 to 3600."
+        )
+    return value

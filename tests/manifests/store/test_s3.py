@@ -1,0 +1,393 @@
+"""A store in a bucket: what its URLs and options mean, and how many requests it makes."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pickle
+import secrets
+import subprocess
+import sys
+import tracemalloc
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from colonnade.manifests.errors import ColonnadeError, InvalidInputError, StoreError
+from colonnade.manifests.store import FsspecReadStore, open_store
+from colonnade.manifests.store.base import finished_name
+from colonnade.manifests.store.near_ranges import plan_requests
+from colonnade.manifests.store.s3 import S3Store
+from colonnade.manifests.store.s3.address import parse_address
+from colonnade.manifests.store.s3.client import client_of
+from colonnade.manifests.store.s3.settings import parse_settings
+from colonnade.manifests.store.s3.writer import PART, UNDER_WAY
+from tests.setup.http_proxy import Proxy
+from tests.setup.minio import KEY, SECRET, Minio
+
+pytestmark = pytest.mark.timeout(900)  # the first test may build the server
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture(scope="module")
+def proxy(minio: Minio) -> Iterator[Proxy]:
+    made = Proxy(minio.port)
+    yield made
+    made.stop()
+
+
+@pytest.fixture(scope="module")
+def bucket(minio: Minio) -> str:
+    return minio.new_bucket()
+
+
+@pytest.fixture
+def store(minio: Minio, proxy: Proxy, bucket: str) -> S3Store:
+    made = S3Store(f"s3://{bucket}/{secrets.token_hex(4)}", minio.options(endpoint_url=proxy.url))
+    made.require_writable()
+    proxy.seen.clear()
+    return made
+
+
+@pytest.mark.parametrize(
+    ("url", "place", "shown"),
+    [
+        ("s3://bucket", ("bucket", ""), "s3://bucket"),
+        ("s3://bucket/", ("bucket", ""), "s3://bucket"),
+        ("s3a://bucket/a/b", ("bucket", "a/b/"), "s3://bucket/a/b"),
+        ("S3://bucket/a/", ("bucket", "a/"), "s3://bucket/a"),
+        ("s3://bucket/a b%20/ü#x", ("bucket", "a b%20/ü#x/"), "s3://bucket/a b%20/ü#x"),
+    ],
+)
+def test_a_url_names_a_bucket_and_a_key(url: str, place: tuple[str, str], shown: str) -> None:
+    assert parse_address(url) == place
+    assert parse_address(url).url == shown
+    assert isinstance(open_store(url), S3Store)
+
+
+@pytest.mark.parametrize(
+    ("url", "sentence"),
+    [
+        ("s3:///a", "names no bucket"),
+        ("s3://b", "names no bucket"),
+        ("s3://bucket/a/../b", "an empty part, '.', '..'"),
+        ("s3://bucket/./b", "an empty part, '.', '..'"),
+        ("s3://bucket/a//b", "an empty part, '.', '..'"),
+        ("s3://bucket/a\nb", "a control character"),
+        ("s3://bucket/" + "x" * 401, "too long"),
+        ("s3://key:canary@bucket/a?canary", "pass them as storage options"),
+        ("s3://bucket/a?X-Amz-Signature=canary", "leave out the '[?]'"),
+    ],
+)
+def test_a_url_that_cannot_work_is_refused_without_its_secrets(url: str, sentence: str) -> None:
+    with pytest.raises(InvalidInputError, match=sentence) as refused:
+        open_store(url)
+    assert "canary" not in refused.value.message
+
+
+def test_a_chained_url_is_read_through_fsspec() -> None:
+    assert isinstance(open_store("simplecache::memory://db"), FsspecReadStore)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"kee": "canary"}, "no storage options .'kee'.; the options are those of s3fs"),
+        ({"client_kwargs": {"regoin": "canary"}}, "no client_kwargs .'regoin'"),
+        ({"client_kwargs": "canary"}, "client_kwargs .* must be a dictionary"),
+        ({"config_kwargs": {"retries": {"canary": 1}}}, "give the storage option patience"),
+        ({"patience": 0}, "patience .* must be a number"),
+        ({"max_concurrency": "canary"}, "max_concurrency .* must be a number"),
+    ],
+)
+def test_an_option_that_cannot_work_is_named_and_its_value_is_not(
+    options: dict[str, object], sentence: str
+) -> None:
+    with pytest.raises(InvalidInputError, match=sentence) as refused:
+        open_store("s3://bucket/db", options)
+    assert "canary" not in refused.value.message
+
+
+def test_settings_that_the_client_refuses_are_named_and_their_values_are_not() -> None:
+    for options in (
+        {"profile": "canary-profile"},
+        {"config_kwargs": {"no_such_setting": "canary"}},
+        {"endpoint_url": "canary no url"},
+    ):
+        store = open_store("s3://bucket/db", {"key": "canary", "secret": "canary", **options})
+        with pytest.raises(InvalidInputError, match="storage options for S3 cannot be") as refused:
+            store.get("a")
+        assert "canary" not in refused.value.message
+
+
+def test_options_are_those_of_s3fs() -> None:
+    options = {
+        "key": "k",
+        "secret": "s",
+        "token": "t",
+        "endpoint_url": "http://host",
+        "client_kwargs": {"region_name": "r"},
+        "config_kwargs": {"s3": {"addressing_style": "path"}},
+        "s3_additional_kwargs": {"ServerSideEncryption": "AES256"},
+        "requester_pays": True,
+        "profile": "p",
+        "use_listings_cache": False,
+        "max_concurrency": 3,
+    }
+    found = parse_settings(options, "s3://bucket")
+    assert found.client == {
+        "use_ssl": True,
+        "aws_access_key_id": "k",
+        "aws_secret_access_key": "s",
+        "aws_session_token": "t",
+        "endpoint_url": "http://host",
+        "region_name": "r",
+    }
+    assert found.session == {"profile": "p"}
+    assert found.extra == {"ServerSideEncryption": "AES256"}
+    assert found.payer == {"RequestPayer": "requester"}
+    assert found.config["s3"] == {"addressing_style": "path"}
+    assert found.config["retries"] == {"total_max_attempts": 1, "mode": "standard"}
+    assert found.parallel == 3
+    assert "k" not in repr(found).replace("S3Settings", "")
+    anonymous = parse_settings({"anon": True, "key": "k"}, "s3://bucket")
+    assert anonymous.client == {"use_ssl": True}
+    assert "signature_version" in anonymous.config
+
+
+def test_a_store_survives_the_way_to_an_executor_and_shows_no_secret(store: S3Store) -> None:
+    store.put("a", b"x", sync=True)
+    again = pickle.loads(pickle.dumps(store))
+    assert again.get("a") == b"x"
+    assert SECRET not in f"{again!r} {again.url} {again.locate('a')} {again.client.settings!r}"
+    assert f"{KEY}'" not in f"{again!r} {again.client.settings!r}"
+
+
+def test_equal_options_share_their_connections_within_a_process(
+    store: S3Store, minio: Minio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    again = pickle.loads(pickle.dumps(store))
+    assert client_of(again._settings) is store.client
+    monkeypatch.setattr(os, "getpid", lambda: -1)
+    assert client_of(again._settings) is client_of(store._settings)
+    monkeypatch.undo()
+    for other in ({"secret": "x", "key": "x"}, {"s3_additional_kwargs": {"ACL": "private"}}):
+        options = {**minio.options(), **other}
+        assert client_of(parse_settings(options, "s3://bucket")) is not client_of(
+            parse_settings(minio.options(), "s3://bucket")
+        )
+
+
+def test_without_its_client_a_bucket_is_refused_with_the_command_to_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in [each for each in sys.modules if each.startswith("colonnade.manifests.store.s3")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "botocore", None)
+    with pytest.raises(InvalidInputError, match=r"pip install 'colonnade\[s3\]'"):
+        open_store("s3://bucket/db")
+
+
+def test_colonnade_loads_no_client_that_it_does_not_use() -> None:
+    code = "import sys, colonnade; sys.exit('botocore' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
+    importlib.import_module("colonnade.manifests.store.s3")
+
+
+@given(
+    ranges=st.lists(st.tuples(st.integers(0, 300), st.integers(0, 60)), max_size=12),
+    gap=st.integers(0, 20),
+    longest=st.integers(1, 50),
+)
+def test_near_ranges_are_one_request_and_every_byte_is_cut_out_once(
+    ranges: list[tuple[int, int]], gap: int, longest: int
+) -> None:
+    data = bytes(secrets.token_bytes(400))
+    requests = plan_requests(ranges, gap, longest)
+    found = [bytearray(length) for _, length in ranges]
+    filled = [0] * len(ranges)
+    for request in requests:
+        assert 0 < request.length <= longest
+        part = data[request.offset : request.offset + request.length]
+        for index, start, offset, length in request.cuts:
+            found[index][start : start + length] = part[offset : offset + length]
+            filled[index] += length
+    assert [bytes(each) for each in found] == [data[o : o + n] for o, n in ranges]
+    assert filled == [length for _, length in ranges]
+    wanted = {byte for offset, length in ranges for byte in range(offset, offset + length)}
+    read = sum(request.length for request in requests)
+    assert read <= len(wanted) + gap * len(ranges) + sum(n for _, n in ranges)
+
+
+def test_each_call_costs_the_requests_that_it_must(store: S3Store, proxy: Proxy) -> None:
+    def cost(call: object) -> list[str]:
+        proxy.seen.clear()
+        call()  # type: ignore[operator]
+        return [seen.method for seen in proxy.seen]
+
+    def stream(size: int) -> None:
+        with store.create(f"t/{size}", sync=True) as writer:
+            writer.write(b"x" * size)
+
+    slot = "_manifest/00000000000000000000.json"
+    assert cost(lambda: store.put_if_absent(slot, b"x")) == ["PUT"]
+    assert cost(lambda: store.put_if_absent(slot.replace("0.j", "1.j"), b"x")) == ["PUT"]
+    assert cost(lambda: store.put("a", b"0123456789" * 100_000, sync=True)) == ["PUT"]
+    assert cost(lambda: store.get("a")) == ["GET"]
+    assert cost(lambda: store.get("a", limit=1_000_000)) == ["GET"]
+    assert cost(lambda: store.get_ranges("a", [(900_000, 9), (5, 5), (200_000, 1)])) == ["GET"] * 2
+    assert cost(lambda: store.get_ranges("a", [(7, 3), (100, 1), (0, 2)])) == ["GET"]
+    assert cost(lambda: stream(1000)) == ["PUT"]
+    assert sorted(cost(lambda: stream(PART + 1))) == ["POST", "POST", "PUT", "PUT"]
+    assert cost(lambda: list(store.list(""))) == ["GET"]
+    assert cost(lambda: store.remove_many([slot, "a", "t/1000"])) == ["POST"]
+    assert cost(lambda: store.delete("b")) == ["DELETE"]
+    assert cost(store.require_writable) == []
+
+
+def test_long_ranges_are_read_side_by_side(store: S3Store, proxy: Proxy) -> None:
+    data = secrets.token_bytes(1 << 20) * 20
+    with store.create("t/a", sync=True) as writer:
+        writer.write(data)
+    proxy.seen.clear()
+    found = store.get_ranges("t/a", [(1, len(data) - 1), (5, 10), (0, 0)])
+    assert found == [data[1:], data[5:15], b""]
+    assert proxy.count("GET") in (3, 4)
+
+
+def test_more_objects_than_a_page_are_listed_and_removed_in_batches(
+    store: S3Store, proxy: Proxy
+) -> None:
+    wanted = [f"t/{number:04}" for number in range(1_050)]
+    store.together([partial(store.put, name, b"x", sync=False) for name in wanted])
+    proxy.seen.clear()
+    assert [info.name for info in store.list("t/")] == wanted
+    assert proxy.count("GET") == 2
+    assert store.remove_many([*wanted, "t/absent"]) == {}
+    assert proxy.count("POST") == 2
+    assert list(store.list("")) == []
+
+
+def test_an_upload_that_a_killed_writer_left_is_unfinished_and_can_be_ended(
+    store: S3Store, minio: Minio, bucket: str
+) -> None:
+    elsewhere = S3Store(f"{store.url}-other", minio.options()).create("t/a", sync=True)
+    elsewhere.write(b"x" * (PART + 1))
+    writers = [store.create(name, sync=True) for name in ("t/a", "t/a", "b")]
+    for writer in writers:
+        writer.write(b"x" * (PART + 1))
+    found = sorted(info.name for info in store.list_unfinished())
+    assert sorted(str(finished_name(name)) for name in found) == ["b", "t/a", "t/a"]
+    assert all(info.modified_ms for info in store.list_unfinished())
+    assert list(store.list("")) == []
+    for name in found:
+        store.delete_unfinished(name)
+        store.delete_unfinished(name)
+    assert list(store.list_unfinished()) == []
+    for writer in writers:
+        with pytest.raises(ColonnadeError):
+            writer.close()
+    assert list(store.list("")) == []
+    elsewhere.close()
+
+
+def test_the_object_of_a_killed_probe_is_unfinished_and_can_be_removed(store: S3Store) -> None:
+    left = f"_manifest/.tmp-{'0' * 16}-00000000000000000000.json"
+    place = {"Bucket": store._bucket, "Key": store._prefix + left, "Body": b"x"}
+    store.client.send("PutObject", place)
+    assert [info.name for info in store.list_unfinished()] == [left]
+    assert list(store.list("")) == []
+    store.delete_unfinished(left)
+    assert list(store.list_unfinished()) == []
+
+
+def test_a_stream_holds_a_few_parts_in_memory(store: S3Store) -> None:
+    block = secrets.token_bytes(1 << 20)
+    tracemalloc.start()
+    try:
+        with store.create("t/a", sync=True) as writer:
+            for _ in range(60):
+                writer.write(block)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert next(store.list("t/")).size == 60 << 20
+    # One more part is copied where it is signed and sent.
+    assert peak < (2 * UNDER_WAY + 3) * PART
+
+
+def test_a_missing_bucket_is_named(minio: Minio) -> None:
+    store = S3Store("s3://no-such-bucket/db", minio.options())
+    for call in (
+        lambda: store.get("a"),
+        lambda: list(store.list("")),
+        lambda: store.put_if_absent("a", b"x"),
+        lambda: store.require_writable(),
+    ):
+        with pytest.raises(StoreError, match="no-such-bucket/.*the bucket does not exist; create"):
+            call()
+
+
+def test_wrong_credentials_are_named_and_not_shown(minio: Minio, bucket: str) -> None:
+    for options, sentence in (
+        ({"key": "canary-key"}, "does not know the access key"),
+        ({"secret": "canary-secret"}, "the secret key is wrong"),
+        ({"anon": True}, "permission denied; the credentials need s3:GetObject"),
+    ):
+        store = S3Store(f"s3://{bucket}/db", minio.options(**options))
+        with pytest.raises(StoreError, match=sentence) as refused:
+            store.get("a")
+        assert "canary" not in refused.value.message
+
+
+@pytest.mark.parametrize(
+    ("processes", "rounds"), [(3, 40), pytest.param(8, 200, marks=pytest.mark.long)]
+)
+def test_of_racing_processes_one_wins_each_slot(
+    minio: Minio, bucket: str, processes: int, rounds: int
+) -> None:
+    url = f"s3://{bucket}/race-{rounds}"
+    environment = {
+        **os.environ,
+        "AWS_ACCESS_KEY_ID": KEY,
+        "AWS_SECRET_ACCESS_KEY": SECRET,
+        "AWS_ENDPOINT_URL": minio.url,
+        "AWS_DEFAULT_REGION": "us-east-1",
+    }
+    script = Path(__file__).with_name("processes.py")
+    racers = [
+        subprocess.Popen(
+            [sys.executable, script, "race", url, str(racer), str(rounds)],
+            env={**environment, "PYTHONPATH": str(ROOT)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for racer in range(processes)
+    ]
+    for racer in racers:
+        assert racer.stdout is not None
+        assert racer.stdout.readline() == "ready\n"
+    won: dict[int, int] = {}
+    for racer in racers:
+        assert racer.stdin is not None
+        racer.stdin.write("go\n")
+        racer.stdin.flush()
+    for number, racer in enumerate(racers):
+        for slot in slots_in(racer.communicate(timeout=200)[0]):
+            assert slot not in won
+            won[slot] = number
+    assert sorted(won) == list(range(rounds))
+    store = S3Store(url, minio.options())
+    bodies = store.read_many([f"_manifest/{slot}" for slot in range(rounds)])
+    assert [bytes(body)[:1] for body in bodies] == [  # type: ignore[arg-type]
+        str(won[slot]).encode() for slot in range(rounds)
+    ]
+
+
+def slots_in(text: str) -> list[int]:
+    return [int(each) for each in text.strip().strip("[]").split(",") if each.strip()]
