@@ -9,14 +9,17 @@ import pyarrow as pa
 import pytest
 
 from colonnade import ArrowDatabase, ArrowTable, CommitSettings
+from colonnade.manifests.commit.change import Change
 from colonnade.manifests.errors import (
     AlreadyExistsError,
     ConflictError,
     InvalidInputError,
     NotFoundError,
 )
+from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.log.log import Log, create_database
+from colonnade.manifests.model.operations import Txn
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.table.alteration import (
@@ -437,3 +440,21 @@ def test_a_restore_is_refused_where_its_table_came_back_by_another_name() -> Non
     db.rename_table("a", "again")
     with pytest.raises(ConflictError, match="'a' was made again meanwhile, as 'again'"):
         restore_database(other._log, late, state, None)
+
+
+def test_a_dropped_table_with_too_many_batches_for_an_epoch_is_refused_in_one_sentence() -> None:
+    db = database(limits=Limits(epoch_bytes=20_000))
+    table = db.table("a")
+    log, state = table.log, table.refresh()
+    for start in (0, 100, 200):
+        apps = (f"application «{number}»" for number in range(start, start + 100))
+        batches = tuple(Txn(table=table.state.id, app=app, version=7) for app in apps)
+        state = log.commit(Change(new_transaction_id(), "test", batches), state)
+    kept = state.epoch
+    table.append(rows(70))
+    table.restore(epoch=kept)  # it was not dropped, so that its batches stay
+    db.drop_table("a")
+    before = db.refresh().epoch
+    with pytest.raises(InvalidInputError, match="Table 'a' was dropped.*300 applications"):
+        db.restore(epoch=kept)
+    assert db.refresh().epoch == before
