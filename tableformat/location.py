@@ -13,12 +13,14 @@ Spec: docs/spec/layout.md
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from colonnade.manifests.epochs.slots import check_unused, is_taken
 from colonnade.manifests.errors import (
     AlreadyExistsError,
+    ColonnadeError,
     CorruptionError,
     InvalidInputError,
     NotFoundError,
@@ -135,23 +137,26 @@ class Location:
 def locate(path: StorePath, storage_options: StorageOptions | None = None) -> Location:
     """Find the database that `path` belongs to. Costs one to three GETs, more if there is none.
 
-    Raises InvalidInputError for a path inside a table and for a value that is not a path,
-    NotFoundError for a file, and CorruptionError for a database that has lost its epoch 0.
+    Behind a network, the path and the folder above it are looked at side by side, and then all
+    folders above these. Raises InvalidInputError for a path inside a table and for a value that is
+    not a path, NotFoundError for a file, and CorruptionError for a database that has lost its
+    epoch 0.
     """
     store = open_store(path, storage_options)
-    if is_taken(store, 0):
-        return Location(store, None, exists=True)
     place = store.address
     above = place.parent
     parent = None if above is None else open_store(above)
-    if parent is not None and is_taken(parent, 0):
+    found = _first_database([store] if parent is None else [store, parent])
+    if found is store:
+        return Location(store, None, exists=True)
+    if parent is not None and found is parent:
         # Reads epoch 0 and not the head: with a damaged head, earlier epochs can still be read.
         if Log(parent).read_first().lone_table:
             raise InvalidInputError(
                 f"{store.url} is inside the table {parent.url}; use another path."
             )
         return Location(parent, place.url.rpartition("/")[2], exists=True)
-    outer = _nearest_database(above)
+    outer = _first_database([*_stores_above(above)])
     if outer is not None:
         raise InvalidInputError(
             f"{store.url} is too deep inside the database {outer.url}; its tables are"
@@ -192,12 +197,36 @@ def refuse_existing(location: Location) -> None:
         raise AlreadyExistsError(f"{location.store.url} is a Colonnade database already.")
 
 
-def _nearest_database(below: StoreAddress | None) -> ObjectStore | None:
+def _stores_above(below: StoreAddress | None) -> Iterator[ObjectStore]:
+    """Yield the stores of the folders above an address, nearest first."""
     while below is not None and (below := below.parent) is not None:
-        store = open_store(below)
-        if is_taken(store, 0):
+        yield open_store(below)
+
+
+def _first_database(stores: Sequence[ObjectStore]) -> ObjectStore | None:
+    """Return the first store that has an epoch 0.
+
+    Behind a network, all stores are looked at side by side. A store that must not be read, such as
+    the folder above a bucket's only readable prefix, matters only if no earlier one has an epoch 0.
+    Raises StoreError.
+    """
+    if not stores or stores[0].parallel == 1:
+        return next((store for store in stores if is_taken(store, 0)), None)
+    for store, found in zip(
+        stores, stores[0].together([partial(_look, store) for store in stores]), strict=True
+    ):
+        if isinstance(found, ColonnadeError):
+            raise found
+        if found:
             return store
     return None
+
+
+def _look(store: ObjectStore) -> bool | ColonnadeError:
+    try:
+        return is_taken(store, 0)
+    except ColonnadeError as error:
+        return error
 
 
 def _known(snapshot: Snapshot) -> str:

@@ -97,14 +97,16 @@ class Sending:
             self._free = True
             return
         number, base = self.base.epoch + 1, self.base
+        known = partial(has_epoch, self._store, base.epoch, base.transaction)
         if self._store.parallel > 1:
-            self._next, known = self._store.both(
-                partial(read_slot, self._store, number),
-                partial(has_epoch, self._store, base.epoch, base.transaction),
-            )
+            self._next, seen = self._store.both(partial(read_slot, self._store, number), known)
         else:
-            self._next, known = read_slot(self._store, number), False
-        self._check_next(known=known)
+            self._next = read_slot(self._store, number)
+            seen = not self._follows_base() and known()
+        self._check_next(known=seen)
+
+    def _follows_base(self) -> bool:
+        return isinstance(self._next, Epoch) and self._next.previous == self.base.transaction
 
     def _check_next(self, *, known: bool = False) -> None:
         """Check that what was read after the base belongs to the base's log. Raises as `look`.
@@ -112,8 +114,7 @@ class Sending:
         `known` means that the base was seen in its slot.
         """
         self._looked, base = True, self.base
-        follows = isinstance(self._next, Epoch) and self._next.previous == base.transaction
-        if not (follows or known):
+        if not (self._follows_base() or known):
             removed = check_slot(self._store, base.epoch, base.transaction, base.blocks)
             if removed and not isinstance(self._next, Stub):
                 self._next = self._find_removed(base.epoch + 1)
@@ -197,7 +198,9 @@ class Sending:
 
     def _check_base(self) -> None:
         """Check that the base is still in the log that an epoch was put into. Raises as `look`."""
-        check_slot(self._store, self.base.epoch, self.base.transaction, self.base.blocks)
+        base = self.base
+        if not has_epoch(self._store, base.epoch, base.transaction):
+            check_slot(self._store, base.epoch, base.transaction, base.blocks)
 
     def settle(self, pause: Callable[[float], None]) -> None:
         """Make sure that the epoch with the change, which was found in the log, is durable.

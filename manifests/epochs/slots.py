@@ -91,11 +91,9 @@ def check_slot(
 
     Returns whether retention removed it. If the folder was deleted (and perhaps made again), slots
     in the middle of the old log are empty. Nothing would ever read an epoch that is put there.
-    Costs one GET of a few bytes. Raises NotFoundError if neither holds; CorruptionError;
-    StoreError.
+    Costs one GET of the whole epoch, so damage of it is found, too (`has_epoch` costs less). Raises
+    NotFoundError if neither holds; CorruptionError; StoreError.
     """
-    if has_epoch(store, number, transaction):
-        return False
     name = epoch_name(number)
     try:
         data = store.get(name, limit=EPOCH_LIMIT)

@@ -1,0 +1,77 @@
+"""Where a path's database is found, and what looking for it costs behind a network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from unittest.mock import patch
+
+import pytest
+
+from colonnade.manifests.errors import InvalidInputError, StoreError
+from colonnade.manifests.log.creation import create_database
+from colonnade.manifests.store import MemoryStore, StoreAddress
+from colonnade.tableformat import location
+from tests.far_store import FarStore
+from tests.faults import Fault
+
+LAKE = "far://bucket/lake"
+
+
+class Bucket:
+    """The stores at all paths of a bucket, each of which counts its own requests."""
+
+    def __init__(self) -> None:
+        self.stores: dict[str, FarStore] = {}
+
+    def open(self, address: StoreAddress | str, options: object = None) -> FarStore:
+        """Return the store at an address."""
+        url = StoreAddress.of(address).url
+        return self.stores.setdefault(url, FarStore(MemoryStore(url)))
+
+    def create(self, url: str, *, lone_table: bool = False) -> None:
+        """Create a database at a URL."""
+        create_database(self.open(url).inner, lone_table=lone_table)
+
+    def requests(self) -> dict[str, int]:
+        """Return the number of requests to each store that had any."""
+        return {url: len(each.trace) for url, each in self.stores.items() if each.trace}
+
+
+@pytest.fixture
+def bucket() -> Iterator[Bucket]:
+    made = Bucket()
+    with patch.object(location, "open_store", made.open):
+        yield made
+
+
+def test_a_database_and_the_folder_above_it_are_looked_at_side_by_side(bucket: Bucket) -> None:
+    bucket.create(LAKE)
+    assert location.locate(LAKE).store is bucket.stores[LAKE]
+    assert bucket.stores[LAKE].rounds == 1
+    assert bucket.requests() == {LAKE: 1, "far://bucket": 1}
+
+
+def test_a_table_is_found_in_the_database_above_it(bucket: Bucket) -> None:
+    bucket.create(LAKE)
+    found = location.locate(f"{LAKE}/orders")
+    assert (found.store, found.table, found.exists) == (bucket.stores[LAKE], "orders", True)
+    assert bucket.requests() == {f"{LAKE}/orders": 1, LAKE: 2}
+
+
+def test_the_nearest_database_decides_and_not_the_one_that_answers_first(bucket: Bucket) -> None:
+    bucket.create(LAKE)
+    bucket.create(f"{LAKE}/orders", lone_table=True)
+    assert location.locate(f"{LAKE}/orders").store is bucket.stores[f"{LAKE}/orders"]
+    with pytest.raises(InvalidInputError, match=f"too deep inside the database {LAKE};"):
+        location.locate(f"{LAKE}/a/b/c")
+
+
+def test_a_folder_above_that_must_not_be_read_matters_only_without_a_database(
+    bucket: Bucket,
+) -> None:
+    bucket.create(LAKE)
+    bucket.stores["far://bucket"] = FarStore(MemoryStore("far://bucket"))
+    bucket.stores["far://bucket"]._plan = dict.fromkeys(range(1, 9), Fault.FAIL_BEFORE)
+    assert location.locate(LAKE).exists
+    with pytest.raises(StoreError, match="far://bucket/"):
+        location.locate("far://bucket/pond")
