@@ -53,7 +53,7 @@ def drop_database(log: Log, *, cascade: bool) -> bool:
 
 
 def remove_dropped(store: ObjectStore) -> None:
-    """Remove what is left of a database whose log has ended. Raises as `drop_database`."""
+    """Remove the remaining files of a database whose log has ended. Raises as `drop_database`."""
     if store.keeps_logs:
         remove_objects(store)
     else:

@@ -1,4 +1,4 @@
-"""A proxy between a client and an S3 server that spoils answers as it is told."""
+"""A proxy between a client and an S3 server that spoils chosen answers."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ class Minio:
         return {"key": KEY, "secret": SECRET, **place, **others}
 
     def new_bucket(self) -> str:
-        """Make an empty bucket. MinIO takes a folder beside the others for one."""
+        """Make an empty bucket, which is a folder in the server's data."""
         self._buckets += 1
         name = f"bucket-{os.getpid()}-{self._buckets}"
         (self.folder / "data" / name).mkdir()

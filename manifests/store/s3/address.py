@@ -19,7 +19,7 @@ _KEY_LIMIT = 400
 class S3Address(NamedTuple):
     """The root of a store: a bucket, and what every key begins with ("" or a text that ends in /).
 
-    Spaces, `%` and all letters of Unicode in a key stand for themselves.
+    A key is taken literally, with spaces, `%` and all letters of Unicode.
     """
 
     bucket: str

@@ -27,7 +27,7 @@ _NAMES = {
     "endpoint_url": "endpoint_url",
     "use_ssl": "use_ssl",
 }
-"""Options of s3fs, each with the argument of botocore's client that it stands for."""
+"""Options of s3fs, each with its argument of botocore's client."""
 
 _OF_CLIENT = frozenset((*_NAMES.values(), "region_name", "verify", "api_version", "aws_account_id"))
 _OWN = {

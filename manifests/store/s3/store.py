@@ -285,7 +285,7 @@ class S3Store(ObjectStore):
     def _uploads(self, name: str | None = None) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield the unfinished uploads of the root, or of one object, each with its own name."""
         wanted = self._prefix + (name or "")
-        # MinIO lists those of one key, or those of a whole bucket, and no others.
+        # MinIO lists the uploads of one key or of a whole bucket, but not of a folder.
         prefixes = dict.fromkeys((wanted, "")) if name is None else {wanted: None}
         seen: set[str] = set()
         for prefix in prefixes:

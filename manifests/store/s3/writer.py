@@ -34,7 +34,7 @@ UNDER_WAY = 3
 """Parts of one writer that are on their way at once. Each is held in memory until it arrived."""
 
 _MARK = "colonnade-write"
-"""The metadata by which a writer knows its own object after a lost answer."""
+"""The metadata of an object that names its writer, which may have lost the answer."""
 
 
 class S3Writer(ObjectWriter):

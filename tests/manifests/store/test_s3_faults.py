@@ -1,4 +1,4 @@
-"""What a network does to a bucket's answers: no commit is lost, doubled or taken for another's."""
+"""A bad network loses no commit, doubles none, and treats none as another writer's."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ import pytest
 
 import colonnade
 from colonnade import ArrowDatabase, ArrowTable, col
-from colonnade.manifests.errors import AlreadyExistsError, ColonnadeError, NotFoundError
+from colonnade.manifests.errors import AlreadyExistsError, ColonnadeError, NotFoundError, StoreError
 from colonnade.manifests.log.dropping import drop_database
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.store import open_store
@@ -167,6 +167,26 @@ def test_an_append_to_an_open_table_costs_one_put(place: str, proxy: Proxy) -> N
     table.append(rows(2))
     assert proxy.count("PUT") == 1
     assert proxy.count("POST") == proxy.count("DELETE") == proxy.count("HEAD") == 0
+
+
+def test_storage_options_reach_every_operation_and_no_text(
+    minio: Minio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [each for each in os.environ if each.startswith("AWS_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    place, options = f"s3://{minio.new_bucket()}/lake", minio.options()
+    database = colonnade.create_database(place, storage_options=options)
+    table = database.create_table("t", SCHEMA)
+    for number in range(3):
+        table.append(rows(number))
+    table.optimize().executeCompaction()
+    again = colonnade.open(f"{place}/t", storage_options=options)
+    assert ids(again) == [0, 1, 2]
+    said = f"{database!r} {again!r} {again.history()} {again.verify(depth=3)}"
+    assert SECRET not in said
+    with pytest.raises(StoreError, match="no credentials were found; give the storage options"):
+        colonnade.open(f"{place}/t", storage_options={"endpoint_url": minio.url})
 
 
 def test_the_page_about_stores_runs_as_it_stands(place: str, minio: Minio) -> None:
