@@ -123,9 +123,7 @@ class AddedEntries:
 
     def object_ids(self) -> list[str]:
         """Return the ids of all objects of the RowSets and their deletion vectors, in no order."""
-        vectors = [r.vector.object for r in self.rowsets if r.vector is not None]
-        replaced = [e.object for r in self.rowsets for e in r.entry.replacements or ()]
-        return [*(r.entry.object for r in self.rowsets), *vectors, *replaced]
+        return [name for rowset in self.rowsets for name in rowset.objects()]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

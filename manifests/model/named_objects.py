@@ -25,7 +25,7 @@ def named_objects(operations: Iterable[Operation]) -> Iterator[str]:
     for operation in operations:
         match operation:
             case AddRowSet():
-                yield from _of_rowset(operation.rowset, operation.vector)
+                yield from rowset_objects(operation.rowset, operation.vector)
             case AddRowSets():
                 yield operation.segment.object
             case AddDeletionVector():
@@ -39,7 +39,7 @@ def named_objects(operations: Iterable[Operation]) -> Iterator[str]:
                     if source.vector is not None:
                         yield source.vector.object
                 for output in operation.outputs:
-                    yield from _of_rowset(output.rowset, output.vector)
+                    yield from rowset_objects(output.rowset, output.vector)
                 if operation.origin is not None:
                     yield operation.origin.object
             case Anchor():
@@ -55,7 +55,8 @@ def removed_objects(operations: Iterable[Operation]) -> set[str]:
     return {name for op in operations if isinstance(op, Vacuum) for name in op.victims}
 
 
-def _of_rowset(entry: RowSetEntry, vector: DeletionVectorEntry | None) -> Iterator[str]:
+def rowset_objects(entry: RowSetEntry, vector: DeletionVectorEntry | None) -> Iterator[str]:
+    """Yield the ids of all objects of a RowSet: its own, its replaced columns', its vector's."""
     yield entry.object
     yield from (each.object for each in entry.replacements or ())
     if vector is not None:

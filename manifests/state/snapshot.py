@@ -6,7 +6,7 @@ Spec: docs/spec/epoch-log.md#state
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -19,6 +19,7 @@ from colonnade.manifests.model.entries import (
     RowSetEntry,
     SortField,
 )
+from colonnade.manifests.model.named_objects import rowset_objects
 from colonnade.manifests.model.operations import Anchor, AnchorList, Lease, Pin, ReplaceColumn
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.model.slot_blocks import SlotBlocks
@@ -43,6 +44,10 @@ class LiveRowSet:
     def deleted_count(self) -> int:
         """The number of deleted rows."""
         return self.vector.cardinality if self.vector else 0
+
+    def objects(self) -> Iterator[str]:
+        """Yield the ids of all objects that store the RowSet and what changed in it since."""
+        return rowset_objects(self.entry, self.vector)
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,8 +112,7 @@ def _judge_files(path: Path, database: colonnade.ArrowDatabase) -> Iterator[str]
     """Whether a file is there that no RowSet of the newest epoch names, as the disk shows it."""
     table = database.snapshot.table(TABLE)
     live = database._log.read_rowsets(table)
-    named = {each.entry.object for each in live}
-    named |= {each.vector.object for each in live if each.vector is not None}
+    named = {name for each in live for name in each.objects()}
     for file in path.rglob("*"):
         if file.is_dir():
             continue

@@ -14,6 +14,7 @@ from colonnade.manifests.arrays.bounds import BoundsTable
 from colonnade.manifests.arrays.entry_block import AddedEntries, block_of, concat_blocks
 from colonnade.manifests.arrays.entry_segment import (
     decode_entry_segment,
+    decode_entry_segment_objects,
     describe_entry_segment,
     encode_entry_segment,
     split_block,
@@ -22,7 +23,13 @@ from colonnade.manifests.arrays.partitions import PartitionKey
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.limits import LIMITS
 from colonnade.manifests.model.codec import byte_check, seal, unseal
-from colonnade.manifests.model.entries import ColumnStatistics, PartitionField, SortField
+from colonnade.manifests.model.entries import (
+    ByteCheck,
+    ColumnReplacement,
+    ColumnStatistics,
+    PartitionField,
+    SortField,
+)
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.model.statistics import decode_bound, encode_bound
 from colonnade.manifests.state.snapshot import EntrySegmentRef, LiveRowSet
@@ -61,6 +68,13 @@ def statistics(draw: st.DrawFn, column: int) -> ColumnStatistics | None:
     )
 
 
+def replacement(number: int, column: int) -> ColumnReplacement:
+    return ColumnReplacement(
+        columns=(column,), object=f"{number:016x}{column:016x}", place="packed", bytes=7,
+        footer=ByteCheck(length=1, crc32c=1),
+    )  # fmt: skip
+
+
 @st.composite
 def rowset_lists(draw: st.DrawFn) -> list[LiveRowSet]:
     made = []
@@ -77,6 +91,8 @@ def rowset_lists(draw: st.DrawFn) -> list[LiveRowSet]:
         if partitioned and (layout := draw(st.integers(0, len(LAYOUTS)))):
             values = draw(st.tuples(*(PARTITION_VALUES for _ in LAYOUTS[layout - 1])))
             changes |= {"partition_layout_id": layout, "partition": values}
+        if replaced := draw(st.sets(st.integers(1, 5), max_size=2)):
+            changes["replacements"] = tuple(replacement(number, each) for each in sorted(replaced))
         made.append(
             LiveRowSet(
                 id=5 + 3 * number,
@@ -101,6 +117,10 @@ def test_a_segment_keeps_every_entry_and_its_summary_covers_them(
     orders = replace(table_state(SCHEMA, rowsets), partition_layouts=LAYOUTS)
     read = decode_entry_segment(data, orders, ref, "x")
     assert read.live(np.arange(len(rowsets))) == rowsets
+    objects = sorted(name for rowset in rowsets for name in rowset.objects())
+    assert sorted(read.object_ids()) == objects
+    assert sorted(AddedEntries(orders).object_ids()) == objects
+    assert sorted(decode_entry_segment_objects(data, described, "x")) == objects
     for column in BOUNDS:
         found = [r.entry.statistics.get(column) for r in rowsets]
         if any(s is None for s in found):
