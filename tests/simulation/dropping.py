@@ -1,4 +1,4 @@
-"""Databases that are dropped and created again at one place, beside writers that sleep.
+"""Databases that are dropped and created again at one place, beside writers and vacuums that sleep.
 
 Every process works on local disk. Before each call its store passes the turn to another process,
 and may kill its own. Everything is drawn from one seed.
@@ -19,14 +19,18 @@ from colonnade.manifests.errors import ColonnadeError
 from colonnade.manifests.log.dropping import drop_database
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.model.codec import decode_slot
-from colonnade.manifests.model.operations import CreateDatabase, DropDatabase, Epoch
+from colonnade.manifests.model.operations import CreateDatabase, DropDatabase, Epoch, Vacuum
 from colonnade.manifests.object_names import MANIFEST, epoch_name, epoch_number
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import LocalStore, PutOutcome
 from colonnade.manifests.store.base import Data, ObjectInfo
+from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
 from tests.faults import Stopped
 from tests.log_samples import change, table
 from tests.simulation.turns import Turns
+
+NEWEST = VacuumRequest(hours=0, epochs=1, threads=1, force=True)
+"""A vacuum that keeps nothing but the newest epoch."""
 
 PROCESSES = 4
 WORK = 40
@@ -39,6 +43,8 @@ class Record:
         self.database_of: dict[str, str] = {}
         self.ended: dict[str, int] = {}
         self.created: set[str] = set()
+        self.floors: dict[str, int] = {}
+        self.vacuums = 0
         self.committed: list[tuple[str, int, str]] = []
 
     def land(self, data: bytes, name: str) -> None:
@@ -54,6 +60,9 @@ class Record:
         self.database_of[epoch.transaction] = database
         if isinstance(first, DropDatabase):
             self.ended[database] = epoch.epoch
+        for each in epoch.ops:
+            if isinstance(each, Vacuum):
+                self.floors[database] = each.floor
 
 
 class Place(LocalStore):
@@ -76,6 +85,14 @@ class Place(LocalStore):
             self._meet(risk=0.2 if b'"drop_database"' in bytes(data) else 0.0)
         return outcome
 
+    def put(self, name: str, data: Data, *, sync: bool) -> None:
+        self._meet()
+        super().put(name, data, sync=sync)
+
+    def delete(self, name: str) -> None:
+        self._meet()
+        super().delete(name)
+
     def list(self, prefix: str) -> Iterator[ObjectInfo]:
         self._meet()
         return super().list(prefix)
@@ -90,6 +107,7 @@ class Dropping:
         self._record = Record()
         self._turns = Turns(lambda ready, last: self._order.choice(ready))
         self._left = WORK
+        self._slot_block = self._order.choice((2, 1024))
         self._kill_rate = self._order.choice((0.0, 0.0, 0.01))
 
     def _meet(self, risk: float = 0.0) -> None:
@@ -130,16 +148,22 @@ class Dropping:
         while self._left > 0:
             self._left -= 1
             try:
-                match self._order.choices(("write", "create", "drop"), (6, 2, 1))[0]:
+                kinds = ("write", "create", "drop", "vacuum")
+                match self._order.choices(kinds, (6, 2, 1, 1))[0]:
                     case "write":
                         if known is None or self._order.random() < 0.5:
                             known = log.read_head()
                         known = self._write(log, known)
                     case "create":
-                        made = create_database(store, lone_table=False, pause=log.pause)
+                        made = create_database(
+                            store, lone_table=False, pause=log.pause, slot_block=self._slot_block
+                        )
                         self._record.created.add(made.database)
                     case "drop":
                         drop_database(log, cascade=self._order.random() < 0.7)
+                    case "vacuum":
+                        vacuum(log, NEWEST)
+                        self._record.vacuums += 1
             except ColonnadeError:
                 known = None if self._order.random() < 0.5 else known
 
@@ -157,8 +181,15 @@ class Dropping:
             for info in store.list(f"{MANIFEST}/")
             if (number := epoch_number(info.name)) is not None
         )
-        assert numbers == [*range(len(numbers))], f"epochs {numbers} are no log"
+        first = decode_slot(store.get(epoch_name(0)), 0, "") if numbers else None
+        there_now = record.database_of[first.transaction] if isinstance(first, Epoch) else ""
+        # The epochs of the slots up to the floor are in its checkpoint, but for epoch 0.
+        floor = record.floors.get(there_now, -1)
+        numbers = [number for number in numbers if number > floor]
+        begin = floor + 1
+        assert numbers == [*range(begin, begin + len(numbers))], f"epochs {numbers} are no log"
         found = [decode_slot(store.get(epoch_name(n)), n, "") for n in numbers]
+        assert all(isinstance(each, Epoch) for each in found), "an epoch that is kept was removed"
         live = {record.database_of[each.transaction] for each in found if isinstance(each, Epoch)}
         assert len(live) <= 1, "epochs of two databases lie in one folder"
         lost = record.created - record.ended.keys() - live
@@ -167,7 +198,8 @@ class Dropping:
         for database, number, transaction in record.committed:
             end = record.ended.get(database)
             assert end is None or number < end, f"epoch {number} came after the end {end}"
-            assert database in record.ended or transaction in there, f"epoch {number} is lost"
+            known = database in record.ended or number <= floor or transaction in there
+            assert known, f"epoch {number} is lost"
         if not live - record.ended.keys():
             create_database(store, lone_table=False)
         log = Log(LocalStore(self._root))
