@@ -28,7 +28,11 @@ class Limits:
     The root of a checkpoint stores up to `root_tables` tables itself. It stores more tables if it
     then still takes at most `root_bytes`. Larger maps are stored in pages of about `page_bytes`.
 
-    A compaction group has at most `group_rowsets` RowSets, because one epoch lists them all. It has
+    Replaced columns must save more than `in_place_bytes` against moving the rows, because they cost
+    a footer, an operation and often a file.
+
+    A compaction copies stored blocks of at least `copied_rows` rows; it joins smaller ones. A
+    compaction group has at most `group_rowsets` RowSets, because one epoch lists them all. It has
     about `group_rows` rows at most, because each row takes memory when a compaction changes the
     order of rows.
 
@@ -50,6 +54,8 @@ class Limits:
     root_tables: int = 16
     root_bytes: int = 2**16
     page_bytes: int = 2**14
+    in_place_bytes: int = 2**14
+    copied_rows: int = 2**15
     group_rowsets: int = 1024
     group_rows: int = 2**26
     pending_epochs: int = 1024

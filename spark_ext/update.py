@@ -34,7 +34,7 @@ from colonnade.tableformat.statements.statement import (
     row_statement,
     rows_gone,
 )
-from colonnade.tableformat.statements.update import IN_PLACE_BYTES, in_place
+from colonnade.tableformat.statements.update import in_place
 from colonnade.tableformat.statements.update_job import (
     ChangedRowSet,
     UpdateJob,
@@ -141,7 +141,7 @@ def _could_pay(table: ArrowTable, session: SparkSession) -> bool:
     if any(str(session.conf.get(name)).upper() != value for name, value in _SETTINGS.items()):
         return False
     sizes = table.log.read_entries(table.state).byte_counts
-    return bool(len(sizes)) and int(sizes.max()) > 2 * IN_PLACE_BYTES
+    return bool(len(sizes)) and int(sizes.max()) > 2 * table.log.limits.in_place_bytes
 
 
 def _typed_values(
@@ -205,7 +205,7 @@ class _Work:
         """Count the rows to change in a state; return whether replacing columns is cheaper."""
         log, state = self._table.log, self._table.location.require(base)
         counted = list(self._count(log, state, base.epoch))
-        chosen = in_place(log.store, state, counted, self._targets)
+        chosen = in_place(log, state, counted, self._targets)
         rowsets = [
             ChangedRowSet(rowset=each, count=count, in_place=each.id in chosen)
             for each, count in counted

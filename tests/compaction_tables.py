@@ -14,6 +14,7 @@ from colonnade.manifests.commit.change import Change, RowsGone
 from colonnade.manifests.compaction.plan import CompactionGroup, CompactionPlan, GroupKind
 from colonnade.manifests.compaction.policy import CompactionPolicy
 from colonnade.manifests.ids import new_job_id, new_transaction_id
+from colonnade.manifests.limits import LIMITS
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.model.operations import AddRowSet
 from colonnade.manifests.model.schema import SchemaField, TableSchema
@@ -120,9 +121,16 @@ def take(table: ArrowTable, gone: Iterable[Iterable[int]]) -> None:
 
 
 def jobs(
-    table: ArrowTable, kind: GroupKind, order_by: Sequence[int] = (), groups: int = 1
+    table: ArrowTable,
+    kind: GroupKind,
+    order_by: Sequence[int] = (),
+    groups: int = 1,
+    copied_rows: int = 5,
 ) -> tuple[Snapshot, list[CompactionJob]]:
-    """Jobs that rewrite all RowSets of a table, in groups of neighbours, and their base."""
+    """Jobs that rewrite all RowSets of a table, in groups of neighbours, and their base.
+
+    Blocks of at least `copied_rows` rows are copied.
+    """
     rowsets = live(table)
     size = -(-len(rowsets) // groups)
     made = tuple(
@@ -147,7 +155,9 @@ def jobs(
         groups=made,
     )
     base = table.snapshot
-    found = [plan_job(table._log, base, plan, group, order_by) for group in made]
+    limits = replace(LIMITS, copied_rows=copied_rows)
+    log = Log(table.log.store, pause=table.log.pause, limits=limits)
+    found = [plan_job(log, base, plan, group, order_by) for group in made]
     return base, [CompactionJob.model_validate_json(j.to_json()) for j in found]
 
 

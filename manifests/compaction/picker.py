@@ -29,9 +29,6 @@ TIERS = 16
 FULL_SHARE = 2
 """A RowSet has its full size from 1/2 of the target size on."""
 
-COPIED_ROWS = 32_768
-"""A RowSet with at least this many rows has blocks full enough to be copied unchanged."""
-
 
 def plan_compaction(
     table: TableState,
@@ -227,7 +224,9 @@ class _Picker:
         # If no range reaches into the next one, the RowSets are already in key order.
         if first is not None and last is not None and (last[chunk[:-1]] >= first[chunk[1:]]).any():
             return "merge"
-        whole = not facts.deleted[chunk].any() and (facts.rows[chunk] >= COPIED_ROWS).all()
+        # Blocks of so many rows are full enough to be copied unchanged.
+        full = (facts.rows[chunk] >= self._limits.copied_rows).all()
+        whole = full and not facts.deleted[chunk].any()
         return "copy" if whole else "rewrite"
 
 

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from colonnade.manifests.compaction.picker import COPIED_ROWS
 from colonnade.tableformat.compaction.inputs import Inputs, Source
 from colonnade.tableformat.rowset.stored_block import Stretch
 from colonnade.tableformat.rowset.write_options import MIB
@@ -29,7 +28,7 @@ def concatenate(inputs: Inputs, writer: RowSetWriter) -> int:
     also for a copied one, and StoreError.
     """
     copied, filtered = 0, inputs.job.target.bloom_columns
-    for source, chosen in _with_choice(inputs.open()):
+    for source, chosen in _with_choice(inputs.open(), inputs.job.copied_rows):
         wanted = source.deleted < source.rows
         stretches = source.stretches(wanted, bloom_columns=filtered)
         for stretch, copy in zip(stretches, chosen[wanted].tolist(), strict=True):
@@ -50,10 +49,12 @@ def _copy(
     return sum(block.entry.length for column in stretch.blocks for block in column)
 
 
-def _with_choice(sources: Iterator[Source]) -> Iterator[tuple[Source, NDArray[np.bool_]]]:
+def _with_choice(
+    sources: Iterator[Source], full_rows: int
+) -> Iterator[tuple[Source, NDArray[np.bool_]]]:
     """Yield each RowSet, with a mask of the stretches to copy."""
     before = False  # whether the previous stretch is loose
-    found = ((source, _loose(source)) for source in sources)
+    found = ((source, _loose(source, full_rows)) for source in sources)
     current = next(found, None)
     while current is not None:
         source, loose = current
@@ -66,11 +67,9 @@ def _with_choice(sources: Iterator[Source]) -> Iterator[tuple[Source, NDArray[np
         before = bool(loose[-1])
 
 
-def _loose(source: Source) -> NDArray[np.bool_]:
+def _loose(source: Source, full_rows: int) -> NDArray[np.bool_]:
     """Return which stretches should be decoded, unless no neighbour can be joined."""
     rows = source.rows
     size = source.rowset.entry.byte_count * rows // source.rowset.entry.rows
-    loose: NDArray[np.bool_] = (source.deleted > 0) | (
-        (rows < COPIED_ROWS) & (size < _COPIED_BYTES)
-    )
+    loose: NDArray[np.bool_] = (source.deleted > 0) | ((rows < full_rows) & (size < _COPIED_BYTES))
     return loose

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from colonnade.manifests.compaction.plan import CompactionGroup, CompactionPlan
 from colonnade.manifests.errors import ConflictError
 from colonnade.manifests.ids import TableId, new_job_id, new_transaction_id
+from colonnade.manifests.limits import LIMITS
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import (
     ColumnNumber,
@@ -27,7 +28,8 @@ class CompactionJob(Model):
     """A job that was planned on `base`, before any file; the same value for every step.
 
     `order_by` are the columns of a z-order, and `target_bytes` is the approximate size of each
-    output. A group of an earlier layout is divided by the partition fields of `target`.
+    output. `copied_rows` is that of the log's limits. A group of an earlier layout is divided by
+    the partition fields of `target`.
     """
 
     address: StoreAddress
@@ -38,6 +40,7 @@ class CompactionJob(Model):
     job_id: TableIdText
     group: CompactionGroup
     target_bytes: Count
+    copied_rows: Count = LIMITS.copied_rows
     sources: tuple[LiveRowSet, ...]
 
     def to_json(self) -> str:
@@ -100,6 +103,7 @@ def plan_job(
         group=group,
         # Slightly more, so that a small rest does not become a RowSet of its own.
         target_bytes=group.bytes_out * 21 // (20 * count) + 1,
+        copied_rows=log.limits.copied_rows,
         sources=tuple(live[rowset] for rowset in group.rowsets),
     )
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from colonnade.manifests.commit.change import RowsGone, TableRead
-from colonnade.manifests.limits import LIMITS
+from colonnade.manifests.limits import Limits
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.codec import EPOCH_LIMIT
 from colonnade.manifests.model.operations import ReplaceColumn
@@ -40,9 +40,6 @@ from colonnade.tableformat.types.arrow_types import to_storage
 from colonnade.tableformat.write.job import WriteTarget, target_of, write_options
 from colonnade.tableformat.write.replaced_columns import WritePlace, with_values, write_replacement
 from colonnade.tableformat.write.settings import WriteSettings
-
-IN_PLACE_BYTES = 16_384
-"""The bytes that a replacement must save, since it costs a footer, an operation and a file."""
 
 IN_PLACE_ROOM = EPOCH_LIMIT // 2
 """The most bytes of an epoch for replaced columns; in further RowSets, rows move."""
@@ -74,7 +71,7 @@ def evaluate_update(
     keep = rowset_filter(table, where)
     rowsets = log.read_rowsets(table, keep)
     chosen = [each for each in select_rows(log.store, table, rowsets, where) if each.count]
-    ids = in_place(log.store, table, [(c.rowset, c.count) for c in chosen], values.targets)
+    ids = in_place(log, table, [(c.rowset, c.count) for c in chosen], values.targets)
     kept = [each for each in chosen if each.rowset.id in ids]
     moved = [each for each in chosen if each.rowset.id not in ids]
     batches = _updated(log, table, moved, values)
@@ -97,7 +94,7 @@ def evaluate_update(
 
 
 def in_place(
-    store: ObjectStore,
+    log: Log,
     table: TableState,
     changed: Iterable[tuple[LiveRowSet, int]],
     targets: TableSchema,
@@ -112,32 +109,33 @@ def in_place(
     chosen = set[int]()
     room = IN_PLACE_ROOM
     for rowset, count in changed:
-        room_needed = _log_bytes(rowset, count, columns)
-        if room_needed <= room and _is_cheaper(store, table, rowset, count, columns):
+        room_needed = _log_bytes(log.limits, rowset, count, columns)
+        if room_needed <= room and _is_cheaper(log, table, rowset, count, columns):
             chosen.add(rowset.id)
             room -= room_needed
     return frozenset(chosen)
 
 
-def _log_bytes(rowset: LiveRowSet, count: int, columns: Sequence[int]) -> int:
+def _log_bytes(limits: Limits, rowset: LiveRowSet, count: int, columns: Sequence[int]) -> int:
     """Return the most bytes that a replacement takes in its epoch."""
     every = count == rowset.entry.rows
-    bitmap = 0 if every else min(LIMITS.inline_bytes, 2 * count + 64) * 4 // 3
+    bitmap = 0 if every else min(limits.inline_bytes, 2 * count + 64) * 4 // 3
     return _OPERATION_BYTES + _COLUMN_BYTES * len(columns) + bitmap
 
 
 def _is_cheaper(
-    store: ObjectStore, table: TableState, rowset: LiveRowSet, count: int, columns: Sequence[int]
+    log: Log, table: TableState, rowset: LiveRowSet, count: int, columns: Sequence[int]
 ) -> bool:
     """Return whether whole columns take fewer bytes than `count` rows with all their columns."""
     entry = rowset.entry
     rows_cost = (entry.byte_count - entry.footer.length) * count // entry.rows
-    if rows_cost <= IN_PLACE_BYTES:
+    least = log.limits.in_place_bytes
+    if rows_cost <= least:
         return False
-    stored, found = ColumnSegments(store, table.prefix, entry).stored_bytes(columns)
+    stored, found = ColumnSegments(log.store, table.prefix, entry).stored_bytes(columns)
     # A column that was added later has no bytes yet. It is assumed to be of average size.
     missing = (len(columns) - found) * entry.byte_count // len(table.schema.fields)
-    return stored + missing + IN_PLACE_BYTES < rows_cost
+    return stored + missing + least < rows_cost
 
 
 def replacement_options(

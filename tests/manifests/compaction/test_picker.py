@@ -14,7 +14,7 @@ from benchmarks.compaction_curve import SimulatedTable, curve, simulate
 from colonnade.manifests.arrays.entry_block import block_of
 from colonnade.manifests.arrays.entry_table import EntryTable
 from colonnade.manifests.compaction.facts import CompactionFacts, facts_of
-from colonnade.manifests.compaction.picker import COPIED_ROWS, plan_compaction, plan_order
+from colonnade.manifests.compaction.picker import plan_compaction, plan_order
 from colonnade.manifests.compaction.plan import CompactionPlan
 from colonnade.manifests.compaction.policy import CompactionPolicy
 from colonnade.manifests.limits import LIMITS
@@ -107,7 +107,7 @@ def test_small_rowsets_wait_until_their_tier_is_full_and_take_smaller_ones_along
     assert group.rowsets == tuple(range(1, 33, 2))
     assert group.kind == "copy"
     assert group.reason == "16 small RowSets, the largest of 4 MiB"
-    assert plan(facts([20_000] * 8, rows=COPIED_ROWS - 1)).groups[0].kind == "rewrite"
+    assert plan(facts([20_000] * 8, rows=LIMITS.copied_rows - 1)).groups[0].kind == "rewrite"
 
 
 def test_many_small_rowsets_become_several_of_the_target_size_in_order() -> None:

@@ -15,6 +15,7 @@ import colonnade
 from colonnade import CommitSettings, WriteSettings
 from colonnade.manifests.checkpoint.writer import write_checkpoint
 from colonnade.manifests.errors import ConflictError, InvalidInputError, NotFoundError
+from colonnade.manifests.limits import LIMITS
 from colonnade.tableformat.predicate import parse_predicate
 from colonnade.tableformat.rowset.write_options import WriteOptions
 from colonnade.tableformat.scan.selection import select_rows
@@ -206,7 +207,7 @@ def test_an_update_whose_own_files_vacuum_has_removed_runs_again(
     def in_objects(*arguments: Any) -> WriteOptions:
         return replace(write_options(*arguments), inline_vector_bytes=0)
 
-    monkeypatch.setattr(update, "IN_PLACE_BYTES", -10_000)
+    monkeypatch.setattr(table.log, "limits", replace(LIMITS, in_place_bytes=-10_000))
     monkeypatch.setattr(update, "write_options", in_objects)
     planned: list[bool] = []
 

@@ -46,7 +46,6 @@ KINDS: list[GroupKind] = ["copy", "merge", "zorder"]
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of a few rows are worth copying, and a read-ahead holds little."""
-    monkeypatch.setattr(concatenate, "COPIED_ROWS", 5)
     monkeypatch.setattr(concatenate, "_COPIED_BYTES", 10**9)
     monkeypatch.setattr(inputs, "WINDOW_BYTES", 300)
     monkeypatch.setattr(zorder, "BUCKET_BYTES", 2_000)

@@ -24,7 +24,6 @@ from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.object_names import HINT, checkpoint_name, deletion_vector_name, epoch_name
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.rowset.write_options import WriteOptions
-from colonnade.tableformat.statements import update
 from colonnade.tableformat.table.alteration import AddColumn, AlterProperties, RenameColumn
 from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.table import ArrowTable
@@ -188,9 +187,8 @@ def test_a_damaged_filter_costs_no_row(tmp_path: Path) -> None:
 def test_a_damaged_replacement_costs_the_rows_whose_columns_it_has(
     whole: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(update, "IN_PLACE_BYTES", -(2**20))
     store = MemoryStore()
-    db = make(store)
+    db = make(store, Limits(in_place_bytes=-(2**20)))
     table = db.table("a")
     assert table.update({"x": 0.5}, "id >= 10 AND id < 300").rowsets_in_place == 1
     [rowset, _] = db._log.read_rowsets(table.state)
@@ -214,9 +212,8 @@ def test_a_damaged_replacement_costs_the_rows_whose_columns_it_has(
 def test_damage_of_a_column_that_was_replaced_since_costs_no_row(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(update, "IN_PLACE_BYTES", -(2**20))
     store = MemoryStore()
-    db = make(store)
+    db = make(store, Limits(in_place_bytes=-(2**20)))
     table = db.table("a")
     table.update({"x": 0.5}, "id < 300")
     before = table.scan(["id", "s"]).to_arrow()

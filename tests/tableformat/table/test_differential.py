@@ -6,6 +6,7 @@ import datetime as dt
 import math
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -13,9 +14,9 @@ import duckdb
 import pyarrow as pa
 import pytest
 
+from colonnade.manifests.limits import LIMITS
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.store import MemoryStore
-from colonnade.tableformat.statements import update
 from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.table import ArrowTable
 
@@ -186,11 +187,12 @@ def test_random_statements_leave_the_rows_that_duckdb_has(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     order = random.Random(seed)
-    if seed % 2:
-        # So few rows would all move; now every update replaces columns.
-        monkeypatch.setattr(update, "IN_PLACE_BYTES", -(2**40))
     with duckdb.connect() as rival:
         both, story = Both(order, rival), []
+        if seed % 2:
+            # So few rows would all move; now every update replaces columns.
+            limits = replace(LIMITS, in_place_bytes=-(2**40))
+            monkeypatch.setattr(both.table.log, "limits", limits)
         both.insert()
         for _ in range(12):
             story.append(both.step())

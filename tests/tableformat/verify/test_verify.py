@@ -17,6 +17,7 @@ import pytest
 import colonnade
 from colonnade.manifests.checkpoint.reader import read_hint
 from colonnade.manifests.errors import CorruptionError, InvalidInputError, NotFoundError, StoreError
+from colonnade.manifests.limits import Limits
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.model.codec import seal, unseal
 from colonnade.manifests.model.schema import SchemaField, TableSchema
@@ -31,7 +32,6 @@ from colonnade.tableformat.rowset.block import BlockEntry, encode_block
 from colonnade.tableformat.rowset.block_statistics import Statistics
 from colonnade.tableformat.rowset.column import StoredColumn
 from colonnade.tableformat.rowset.write_options import WriteOptions
-from colonnade.tableformat.statements import update
 from colonnade.tableformat.table.alteration import DropColumn
 from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.verify import run
@@ -494,11 +494,11 @@ def test_what_a_tag_keeps_is_looked_at_though_a_table_made_again_has_rowsets_of_
 def test_damage_of_what_only_a_tag_keeps_is_told_apart_from_that_of_the_table(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(update, "IN_PLACE_BYTES", 0)
     options = partial(WriteOptions, packed_bytes=0, inline_bytes=0)
     monkeypatch.setattr(write_job, "WriteOptions", options)
     store = MemoryStore()
-    db = ArrowDatabase(store, Log(store), create_database(store, lone_table=False))
+    log = Log(store, limits=Limits(in_place_bytes=0))
+    db = ArrowDatabase(store, log, create_database(store, lone_table=False))
     table = db.create_table("a", SCHEMA)
     table.append(rows())
     own = [*data_files(store)]
