@@ -199,9 +199,14 @@ def test_the_page_about_stores_runs_as_it_stands(place: str, minio: Minio) -> No
     assert ids(colonnade.open("s3://bucket/lake/trips", storage_options=options)) == [1, 2]
 
 
-def test_the_command_line_takes_a_bucket(place: str) -> None:
+@pytest.mark.parametrize(
+    ("command", "answer"),
+    [("history", "append"), ("verify", "2 rows"), ("maintain", "epoch 2")],
+)
+def test_the_command_line_takes_a_bucket(place: str, command: str, answer: str) -> None:
     colonnade.create(place, SCHEMA).append(rows(1, 2))
-    command = [sys.executable, "-m", "colonnade_command", "show", place]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env={**os.environ})
+    run = [sys.executable, "-m", "colonnade", command, place]
+    done = subprocess.run(run, cwd=ROOT, capture_output=True, text=True, env={**os.environ})
     assert done.returncode == 0, done.stderr
+    assert answer in done.stdout
     assert SECRET not in done.stdout + done.stderr
