@@ -144,6 +144,20 @@ def parse_write_options(options: Mapping[str, str]) -> SparkWriteOptions:
     )
 
 
+def storage_of(options: Mapping[str, str]) -> dict[str, Any]:
+    """Return the options of the store among those of a read or write, without their prefix.
+
+    Raises InvalidInputError that names the option whose text is not valid.
+    """
+    return option_values(
+        {
+            key[len(_STORAGE) :]: value
+            for key, value in options.items()
+            if key.lower().startswith(_STORAGE)
+        }
+    )
+
+
 def epoch_or_tag(version: int | str) -> tuple[int | None, str | None]:
     """Return a version as (epoch, None) or (None, tag), by the rule of `versionAsOf`."""
     if isinstance(version, str) and is_tag(version):
@@ -197,11 +211,6 @@ def _path_and_options(
     options: Mapping[str, str], allowed: tuple[str, ...], purpose: str
 ) -> tuple[str, dict[str, str], dict[str, Any]]:
     """Return the path, the options by lower-case name, and the options of the store."""
-    storage = {
-        key[len(_STORAGE) :]: value
-        for key, value in options.items()
-        if key.lower().startswith(_STORAGE)
-    }
     given = {
         key.lower(): value for key, value in options.items() if not key.lower().startswith(_STORAGE)
     }
@@ -219,7 +228,7 @@ def _path_and_options(
     for key in given:
         if key not in {name.lower() for name in allowed}:
             raise InvalidInputError(_refusal(key, allowed, purpose))
-    return path, given, option_values(storage)
+    return path, given, storage_of(options)
 
 
 def _refuse_lost_folder(path: str) -> None:

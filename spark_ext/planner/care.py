@@ -8,6 +8,7 @@ from typing import Any
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.spark_ext.answer_rows import vacuum_row
 from colonnade.spark_ext.planner.metadata import Row
+from colonnade.spark_ext.planner.storage import place
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS
 from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.table import ArrowTable
@@ -24,7 +25,7 @@ REPAIR_SCHEMA = (
 
 def vacuum(arguments: Mapping[str, Any]) -> Iterable[Row]:
     """Vacuum the database of a table; return one row about what was, or would be, removed."""
-    result = ArrowTable.open(arguments["table"]).vacuum(
+    result = ArrowTable.open(place(arguments["table"])).vacuum(
         arguments["retention_hours"],
         retain_epochs=arguments["retain_epochs"],
         dry_run=bool(arguments["dry_run"]),
@@ -35,7 +36,7 @@ def vacuum(arguments: Mapping[str, Any]) -> Iterable[Row]:
 def verify(arguments: Mapping[str, Any]) -> Iterable[Row]:
     """Look for damage; return one row for each finding."""
     depth = 3 if arguments["depth"] is None else arguments["depth"]
-    for each in ArrowTable.open(arguments["table"]).verify(depth).findings:
+    for each in ArrowTable.open(place(arguments["table"])).verify(depth).findings:
         first, last = each.rows or (None, None)
         yield (
             each.kind,
@@ -56,7 +57,7 @@ def repair(arguments: Mapping[str, Any]) -> Iterable[Row]:
     Returns one row for each stretch of lost rows. If no rows are lost, one row has the epoch.
     """
     TRANSACTIONS.refuse(arguments["table"], "repaired")
-    table = ArrowTable.open(arguments["table"])
+    table = ArrowTable.open(place(arguments["table"]))
     text, rescue = arguments["rowsets"], arguments["rescue"]
     if text is None and rescue is None:
         return [(ArrowDatabase.open(table.store_address).repair(), *[None] * 6)]

@@ -21,8 +21,10 @@ from colonnade.manifests.log.dropping import drop_database as drop
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import LocalStore, is_url, open_store
+from colonnade.spark_ext.options import storage_of
 from colonnade.spark_ext.planner.partitions import layout_texts
 from colonnade.spark_ext.planner.snapshots import SNAPSHOTS
+from colonnade.spark_ext.planner.storage import place
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS
 from colonnade.spark_ext.types import from_json
 from colonnade.tableformat.location import Location, locate, locate_existing
@@ -71,7 +73,7 @@ def create_database(args: Args) -> dict[str, Any]:
     """Create an empty database at `path`."""
     check_table_name(os.path.basename(args["path"]))
     TRANSACTIONS.refuse(args["path"], "created")
-    ArrowDatabase.create(args["path"])
+    ArrowDatabase.create(place(args["path"]))
     return {}
 
 
@@ -87,16 +89,20 @@ def drop_database(args: Args) -> dict[str, Any]:
 
 def list_tables(args: Args) -> dict[str, Any]:
     """List the tables of the database at `path`, sorted."""
-    location, snapshot = SNAPSHOTS.head(args["path"])
+    location, snapshot = SNAPSHOTS.head(place(args["path"]))
     if location.table is not None:
         raise NotFoundError(f"{location.url} is a table, not a database.")
     return {"tables": sorted(snapshot.table_names().values())}
 
 
 def table_exists(args: Args) -> dict[str, Any]:
-    """Say whether a table exists at `path`; false for a path that cannot be one."""
+    """Say whether a table exists at `path`; false for a path that cannot be one.
+
+    The optional `options` may have options of its store, as those of a DataFrame.
+    """
+    where = place(args["path"], storage_of(args.get("options", {})))
     try:
-        location = locate(args["path"])
+        location = locate(where)
         return {"exists": location.exists and location.find(_state(location)) is not None}
     except InvalidInputError:
         return {"exists": False}
@@ -104,23 +110,23 @@ def table_exists(args: Args) -> dict[str, Any]:
 
 def drop_table(args: Args) -> dict[str, Any]:
     """Drop the table at `path`; the reply's `dropped` is false if it does not exist."""
-    location = locate(args["path"])
+    location = locate(place(args["path"]))
     table = location.find(_state(location)) if location.exists else None
     if table is None:
         return {"dropped": False}
     if (transaction := TRANSACTIONS.to_write(location)) is not None:
         transaction.drop(table.name)
     else:
-        ArrowDatabase.open(location.store.url).drop_table(table.name)
+        ArrowDatabase.open(location.store.address).drop_table(table.name)
     return {"dropped": True}
 
 
 def rename_table(args: Args) -> dict[str, Any]:
     """Rename the table at `path` to `name`, in the same database."""
-    location = locate_existing(args["path"])
+    location = locate_existing(place(args["path"]))
     TRANSACTIONS.refuse(location.url, "renamed")
     table = location.require(_head(location))
-    ArrowDatabase.open(location.store.url).rename_table(table.name, args["name"])
+    ArrowDatabase.open(location.store.address).rename_table(table.name, args["name"])
     return {}
 
 
@@ -130,7 +136,7 @@ def alter_table(args: Args) -> dict[str, Any]:
     Each change has a `kind`, a key of `_ALTERATIONS`, and the arguments of that kind.
     """
     TRANSACTIONS.refuse(args["path"], "altered")
-    table = ArrowTable.open(args["path"])
+    table = ArrowTable.open(place(args["path"]))
     return {"epoch": table.alter(*(_alteration(change) for change in args["changes"]))}
 
 
@@ -210,7 +216,7 @@ def _is_database(path: str) -> bool:
     if os.path.basename(path).startswith("_"):
         return False
     try:
-        location = locate(path)
+        location = locate(place(path))
         return location.exists and location.table is None and not _head(location).lone_table
     except NotFoundError:
         return False  # It is being dropped; creating it again finishes the drop.
@@ -220,7 +226,7 @@ def _is_database(path: str) -> bool:
 
 def _local_folder(path: str) -> str:
     """Return the path of a folder on local disk. Raises InvalidInputError for another store."""
-    store = open_store(path)
+    store = open_store(place(path))
     if not isinstance(store, LocalStore):
         raise InvalidInputError(f"{path} is not on a local disk; a warehouse must be on one.")
     return store.url

@@ -11,6 +11,7 @@ from typing import Any
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.spark_ext.planner.metadata import Row
+from colonnade.spark_ext.planner.storage import place
 from colonnade.tableformat.compaction.optimize import Optimize
 from colonnade.tableformat.table.table import ArrowTable
 
@@ -53,7 +54,7 @@ def plan_compaction(arguments: Mapping[str, Any]) -> Iterable[Row]:
 
 
 def _begin(arguments: Mapping[str, Any]) -> Optimize:
-    begun = ArrowTable.open(arguments["table"]).optimize(arguments["where"])
+    begun = ArrowTable.open(place(arguments["table"])).optimize(arguments["where"])
     for each in (arguments["options"] or "").split(","):
         name, equals, value = each.partition("=")
         if equals:

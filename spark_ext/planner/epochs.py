@@ -9,6 +9,7 @@ from typing import Any
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log
 from colonnade.spark_ext.planner.metadata import Row
+from colonnade.spark_ext.planner.storage import place
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS
 from colonnade.tableformat.location import Location, locate_existing
 from colonnade.tableformat.table.database import ArrowDatabase
@@ -33,7 +34,7 @@ def restore(arguments: Mapping[str, Any]) -> Iterable[Row]:
         log, log.read_head(), arguments["epoch"], _moment(arguments), arguments["tag"]
     ).epoch
     target = ArrowTable if arguments["table"] is not None else ArrowDatabase
-    return [(target.open(location.url).restore(epoch=then), then)]
+    return [(target.open(location.address).restore(epoch=then), then)]
 
 
 def tag(arguments: Mapping[str, Any]) -> Iterable[Row]:
@@ -42,7 +43,7 @@ def tag(arguments: Mapping[str, Any]) -> Iterable[Row]:
     if epoch is not None and moment is not None:
         raise InvalidInputError("A tag names one epoch: give epoch or timestamp, not both.")
     if moment is not None:
-        log = Log(locate_existing(database.path).store)
+        log = Log(locate_existing(database.address).store)
         epoch = snapshot_at(log, log.read_head(), timestamp=moment).epoch
     return [(arguments["name"], database.tag(arguments["name"], epoch))]
 
@@ -61,7 +62,7 @@ def tags(arguments: Mapping[str, Any]) -> Iterable[Row]:
 
 
 def _database(arguments: Mapping[str, Any]) -> ArrowDatabase:
-    return ArrowDatabase.open(_location(arguments).store.url)
+    return ArrowDatabase.open(_location(arguments).store.address)
 
 
 def _location(arguments: Mapping[str, Any]) -> Location:
@@ -69,7 +70,7 @@ def _location(arguments: Mapping[str, Any]) -> Location:
     table, database = arguments["table"], arguments["database"]
     if (table is None) == (database is None):
         raise InvalidInputError("Name either a table or a database, as in database => 'shop'.")
-    location = locate_existing(database if table is None else table)
+    location = locate_existing(place(database if table is None else table))
     if table is not None:
         location.require(Log(location.store).read_head())
     elif location.table is not None:

@@ -16,6 +16,7 @@ from colonnade.manifests.model.schema import SchemaField, type_text
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.spark_ext.answer_rows import HISTORY_SCHEMA, history_row
 from colonnade.spark_ext.planner.snapshots import SNAPSHOTS
+from colonnade.spark_ext.planner.storage import place
 from colonnade.spark_ext.planner.transactions import is_state
 from colonnade.tableformat.location import locate_existing
 from colonnade.tableformat.partition.text import partition_text
@@ -47,10 +48,10 @@ def metadata(args: Mapping[str, Any]) -> dict[str, Any]:
 
 def _table(path: str) -> ArrowTable:
     """Open the newest state of the table at a path, or the state in the session's transaction."""
-    location, state = SNAPSHOTS.head(path)
+    location, state = SNAPSHOTS.head(place(path))
     if is_state(state.epoch):
         return ArrowTable(location, Log(location.store), state)
-    return ArrowTable.open(path)
+    return ArrowTable.open(place(path))
 
 
 def metadata_names(args: Mapping[str, Any]) -> dict[str, Any]:
@@ -71,12 +72,12 @@ def _plain(value: Any) -> Any:
 
 def _history(table: ArrowTable) -> Iterator[Row]:
     # A transaction has no history of its own, so this is the history of the committed table.
-    return map(history_row, ArrowTable.open(table.path).history())
+    return map(history_row, ArrowTable.open(table.location.address).history())
 
 
 def live_rowsets(table: ArrowTable) -> list[LiveRowSet]:
     """Return the live RowSets of the table in the state that `table` has read."""
-    return Log(locate_existing(table.path).store).read_rowsets(table.state)
+    return Log(locate_existing(table.location.address).store).read_rowsets(table.state)
 
 
 def _rowsets(table: ArrowTable) -> Iterator[Row]:

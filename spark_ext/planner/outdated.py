@@ -16,6 +16,7 @@ from colonnade.manifests.errors import (
 )
 from colonnade.manifests.log.log import UNTELLING, Log
 from colonnade.manifests.store import open_store
+from colonnade.spark_ext.planner.storage import job_of, place_of
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS, is_state
 from colonnade.spark_ext.planner.unsent import UNSENT
 from colonnade.tableformat.write.job import WriteJob
@@ -36,19 +37,19 @@ def unless_outdated(operation: Operation) -> Operation:
     @wraps(operation)
     def run(args: Mapping[str, Any]) -> dict[str, Any]:
         if "job" in args:
-            return _run_job(operation, args, WriteJob.model_validate_json(args["job"]))
+            return _run_job(operation, args, job_of(args))
         try:
             return operation(args)
         except CorruptionError:
             if "url" in args:
-                Log(open_store(args["url"])).read_at(_epoch(args["epoch"]))
+                Log(open_store(place_of(args))).read_at(_epoch(args["epoch"]))
             raise
 
     return run
 
 
 def _run_job(operation: Operation, args: Mapping[str, Any], job: WriteJob) -> dict[str, Any]:
-    log = Log(open_store(job.url))
+    log = Log(open_store(job.address))
     sent = not UNSENT.has(job.transaction) and not is_state(job.base)
     try:
         try:

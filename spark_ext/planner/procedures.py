@@ -30,6 +30,7 @@ from colonnade.spark_ext.planner.epochs import (
     untag,
 )
 from colonnade.spark_ext.planner.metadata import Row, plain_rows
+from colonnade.spark_ext.planner.storage import place
 from colonnade.spark_ext.planner.transaction_calls import (
     COUNTS_SCHEMA,
     begin,
@@ -114,11 +115,11 @@ def _history(arguments: Args) -> Iterable[Row]:
     limit = arguments["limit"]
     if limit is not None and limit < 0:
         raise InvalidInputError(f"The limit of a history must be a number from 0, not {limit}.")
-    return map(history_row, ArrowTable.open(arguments["table"]).history(limit))
+    return map(history_row, ArrowTable.open(place(arguments["table"])).history(limit))
 
 
 def _checkpoint(arguments: Args) -> Iterable[Row]:
-    location = locate_existing(arguments["table"])
+    location = locate_existing(place(arguments["table"]))
     head = Log(location.store).read_head()
     location.require(head)
     stored = write_checkpoint(location.store, head)
@@ -127,7 +128,7 @@ def _checkpoint(arguments: Args) -> Iterable[Row]:
 
 def _set_partitioning(arguments: Args) -> Iterable[Row]:
     TRANSACTIONS.refuse(arguments["table"], "repartitioned")
-    table = ArrowTable.open(arguments["table"])
+    table = ArrowTable.open(place(arguments["table"]))
     epoch = table.partition_by(*split_fields(arguments["fields"]))
     return [(epoch, table.state.partition_layout_id)]
 

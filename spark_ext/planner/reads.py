@@ -20,13 +20,14 @@ from colonnade.manifests.model.entries import SortField
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.model.statistics import decode_bound, encode_bound
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
-from colonnade.manifests.store import open_store
+from colonnade.manifests.store import StoreAddress, open_store
 from colonnade.spark_ext.options import parse_read_options
 from colonnade.spark_ext.planner import aggregates
 from colonnade.spark_ext.planner.filters import predicate_of, usable
 from colonnade.spark_ext.planner.grouping import divide_by_partition, is_fair
 from colonnade.spark_ext.planner.partitions import described_layout
 from colonnade.spark_ext.planner.snapshots import SNAPSHOTS, Recent
+from colonnade.spark_ext.planner.storage import place, place_of
 from colonnade.spark_ext.planner.top_rows import Order, first_rows, top_rows
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS, is_state
 from colonnade.spark_ext.types import declared_json, refuse_fine_times
@@ -54,7 +55,7 @@ SPARK_VERSION_VARIABLE = "COLONNADE_SPARK_VERSION"
 """The environment variable in which the Java half passes its version of Spark."""
 
 _declarations: Recent[int, tuple[TableSchema, str]] = Recent(64)
-_all_rowsets: Recent[tuple[str, str, str, int], list[LiveRowSet]] = Recent(4)
+_all_rowsets: Recent[tuple[StoreAddress, str, str, int], list[LiveRowSet]] = Recent(4)
 
 
 def load(args: Mapping[str, Any]) -> dict[str, Any]:
@@ -68,9 +69,12 @@ def load(args: Mapping[str, Any]) -> dict[str, Any]:
     at_ms = int(micros) // 1000 if micros is not None else None
     if read.timestamp is not None:
         at_ms = timestamp_ms(read.timestamp)
-    location, snapshot, table = SNAPSHOTS.find(read.path, read.epoch, at_ms, read.tag)
+    location, snapshot, table = SNAPSHOTS.find(
+        place(read.path, read.storage), read.epoch, at_ms, read.tag
+    )
     return {
         "url": location.store.url,
+        "options": location.store.address.options or "",
         "path": location.url,
         "database": snapshot.database,
         "table": table.name,
@@ -142,7 +146,7 @@ def scan(args: Mapping[str, Any]) -> dict[str, Any]:
     count = task_count(size, args["parallelism"])
     grouped, groups = None, args.get("grouped") and table.partition_layout_id
     if count > 1 and not groups:
-        plan = _narrowed(args["url"], plan)
+        plan = _narrowed(place_of(args), plan)
         count = task_count(read_bytes(plan), args["parallelism"])
     if groups:
         most = max(MAX_TASK_BYTES, size // args["parallelism"])
@@ -162,7 +166,7 @@ def scan(args: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _narrowed(url: str, plan: ScanPlan) -> ScanPlan:
+def _narrowed(address: StoreAddress, plan: ScanPlan) -> ScanPlan:
     """Narrow the plan by the indexes of its RowSets, if there are few RowSets.
 
     Spark needs no shuffle after a single task, and that shuffle costs more than a small task. If an
@@ -170,7 +174,7 @@ def _narrowed(url: str, plan: ScanPlan) -> ScanPlan:
     """
     if len(plan.rowsets) <= MAX_OPENED:
         with suppress(ColonnadeError):
-            return narrow_plan(open_store(url), plan)
+            return narrow_plan(open_store(address), plan)
     return plan
 
 
@@ -214,17 +218,17 @@ def read_bytes(plan: ScanPlan) -> int:
 
 
 def _table(args: Mapping[str, Any]) -> TableState:
-    snapshot = SNAPSHOTS.at(args["url"], args["database"], args["epoch"])
+    snapshot = SNAPSHOTS.at(place_of(args), args["database"], args["epoch"])
     return snapshot.tables[args["id"]]
 
 
 def _rowsets(args: Mapping[str, Any], table: TableState, keep: Keep | None) -> list[LiveRowSet]:
     """Return the RowSets that `keep` selects; the full list is cached, since reading it is slow."""
-    key = (args["url"], args["database"], table.id, table.changed_epoch)
+    key = (place_of(args), args["database"], table.id, table.changed_epoch)
     whole = keep is None and not is_state(args["epoch"])
     if whole and (known := _all_rowsets.get(key)) is not None:
         return known
-    found = Log(open_store(args["url"])).read_rowsets(table, keep)
+    found = Log(open_store(place_of(args))).read_rowsets(table, keep)
     if whole and len(found) <= MAX_REMEMBERED:
         _all_rowsets.put(key, found)
     return found

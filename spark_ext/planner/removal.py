@@ -17,6 +17,7 @@ from typing import Any
 from colonnade.manifests.errors import CorruptionError, UnsupportedFormatError
 from colonnade.manifests.store import LocalStore
 from colonnade.spark_ext.planner.catalog import drop_table
+from colonnade.spark_ext.planner.storage import place
 from colonnade.tableformat.location import locate
 
 _OURS = re.compile(r"_manifest|[0-9a-f]{32}(\..+)?|\.tmp-.+")
@@ -29,7 +30,7 @@ def remove_table(args: Mapping[str, Any]) -> dict[str, Any]:
     The reply's `dropped` is false if the path has no table. Files that are not Colonnade's stay. A
     lone table is removed even if its log is damaged. On an object store its files stay.
     """
-    location = locate(args["path"])
+    location = locate(place(args["path"]))
     if not location.exists:
         return {"dropped": False}
     lone = location.table is None

@@ -19,6 +19,7 @@ from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import open_store
 from colonnade.spark_ext.planner.filters import Tree, exact_predicate, predicate_of
 from colonnade.spark_ext.planner.snapshots import SNAPSHOTS
+from colonnade.spark_ext.planner.storage import job_of, place_of
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS, is_state
 from colonnade.spark_ext.planner.unsent import UNSENT
 from colonnade.tableformat.compaction.auto import compact_after
@@ -46,7 +47,7 @@ def commit_rows(args: Mapping[str, Any]) -> dict[str, Any]:
     """
     job, base = _planned(args)
     reports = [decode_report(message) for message in args["messages"]]
-    log = Log(open_store(job.url))
+    log = Log(open_store(job.address))
     return commit_reports(log, job, base, args["kind"], reports, args["filters"], args["keys"])
 
 
@@ -79,7 +80,7 @@ def commit_overwrite(args: Mapping[str, Any]) -> dict[str, Any]:
     job, base = _planned(args)
     entries = [e for message in args["messages"] for e in decode_entries(message.encode())]
     gone = [decode_report(message) for message in args["overwritten"]]
-    log, table = Log(open_store(job.url)), base.tables[TableId(job.target.table)]
+    log, table = Log(open_store(job.address)), base.tables[TableId(job.target.table)]
     keep = rowset_filter(table, predicate_of(args["filters"], table.schema))
     read = TableRead(table.id, keep, overwrites=True)
     statement = found_overwrite(log, table, gone, entries, read, job.parameters)
@@ -88,22 +89,22 @@ def commit_overwrite(args: Mapping[str, Any]) -> dict[str, Any]:
 
 def can_delete(args: Mapping[str, Any]) -> dict[str, Any]:
     """Say whether statistics show that `filters` select each RowSet as a whole or not at all."""
-    snapshot = SNAPSHOTS.at(args["url"], args["database"], args["epoch"])
+    snapshot = SNAPSHOTS.at(place_of(args), args["database"], args["epoch"])
     table = snapshot.tables[args["id"]]
-    return {"whole": _is_whole(Log(open_store(args["url"])), table, args["filters"])}
+    return {"whole": _is_whole(Log(open_store(place_of(args))), table, args["filters"])}
 
 
 def delete_where(args: Mapping[str, Any]) -> dict[str, Any]:
     """Delete the rows that `filters` select, by a `job` without tasks."""
     job, base = _planned(args)
-    log, table = Log(open_store(job.url)), base.tables[TableId(job.target.table)]
+    log, table = Log(open_store(job.address)), base.tables[TableId(job.target.table)]
     where = exact_predicate(args["filters"])
     return _commit(log, base, job, evaluate_delete(log, table, where))
 
 
 def _planned(args: Mapping[str, Any]) -> tuple[WriteJob, Snapshot]:
-    job = WriteJob.model_validate_json(args["job"])
-    return job, SNAPSHOTS.at(job.url, args["database"], job.base)
+    job = job_of(args)
+    return job, SNAPSHOTS.at(job.address, args["database"], job.base)
 
 
 def _is_whole(log: Log, table: TableState, filters: Sequence[Tree]) -> bool:

@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 from colonnade.manifests.errors import NotFoundError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import Snapshot, TableState
-from colonnade.manifests.store import open_store
+from colonnade.manifests.store import StoreAddress, open_store
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS, is_state
 from colonnade.tableformat.location import Location, locate_existing
 from colonnade.tableformat.table.kept_epochs import tagged_epoch
@@ -57,10 +57,10 @@ class Snapshots:
     """Finds tables by path and states by epoch. Thread-safe."""
 
     def __init__(self) -> None:
-        self._heads: Recent[str, tuple[Location, Snapshot]] = Recent(64)
-        self._states: Recent[tuple[str, str, int], Snapshot] = Recent(32)
+        self._heads: Recent[StoreAddress, tuple[Location, Snapshot]] = Recent(64)
+        self._states: Recent[tuple[StoreAddress, str, int], Snapshot] = Recent(32)
 
-    def head(self, path: str) -> tuple[Location, Snapshot]:
+    def head(self, path: StoreAddress) -> tuple[Location, Snapshot]:
         """Return the location of a path and its newest state, or that of the transaction.
 
         Raises NotFoundError for a path that is not a database or table.
@@ -71,7 +71,7 @@ class Snapshots:
         transaction = TRANSACTIONS.of(location)
         return self._committed(path) if transaction is None else (location, transaction.snapshot)
 
-    def _committed(self, path: str) -> tuple[Location, Snapshot]:
+    def _committed(self, path: StoreAddress) -> tuple[Location, Snapshot]:
         known = self._heads.get(path)
         if known is not None:
             location, head = known
@@ -86,7 +86,7 @@ class Snapshots:
 
     def find(
         self,
-        path: str,
+        path: StoreAddress,
         epoch: int | None = None,
         timestamp_ms: int | None = None,
         tag: str | None = None,
@@ -105,22 +105,24 @@ class Snapshots:
             location, head = self._committed(path)
             epoch = epoch if tag is None else tagged_epoch(head, tag)
             state = Log(location.store).read_at(epoch, timestamp_ms, head)
-        self._states.put((location.store.url, state.database, state.epoch), state)
+        self._states.put((location.store.address, state.database, state.epoch), state)
         return location, state, location.require_at(state, head)
 
-    def at(self, url: str, database: str, epoch: int) -> Snapshot:
+    def at(self, address: StoreAddress, database: str, epoch: int) -> Snapshot:
         """Return the state of a database at an epoch read before, or a state of a transaction.
 
         Raises NotFoundError if the epoch was removed, or the database replaced, since then.
         """
         if is_state(epoch):
             return TRANSACTIONS.state(epoch)
-        key = (url, database, epoch)
+        key = (address, database, epoch)
         state = self._states.get(key)
         if state is None:
-            state = Log(open_store(url)).read_at(epoch)
+            state = Log(open_store(address)).read_at(epoch)
             if state.database != database:
-                raise NotFoundError(f"{url} was replaced after it had been loaded; load it again.")
+                raise NotFoundError(
+                    f"{address.url} was replaced after it had been loaded; load it again."
+                )
             self._states.put(key, state)
         return state
 

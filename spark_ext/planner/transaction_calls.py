@@ -11,6 +11,7 @@ from typing import Any
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.spark_ext.planner.metadata import Row
+from colonnade.spark_ext.planner.storage import place
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS
 from colonnade.tableformat.location import locate_existing
 from colonnade.tableformat.statements.statement import COUNTED
@@ -21,7 +22,7 @@ COUNTS_SCHEMA = ", ".join(f"{name} long" for name in COUNTED)
 
 def begin(arguments: Mapping[str, Any]) -> Iterable[Row]:
     """Begin a transaction over the tables of a database; return one row with its id."""
-    location = locate_existing(arguments["database"])
+    location = locate_existing(place(arguments["database"]))
     if location.table is not None:
         raise InvalidInputError(f"{location.url} is a table, not a database; name its database.")
     return [(TRANSACTIONS.begin(location, _settings(arguments)),)]

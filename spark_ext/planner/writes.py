@@ -13,12 +13,13 @@ from typing import Any
 from colonnade.manifests.errors import ConflictError, InvalidInputError, NotFoundError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import Snapshot
-from colonnade.manifests.store import open_store
+from colonnade.manifests.store import StoreAddress, open_store
 from colonnade.spark_ext.options import SparkWriteOptions, parse_write_options, split_sort_key
 from colonnade.spark_ext.planner.filters import overwritten
 from colonnade.spark_ext.planner.partitions import described_layout, layout_texts
 from colonnade.spark_ext.planner.rows import commit_reports
 from colonnade.spark_ext.planner.snapshots import SNAPSHOTS
+from colonnade.spark_ext.planner.storage import job_of, place
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS, is_state
 from colonnade.spark_ext.planner.unsent import UNSENT
 from colonnade.spark_ext.types import from_json
@@ -29,7 +30,7 @@ from colonnade.tableformat.location import Location, locate
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.statements.reported import TaskReport
 from colonnade.tableformat.table.properties import SORT_KEY
-from colonnade.tableformat.write.job import WriteJob, decode_entries, take_lease
+from colonnade.tableformat.write.job import decode_entries, take_lease
 from colonnade.tableformat.write.settings import CommitSettings
 
 
@@ -53,9 +54,9 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
     """
     design, filters = args["design"], args["where"]
     where, exact = (None, True) if filters is None else overwritten(filters)
-    location, base = _base(args["path"], args["seen"])
-    _refuse_bucket(location)
     options = parse_write_options({**args["options"], "path": args["path"]})
+    location, base = _base(place(options.path, options.storage), args["seen"])
+    _refuse_bucket(location)
     if TRANSACTIONS.to_write(location) is not None:
         _check_within(options)
     job = plan_spark_write(
@@ -103,13 +104,13 @@ def commit(args: Mapping[str, Any]) -> dict[str, Any]:
     `database` is the one in the reply of the plan. An append of no rows to an existing table makes
     no epoch. For a MERGE that only inserts rows, `merged` has the `keys` of `commit_rows`.
     """
-    job = WriteJob.model_validate_json(args["job"])
+    job = job_of(args)
     entries = [e for message in args["messages"] for e in decode_entries(message.encode())]
     if not entries and not job.has_more_than_rows:
         return {"epoch": job.base}
     known = args["database"]
-    base = None if known is None else SNAPSHOTS.at(job.url, known, job.base)
-    log, merged = Log(open_store(job.url)), args.get("merged")
+    base = None if known is None else SNAPSHOTS.at(job.address, known, job.base)
+    log, merged = Log(open_store(job.address)), args.get("merged")
     if merged is not None and base is not None and job.mode == "append" and job.create is None:
         inserted = TaskReport.inserting(entries)
         return commit_reports(log, job, base, "merge", [inserted], None, merged)
@@ -129,21 +130,21 @@ def _check_within(options: SparkWriteOptions) -> None:
         )
 
 
-def _base(path: str, seen: Mapping[str, Any] | None) -> tuple[Location, Snapshot | None]:
+def _base(path: StoreAddress, seen: Mapping[str, Any] | None) -> tuple[Location, Snapshot | None]:
     """Return the location of a path, and the base state of a write; None without a database."""
     if seen is not None:
         location, head = require_seen(path, seen)
         if not TRANSACTIONS.is_own(location, seen["epoch"]):
             # The writer of a DataFrame may have loaded its table while another session was active.
             return location, head
-        return location, SNAPSHOTS.at(location.store.url, seen["database"], seen["epoch"])
+        return location, SNAPSHOTS.at(location.store.address, seen["database"], seen["epoch"])
     try:
         return SNAPSHOTS.head(path)
     except NotFoundError:
         return locate(path), None
 
 
-def require_seen(path: str, seen: Mapping[str, Any]) -> tuple[Location, Snapshot]:
+def require_seen(path: StoreAddress, seen: Mapping[str, Any]) -> tuple[Location, Snapshot]:
     """Return the location of `path` and its newest state, if it still has the table in `seen`.
 
     `seen` names the table that the statement read by `database` and `id`. Raises ConflictError if
@@ -156,7 +157,8 @@ def require_seen(path: str, seen: Mapping[str, Any]) -> tuple[Location, Snapshot
         table = None
     if table is None or (head.database, table.id) != (seen["database"], seen["id"]):
         raise ConflictError(
-            f"Table {path} was dropped or replaced after the statement had read it; run it again."
+            f"Table {path.url} was dropped or replaced after the statement had read it; run it"
+            " again."
         )
     return location, head
 

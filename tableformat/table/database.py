@@ -13,7 +13,7 @@ from colonnade.manifests.log.log import Change, Log, create_database
 from colonnade.manifests.model.operations import DropTable
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import Snapshot
-from colonnade.manifests.store import ObjectStore, StorePath
+from colonnade.manifests.store import ObjectStore, StoreAddress, StorePath
 from colonnade.manifests.vacuum.result import VacuumResult
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
 from colonnade.tableformat.location import (
@@ -87,6 +87,11 @@ class ArrowDatabase:
     def path(self) -> str:
         """The location of the database."""
         return self._store.url
+
+    @property
+    def address(self) -> StoreAddress:
+        """The address of the database, by which another process opens it."""
+        return self._store.address
 
     @property
     def snapshot(self) -> Snapshot:

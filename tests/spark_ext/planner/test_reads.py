@@ -13,7 +13,7 @@ import pytest
 
 import colonnade
 from colonnade.manifests.errors import CorruptionError, InvalidInputError, NotFoundError
-from colonnade.manifests.store import open_store
+from colonnade.manifests.store import StoreAddress, open_store
 from colonnade.spark_ext.planner import reads
 from colonnade.spark_ext.planner.snapshots import Snapshots
 from colonnade.tableformat.scan.plan import ScanPlan
@@ -120,9 +120,9 @@ def test_a_replaced_table_is_found_anew_and_not_read_by_old_plans(path: str) -> 
     assert keys(scan(load(path), "k")) == [7]
     fresh = Snapshots()
     with pytest.raises(NotFoundError, match="does not exist"):
-        fresh.at(old["url"], old["database"], 4)
+        fresh.at(StoreAddress(old["url"]), old["database"], 4)
     with pytest.raises(NotFoundError, match="replaced after it had been loaded"):
-        fresh.at(old["url"], old["database"], 1)
+        fresh.at(StoreAddress(old["url"]), old["database"], 1)
 
 
 def test_a_removed_table_is_reported(path: str) -> None:

@@ -8,6 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import org.apache.spark.sql.SparkSession;
+import scala.jdk.javaapi.CollectionConverters;
 
 /**
  * Calls the Python planner from the driver. The planner is a process of {@code
@@ -25,6 +26,9 @@ public final class Planner {
 
   /** The session setting that names the session's current transaction. */
   public static final String TRANSACTION = "spark.colonnade.transaction";
+
+  /** The prefix of session settings that are storage options. */
+  private static final String STORAGE = "spark.colonnade.storage.";
 
   private static final int ATTEMPTS = 3;
   private static final PlannerLog LOG = new PlannerLog();
@@ -76,14 +80,28 @@ public final class Planner {
     return SparkSession.active().conf().get(TRANSACTION, null);
   }
 
+  /** Returns the storage options of the session by name. They hold secrets. */
+  private static Map<String, String> storage() {
+    Map<String, String> found = new HashMap<>();
+    CollectionConverters.asJava(SparkSession.active().conf().getAll())
+        .forEach(
+            (name, value) -> {
+              if (name.startsWith(STORAGE)) {
+                found.put(name.substring(STORAGE.length()), value);
+              }
+            });
+    return found;
+  }
+
   private static JsonNode request(String op, Map<String, ?> args, boolean repeatable)
       throws ColonnadeException {
     PlannerCommand command = PlannerCommand.configured();
     String transaction = transaction();
+    Map<String, String> storage = storage();
     for (int attempt = 1; ; attempt++) {
       PlannerProcess process = running(command);
       try {
-        return result(process.request(op, args, transaction));
+        return result(process.request(op, args, transaction, storage));
       } catch (PlannerProcess.Gone gone) {
         process.stop();
         if (gone.wasAsked() && !repeatable) {

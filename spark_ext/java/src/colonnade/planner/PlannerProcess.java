@@ -120,9 +120,11 @@ final class PlannerProcess {
 
   /**
    * Sends one request and waits for its reply: {@code result} or {@code error}. {@code transaction}
-   * is the transaction of the request, or null.
+   * is the transaction of the request, or null. {@code storage} has the session's storage options;
+   * they hold secrets, and travel nowhere but over the pipe.
    */
-  JsonNode request(String op, Map<String, ?> args, String transaction)
+  JsonNode request(
+      String op, Map<String, ?> args, String transaction, Map<String, String> storage)
       throws Gone, InterruptedException {
     long id = lastId.incrementAndGet();
     CompletableFuture<JsonNode> reply = new CompletableFuture<>();
@@ -131,6 +133,9 @@ final class PlannerProcess {
       Map<String, Object> request = new HashMap<>(Map.of("id", id, "op", op, "args", args));
       if (transaction != null) {
         request.put("within", transaction);
+      }
+      if (!storage.isEmpty()) {
+        request.put("storage", storage);
       }
       send(Json.write(request));
       return reply.get();

@@ -2,6 +2,7 @@ package colonnade.spark.catalog;
 
 import colonnade.planner.Planner;
 import colonnade.spark.sink.ColonnadeTable;
+import colonnade.spark.table.ReadOptions;
 import java.util.Map;
 import org.apache.spark.sql.connector.catalog.Identifier;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
@@ -41,6 +42,13 @@ public final class DataFramePath implements Identifier {
       Map<String, String> given = options.asCaseSensitiveMap();
       Planner.call("check_write_options", Map.of("options", given));
     }
+  }
+
+  /** Returns these options with those of the store among the options of the read or write. */
+  Map<String, String> withStorage(Map<String, String> others) {
+    Map<String, String> found = ReadOptions.ofStore(options.asCaseSensitiveMap());
+    found.putAll(others);
+    return found;
   }
 
   /** Whether the write replaces the columns of the table by the columns of its rows. */

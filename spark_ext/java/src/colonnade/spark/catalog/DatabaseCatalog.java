@@ -76,10 +76,11 @@ public class DatabaseCatalog
     TableName named = named(identifier);
     if (identifier instanceof DataFramePath path && path.mayBeNew()) {
       path.checkWrite();
-      if (!Tables.exists(named)) {
+      Map<String, String> storage = path.withStorage(Map.of());
+      if (named.path() == null || !Tables.exists(named.path(), storage)) {
         return new NewTable(named.path(), null);
       } else if (path.takesAnyColumns()) {
-        return new NewTable(named.path(), ColonnadeTable.load(named.path(), Map.of()));
+        return new NewTable(named.path(), ColonnadeTable.load(named.path(), storage));
       }
     }
     Table about = Tables.about(named);

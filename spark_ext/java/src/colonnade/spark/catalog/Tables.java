@@ -23,7 +23,13 @@ final class Tables {
   }
 
   static boolean exists(String path) {
-    return Planner.call("table_exists", Map.of("path", path)).get("exists").asBoolean();
+    return exists(path, Map.of());
+  }
+
+  /** Whether there is a table at a path; {@code options} may have options of its store. */
+  static boolean exists(String path, Map<String, String> options) {
+    Map<String, Object> args = Map.of("path", path, "options", options);
+    return Planner.call("table_exists", args).get("exists").asBoolean();
   }
 
   /** Returns the metadata table that a name refers to, or null. */
@@ -69,8 +75,8 @@ final class Tables {
     if (named.path() == null) {
       throw new NoSuchTableException(identifier);
     }
-    if (identifier instanceof DataFramePath) {
-      return ColonnadeTable.load(named.path(), options); // to be read, not to see if it is there
+    if (identifier instanceof DataFramePath path) {
+      return ColonnadeTable.load(named.path(), path.withStorage(options)); // to be read, not to see if it is there
     }
     try {
       return load(named.path(), options);

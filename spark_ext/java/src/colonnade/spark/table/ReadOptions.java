@@ -14,6 +14,9 @@ import java.util.TreeMap;
 public record ReadOptions(String path, boolean namesState) {
   private static final Set<String> STATE = Set.of("epoch", "versionAsOf", "timestampAsOf");
 
+  /** The prefix of options for the store of the table. */
+  private static final String STORAGE = "storage.";
+
   /** Reads the options; refuses unknown ones and those that contradict each other. */
   public static ReadOptions check(Map<String, String> options) {
     String path = options.get("path");
@@ -25,9 +28,21 @@ public record ReadOptions(String path, boolean namesState) {
     return new ReadOptions(found.get("path").asText(), namesState);
   }
 
-  /** Returns the options that name an epoch or a time. */
-  public static Map<String, String> namingState(Map<String, String> options) {
+  /** Returns the options of the store of a table. They hold secrets. */
+  public static Map<String, String> ofStore(Map<String, String> options) {
     Map<String, String> found = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+    options.forEach(
+        (name, value) -> {
+          if (name.regionMatches(true, 0, STORAGE, 0, STORAGE.length())) {
+            found.put(name, value);
+          }
+        });
+    return found;
+  }
+
+  /** Returns the options that loading a table needs: an epoch or a time, and those of its store. */
+  public static Map<String, String> namingState(Map<String, String> options) {
+    Map<String, String> found = ofStore(options);
     options.forEach(
         (name, value) -> {
           if (STATE.stream().anyMatch(name::equalsIgnoreCase)) {

@@ -81,6 +81,7 @@ public abstract class TableAtEpoch implements SupportsMetadataColumns, ListsPart
   public Map<String, Object> state() {
     return Map.of(
         "url", loaded.get("url").asText(),
+        "options", loaded.get("options").asText(),
         "database", loaded.get("database").asText(),
         "id", loaded.get("id").asText(),
         "epoch", epoch());
