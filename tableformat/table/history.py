@@ -108,7 +108,7 @@ def _history_entry(epoch: Epoch, tables: Collection[str]) -> HistoryEntry:
         base=epoch.base,
         engine=epoch.engine,
         transaction=epoch.transaction,
-        rowsets_added=len(added) + sum(segment.rowset_count for segment in spilled),
+        rowsets_added=len(added) + sum(each.rowset_count for each in spilled),
         rowsets_dropped=sum(last - first + 1 for first, last in dropped)
         + sum(len(op.inputs) for op in compactions),
         rows_added=sum(e.rows for e in added) + sum(s.row_count for s in spilled),

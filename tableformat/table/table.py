@@ -205,7 +205,7 @@ class ArrowTable(RowMethods):
         """Plan to read `columns` (None: all) of the rows that meet `where`.
 
         `where` is a predicate in SQL text or built with `colonnade.col`. Reads the log and the
-        checkpoint segments that the predicate does not prune; the scan's methods read the data.
+        entry segments that the predicate does not prune; the scan's methods read the data.
         Raises NotFoundError or InvalidInputError that names the column, epoch or part at fault.
         """
         snapshot = self.snapshot_at(epoch, timestamp, tag)

@@ -1,4 +1,4 @@
-"""Check the log: every epoch since the floor, anchors, segments, checkpoints, missing files.
+"""Check the log: epochs since the floor, anchors, entry segments, checkpoints, missing files.
 
 Continues after damage. Spec: docs/spec/epoch-log.md, checkpoint.md
 """
@@ -61,7 +61,7 @@ class LogCheck:
         return self
 
     def read_rowsets(self, table: TableState) -> EntryTable | None:
-        """Return the RowSets of a table; None, with a finding, when its segments cannot be read."""
+        """Return the RowSets of a table; None, with a finding, when its entries cannot be read."""
         try:
             return self.log.read_entries(table)
         except ColonnadeError as error:
@@ -224,9 +224,9 @@ class LogCheck:
             state = read_state(self.log.store, ref)
             for table in state.tables.values():
                 check_batches(table.batches)
-                for segment in table.rowsets.segments:
-                    name = checkpoint_name(segment.segment.object)
-                    read_entry_segment(self.log.store, table, segment)
+                for used in table.rowsets.segments:
+                    name = checkpoint_name(used.segment.object)
+                    read_entry_segment(self.log.store, table, used)
         except ColonnadeError as error:
             kind = kind_of(error)
             self._note_cache(error.message, name, "unread" if kind == "unread" else "cache")
