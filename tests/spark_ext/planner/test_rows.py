@@ -184,10 +184,10 @@ def merge(path: Path) -> Commit:
     return "commit_rows", {**job, **commit}
 
 
-def replacement(path: Path) -> Commit:
+def some_overwritten(path: Path) -> Commit:
     job = written(planned(path, overwrite=True), pa.table({"id": [9], "name": ["z"]}))
-    found = {"replaced": [message({0: [1]})], "filters": [compare(">=", 2)]}
-    return "commit_replacement", {**job, **found}
+    found = {"overwritten": [message({0: [1]})], "filters": [compare(">=", 2)]}
+    return "commit_overwrite", {**job, **found}
 
 
 def insert_by_merge(path: Path) -> Commit:
@@ -203,7 +203,7 @@ def append(path: Path) -> Commit:
     return "commit_write", written(planned(path))
 
 
-COMMITS = [delete, merge, replacement, insert_by_merge, overwrite, append]
+COMMITS = [delete, merge, some_overwritten, insert_by_merge, overwrite, append]
 
 
 def fail(monkeypatch: pytest.MonkeyPatch, url: str, call: int) -> FaultyStore:
