@@ -20,7 +20,7 @@ BENCHMARKS = {
     "compaction": "compaction beside writing the same rows at once, with and without Spark",
     "compaction_curve": "100,000 appends under maintenance, simulated: bytes and RowSets",
     "concurrency": "a compaction beside a deleted row, in memory",
-    "commit_rate": "one process and eight that append to one table",
+    "commit_rate": "one process, eight processes and eight threads that append to one table",
     "s3_clients": "the client of buckets beside s3fs and obstore, which must be installed",
     "verify": "verifying the checksums of a gigabyte beside cat",
     "task_memory": "peak memory of a writing task, 100 columns, 5 million rows",

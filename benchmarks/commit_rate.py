@@ -1,4 +1,4 @@
-"""Processes that append ten rows at a time to one table; each append is a durable epoch."""
+"""Processes and threads that append ten rows at a time to one table; each append is durable."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import shutil
 import statistics
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from multiprocessing.queues import SimpleQueue
 from multiprocessing.synchronize import Barrier
@@ -18,6 +19,7 @@ import colonnade
 from benchmarks.measure import Figure
 
 PROCESSES = 8
+THREADS = 8
 SECONDS = 5
 ROWS = pa.table(
     {
@@ -30,13 +32,19 @@ ROWS = pa.table(
 
 @dataclass(frozen=True)
 class Round:
-    """The result of processes that append at the same time: seconds of each append, by process.
+    """The result of writers that append at the same time: seconds of each append, by writer.
 
-    `lost` counts the slots that they lost to each other.
+    `lost` counts the slots that they lost to each other, and `epochs` their epochs.
     """
 
     times: Sequence[Sequence[float]]
     lost: int
+    epochs: int
+
+    @property
+    def shared(self) -> float:
+        """The appends for each epoch."""
+        return sum(map(len, self.times)) / max(1, self.epochs)
 
     @property
     def rate(self) -> float:
@@ -67,12 +75,13 @@ class Round:
 
 
 def run(folder: Path, scale: float, runs: int) -> list[Figure]:
-    """Run rounds of one and of eight processes in turn, each on a new table; take the medians."""
+    """Run rounds of one writer, eight processes and eight threads in turn; take the medians."""
     del scale
-    alone, together = [], []
+    alone, together, threads = [], [], []
     for _ in range(runs):
         alone.append(_round(folder / "commit-rate", 1))
         together.append(_round(folder / "commit-rate", PROCESSES))
+        threads.append(_round(folder / "commit-rate", 1, THREADS))
     one = statistics.median(each.rate for each in alone)
     many = statistics.median(each.rate for each in together)
     gain = statistics.median(b.rate / a.rate for a, b in zip(alone, together, strict=True))
@@ -81,6 +90,10 @@ def run(folder: Path, scale: float, runs: int) -> list[Figure]:
     spread = statistics.median(each.slowest / each.median for each in together)
     unfair = statistics.median(each.unfairness for each in together)
     lost = statistics.median(each.lost_slots for each in together)
+    shared = statistics.median(each.shared for each in together)
+    threaded = statistics.median(each.rate for each in threads)
+    by_threads = statistics.median(b.rate / a.rate for a, b in zip(alone, threads, strict=True))
+    in_threads = statistics.median(each.shared for each in threads)
     return [
         Figure(f"time of a commit: {PROCESSES} processes together beside one", "ms", 1e3 / many,
                1e3 / one, 1 / gain, target=0.667),
@@ -91,29 +104,36 @@ def run(folder: Path, scale: float, runs: int) -> list[Figure]:
         Figure("commits of the process with most for each of the one with least", "", unfair,
                target=2),
         Figure(f"slots that a commit loses to others, {PROCESSES} processes", "", lost),
+        Figure(f"commits for each epoch, {PROCESSES} processes", "", shared),
+        Figure(f"commits a second: {THREADS} threads of a process beside one", "/s", threaded, one,
+               by_threads),
+        Figure(f"commits for each epoch, {THREADS} threads", "", in_threads),
     ]  # fmt: skip
 
 
-def _round(path: Path, processes: int) -> Round:
+def _round(path: Path, processes: int, threads: int = 1) -> Round:
     shutil.rmtree(path, ignore_errors=True)
-    colonnade.create(path, ROWS.schema)
+    first = colonnade.create(path, ROWS.schema).epoch
     context = multiprocessing.get_context("spawn")
     barrier, results = context.Barrier(processes), context.SimpleQueue()
     workers = [
-        context.Process(target=_append, args=(path, barrier, results)) for _ in range(processes)
+        context.Process(target=_append, args=(path, threads, barrier, results))
+        for _ in range(processes)
     ]
     for worker in workers:
         worker.start()
     found = [results.get() for _ in workers]
     for worker in workers:
         worker.join()
-    return Round([times for times, _ in found], sum(lost for _, lost in found))
+    epochs = colonnade.open(path).epoch - first
+    return Round([times for each, _ in found for times in each], sum(n for _, n in found), epochs)
 
 
-def _append(path: Path, barrier: Barrier, results: SimpleQueue[tuple[list[float], int]]) -> None:
-    """Append for some seconds; runs in a separate process."""
-    table, times, lost = colonnade.open(path), list[float](), 0
-    log = table._log
+def _append(
+    path: Path, threads: int, barrier: Barrier, results: SimpleQueue[tuple[list[list[float]], int]]
+) -> None:
+    """Append for some seconds with each thread; runs in a separate process."""
+    tables, lost = [colonnade.open(path) for _ in range(threads)], 0
 
     def pause(seconds: float) -> None:
         """Count a pause; here a log pauses only after it has lost a slot."""
@@ -121,10 +141,19 @@ def _append(path: Path, barrier: Barrier, results: SimpleQueue[tuple[list[float]
         lost += 1
         time.sleep(seconds)
 
-    log.pause = pause
+    for table in tables:
+        table._log.pause = pause
     barrier.wait()
     end = time.perf_counter() + SECONDS
+    with ThreadPoolExecutor(threads) as pool:
+        times = [*pool.map(lambda table: _append_until(table, end), tables)]
+    results.put((times, lost))
+
+
+def _append_until(table: colonnade.ArrowTable, end: float) -> list[float]:
+    """Append until a time. Returns the seconds of each append."""
+    times = list[float]()
     while (begin := time.perf_counter()) < end:
         table.append(ROWS)
         times.append(time.perf_counter() - begin)
-    results.put((times, lost))
+    return times

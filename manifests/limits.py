@@ -36,7 +36,9 @@ class Limits:
     about `group_rows` rows at most, because each row takes memory when a compaction changes the
     order of rows.
 
-    A writer gives a change up once it has lost `lost_slots` slots to concurrent writers.
+    A writer gives a change up once it has lost `lost_slots` slots to concurrent writers. While it
+    waits, it leaves a note of at most `note_bytes`. An epoch holds at most `shared_changes` changes
+    of such notes.
 
     A reader holds at most `pending_epochs` epochs before it folds them. A vacuum puts `stubs` stubs
     before it begins with the next ones, because a disk syncs several files nearly as fast as one.
@@ -60,6 +62,8 @@ class Limits:
     group_rows: int = 2**26
     pending_epochs: int = 1024
     lost_slots: int = 200
+    note_bytes: int = 2**14
+    shared_changes: int = 64
     stubs: int = 32
 
 

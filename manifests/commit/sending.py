@@ -5,13 +5,24 @@ Spec: docs/spec/epoch-log.md#commit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 
 from colonnade.manifests.commit.change import Change
-from colonnade.manifests.commit.conflicts import has_landed
+from colonnade.manifests.commit.conflicts import check_head, has_landed
 from colonnade.manifests.commit.rebase.carried import Carried
+from colonnade.manifests.commit.sharing import (
+    Note,
+    admit,
+    can_share,
+    decode_notes,
+    encode_note,
+    is_stated,
+    state_durable,
+    statement_of,
+)
 from colonnade.manifests.epochs.freed_slots import find_freed
 from colonnade.manifests.epochs.slots import (
     TRIES,
@@ -31,12 +42,14 @@ from colonnade.manifests.errors import (
     CorruptionError,
     StoreError,
 )
+from colonnade.manifests.limits import Limits
 from colonnade.manifests.model.codec import encode_epoch
+from colonnade.manifests.model.members import transactions_of
 from colonnade.manifests.model.operations import DropDatabase, Epoch, Stub, Txn
 from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.state.fold import apply_epochs
 from colonnade.manifests.state.snapshot import Snapshot
-from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.store.base import ObjectStore, Turn
 
 _FOLDED_AT_ONCE = 64
 """The most epochs that are held in memory before they are folded."""
@@ -47,8 +60,9 @@ class Sending:
 
     `carried` is the change as of `head`. It must be set before `follow`. `done` is the epoch that
     contains the change, or the last of its batches, once it was found; `head` is then the state
-    after it. `outdated` means that the change met a stub. `covers` says whether the log of the base
-    was seen a moment ago (`LastLook.covers`). An object must be used by one thread at a time.
+    after it. `outdated` means that the change met a stub. `offered` means that another writer may
+    commit the change, or may have done so. `covers` says whether the log of the base was seen a
+    moment ago (`LastLook.covers`). An object must be used by one thread at a time.
     """
 
     carried: Carried
@@ -76,6 +90,12 @@ class Sending:
         # Whether an own epoch was put into any slot: what became of that is told by no later slot.
         self._tried = False
         self.outdated = False
+        self.offered = False
+        # Whether `done` is known to be committed and durable.
+        self._settled = False
+        # The last epochs up to the head, without gaps, and the notes that this writer has taken.
+        self._since: deque[Epoch] = deque(maxlen=_FOLDED_AT_ONCE)
+        self._notes: list[Note] = []
 
     @property
     def head(self) -> Snapshot:
@@ -84,6 +104,19 @@ class Sending:
             self._state = apply_epochs(self._state, self._followed)
             self._followed = []
         return self._state
+
+    @property
+    def leads(self) -> bool:
+        """Whether this change is the first one of the epoch that contains it."""
+        return self.done is not None and self.done.transaction == self.change.transaction
+
+    @property
+    def may_be_sent(self) -> bool:
+        """Whether another writer may have committed the change, or may still do so.
+
+        No writer commits it after the end of the log, or after an epoch that conflicts with it.
+        """
+        return self.offered and not (self._followed and _ends_log(self._followed[-1]))
 
     def look(self) -> None:
         """Read the slot after the base, and check that it belongs to the base's log.
@@ -154,6 +187,7 @@ class Sending:
         if _ends_log(found):
             raise dropped_error(self._store, self.head.epoch)
         self.carried = self.carried.follow(before, found)
+        self._since.append(found)
         if len(self._followed) >= _FOLDED_AT_ONCE:
             _ = self.head
         return False
@@ -172,7 +206,12 @@ class Sending:
             raise
 
     def put(
-        self, epoch: Epoch, after: Snapshot, data: bytes, pause: Callable[[float], None]
+        self,
+        epoch: Epoch,
+        after: Snapshot,
+        data: bytes,
+        turn: Turn,
+        pause: Callable[[float], None],
     ) -> bool:
         """Put the epoch with the change into the next slot. Returns whether the change is there.
 
@@ -186,12 +225,14 @@ class Sending:
             if not self._looked and not self._covers(self.base):
                 # The PUT took so long that the log may be another one by now.
                 self._check_base()
-            self._state, self.done = after, epoch
+            self._state, self.done, self._settled = after, epoch, True
+            if epoch.further:
+                turn.state(state_durable(epoch))
             return True
         self._check(found)
         if isinstance(found, Epoch) and self._is_own(found):
             self._followed.append(found)
-            self.done = found
+            self.done, self._settled = found, found.transaction == epoch.transaction
             return True
         self._next = found
         return False
@@ -202,13 +243,47 @@ class Sending:
         if not has_epoch(self._store, base.epoch, base.transaction):
             check_slot(self._store, base.epoch, base.transaction, base.blocks)
 
-    def settle(self, pause: Callable[[float], None]) -> None:
+    def offer(self, turn: Turn, engine: str, limits: Limits) -> bytes | None:
+        """Leave a note of the change, if another writer may commit it in a shared epoch.
+
+        Returns the beginning of the line that answers the note; None without a note. Raises as
+        `check_head`.
+        """
+        change, head = self.carried.change, self.head
+        if not can_share(change, head):
+            return None
+        with self.true_errors():
+            check_head(change, self.base, head, self.carried.log.keeps)
+        note = encode_note(change, self.base.epoch, head, engine, limits)
+        if note is None or not turn.leave(note):
+            return None
+        self.offered = True
+        return statement_of(change.transaction)
+
+    def notes(self, turn: Turn, limits: Limits) -> Sequence[Note]:
+        """Return the notes of waiting writers whose changes may share the epoch after the head.
+
+        If there are any, the turn is held, so that these writers learn how the epoch ended.
+        """
+        if not turn.ordered or not can_share(self.carried.change, self.head):
+            return ()
+        found = (*self._notes, *decode_notes(turn.collect()))
+        self._notes = admit(found, self.change, self.head, [*self._since], limits)
+        if self._notes:
+            turn.hold()
+        return self._notes
+
+    def settle(self, turn: Turn, pause: Callable[[float], None]) -> None:
         """Make sure that the epoch with the change, which was found in the log, is durable.
 
         Its writer may have died before it was, or may have slept until its slot was freed. The
-        change would then be lost. Cost: one PUT and one GET. Raises as `put`.
+        change would then be lost. Cost: one PUT and one GET; nothing if the writer of a shared
+        epoch has said that the epoch is durable. Raises as `put`.
         """
         assert self.done is not None
+        mine = self.change.transaction
+        if self._settled or (self.offered and is_stated(mine, self.done, turn.stated())):
+            return
         if self._is_own(self.done):
             self._tried = True
         self._take(self.done, encode_epoch(self.done), pause, settles=True)
@@ -261,7 +336,7 @@ class Sending:
         return found
 
     def _is_own(self, found: Epoch) -> bool:
-        return found.transaction == self.change.transaction
+        return self.change.transaction in transactions_of(found)
 
     def _read(self) -> Epoch | Stub | None:
         number = self._state.epoch + len(self._followed) + 1
@@ -272,7 +347,7 @@ class Sending:
     def _check(self, found: Epoch | Stub | None) -> None:
         if isinstance(found, Stub):
             self.outdated = True
-            sent = self._tried or not self.change.fresh
+            sent = self._tried or self.offered or not self.change.fresh
             raise outdated_error(self.change, self.base, found, sent=sent)
 
 

@@ -19,6 +19,9 @@ TURN_LIMIT_S = 2.0
 LOOK_S = 0.005
 """The interval at which a writer that waits for its turn follows new epochs, in seconds."""
 
+STATED_S = 0.002
+"""The interval at which a writer that has left a note looks for the answer, in seconds."""
+
 _LONGEST_PAUSE_S = 0.02
 
 
@@ -32,7 +35,10 @@ def pause_s(lost: int) -> float:
 
 
 def wait_for_turn(
-    turn: Turn, follow: Callable[[bool], bool], limit_s: float = TURN_LIMIT_S
+    turn: Turn,
+    follow: Callable[[bool], bool],
+    offer: Callable[[], bytes | None] = lambda: None,
+    limit_s: float = TURN_LIMIT_S,
 ) -> bool:
     """Wait for a turn, at most `limit_s` seconds. Call `follow` at the end and at intervals before.
 
@@ -40,12 +46,22 @@ def wait_for_turn(
     The argument of `follow` says whether concurrent writers may have committed since the last look.
     If turns are ordered, they may have, even without a wait, and a look costs less than a lost
     slot.
+
+    If there is a wait, `offer` is called at its beginning, after a first call of `follow`. It may
+    leave a note of the change. It then returns the beginning of the line in which the writer with
+    the turn states that it has committed the change. Until then, `follow` is not called.
     """
     if turn.take(0):
         return follow(turn.ordered)
-    for _ in range(round(limit_s / LOOK_S)):
-        if turn.take(LOOK_S):
+    if follow(True):
+        return True
+    line = offer()
+    interval = LOOK_S if line is None else STATED_S
+    for _ in range(round(limit_s / interval)):
+        if turn.take(interval):
             break
-        if follow(True):
+        if (line is None or line in turn.stated()) and follow(True):
             return True
+    else:
+        turn.give_up()
     return follow(True)

@@ -23,6 +23,7 @@ from colonnade.manifests.ids import new_table_id, new_transaction_id
 from colonnade.manifests.log.removed_folder import move_away
 from colonnade.manifests.log.removed_objects import remove_objects, used_place_error
 from colonnade.manifests.model.codec import encode_epoch
+from colonnade.manifests.model.members import SHARED_EPOCHS
 from colonnade.manifests.model.operations import CreateDatabase, DropDatabase, Epoch
 from colonnade.manifests.model.slot_blocks import FREED_SLOTS, SLOT_BLOCK
 from colonnade.manifests.object_names import MANIFEST, epoch_name, epoch_number
@@ -47,12 +48,14 @@ def create_database(
     pause: Callable[[float], None] = time.sleep,
     engine: str | None = None,
     slot_block: int | None = SLOT_BLOCK,
+    shared_epochs: bool = True,
 ) -> Snapshot:
     """Create an empty database and return its first state, epoch 0.
 
     `lone_table` means that it holds one table only, whose objects are at the root. `slot_block` is
-    the number of slots of its log that are freed together; None: slots are never freed. The call
-    first removes the remains of a killed drop. Cost: two listings of everything below the root.
+    the number of slots of its log that are freed together; None: slots are never freed. With
+    `shared_epochs`, an epoch may hold several appends that waited at the same time. The call first
+    removes the remains of a killed drop. Cost: two listings of everything below the root.
 
     Raises AlreadyExistsError if a database exists already, or was dropped at a place that keeps its
     log; InvalidInputError if the folder holds
@@ -73,7 +76,7 @@ def create_database(
         time_ms=max(0, clock_ms()),
         operation="create_database",
         engine=engine or engine_name(),
-        ops=(_creation(lone_table, slot_block),),
+        ops=(_creation(lone_table, slot_block, shared_epochs),),
     )
     found = take_slot(store, epoch, encode_epoch(epoch), pause)
     if not isinstance(found, Epoch) or found.transaction != epoch.transaction:
@@ -82,8 +85,11 @@ def create_database(
     return apply_epoch(None, found)
 
 
-def _creation(lone_table: bool, slot_block: int | None) -> CreateDatabase:
-    features = () if slot_block is None else (FREED_SLOTS,)
+def _creation(lone_table: bool, slot_block: int | None, shared_epochs: bool) -> CreateDatabase:
+    features = (
+        *(() if slot_block is None else (FREED_SLOTS,)),
+        *((SHARED_EPOCHS,) if shared_epochs else ()),
+    )
     return CreateDatabase(
         database=new_table_id(),
         lone_table=lone_table,

@@ -24,6 +24,7 @@ from colonnade.manifests.commit.conflicts import (
 )
 from colonnade.manifests.commit.rebase.carried import Carried, begin
 from colonnade.manifests.commit.sending import Sending, not_sent, outdated_error, perhaps_sent
+from colonnade.manifests.commit.sharing import share
 from colonnade.manifests.commit.spill import spill
 from colonnade.manifests.commit.turns import pause_s, wait_for_turn
 from colonnade.manifests.commit.vacuum_conflicts import check_removed
@@ -45,6 +46,7 @@ from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.log.creation import create_database
 from colonnade.manifests.log.reader import LogReader
 from colonnade.manifests.model.codec import encode_epoch
+from colonnade.manifests.model.members import find_change, transactions_of
 from colonnade.manifests.model.operations import (
     CreateTable,
     EnableFeatures,
@@ -57,7 +59,7 @@ from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.partition_layout import PARTITIONS
 from colonnade.manifests.state.replaced_columns import REPLACE_COLUMN, replaces_columns
 from colonnade.manifests.state.snapshot import Snapshot, TableMap
-from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.store.base import ObjectStore, Turn
 
 __all__ = ["Change", "Log", "create_database"]
 
@@ -138,8 +140,11 @@ class Log(LogReader):
             if not sending.outdated:
                 raise
             return self._find_sent(change.transaction, error), None
-        except UNTELLING as error:
-            if change.fresh:
+        except ConflictError:
+            raise
+        except ColonnadeError as error:
+            known = change.fresh or not isinstance(error, UNTELLING)
+            if known and not sending.may_be_sent:
                 raise
             return self.find_sent(change.transaction, error), None
 
@@ -151,31 +156,38 @@ class Log(LogReader):
         with self.removals_are_conflicts(change, base):
             enabled = spill(self.store, _enabling(change, base), self.limits)
             sending.carried = begin(enabled, base, self)
+        self._take_slot(sending)
+        done = sending.done
+        assert done is not None
+        own = find_change(done, change.transaction)
+        after = self._state_after(sending, done)
+        # The writer of a shared epoch stores its checkpoint.
+        return after if own and not sending.leads else self._checkpoint_if_due(after), own
+
+    def _take_slot(self, sending: Sending) -> None:
+        """Get a change into a slot, or find it in one that another process has put."""
+        offer = partial(sending.offer, engine=self._engine, limits=self.limits)
         for lost in range(self.limits.lost_slots):
             if lost:
                 self.pause(pause_s(lost))
             with self.store.turn(MANIFEST) as turn:
-                seen = wait_for_turn(turn, sending.follow)
-                if seen or self._put(sending):
-                    break
-        else:
-            raise self._slower(change)
-        if seen:
-            sending.settle(self.pause)
-        done = sending.done
-        assert done is not None
-        own = done.transaction == change.transaction
-        return self._checkpoint_if_due(self._state_after(sending, done)), done if own else None
+                if wait_for_turn(turn, sending.follow, partial(offer, turn)) or self._put(
+                    sending, turn
+                ):
+                    sending.settle(turn, self.pause)
+                    return
+        raise self._slower(sending)
 
-    def _slower(self, change: Change) -> ColonnadeError:
+    def _slower(self, sending: Sending) -> ColonnadeError:
         """Return the error for a change that has lost too many slots."""
+        change = sending.change
         slower = (
             f"Other writers were faster than {change.operation!r} for {self.limits.lost_slots}"
             " epochs in a row,"
         )
-        if change.fresh:
+        if change.fresh and not sending.offered:
             return ConflictError(f"{slower} and nothing of it was committed; run it again.")
-        # A late request of an earlier send may take a slot from now on.
+        # A late request of another send may take a slot from now on.
         return perhaps_sent(slower, change.transaction)
 
     def _state_after(self, sending: Sending, done: Epoch) -> Snapshot:
@@ -193,19 +205,29 @@ class Log(LogReader):
         except _UNREADABLE as error:
             raise landed_error(self.store, epoch, error) from error
 
-    def _put(self, sending: Sending) -> bool:
+    def _put(self, sending: Sending, turn: Turn) -> bool:
         """Try to make a change the next epoch, in a slot that was free a moment ago."""
         with sending.true_errors():
             head = sending.head
             check_head(sending.change, sending.base, head, self.keeps)
-            epoch = self._next_epoch(sending.carried, head)
-            data = encode_epoch(epoch, self.limits.epoch_bytes)
-            after = _fold_own(head, epoch)
+            alone = self._next_epoch(sending.carried, head)
+            epoch = share(alone, sending.notes(turn, self.limits))
+            try:
+                data, after = self._prepare(head, epoch)
+            except InvalidInputError:
+                if epoch is alone:
+                    raise
+                # A note may be invalid. Its writer learns that when its own turn comes.
+                data, after = self._prepare(head, epoch := alone)
         if self._is_due(epoch.epoch) and not self.last_look.covers(sending.base):
             # If an epoch was lost after the base, this epoch would get its number. The hint may
             # tell.
             read_hint(self.store)
-        return sending.put(epoch, after, data, self.pause)
+        return sending.put(epoch, after, data, turn, self.pause)
+
+    def _prepare(self, head: Snapshot, epoch: Epoch) -> tuple[bytes, Snapshot]:
+        """Return the bytes of an epoch, and the state after it. Raises InvalidInputError."""
+        return encode_epoch(epoch, self.limits.epoch_bytes), _fold_own(head, epoch)
 
     def resume(self, epoch: int, transaction: str, *, fresh: bool = False) -> tuple[Snapshot, bool]:
         """Return the state that a change was planned on, or the state after the change itself.
@@ -255,7 +277,7 @@ class Log(LogReader):
     def _find_landed(self, transaction: str, head: Snapshot) -> Snapshot | None:
         """Return the state right after a transaction, if it is readable, else None."""
         for epoch in self.read_epochs(head.epoch, head.epoch - head.floor):
-            if epoch.transaction == transaction:
+            if transaction in transactions_of(epoch):
                 # Its writer may have died before it was durable.
                 take_slot(self.store, epoch, encode_epoch(epoch), self.pause)
                 return self._read_landed(epoch, head)
@@ -277,7 +299,7 @@ class Log(LogReader):
             while found := found or read_slot(self.store, number):
                 if isinstance(found, Stub):
                     raise outdated_error(change, base, found, sent=not change.fresh) from None
-                if found.transaction == change.transaction:
+                if change.transaction in transactions_of(found):
                     break
                 check_removed(change, base, found)
                 found, number = None, number + 1

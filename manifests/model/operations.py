@@ -394,13 +394,26 @@ Operation = Annotated[
 ]
 
 
+class FurtherChange(Model):
+    """A change in the epoch of another change; `ops` is the number of its operations."""
+
+    transaction: TransactionIdText
+    base: Count
+    operation: str
+    parameters: dict[str, str] = {}
+    engine: str
+    metrics: dict[str, Count] | None = None
+    ops: RowCount
+
+
 class Epoch(Model):
     """One committed step of the log.
 
     `transaction` identifies the change, also when it is sent again. `previous` is the transaction
     of the previous epoch (absent for epoch 0). `base` is the epoch that the change was planned on.
     `time_ms` is in ms since 1970 UTC and grows strictly along the log. `metrics` count, for people,
-    the effects of a statement.
+    the effects of a statement. `further` are the other changes of a shared epoch. Their operations
+    are the last ones, in the same order (`members.py`).
     """
 
     format_version: Literal[1] = 1
@@ -413,6 +426,7 @@ class Epoch(Model):
     parameters: dict[str, str] = {}
     engine: str
     metrics: dict[str, Count] | None = None
+    further: tuple[FurtherChange, ...] | None = None
     ops: tuple[Operation, ...]
 
 

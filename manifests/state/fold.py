@@ -21,6 +21,7 @@ from colonnade.manifests.errors import (
 )
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.entries import PartitionField
+from colonnade.manifests.model.members import SHARED_EPOCHS, problem_of
 from colonnade.manifests.model.operations import (
     AddDeletionVector,
     AddRowSet,
@@ -58,10 +59,12 @@ from colonnade.manifests.state.replaced_columns import REPLACE_COLUMN
 from colonnade.manifests.state.rowsets_fold import RowSetsFold
 from colonnade.manifests.state.snapshot import BatchMap, RowSets, Snapshot, TableMap, TableState
 
-READER_FEATURES: frozenset[str] = frozenset({FREED_SLOTS, PARTITIONS, REPLACE_COLUMN})
+READER_FEATURES: frozenset[str] = frozenset(
+    {FREED_SLOTS, PARTITIONS, REPLACE_COLUMN, SHARED_EPOCHS}
+)
 """Features that this code can read. It refuses a database that requires another one."""
 
-WRITER_FEATURES: frozenset[str] = frozenset({FREED_SLOTS, PARTITIONS, REPLACE_COLUMN})
+WRITER_FEATURES: frozenset[str] = READER_FEATURES
 """Features that this code can write. A database that requires another one is read-only."""
 
 
@@ -161,10 +164,18 @@ class _Fold:
             raise CorruptionError(f"Epoch {epoch.epoch} is not later than the one before it.")
         self._epoch, self._transaction = epoch.epoch, epoch.transaction
         self._time_ms = epoch.time_ms
+        if epoch.further is not None:
+            self._check_shared(epoch)
         for operation in epoch.ops:
             self._apply_operation(operation)
         if len(epoch.ops) > 1 and any(isinstance(op, DropDatabase) for op in epoch.ops):
             self._refuse("ends the log together with other operations")
+
+    def _check_shared(self, epoch: Epoch) -> None:
+        if SHARED_EPOCHS not in self._reader_features & self._writer_features:
+            self._refuse(f"holds several changes without the feature {SHARED_EPOCHS!r}")
+        if (problem := problem_of(epoch)) is not None:
+            self._refuse(problem)
 
     def _apply_operation(self, operation: Operation) -> None:
         match operation:

@@ -119,6 +119,9 @@ class Turn:
     ordered = False
     """Whether a concurrent writer may have had a turn, and put an object, since the last look."""
 
+    held = False
+    """Whether the turn lasts until it is given back."""
+
     def take(self, wait_s: float) -> bool:
         """Wait for the turn, at most `wait_s` seconds; returns whether the caller has it."""
         del wait_s
@@ -126,6 +129,37 @@ class Turn:
 
     def give_back(self) -> None:
         """Give the turn to the next writer, or stop waiting for it. Never raises."""
+
+    def give_up(self) -> None:
+        """Stop waiting, because another writer has the turn for too long. Never raises.
+
+        Later turns of this process do not wait until the turn is free again.
+        """
+
+    def hold(self) -> None:
+        """Keep the turn until it is given back, also after an object got its name."""
+
+    def leave(self, note: bytes) -> bool:
+        """Leave a line for the writer that has the turn; False if that is certainly impossible.
+
+        The line may be lost. It must end with its only line feed. Never raises.
+        """
+        del note
+        return False
+
+    def collect(self) -> bytes:
+        """Take the notes that writers have left, in any order.
+
+        A line may be cut, and may have been taken before. Never raises.
+        """
+        return b""
+
+    def state(self, lines: bytes) -> None:
+        """Leave lines for the writers whose notes were taken. They may be lost. Never raises."""
+
+    def stated(self) -> bytes:
+        """Return what was stated lately, whole lines, perhaps none. Never raises."""
+        return b""
 
     def __enter__(self) -> Turn:
         return self
@@ -347,8 +381,9 @@ class ObjectStore(abc.ABC):
     def turn(self, folder: str) -> Turn:
         """Return a turn to put objects into a folder of the root, if the store can order writers.
 
-        The turn ends when a `put_if_absent` of the same thread gives an object its name. The next
-        writer then sees the object. The turn also ends when its process ends.
+        The turn ends when a `put_if_absent` of the same thread gives an object its name, unless
+        the turn is held. The next writer then sees the object. The turn also ends when its process
+        ends.
         """
         del folder
         return Turn()

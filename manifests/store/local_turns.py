@@ -1,8 +1,11 @@
 """Turns among the processes of one machine: an advisory lock of the operating system on a folder.
 
-The system gives the lock to waiting processes in about the order of their arrival. The lock leaves
-no file behind, and ends with its process, however the process ends. No promise of the store depends
-on it: a file system without such locks, or one that loses them, does no harm.
+A writer that waits tries the lock at short intervals. The lock leaves no file behind, and ends with
+its process, however the process ends. No promise of the store depends on it: a file system without
+such locks, or one that loses them, does no harm.
+
+Writers leave lines for each other in two files of the folder: notes for the writer that has the
+turn, and statements of that writer. A line that is lost is no loss: its writer gets the turn later.
 
 Spec: docs/spec/store.md#turns
 """
@@ -11,13 +14,30 @@ from __future__ import annotations
 
 import fcntl
 import os
+import random
 import threading
+import time
 from contextlib import suppress
 
 from colonnade.manifests.store.base import Turn
 
+_NOTES, _STATEMENTS = f".tmp-{0:016x}-notes", f".tmp-{0:016x}-statements"
+"""The files of the lines. Vacuum removes them when old: their names are of unfinished objects."""
+
+_NOTES_BYTES = 2**22
+"""The size at which no note is added. It bounds the file where no writer takes the notes."""
+
+_STATEMENTS_BYTES = 2**13
+"""The size at which the file of statements begins anew."""
+
+_TRY_S = 0.001
+"""The mean interval between two tries of a lock, in seconds."""
+
+_APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_READ = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
 _STUCK: set[str] = set()
-"""Folders whose lock a thread of this process still waits for, after its turn was given back."""
+"""Folders whose lock this process has waited for too long. It does not wait for them again."""
 
 
 class Turns(threading.local):
@@ -28,68 +48,119 @@ class Turns(threading.local):
     def begin(self, folder: str) -> Turn:
         """Return a new turn of this thread.
 
-        The turn does not wait if an earlier turn on the folder was given back without its lock.
+        The turn does not wait if an earlier turn on the folder was given up, until its lock is
+        free.
         """
-        self._mine = Turn() if folder in _STUCK else _FolderTurn(folder)
+        self._mine = _FolderTurn(folder)
+        if folder in _STUCK:
+            if self._mine.take(0):
+                _STUCK.discard(folder)
+            else:
+                self._mine.give_back()
+                self._mine = Turn()
         return self._mine
 
     def end(self) -> None:
-        """Give back the turn of this thread, if it has one."""
-        self._mine.give_back()
+        """Give back the turn of this thread, if it has one and does not hold it."""
+        if not self._mine.held:
+            self._mine.give_back()
 
 
 class _FolderTurn(Turn):
-    """A turn of one thread. If the lock is not free, another thread waits for it meanwhile."""
+    """A turn of one thread."""
 
     ordered = True
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
         self._file: int | None = None
-        self._free = threading.Event()
-        self._over = False
-        # Held while the two threads decide which of them closes the file.
-        self._closing = threading.Lock()
+        self._has = False
 
     def take(self, wait_s: float) -> bool:
-        if self._file is None and not self._free.is_set():
-            self._begin()
-        return self._free.wait(wait_s)
+        end = time.monotonic() + wait_s
+        while not self._has and not self._try():
+            left = end - time.monotonic()
+            if left <= 0:
+                break
+            # A random interval, so that no writer is always later than another one.
+            time.sleep(min(left, random.uniform(0.5, 1.5) * _TRY_S))
+        return self._has
 
-    def give_back(self) -> None:
-        with self._closing:
-            if self._free.is_set():
-                self._close()
-            elif self._file is not None:
-                _STUCK.add(self._folder)
-            self._over = True
-
-    def _begin(self) -> None:
+    def _try(self) -> bool:
         try:
-            self._file = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            if self._file is None:
+                self._file = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            with suppress(RuntimeError):  # no thread can be started: writers then have no order
-                threading.Thread(target=self._wait, daemon=True).start()
-                return
+            return False
         except OSError:
             pass  # no such folder, or no such locks: writers have no order, and none has to wait
-        self._free.set()
+        self._has = True
+        return True
 
-    def _wait(self) -> None:
-        assert self._file is not None
-        with suppress(OSError):
-            fcntl.flock(self._file, fcntl.LOCK_EX)
-        with self._closing:
-            self._free.set()
-            if self._over:
-                self._close()
-                _STUCK.discard(self._folder)
-
-    def _close(self) -> None:
+    def give_back(self) -> None:
         file, self._file = self._file, None
         if file is not None:
             with suppress(OSError):
                 # A process that was forked meanwhile has the same open file, and with it the lock.
                 fcntl.flock(file, fcntl.LOCK_UN)
+            os.close(file)
+
+    def give_up(self) -> None:
+        _STUCK.add(self._folder)
+
+    def hold(self) -> None:
+        self.held = True
+
+    def leave(self, note: bytes) -> bool:
+        return self._append(_NOTES, note, _NOTES_BYTES, anew=False)
+
+    def collect(self) -> bytes:
+        return self._read(_NOTES, empty=True)
+
+    def state(self, lines: bytes) -> None:
+        self._append(_STATEMENTS, lines, _STATEMENTS_BYTES, anew=True)
+
+    def stated(self) -> bytes:
+        return self._read(_STATEMENTS, empty=False)
+
+    def _append(self, name: str, lines: bytes, limit: int, *, anew: bool) -> bool:
+        """Add lines to a file. Returns False if they are certainly not there.
+
+        From `limit` bytes on, the file begins `anew`, or nothing is added.
+        """
+        try:
+            if self._file is None:
+                return False
+            file = os.open(name, _APPEND, 0o666, dir_fd=self._file)
+        except OSError:
+            return False
+        try:
+            if os.fstat(file).st_size >= limit:
+                if not anew:
+                    return False
+                os.ftruncate(file, 0)
+            # One call, which adds the lines at the end whatever other writers add meanwhile.
+            os.write(file, lines)
+        except OSError:
+            return True
+        finally:
+            os.close(file)
+        return True
+
+    def _read(self, name: str, *, empty: bool) -> bytes:
+        try:
+            if self._file is None:
+                return b""
+            file = os.open(name, _READ, dir_fd=self._file)
+        except OSError:
+            return b""
+        try:
+            found = os.read(file, 2 * _NOTES_BYTES)
+            if found and empty:
+                os.ftruncate(file, 0)
+            return found
+        except OSError:
+            return b""
+        finally:
             os.close(file)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 
 from colonnade.manifests.errors import NotFoundError
+from colonnade.manifests.model.members import changes_of
 from colonnade.manifests.model.operations import (
     AddDeletionVector,
     AddRowSet,
@@ -16,6 +17,7 @@ from colonnade.manifests.model.operations import (
     DropRowSet,
     DropTable,
     Epoch,
+    Operation,
     Vacuum,
 )
 from colonnade.manifests.state.snapshot import Snapshot
@@ -23,7 +25,7 @@ from colonnade.manifests.state.snapshot import Snapshot
 
 @dataclass(frozen=True, slots=True)
 class HistoryEntry:
-    """One epoch that changed a table.
+    """One change of a table. Appends that waited at the same time may share an epoch.
 
     `metrics` are the counts of a statement, such as `rows_deleted`; empty for plain writes.
     """
@@ -51,7 +53,7 @@ RENUMBER = "renumber"
 def table_history(
     epochs: Iterable[Epoch], table: str, state_at: Callable[[int], Snapshot]
 ) -> Iterator[HistoryEntry]:
-    """Yield the epochs that changed a table, newest first, and the vacuums of its database.
+    """Yield the changes of a table, newest first, and the vacuums of its database.
 
     The history continues with a table of the same name that this one replaced in one epoch, by a
     restore or otherwise. `state_at` is called to find it, and the history ends where the state
@@ -59,8 +61,9 @@ def table_history(
     """
     tables = {table}
     for epoch in epochs:
-        if any(isinstance(op, Vacuum) or getattr(op, "table", None) in tables for op in epoch.ops):
-            yield _history_entry(epoch, tables)
+        for change in reversed(changes_of(epoch)):
+            if any(isinstance(op, Vacuum) or _table(op) in tables for op in change.ops):
+                yield _history_entry(change, tables)
         made = [op for op in epoch.ops if isinstance(op, CreateTable) and op.table in tables]
         for op in made:
             tables |= _replaced(epoch, op.name, state_at)
@@ -69,6 +72,10 @@ def table_history(
                 tables.remove(op.table)
         if not tables:
             return
+
+
+def _table(operation: Operation) -> str | None:
+    return getattr(operation, "table", None)
 
 
 def _replaced(epoch: Epoch, name: str, state_at: Callable[[int], Snapshot]) -> set[str]:
@@ -93,7 +100,7 @@ MILLISECOND = timedelta(milliseconds=1)
 
 
 def _history_entry(epoch: Epoch, tables: Collection[str]) -> HistoryEntry:
-    ops = [op for op in epoch.ops if getattr(op, "table", None) in tables]
+    ops = [op for op in epoch.ops if _table(op) in tables]
     added = [op.rowset for op in ops if isinstance(op, AddRowSet)]
     compactions = [op for op in ops if isinstance(op, Compaction)]
     added += [each.rowset for op in compactions for each in op.outputs if not each.is_empty]

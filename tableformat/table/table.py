@@ -25,6 +25,7 @@ from colonnade.manifests.errors import (
 )
 from colonnade.manifests.ids import new_job_id
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.members import find_change
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.partition_layout import field_text
 from colonnade.manifests.state.snapshot import Snapshot, TableState
@@ -453,8 +454,8 @@ class ArrowTable(RowMethods):
         for epoch in self._log.read_epochs(head.epoch):
             if epoch.epoch <= after:
                 break
-            if epoch.transaction == transaction:
-                return RowCounts(epoch.epoch, **(epoch.metrics or {}))
+            if (change := find_change(epoch, transaction)) is not None:
+                return RowCounts(epoch.epoch, **(change.metrics or {}))
         return RowCounts(head.epoch)
 
     def time_of(self, epoch: int) -> datetime | None:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from itertools import count, islice
 
-from tests.simulation.actors.every import ACTORS
+from tests.simulation.actors.every import ACTORS, SHARING
 from tests.simulation.world import Counters, simulate
 
 BATCH = 20
@@ -26,7 +26,8 @@ def run_batch(first: int, runs: int) -> tuple[Counters, list[str]]:
     counters, failures = Counters(), []
     for seed in range(first, first + runs):
         try:
-            simulate(seed, ACTORS, counters)
+            shares = seed % 4 == 1
+            simulate(seed, SHARING if shares else ACTORS, counters, waits=shares)
         except AssertionError as error:
             failures.append(str(error))
     return counters, failures

@@ -25,7 +25,7 @@ from colonnade.manifests.checkpoint import stored_object
 from colonnade.manifests.checkpoint import writer as checkpoint_writer
 from colonnade.manifests.checkpoint.anchor_list import read_live_anchors
 from colonnade.manifests.checkpoint.writer import _rewritten
-from colonnade.manifests.commit import conflicts
+from colonnade.manifests.commit import conflicts, sharing
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.conflicts import check_head
 from colonnade.manifests.commit.rebase import carried, reads, vector_writer
@@ -63,9 +63,10 @@ from colonnade.tableformat.rowset.output import _for_log
 from colonnade.tableformat.statements import overwrite_partitions
 from colonnade.tableformat.table import restore
 from tests.faults import Fault
+from tests.simulation.actors.appender import Appender
 from tests.simulation.actors.compactor import Compactor
 from tests.simulation.actors.driver import Driver
-from tests.simulation.actors.every import ACTORS
+from tests.simulation.actors.every import ACTORS, SHARING
 from tests.simulation.actors.keeper import Keeper
 from tests.simulation.actors.litterer import Litterer
 from tests.simulation.actors.optimizer import Optimizer
@@ -223,16 +224,22 @@ class Bug:
     actors: Sequence[Actor] = ACTORS
     long: bool = False
     seeds: int = 500
+    waits: bool = False
 
     def find(self) -> int | None:
         """The first seed that finds it."""
         for seed in range(self.seeds):
             try:
                 with self.plant():
-                    simulate(seed, self.actors, rate=self.rate, faults=UNKNOWN)
+                    simulate(seed, self.actors, rate=self.rate, faults=UNKNOWN, waits=self.waits)
             except AssertionError:
                 return seed
         return None
+
+
+def _is_first(sending: Sending, found: Epoch) -> bool:
+    """A change that only knows itself where it leads an epoch."""
+    return found.transaction == sending.change.transaction
 
 
 def _with_carried_batches(*given: Any, **named: Any) -> Change:
@@ -361,6 +368,35 @@ BUGS: tuple[Bug, ...] = (
     Bug("an unknown outcome is a failure", _take_slot(_failed), 0.2),
     Bug("a slot that is still free is a failure", _take_slot(_absent_is_failed), 0.2),
     Bug("an unknown outcome is tried again at the next slot", _take_slot(_next_slot), 0.2),
+    Bug(
+        "a change in the epoch of another one is not known as one's own",
+        lambda: patch.object(Sending, "_is_own", _is_first),
+        actors=SHARING,
+        seeds=20,
+        waits=True,
+    ),
+    Bug(
+        "a note of a change that has landed is taken again",
+        lambda: patch.object(sharing, "transactions_of", lambda epoch: ()),
+        actors=SHARING,
+        seeds=20,
+        waits=True,
+    ),
+    Bug(
+        "a note from before a vacuum is taken after it",
+        lambda: patch.object(sharing, "only_adds", lambda epoch: True),
+        actors=(Appender(), Writer(2), Vacuumer(3)),
+        seeds=100,
+        waits=True,
+    ),
+    Bug(
+        "a change that another writer may have committed is called failed",
+        lambda: patch.object(Sending, "may_be_sent", property(lambda sending: False)),
+        0.1,
+        actors=SHARING,
+        seeds=100,
+        waits=True,
+    ),
     Bug(
         "nobody looks for conflicts",
         lambda: patch.object(Carried, "follow", lambda mine, before, theirs: mine),

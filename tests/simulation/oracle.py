@@ -15,6 +15,7 @@ from colonnade.manifests.checkpoint.anchor_list import read_anchor_list
 from colonnade.manifests.errors import ColonnadeError
 from colonnade.manifests.model.codec import decode_slot
 from colonnade.manifests.model.entries import PartitionField
+from colonnade.manifests.model.members import changes_of
 from colonnade.manifests.model.operations import (
     Anchor,
     AnchorList,
@@ -66,6 +67,8 @@ class Oracle:
     reads: int = 0
     freed: int = 0
     store: ObjectStore | None = None
+    shared: int = 0
+    _transactions: set[str] = field(default_factory=set)
 
     @property
     def head(self) -> int:
@@ -83,11 +86,16 @@ class Oracle:
             last = self.epochs[-1]
             assert epoch.previous == last.transaction, f"epoch {number} follows no epoch"
             assert epoch.time_ms > last.time_ms, f"epoch {number} is not later than the last"
-        assert all(epoch.transaction != each.transaction for each in self.epochs), (
-            f"epoch {number} was committed before"
-        )
+        changes = changes_of(epoch)
+        for change in changes:
+            assert change.transaction not in self._transactions, f"epoch {number} was there before"
+            self._transactions.add(change.transaction)
+        self.shared += len(changes) - 1
         self.epochs.append(epoch)
-        self.states.append(self._state(epoch))
+        state: State = self.states[-1] if self.states else {}
+        for change in changes:
+            state = self._after(state, change)
+        self.states.append(state)
         self.layouts.append(self._layouts(epoch))
         for operation in epoch.ops:
             if isinstance(operation, Tag):
@@ -117,8 +125,8 @@ class Oracle:
         assert 0 < number < self.floor, f"epoch {number} is still kept"
         self.freed = max(self.freed, number)
 
-    def _state(self, epoch: Epoch) -> State:
-        head: State = self.states[-1] if self.states else {}
+    def _after(self, head: State, epoch: Epoch) -> State:
+        """The model after one of the changes of an epoch."""
         note = epoch.parameters.get("userMetadata")
         if note is None:
             created = {op.name for op in epoch.ops if op.op == "create_table"}

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.store import MemoryStore, PutOutcome
-from colonnade.manifests.store.base import Data
+from colonnade.manifests.store.base import Data, Turn
 from colonnade.manifests.store.transient import retried
 from tests.faults import Fault, FaultyStore, applies
 
@@ -43,6 +43,7 @@ class Disk(MemoryStore):
         self._stubbed = stubbed
         self._freed = freed
         self.clock: Callable[[], int | None] = lambda: None
+        self.notes = self.statements = b""
         self._written: dict[str, int | None] = {}
 
     def put_if_absent(self, name: str, data: Data) -> PutOutcome:
@@ -120,12 +121,51 @@ class Weather:
             effect()
 
 
+class Waiting(Turn):
+    """A turn that comes sooner or later; what writers leave for each other may be lost or stay."""
+
+    ordered = True
+
+    def __init__(
+        self, disk: Disk, order: random.Random, pass_turn: Callable[[], None], free: float
+    ) -> None:
+        self._disk = disk
+        self._order = order
+        self._pass_turn = pass_turn
+        self._free = free
+
+    def take(self, wait_s: float) -> bool:
+        if not wait_s:
+            return self._order.random() < 0.3
+        self._pass_turn()
+        return self._order.random() < self._free
+
+    def leave(self, note: bytes) -> bool:
+        if self._order.random() < 0.9:
+            self._disk.notes += note
+        return True
+
+    def collect(self) -> bytes:
+        found = self._disk.notes
+        if self._order.random() < 0.7:
+            self._disk.notes = b""
+        return found
+
+    def state(self, lines: bytes) -> None:
+        if self._order.random() < 0.8:
+            self._disk.statements += lines
+
+    def stated(self) -> bytes:
+        return self._disk.statements
+
+
 class ProcessStore(FaultyStore):
     """One process's way to the disk. Before each call another simulated process may run.
 
     A process that was killed makes no more calls; what it had sent may still arrive. `tries` is how
     often it makes a call that fails and may pass, and `off_ms` how wrong its clock is. `doze` may
-    sleep before a call, and says whether it did.
+    sleep before a call, and says whether it did. With an `order`, writers wait for their turns,
+    which it draws.
     """
 
     def __init__(
@@ -137,6 +177,7 @@ class ProcessStore(FaultyStore):
         self.tries = tries
         self.pause = lambda seconds: pass_turn()
         self.off_ms = 0
+        self.order: random.Random | None = None
         self.doze: Callable[[str, str], bool] = lambda operation, name: False
         self._last: int | None = None
 
@@ -159,6 +200,12 @@ class ProcessStore(FaultyStore):
     def together(self, calls: Sequence[Callable[[], T]]) -> list[T]:
         """Make calls one after another, so that a seed tells the whole run."""
         return [call() for call in calls]
+
+    def turn(self, folder: str) -> Turn:
+        if self.order is None:
+            return super().turn(folder)
+        assert isinstance(self.inner, Disk)
+        return Waiting(self.inner, self.order, self._pass_turn, 0.1 if self._weather.rate else 1)
 
     def begin(self) -> None:
         """From here on a piece of work is done, which must end."""

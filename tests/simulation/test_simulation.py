@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.simulation.actors.every import ACTORS
+from tests.simulation.actors.every import ACTORS, SHARING
 from tests.simulation.bugs import BUGS, Bug
 from tests.simulation.corpus import CORPUS
 from tests.simulation.world import Counters, World, simulate
@@ -26,6 +26,15 @@ def test_no_invariant_breaks_whatever_fails() -> None:
     assert counters.faults > 20 * RUNS
     assert counters.crashes > 5 * RUNS
     assert counters.reads > 10 * RUNS
+
+
+def test_changes_that_share_an_epoch_land_once_and_every_writer_is_told_so() -> None:
+    counters = Counters()
+    for seed in range(RUNS // 2):
+        simulate(seed, SHARING, counters, waits=True)
+    print(counters)
+    assert counters.shared > RUNS
+    assert counters.crashes > 2 * RUNS
 
 
 def test_a_seed_tells_the_whole_run() -> None:

@@ -75,6 +75,7 @@ class Counters:
     faults: int = 0
     crashes: int = 0
     commits: int = 0
+    shared: int = 0
     reads: int = 0
 
     def add(self, world: World) -> None:
@@ -84,6 +85,7 @@ class Counters:
         self.faults += world.weather.faults
         self.crashes += world.weather.crashes
         self.commits += world.oracle.head
+        self.shared += world.oracle.shared
         self.reads += world.oracle.reads
 
     def __add__(self, other: Counters) -> Counters:
@@ -97,7 +99,8 @@ class Counters:
     def __str__(self) -> str:
         return (
             f"{self.runs:,} runs, {self.calls:,} store calls, {self.faults:,} faults,"
-            f" {self.crashes:,} crashes, {self.commits:,} epochs, {self.reads:,} verified reads"
+            f" {self.crashes:,} crashes, {self.commits:,} epochs,"
+            f" {self.shared:,} changes that shared one, {self.reads:,} verified reads"
         )
 
 
@@ -126,10 +129,18 @@ def draw_limits(order: random.Random) -> Limits:
 
 
 class World:
-    """A database, those who work on it, and what they may not do to it."""
+    """A database, those who work on it, and what they may not do to it.
+
+    With `waits`, writers wait for turns, and other writers may commit their changes meanwhile.
+    """
 
     def __init__(
-        self, seed: int, rate: float = 0.04, faults: Sequence[Fault] = tuple(Fault)
+        self,
+        seed: int,
+        rate: float = 0.04,
+        faults: Sequence[Fault] = tuple(Fault),
+        *,
+        waits: bool = False,
     ) -> None:
         self.order = random.Random(seed)
         self.copies = COPIES if seed % 16 == LARGE else 1
@@ -151,8 +162,12 @@ class World:
         self._rows = count()
         self._names = count()
         self.work = 0
+        self._waits = self.order if waits else None
         self._inline_bytes = self.order.choice((0, WriteOptions().inline_bytes))
         drawn = draw_limits(self.order)
+        if waits:  # Only appends that list their RowSets leave notes.
+            listed = LIMITS.listed_rowsets
+            drawn = replace(drawn, listed_rowsets=listed, listed_bytes=LIMITS.listed_bytes)
         self.limits = replace(
             drawn,
             group_rows=drawn.group_rows * self.copies,
@@ -183,6 +198,7 @@ class World:
         store.parallel = self._parallel
         store.off_ms = self._draw_off()
         store.doze = self._doze
+        store.order = self._waits
         log = Log(
             store,
             clock_ms=lambda: self._now + store.off_ms,
@@ -425,9 +441,11 @@ def simulate(
     counters: Counters | None = None,
     rate: float = 0.04,
     faults: Sequence[Fault] = tuple(Fault),
+    *,
+    waits: bool = False,
 ) -> None:
     """Run one seed. Raises AssertionError that names it where something is wrong."""
-    world = World(seed, rate, faults)
+    world = World(seed, rate, faults, waits=waits)
     try:
         world.run(actors)
     except Exception as error:

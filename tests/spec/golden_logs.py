@@ -122,7 +122,14 @@ class Writer:
     Requires: `counted_ids`.
     """
 
-    def __init__(self, store: ObjectStore, limits: Limits, slot_block: int | None) -> None:
+    def __init__(
+        self,
+        store: ObjectStore,
+        limits: Limits,
+        slot_block: int | None,
+        *,
+        shared_epochs: bool = False,
+    ) -> None:
         ticks = itertools.count(START_MS, 1000)
         self.store = store
         self._ticks = ticks
@@ -139,6 +146,7 @@ class Writer:
             clock_ms=lambda: next(ticks),
             engine="golden",
             slot_block=slot_block,
+            shared_epochs=shared_epochs,
         )
 
     def commit(

@@ -13,6 +13,7 @@ from colonnade.manifests.errors import (
 )
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import PartitionField, RowSetEntry
+from colonnade.manifests.model.members import SHARED_EPOCHS
 from colonnade.manifests.model.operations import (
     AlterSchema,
     CreateTable,
@@ -138,7 +139,7 @@ def begun(log: Log) -> Snapshot:
 def test_a_partitioned_table_needs_the_feature_of_readers_and_writers() -> None:
     log = make_log()
     head = begun(log)
-    assert head.reader_features == head.writer_features == {PARTITIONS, FREED_SLOTS}
+    assert head.reader_features == head.writer_features == {PARTITIONS, FREED_SLOTS, SHARED_EPOCHS}
     assert head.table("orders").partition_fields == (BY_ID,)
     plain = make_log()
     assert PARTITIONS not in plain.commit(change(table()), database(plain.store)).reader_features
@@ -149,10 +150,11 @@ def test_a_writer_that_does_not_know_the_feature_is_refused(
 ) -> None:
     log = make_log()
     head = begun(log)
-    monkeypatch.setattr("colonnade.manifests.commit.conflicts.WRITER_FEATURES", {FREED_SLOTS})
+    known = {FREED_SLOTS, SHARED_EPOCHS}
+    monkeypatch.setattr("colonnade.manifests.commit.conflicts.WRITER_FEATURES", known)
     with pytest.raises(UnsupportedFormatError, match="partitions; upgrade"):
         log.commit(append(partitioned("i:1")), head)
-    monkeypatch.setattr("colonnade.manifests.state.fold.READER_FEATURES", {FREED_SLOTS})
+    monkeypatch.setattr("colonnade.manifests.state.fold.READER_FEATURES", known)
     with pytest.raises(UnsupportedFormatError, match="partitions; upgrade"):
         log.read_head()
 

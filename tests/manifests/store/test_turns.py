@@ -89,8 +89,8 @@ def test_a_killed_process_delays_no_writer_and_a_stopped_process_delays_one_once
         os.kill(process.pid, signal.SIGSTOP)
         landed = Mock(return_value=False)
         with store.turn(MANIFEST) as turn:
-            assert not wait_for_turn(turn, landed, 3 * LOOK_S)
-        assert landed.call_count == 4
+            assert not wait_for_turn(turn, landed, limit_s=3 * LOOK_S)
+        assert landed.call_count == 5
         # Whoever comes now does not wait at all.
         with store.turn(MANIFEST) as turn:
             assert turn.take(0)
@@ -135,7 +135,7 @@ def test_a_commit_of_another_writer_ends_the_wait_for_a_turn(store: LocalStore) 
     with store.turn(MANIFEST) as first, LocalStore(store.url).turn(MANIFEST) as second:
         assert first.take(0)
         answers = iter([False, False, True])
-        assert wait_for_turn(second, lambda waited: waited and next(answers))
+        assert wait_for_turn(second, lambda waited: waited and next(answers), lambda: None)
         assert not second.take(0)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.simulation.actors.appender import Appender
 from tests.simulation.actors.compactor import MANY, Compactor
 from tests.simulation.actors.driver import Driver
 from tests.simulation.actors.keeper import Keeper
@@ -33,3 +34,16 @@ ACTORS: tuple[Actor, ...] = (
     Vacuumer(),
     Litterer(),
 )
+
+SHARING: tuple[Actor, ...] = (
+    Appender(),
+    Writer(2),
+    Reader(2),
+    Keeper(0.5),
+    Compactor(0.5),
+    Partitioner(0.5),
+    Undropper(0.5),
+    Driver(0.5),
+    Vacuumer(1),
+)
+"""Writers whose appends share epochs, and the work that may come between."""
