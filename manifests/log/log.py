@@ -121,7 +121,8 @@ class Log(LogReader):
         concurrent writers do not matter unless they conflict: rows that the change removes are
         followed through them. The change is durable when the call returns. Cost: one PUT, three
         GETs, one more GET for each epoch since the base; and if a checkpoint is due, the checkpoint
-        and three GETs.
+        and three GETs. If the log was seen less than the store's `trust_s` seconds ago, one GET
+        instead of three.
 
         Raises ConflictError; AlreadyExistsError for the name of a new table; InvalidInputError for
         an invalid change; NotFoundError if the database was dropped or replaced;
