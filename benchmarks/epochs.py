@@ -16,12 +16,14 @@ from benchmarks.measure import Figure, in_turn, interleave, median_ratio
 from colonnade.manifests.checkpoint.writer import store_snapshot
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.epochs.freed_slots import put_mark
+from colonnade.manifests.epochs.slots import read_slot
 from colonnade.manifests.ids import new_table_id, new_transaction_id
 from colonnade.manifests.log.log import Log, create_database
-from colonnade.manifests.model.codec import encode_model
+from colonnade.manifests.model.codec import encode_epoch, encode_model
 from colonnade.manifests.model.operations import (
     Anchor,
     CreateTable,
+    Epoch,
     Operation,
     SetComment,
     Stub,
@@ -127,13 +129,19 @@ def build(path: Path, floor: int) -> None:
     if floor:
         state = at_floor(store, state, floor)
         state = send(log, state, Vacuum(floor=floor, anchors=state.anchors))
+        put_stub(store, floor, floor, state.anchors[0])
     for number in range(2 * KEPT):
         state = comment(log, state, f"built {number}")
     log.try_checkpoint(state)
 
 
 def at_floor(store: ObjectStore, state: Snapshot, floor: int) -> Snapshot:
-    """Store the state as that of a much later epoch, which becomes the floor."""
+    """Store the state as that of a much later epoch, which becomes the floor.
+
+    Its epoch remains until a vacuum has committed the floor, as in a log that was really written.
+    """
+    newest = read_slot(store, state.epoch)
+    assert isinstance(newest, Epoch)
     store.delete(epoch_name(state.epoch))
     late, ref = store_snapshot(store, replace(state, epoch=floor))
     anchor = Anchor(epoch=floor, root=ref.root, check=ref.check)
@@ -142,7 +150,15 @@ def at_floor(store: ObjectStore, state: Snapshot, floor: int) -> Snapshot:
     whole = blocks.whole_below(floor)
     for block in range(whole):
         put_mark(store, blocks, block, anchor)
-    for number in range(blocks.first(whole), floor + 1):
-        stub = Stub(removed=number, floor=floor, anchor=anchor)
-        store.put(epoch_name(number), encode_model(stub), sync=False)
+    for number in range(blocks.first(whole), floor):
+        put_stub(store, number, floor, anchor)
+    store.put(
+        epoch_name(floor), encode_epoch(newest.model_copy(update={"epoch": floor})), sync=False
+    )
     return replace(late, floor=floor, anchors=(anchor,))
+
+
+def put_stub(store: ObjectStore, number: int, floor: int, anchor: Anchor) -> None:
+    """Say that an epoch was removed, as a vacuum does."""
+    stub = Stub(removed=number, floor=floor, anchor=anchor)
+    store.put(epoch_name(number), encode_model(stub), sync=False)
