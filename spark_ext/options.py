@@ -17,7 +17,7 @@ from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.sizes import parse_size
 from colonnade.manifests.state.partition_layout import split_fields
 from colonnade.manifests.store import StoreAddress, is_url
-from colonnade.manifests.store.option_text import option_values
+from colonnade.manifests.store.option_text import option_texts, option_values
 from colonnade.tableformat.table.kept_epochs import is_tag
 from colonnade.tableformat.table.time_travel import timestamp_ms
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings
@@ -156,6 +156,15 @@ def storage_of(options: Mapping[str, str]) -> dict[str, Any]:
             if key.lower().startswith(_STORAGE)
         }
     )
+
+
+def storage_texts(address: StoreAddress) -> dict[str, str]:
+    """Return the options of a store as those of a read or write, for `storage_of`.
+
+    They may hold secrets. Raises InvalidInputError that names an option without a text.
+    """
+    texts = option_texts(address.storage_options)
+    return {f"{_STORAGE}{name}": text for name, text in texts.items()}
 
 
 def epoch_or_tag(version: int | str) -> tuple[int | None, str | None]:

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from colonnade.cli import look
+from colonnade.cli.addresses import addressed
 from colonnade.cli.compact import compact
 from colonnade.cli.create import create
 from colonnade.cli.doctor import doctor
@@ -132,4 +133,4 @@ app.callback()(_root)
 for panel, commands in COMMANDS.items():
     for each in commands:
         name = each.__name__.rstrip("_")
-        app.command(name, help=_help(each), rich_help_panel=panel)(guarded(each))
+        app.command(name, help=_help(each), rich_help_panel=panel)(guarded(addressed(each)))

@@ -6,12 +6,14 @@ from typing import Annotated
 
 import typer
 
+from colonnade.manifests.store import StoreAddress
+
 PathArgument = Annotated[
-    str, typer.Argument(metavar="PATH", help="A database, a table in it, or a lone table.")
+    StoreAddress, typer.Argument(metavar="PATH", help="A database, a table in it, or a lone table.")
 ]
-DatabaseArgument = Annotated[str, typer.Argument(metavar="DATABASE", help="A database.")]
+DatabaseArgument = Annotated[StoreAddress, typer.Argument(metavar="DATABASE", help="A database.")]
 TableArgument = Annotated[
-    str, typer.Argument(metavar="TABLE", help="A table: DATABASE/NAME, or a lone table.")
+    StoreAddress, typer.Argument(metavar="TABLE", help="A table: DATABASE/NAME, or a lone table.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 EpochOption = Annotated[

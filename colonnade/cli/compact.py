@@ -70,7 +70,7 @@ def compact(
             raise InvalidInputError("A z-order rewrites all RowSets; leave out --dry-run.")
         output.show(plan.model_dump(), Text(str(plan)))
         return
-    to_read = plan.bytes_in if names is None else table_facts(place, place.state, table).bytes
+    to_read = plan.bytes_in if names is None else table_facts(place, place.state, table.url).bytes
     engine = choose_engine(to_read, spark, spark_above)
     with progress(output, f"compact {plan.name}", "bytes", to_read) as advance:
         begun = begun.elsewhere(_workplace(place, engine, output, advance))

@@ -16,7 +16,8 @@ def create(database: DatabaseArgument, json: JsonOption = False) -> None:
 
     Without a database, `import` creates a lone table, which is its own database.
     """
-    path = ArrowDatabase.create(database).path
+    made = ArrowDatabase.create(database)
     Output(json).show(
-        database_facts(open_database(path), []), Text(f"Created the database {path}.")
+        database_facts(open_database(made.address), []),
+        Text(f"Created the database {made.path}."),
     )

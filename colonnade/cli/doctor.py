@@ -21,7 +21,7 @@ from colonnade.cli.exit_codes import ExitCode
 from colonnade.cli.output import Output, rows_table, size
 from colonnade.cli.places import open_place
 from colonnade.manifests.errors import ColonnadeError
-from colonnade.manifests.store import LocalStore, ObjectStore
+from colonnade.manifests.store import LocalStore, ObjectStore, StoreAddress
 from colonnade.manifests.version import VERSION
 
 Status = Literal["ok", "absent", "problem"]
@@ -47,7 +47,7 @@ class Check:
 
 def doctor(
     database: Annotated[
-        str | None,
+        StoreAddress | None,
         typer.Argument(metavar="[DATABASE]", help="Check this database and its store, too."),
     ] = None,
     start_spark: Annotated[
@@ -147,7 +147,7 @@ def _check_session() -> Check:
     return Check("session", "ok", f"Spark {found.spark}, {found.source} source")
 
 
-def _check_store(path: str) -> list[Check]:
+def _check_store(path: StoreAddress) -> list[Check]:
     """Check that the log of a database can be read, and what its store can do."""
     try:
         place = open_place(path)

@@ -30,6 +30,7 @@ from colonnade.cli.places import Place, open_place
 from colonnade.cli.progress import progress
 from colonnade.cli.read_rows import live_rows
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.spark_ext.options import storage_texts
 from colonnade.tableformat.scan.arrow_scan import Scan
 from colonnade.tableformat.scan.run import read_plan_parallel
 
@@ -155,7 +156,8 @@ def _export_by_spark(
     output: Output,
 ) -> int:
     session = start_spark(engine, output)
-    frame = session.read.format("colonnade").option("epoch", scan.epoch).load(place.location.url)
+    reader = session.read.format("colonnade").options(**storage_texts(place.location.address))
+    frame = reader.option("epoch", scan.epoch).load(place.location.url)
     if where is not None:
         frame = frame.where(where)
     # Spark would read a dot in an unquoted name as the path to a field of a struct.

@@ -29,6 +29,8 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import CreateTable
 from colonnade.manifests.state.partition_layout import split_fields
 from colonnade.manifests.state.snapshot import Snapshot, TableState
+from colonnade.manifests.store import StoreAddress
+from colonnade.spark_ext.options import storage_texts
 from colonnade.tableformat.compaction.auto import compact_after
 from colonnade.tableformat.location import Location, locate
 from colonnade.tableformat.statements.commit import commit_written
@@ -143,7 +145,7 @@ def import_(
     )
 
 
-def _target(table: str, mode: Mode, design: _Design) -> _Target:
+def _target(table: StoreAddress, mode: Mode, design: _Design) -> _Target:
     location = locate(table)
     log = Log(location.store)
     base = log.read_head() if location.exists else None
@@ -230,20 +232,21 @@ def _import_by_spark(
     note = f"colonnade import {secrets.token_hex(4)}"
     paths = [str(file.resolve()) for file in files]
     rows = session.read.option("mergeSchema", True).parquet(*paths)
-    writer = rows.write.format("colonnade").option("userMetadata", note)
+    address = target.location.address
+    writer = rows.write.format("colonnade").options(**storage_texts(address))
+    writer = writer.option("userMetadata", note)
     for name, value in (("sortKey", design.sort_key), ("partitionBy", design.partition_by)):
         if value is not None:
             writer = writer.option(name, value)
-    table = target.location.url
-    writer.mode("overwrite" if mode == "overwrite" else "append").save(table)
+    writer.mode("overwrite" if mode == "overwrite" else "append").save(address.url)
     # Concurrent writers may have committed meanwhile, so the newest epoch may not be this one.
     made = next(
         each
-        for each in ArrowTable.open(table).history()
+        for each in ArrowTable.open(address).history()
         if each.parameters.get("userMetadata") == note
     )
     return ImportFacts(
-        table=table,
+        table=address.url,
         epoch=made.epoch,
         rows=made.rows_added,
         rowsets=made.rowsets_added,

@@ -21,7 +21,10 @@ from colonnade.cli.places import open_database
 from colonnade.maintain.journal import write_line
 from colonnade.maintain.round import Round, StepError, read_plans, run_round
 from colonnade.manifests.errors import ColonnadeError, InvalidInputError, NotFoundError
+from colonnade.manifests.store import StoreAddress
 from colonnade.tableformat.location import find_store
+
+NO_JOURNAL = "{} is not on a local disk and keeps no journal of rounds; --json prints the lines."
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
@@ -42,8 +45,8 @@ def maintain(
 
     The command is fit for cron, and safe to run beside readers and writers. With --every it keeps
     running: it prints an error and tries the step again in the next round. Without --every, an
-    error sets the exit code. Each round appends a line to _manifest/maintenance.jsonl in the
-    database.
+    error sets the exit code. On a local disk, each round appends a line to
+    _manifest/maintenance.jsonl in the database.
     """
     output = Output(json)
     seconds = None if every is None else parse_interval(every)
@@ -66,7 +69,8 @@ def maintain(
             _write_end(database, begun, error, output)
             raise
         try:
-            write_line(place.location.store, done)
+            if not write_line(place.location.store, done):
+                output.note(NO_JOURNAL.format(place.location.store.url))
         finally:
             output.show_line(done, *_view(done))
         return done
@@ -79,7 +83,7 @@ def maintain(
         repeat(one_round, seconds, output)
 
 
-def _write_end(path: str, begun: datetime, error: BaseException, output: Output) -> None:
+def _write_end(path: StoreAddress, begun: datetime, error: BaseException, output: Output) -> None:
     """Write the journal line of a round that an error ended; print a note if that fails."""
     code, sentence = explain(error)
     seconds = (datetime.now(timezone.utc) - begun).total_seconds()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import Snapshot, TableState
+from colonnade.manifests.store import StorePath
 from colonnade.tableformat.location import Location, locate_existing
 from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.table import ArrowTable
@@ -44,7 +45,7 @@ class Place:
         return ArrowDatabase(self.location.store, self.log, self.head)
 
 
-def open_place(path: str) -> Place:
+def open_place(path: StorePath) -> Place:
     """Open the database or table at `path`; reads the head of the log.
 
     Raises NotFoundError if it does not exist, and CorruptionError or UnsupportedFormatError if the
@@ -58,7 +59,7 @@ def open_place(path: str) -> Place:
     return place
 
 
-def open_database(path: str) -> Place:
+def open_database(path: StorePath) -> Place:
     """Open the database at `path`.
 
     Raises the errors of `open_place`, and InvalidInputError for a table in a database.

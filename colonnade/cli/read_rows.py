@@ -27,6 +27,7 @@ from colonnade.cli.engine import ABOVE, AboveOption, SparkOption, choose_engine,
 from colonnade.cli.output import Output, rows_table
 from colonnade.cli.places import Place, open_place
 from colonnade.cli.progress import progress
+from colonnade.spark_ext.options import storage_texts
 from colonnade.tableformat.scan.arrow_scan import Scan
 from colonnade.tableformat.scan.plan import ScanPlan
 from colonnade.tableformat.scan.run import read_plan_parallel
@@ -119,8 +120,11 @@ def count(
         engine = choice.name
         if choice.name == "spark":
             session = start_spark(choice, output)
-            reader = session.read.format("colonnade").option("epoch", scan.epoch)
-            rows = reader.load(place.location.url).where(where).count()
+            reader = session.read.format("colonnade").options(
+                **storage_texts(place.location.address)
+            )
+            frame = reader.option("epoch", scan.epoch).load(place.location.url)
+            rows = frame.where(where).count()
         else:
             rows = _count_here(place, scan, output)
     facts = CountFacts(place.location.url, scan.epoch, rows, engine)

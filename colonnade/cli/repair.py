@@ -14,6 +14,7 @@ from colonnade.cli.output import Output
 from colonnade.cli.places import open_place
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.store import StoreAddress
 from colonnade.tableformat.location import locate_existing
 from colonnade.tableformat.repair.caches import rebuild_caches
 
@@ -68,7 +69,9 @@ def repair(
     output.show(result.to_json(), Text(str(result)))
 
 
-def _repair_caches(path: str, give_up_lost_epochs: bool, yes: bool, output: Output) -> None:
+def _repair_caches(
+    path: StoreAddress, give_up_lost_epochs: bool, yes: bool, output: Output
+) -> None:
     """Rebuild checkpoint and hint without opening the database: its head may be unreadable."""
     store = locate_existing(path).store
     if give_up_lost_epochs:

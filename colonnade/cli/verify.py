@@ -14,7 +14,7 @@ from colonnade.cli.exit_codes import ExitCode
 from colonnade.cli.output import Output
 from colonnade.cli.progress import progress
 from colonnade.manifests.errors import CorruptionError
-from colonnade.manifests.store import open_store
+from colonnade.manifests.store import StoreAddress, open_store
 from colonnade.tableformat.location import locate_existing
 from colonnade.tableformat.verify.findings import VerifyReport
 from colonnade.tableformat.verify.run import verify_path
@@ -75,12 +75,12 @@ def _exit_code(report: VerifyReport) -> ExitCode:
     return ExitCode.UNSUPPORTED_FORMAT if newer else ExitCode.STORE
 
 
-def _stored_bytes(path: str) -> int:
+def _stored_bytes(path: StoreAddress) -> int:
     """Return the bytes of all files below the path, as the store lists them, damaged or not."""
     return sum(info.size for info in open_store(path).list(""))
 
 
-def _tables(path: str) -> list[str] | None:
+def _tables(path: StoreAddress) -> list[str] | None:
     """Return the table that `path` names; None for a database, or if damage hides what it is."""
     try:
         table = locate_existing(path).table

@@ -24,14 +24,14 @@ JOURNAL_BYTES = 4 * 2**20
 """A longer journal is renamed, and replaces the previous renamed one. It holds years of rounds."""
 
 
-def write_line(store: ObjectStore, line: object) -> None:
+def write_line(store: ObjectStore, line: object) -> bool:
     """Append one JSON document to the journal; lines of concurrent processes stay whole.
 
-    Writes nothing if the store is not a local directory. Raises StoreError if the file cannot be
-    written.
+    Returns false, and writes nothing, if the store is not a local directory: no other store can
+    append. Raises StoreError if the file cannot be written.
     """
     if not isinstance(store, LocalStore):
-        return
+        return False
     data = orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE)
     path = Path(store.locate(JOURNAL))
     try:
@@ -41,6 +41,7 @@ def write_line(store: ObjectStore, line: object) -> None:
                 path.replace(store.locate(OLDER_JOURNAL))
     except OSError as error:
         raise StoreError(f"{path}: {error.strerror}.") from error
+    return True
 
 
 def _append(file: int, data: bytes) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from colonnade.manifests.errors import InvalidInputError
@@ -37,3 +38,31 @@ def option_value(name: str, text: str) -> Any:
 def option_values(texts: Mapping[str, str]) -> dict[str, Any]:
     """Return the values of storage options by name. Raises as `option_value`."""
     return {name: option_value(name, text) for name, text in texts.items()}
+
+
+def option_texts(options: Mapping[str, Any]) -> dict[str, str]:
+    """Return the texts of storage options by name, from which `option_values` reads the values.
+
+    Raises: InvalidInputError that names the option, and not its value, for a value without such a
+    text: anything that JSON cannot hold, None, fractions, and numbers of ten digits or more.
+    """
+    return {name: _text_of(name, value) for name, value in options.items()}
+
+
+def _text_of(name: str, value: Any) -> str:
+    for text in (value, _json(value)):
+        if isinstance(text, str):
+            with suppress(InvalidInputError):
+                again = option_value(name, text)
+                if again == value and type(again) is type(value):
+                    return text
+    raise InvalidInputError(
+        f"Storage option {name} has a value that cannot be written as text, which Spark needs."
+    )
+
+
+def _json(value: Any) -> str | None:
+    try:
+        return json.dumps(value)
+    except (TypeError, ValueError):
+        return None

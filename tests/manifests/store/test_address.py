@@ -6,10 +6,12 @@ import pickle
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.store import LocalStore, StoreAddress, address, open_store
-from colonnade.manifests.store.option_text import option_value
+from colonnade.manifests.store.option_text import option_texts, option_value, option_values
 
 SECRET = "HUNTER2"
 
@@ -115,3 +117,30 @@ def test_an_option_that_is_no_json_is_named_without_its_value() -> None:
         option_value("client_kwargs", f'{{"secret": {SECRET}')
     assert SECRET not in str(refused.value)
     assert refused.value.__cause__ is None
+
+
+@given(
+    st.dictionaries(
+        st.text(min_size=1),
+        st.one_of(
+            st.text(),
+            st.sampled_from(["true", "false", "12", "0", '"x"', "{", "[1]", "null", "-1"]),
+            st.booleans(),
+            st.integers(0, 999_999_999),
+            st.dictionaries(st.text(), st.one_of(st.none(), st.text(), st.integers())),
+            st.lists(st.one_of(st.floats(allow_nan=False), st.text())),
+        ),
+    )
+)
+def test_an_option_written_as_text_is_read_with_its_value_and_type(options: dict[str, Any]) -> None:
+    again = option_values(option_texts(options))
+    assert again == options
+    assert {name: type(value) for name, value in again.items()} == {
+        name: type(value) for name, value in options.items()
+    }
+
+
+@pytest.mark.parametrize("value", [None, 1.5, -1, 10**9, object(), {"a": object()}, (1, 2)])
+def test_an_option_without_a_text_is_named_and_not_shown(value: object) -> None:
+    with pytest.raises(InvalidInputError, match="^Storage option port has a value that cannot"):
+        option_texts({"port": value})
