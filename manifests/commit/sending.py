@@ -91,6 +91,8 @@ class Sending:
         self._tried = False
         self.outdated = False
         self.offered = False
+        # Whether the log was followed to its end.
+        self._ended = False
         # Whether `done` is known to be committed and durable.
         self._settled = False
         # The last epochs up to the head, without gaps, and the notes that this writer has taken.
@@ -116,7 +118,7 @@ class Sending:
 
         No writer commits it after the end of the log, or after an epoch that conflicts with it.
         """
-        return self.offered and not (self._followed and _ends_log(self._followed[-1]))
+        return self.offered and not self._ended
 
     def look(self) -> None:
         """Read the slot after the base, and check that it belongs to the base's log.
@@ -185,7 +187,8 @@ class Sending:
             self.done = found
             return True
         if _ends_log(found):
-            raise dropped_error(self._store, self.head.epoch)
+            self._ended = True
+            raise dropped_error(self._store, found.epoch)
         self.carried = self.carried.follow(before, found)
         self._since.append(found)
         if len(self._followed) >= _FOLDED_AT_ONCE:
@@ -249,10 +252,10 @@ class Sending:
         Returns the beginning of the line that answers the note; None without a note. Raises as
         `check_head`.
         """
-        change, head = self.carried.change, self.head
-        if not can_share(change, head):
-            return None
         with self.true_errors():
+            change, head = self.carried.change, self.head
+            if not can_share(change, head):
+                return None
             check_head(change, self.base, head, self.carried.log.keeps)
         note = encode_note(change, self.base.epoch, head, engine, limits)
         if note is None or not turn.leave(note):

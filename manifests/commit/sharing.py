@@ -21,6 +21,7 @@ from colonnade.manifests.model.operations import (
     AddRowSets,
     Epoch,
     FurtherChange,
+    TransactionIdText,
 )
 from colonnade.manifests.model.schema import Model
 from colonnade.manifests.state.snapshot import Snapshot
@@ -29,11 +30,12 @@ from colonnade.manifests.state.snapshot import Snapshot
 class Note(Model):
     """An append whose writer waits. Up to epoch `followed` its writer has found no conflict.
 
-    Nor is the append in one of these epochs.
+    Nor is the append in one of these epochs. `head` is the transaction of the last of them.
     """
 
     database: TableIdText
     followed: Count
+    head: TransactionIdText
     change: FurtherChange
     ops: tuple[AddRowSet, ...]
 
@@ -68,7 +70,13 @@ def encode_note(
         metrics=dict(change.metrics) or None,
         ops=len(ops),
     )
-    note = Note(database=head.database, followed=head.epoch, change=described, ops=ops)
+    note = Note(
+        database=head.database,
+        followed=head.epoch,
+        head=head.transaction,
+        change=described,
+        ops=ops,
+    )
     try:
         line = encode_model(note)
     except ValueError:
@@ -96,13 +104,17 @@ def admit(
 
     `since` are the last epochs up to `head`, without gaps. A note is left out if an epoch after
     the one that its writer has followed is not among `since`, is not an append, or holds the
-    note's transaction.
+    note's transaction. It is also left out if the epoch that its writer has followed is another
+    one: its writer has followed an object in a freed slot, or a copy of the database.
     """
     oldest = head.epoch - len(since)
+    heads = [each.previous for each in since] + [head.transaction]
     admitted: dict[str, Note] = {}
     for note in notes:
         transaction = note.change.transaction
         if note.database != head.database or not oldest <= note.followed <= head.epoch:
+            continue
+        if note.head != heads[note.followed - oldest]:
             continue
         met = since[note.followed - oldest :]
         if all(only_adds(each) and transaction not in transactions_of(each) for each in met):

@@ -14,20 +14,32 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from colonnade.manifests.commit.change import Change
+from colonnade.manifests.commit.rebase.carried import begin
+from colonnade.manifests.commit.sending import Sending
 from colonnade.manifests.commit.turns import wait_for_turn
 from colonnade.manifests.errors import (
+    CommitUnknownError,
     ConflictError,
     CorruptionError,
     InvalidInputError,
+    NotFoundError,
     StoreError,
     UnsupportedFormatError,
 )
 from colonnade.manifests.limits import Limits
 from colonnade.manifests.log.creation import create_database
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.codec import decode_slot, encode_epoch
+from colonnade.manifests.model.codec import byte_check, decode_slot, encode_epoch
 from colonnade.manifests.model.members import changes_of, find_change, transactions_of
-from colonnade.manifests.model.operations import Epoch, FurtherChange, SetComment
+from colonnade.manifests.model.operations import (
+    Anchor,
+    DropDatabase,
+    Epoch,
+    FurtherChange,
+    RenameTable,
+    SetComment,
+    Stub,
+)
 from colonnade.manifests.object_names import MANIFEST, epoch_name
 from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.snapshot import Snapshot
@@ -49,6 +61,10 @@ from tests.log_samples import (
     with_orders,
 )
 from tests.noted_store import NotedStore, NotedTurn
+
+OTHER = "f" * 16
+
+ANCHOR = Anchor(epoch=2, root="1" * 32, check=byte_check(b""))
 
 
 def commit_together(store: NotedStore, changes: list[Change], base: Snapshot) -> list[Snapshot]:
@@ -181,6 +197,56 @@ def test_a_note_is_not_used_after_an_epoch_that_is_not_an_append() -> None:
         (other.transaction,),
         (mine.transaction,),
     ]
+
+
+def test_an_append_that_waits_when_the_database_is_dropped_is_refused_for_certain() -> None:
+    """Its note is of no use after the end of the log, so its writer may delete its files."""
+    store = NotedStore()
+    log = make_log(store)
+    base = with_orders(store, log)
+    store.meanwhile = lambda: make_log(store).commit(change(DropDatabase()), base)
+    with pytest.raises(NotFoundError, match="was dropped in epoch 2"):
+        log.commit(append(), base)
+
+
+def test_a_note_of_a_writer_that_has_followed_other_epochs_is_not_used() -> None:
+    """It has followed what a sleeper put into a freed slot, or a copy of the database."""
+    store = NotedStore()
+    start = with_orders(store, make_log(store))
+    copy = NotedStore()
+    for info in store.list(""):
+        copy.put(info.name, store.get(info.name), sync=False)
+    there, here = make_log(copy).commit(append(), start), make_log(store).commit(append(), start)
+    assert there.database == here.database
+    assert there.epoch == here.epoch
+    kept: list[bytes] = []
+    copy.meanwhile = lambda: kept.extend(copy.notes)
+    make_log(copy).commit(append(), there)
+    for base in (start, here):
+        store.notes = [*kept]
+        make_log(store).commit(append(), base)
+    assert kept
+    assert not any(each.further for each in epochs_of(store))
+
+
+def test_damage_that_a_freed_slot_explains_is_not_reported_while_an_append_waits() -> None:
+    store = NotedStore()
+    base = with_orders(store, make_log(store))
+    sending = Sending(append(), base, store)
+    sending.carried = begin(sending.change, base, make_log(store))
+    # A renaming of a table that does not exist. Its epoch does not fit the state.
+    odd = shared_epoch(base).model_copy(
+        update={"further": None, "ops": (RenameTable(table=OTHER, name="x"),)}
+    )
+    store.put(epoch_name(odd.epoch), encode_epoch(odd), sync=False)
+    sending.look()
+    assert not sending.follow(waited=True)
+    removed = Stub(removed=odd.epoch, floor=odd.epoch, anchor=ANCHOR)
+    with (
+        patch("colonnade.manifests.commit.sending.find_freed", lambda *_: removed),
+        pytest.raises(CommitUnknownError, match="removed by retention"),
+    ):
+        sending.offer(store.turn(MANIFEST), "test", Limits())
 
 
 @pytest.mark.parametrize("kind", ["overwrite", "delete", "expects", "large"])
