@@ -45,9 +45,15 @@ class StoreAddress:
         """Return the address of a path or URL, after registering its options.
 
         The user, password and query of a URL count as options, too. An address is returned as it
-        is. Does no I/O. Raises InvalidInputError for a text that names no place, for options of a
-        local path, and for options beside an address.
+        is. Does no I/O. Raises InvalidInputError for a text that names no place, for options that
+        are no dictionary, for options of a local path, and for options beside an address.
         """
+        if storage_options is not None and not isinstance(storage_options, Mapping):
+            # The message names the type alone, because the value may be a secret.
+            raise InvalidInputError(
+                "storage_options must be a dictionary of options by name, not of type"
+                f" {type(storage_options).__name__}."
+            )
         if isinstance(path, StoreAddress):
             if storage_options:
                 raise InvalidInputError(f"{path.url} has its storage options already.")
@@ -61,6 +67,8 @@ class StoreAddress:
                 )
             return cls(text)
         url, hidden = _without_credentials(text)
+        if url.endswith(":"):
+            raise InvalidInputError(f"{url}// names no place; write {url}//bucket/folder.")
         held = _Held(dict(storage_options or {}), *hidden)
         return cls(url, None if held == _Held() else _REGISTRY.name_of(held))
 

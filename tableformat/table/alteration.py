@@ -222,8 +222,13 @@ def plan_alterations(table: TableState, changes: Iterable[Alteration]) -> tuple[
             case DropColumn():
                 kept = table.partition_fields if layout is None else layout
                 schema = _drop(schema, change, table, kept)
-            case _:
+            case RenameColumn() | CommentColumn() | DropNotNull() | MoveColumn():
                 schema = _edit(schema, change)
+            case _:
+                raise InvalidInputError(
+                    "A change must be one of the alterations of colonnade, such as"
+                    f" colonnade.DropColumn, not {change!r}."
+                )
     check_bloom_columns(properties, schema)
     if schema == table.schema:
         return (*operations, *_set_layout(table, layout))

@@ -459,7 +459,13 @@ class ArrowTable(RowMethods):
         return RowCounts(head.epoch)
 
     def time_of(self, epoch: int) -> datetime | None:
-        """Return when an epoch was committed; None if retention removed it. Costs two GETs."""
+        """Return when an epoch was committed; None if retention removed it. Costs two GETs.
+
+        Raises NotFoundError for an epoch that does not exist, and InvalidInputError unless it is a
+        whole number.
+        """
+        if epoch_number(epoch) < 0:
+            raise NotFoundError(f"Epoch {epoch} of {self.path} does not exist.")
         found = next(self._log.read_epochs(epoch, limit=1), None)
         gone = found is None or self._log.is_freed(epoch, self.snapshot)
         return None if found is None or gone else moment(found.time_ms)

@@ -52,6 +52,24 @@ def test_the_parent_and_the_child_of_an_address_have_its_credentials() -> None:
     assert StoreAddress("/data").parent is None
 
 
+@pytest.mark.parametrize("given", [5, SECRET, [("key", SECRET)]])
+@pytest.mark.parametrize("path", ["s3://bucket/x", "x"])
+def test_options_that_are_no_dictionary_are_refused_without_their_value(
+    path: str, given: Any
+) -> None:
+    with pytest.raises(InvalidInputError, match="must be a dictionary of options") as refused:
+        StoreAddress.of(path, given)
+    assert SECRET not in refused.value.message
+
+
+@pytest.mark.parametrize(
+    "text", ["s3://", "s3:///", "gs://", "s3://me:pass@", "simplecache::s3://"]
+)
+def test_a_url_that_names_no_place_is_refused_in_a_sentence_about_that(text: str) -> None:
+    with pytest.raises(InvalidInputError, match=r"names no place; write .*://bucket/folder\.$"):
+        StoreAddress.of(text)
+
+
 def test_equal_options_have_one_name_and_other_options_another() -> None:
     first = StoreAddress.of("s3://b/x", {"key": "a", "secret": SECRET})
     assert first == StoreAddress.of("s3://b/x", {"secret": SECRET, "key": "a"})

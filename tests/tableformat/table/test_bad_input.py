@@ -262,3 +262,18 @@ def test_rowsets_to_repair_that_are_no_ids_are_refused(
     table: colonnade.ArrowTable, tmp_path: Path, rowsets: Any
 ) -> None:
     refused(lambda: table.repair(rowsets, rescue=tmp_path / "rescue"), "a list of ids")
+
+
+@pytest.mark.parametrize("change", [5, None, "DROP COLUMN id", colonnade.DropColumn])
+def test_a_change_that_is_no_alteration_is_refused(
+    table: colonnade.ArrowTable, change: Any
+) -> None:
+    refused(lambda: table.alter(colonnade.CommentTable("new"), change), "one of the alterations of")
+    assert table.refresh().epoch == 2
+
+
+@pytest.mark.parametrize("epoch", ["2", 1.0, None])
+def test_the_time_of_what_is_no_epoch_is_refused(table: colonnade.ArrowTable, epoch: Any) -> None:
+    refused(lambda: table.time_of(epoch), "must be a whole number")
+    with pytest.raises(colonnade.NotFoundError, match=r"Epoch -1 of .* does not exist"):
+        table.time_of(-1)
