@@ -162,7 +162,8 @@ def decode_table(ref: MapRef, name: str) -> PageTable:
         or offsets.min() < 0
         or not inside.all()
         or (stored.any() and not ref.bundles)
-        or ((offsets + lengths)[stored] > ends[bundle_indexes[stored]]).any()
+        # The sum of an offset and a length may exceed 64 bits.
+        or (lengths > ends[bundle_indexes] - offsets)[stored].any()
     ):
         raise CorruptionError(f"{name} is malformed: a page of a map lies outside its bundle.")
     return PageTable(ref.count, ref.bundles, bundle_indexes, offsets, lengths)
