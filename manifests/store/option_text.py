@@ -29,7 +29,7 @@ def option_value(name: str, text: str) -> Any:
     if text in ("true", "false") or _NUMBER.fullmatch(text) or text.startswith(_JSON_BEGINS):
         try:
             return json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             # Without a cause, because the cause would show the value.
             raise InvalidInputError(f"Storage option {name} is not valid JSON.") from None
     return text
