@@ -1,0 +1,196 @@
+"""Tests mirror the tree: a module of the two lower packages has the test module of its path.
+
+`ELSEWHERE` names the modules that another test module covers. A new module is not among them, so it
+needs tests of its own.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.test_layers import BELOW, ROOT
+
+PACKAGES = ("manifests", "tableformat")
+MODULE = re.compile(r"colonnade(\.[a-z_0-9]+)+")
+
+ELSEWHERE = {
+    "manifests/arrays/test_entry_segment.py": ("arrays.entry_block", "arrays.segment_objects"),
+    "manifests/checkpoint/test_checkpoint.py": (
+        *("checkpoint.reader", "checkpoint.root", "checkpoint.writer"),
+    ),
+    "manifests/checkpoint/test_stored_tables.py": ("checkpoint.stored_object",),
+    "manifests/commit/rebase/test_origin.py": ("commit.rebase.compaction",),
+    "manifests/commit/rebase/test_rebase.py": (
+        *("commit.rebase.carried", "commit.rebase.reads", "commit.rebase.targets"),
+    ),
+    "manifests/commit/test_guards.py": ("commit.change",),
+    "manifests/commit/test_turns.py": ("store.local_turns",),
+    "manifests/compaction/test_picker.py": (
+        *("arrays.entry_table", "compaction.facts", "compaction.plan"),
+    ),
+    "manifests/epochs/test_clocks.py": ("clock", "epochs.dating", "epochs.epoch_times"),
+    "manifests/log/test_budgets.py": ("log.following", "log.last_look"),
+    "manifests/log/test_log.py": ("engine", "limits", "log.reader"),
+    "manifests/log/test_log_gaps.py": ("epochs.slot_reader", "epochs.slots"),
+    "manifests/log/test_log_machine.py": ("commit.sending", "state.rowsets_fold"),
+    "manifests/log/test_removed_folder.py": ("log.dropping", "log.removed_objects"),
+    "manifests/model/test_codec.py": ("model.entries", "model.operations"),
+    "manifests/state/test_alter.py": ("state.fold", "state.snapshot"),
+    "manifests/commit/test_sharing.py": ("model.members",),
+    "manifests/store/test_conformance.py": (
+        *("ids", "store.base", "store.local_files", "store.memory"),
+    ),
+    "manifests/store/test_s3.py": (
+        *("store.s3.address", "store.s3.client", "store.s3.probe", "store.s3.settings"),
+        *("store.s3.store", "store.s3.writer"),
+    ),
+    "manifests/store/test_s3_faults.py": ("store.s3.failures",),
+    "manifests/vacuum/test_anchor_read_back.py": ("vacuum.floor",),
+    "manifests/vacuum/test_cost.py": ("vacuum.references",),
+    "manifests/vacuum/test_gives_way.py": ("commit.vacuum_conflicts",),
+    "manifests/vacuum/test_run.py": (
+        *("model.named_objects", "vacuum.objects", "vacuum.plan", "vacuum.removal"),
+        *("vacuum.result", "vacuum.retention"),
+    ),
+    "manifests/epochs/test_freed_slots.py": ("vacuum.freeing",),
+    "tableformat/repair/test_anchors.py": (
+        *("vacuum.copies", "vacuum.later_floor", "repair.caches"),
+    ),
+    "spark_ext/test_wheel.py": ("version",),
+    "test_errors.py": ("errors",),
+    "tableformat/table/test_renumber.py": ("state.rowset_ids",),
+    "tableformat/types/test_valid_text.py": ("model.text_policy", "types.bound_text"),
+    "tableformat/write/test_replaced_columns.py": ("state.replaced_columns",),
+    "manifests/arrays/test_bounds.py": ("arrays.statistics_block",),
+    "tableformat/compaction/test_endings.py": ("compaction.execute",),
+    "tableformat/compaction/test_leases.py": ("compaction.lease",),
+    "tableformat/compaction/test_optimize.py": ("compaction.auto", "compaction.commit"),
+    "tableformat/compaction/test_run.py": (
+        *("compaction.concatenate", "compaction.inputs", "compaction.job", "compaction.merge"),
+        *("compaction.zorder", "rowset.sort"),
+    ),
+    "tableformat/partition/test_compaction.py": ("partition.divide",),
+    "spec/test_partition_vectors.py": ("partition.transforms",),
+    "tableformat/partition/test_partitioned_table.py": (
+        *("partition.prune", "statements.overwrite_partitions", "verify.partition_check"),
+    ),
+    "tableformat/predicate/test_bind.py": ("predicate.bound", "predicate.storage"),
+    "tableformat/predicate/test_prune_and_evaluate.py": (
+        *("predicate.builder", "predicate.evaluate", "predicate.prune"),
+    ),
+    "tableformat/predicate/test_json_form.py": ("predicate.expressions",),
+    "tableformat/predicate/test_sql.py": (
+        *("predicate.casts", "predicate.intervals", "predicate.literals"),
+        *("predicate.sql_grammar", "predicate.times"),
+    ),
+    "tableformat/repair/test_repair.py": ("repair.reading", "repair.rescue", "repair.rowsets"),
+    "tableformat/rowset/test_block.py": (
+        *("rowset.block_statistics", "rowset.column", "rowset.stored_block"),
+        *(f"rowset.encodings.{each}" for each in ("constant", "dictionary", "encoded")),
+        *(f"rowset.encodings.{each}" for each in ("integers", "narrowed", "null", "plain")),
+    ),
+    "tableformat/rowset/test_bloom_filter.py": ("rowset.filter_pruning", "rowset.sparse_index"),
+    "tableformat/rowset/test_read_back.py": ("rowset.output",),
+    "tableformat/rowset/test_rowset.py": (
+        *("rowset.column_segments", "rowset.reader", "rowset.source", "rowset.writer"),
+    ),
+    "tableformat/rowset/test_rowset_corruption.py": ("rowset.footer",),
+    "tableformat/scan/test_narrow.py": ("scan.run",),
+    "tableformat/scan/test_scan.py": ("scan.arrow_scan", "scan.selection"),
+    "tableformat/statements/test_keys.py": ("statements.key_guard", "statements.upsert"),
+    "tableformat/statements/test_reported.py": ("statements.rerun", "statements.statement"),
+    "tableformat/statements/test_statements.py": (
+        *("statements.append", "statements.assignments", "statements.commit"),
+        *("statements.delete", "statements.methods", "statements.update"),
+    ),
+    "tableformat/table/test_bad_input.py": ("types.conversion", "types.value_checks"),
+    "tableformat/table/test_restore.py": ("table.kept_epochs",),
+    "tableformat/table/test_table.py": (
+        *("table.database", "table.design", "table.history", "table.time_travel"),
+    ),
+    "tableformat/table/test_transaction.py": ("table.work",),
+    "tableformat/test_addresses.py": ("statements.update_job",),
+    "tableformat/types/test_conform.py": (
+        *("types.array_size", "types.arrow_input", "types.sound_arrays", "types.text_form"),
+    ),
+    "tableformat/types/test_divided_input.py": ("types.plain_form", "types.plain_size"),
+    "tableformat/verify/test_verify.py": (
+        *("verify.block_check", "verify.findings", "verify.job", "verify.log_check"),
+        *("verify.order_check", "verify.rowset_check", "verify.run"),
+    ),
+    "tableformat/partition/test_writer.py": ("rowset.task_writer", "rowset.write_options"),
+    "tableformat/write/test_sent_again.py": ("write.settings",),
+}
+"""Modules, below their package, by the test module that covers them."""
+
+
+def module_files() -> list[Path]:
+    """Return the modules of the lower packages, below the root of the project."""
+    files = (path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+    return sorted(path.relative_to(ROOT) for path in files if path.name != "__init__.py")
+
+
+def own_test(module: Path) -> Path:
+    return ROOT / "tests" / module.with_name(f"test_{module.name}")
+
+
+def below_package(module: Path) -> str:
+    return ".".join(module.with_suffix("").parts[1:])
+
+
+def test_every_module_has_a_test_module_of_its_path_or_one_that_is_named_here() -> None:
+    covered = {name for names in ELSEWHERE.values() for name in names}
+    missing = [
+        str(module)
+        for module in module_files()
+        if not own_test(module).exists() and below_package(module) not in covered
+    ]
+    assert not missing, f"no test module for {', '.join(missing)}"
+
+
+@pytest.mark.parametrize("test", ELSEWHERE)
+def test_a_test_module_that_is_named_here_exists_and_reaches_each_module_once(test: str) -> None:
+    known = {below_package(module): module for module in module_files()}
+    path = ROOT / "tests" / test
+    assert path.exists(), f"{test} does not exist"
+    reached = reachable(path)
+    for name in ELSEWHERE[test]:
+        assert name in known, f"{name} does not exist"
+        assert not own_test(known[name]).exists(), f"{name} has tests of its own"
+        users = [each for each, names in ELSEWHERE.items() if name in names]
+        assert users == [test], f"{name} is named for {', '.join(users)}"
+        module = ".".join(known[name].with_suffix("").parts)
+        assert module in reached, f"{test} does not reach {module}"
+
+
+def reachable(path: Path) -> set[str]:
+    """Return the modules that a file imports, and those that these import; packages too."""
+    found, waiting = set[str](), [path]
+    while waiting:
+        for name in imported_names(waiting.pop()) - found:
+            found.add(name)
+            place = ROOT / name.replace(".", "/")
+            files = (place.with_suffix(".py"), place / "__init__.py")
+            waiting += [each for each in files if each.exists()]
+    return {name.removeprefix(BELOW) for name in found}
+
+
+@cache
+def imported_names(path: Path) -> set[str]:
+    """Return every name that a file imports, if it may be a module of ours, with its packages."""
+    names = set[str]()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names.update(each.name for each in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.update((node.module, *(f"{node.module}.{each.name}" for each in node.names)))
+        elif isinstance(node, ast.Constant) and MODULE.fullmatch(str(node.value)):
+            names.add(str(node.value))  # loaded by its name, when it is needed
+    ours = {name for name in names if name.partition(".")[0] in ("colonnade", "tests")}
+    parts = [name.split(".") for name in ours]
+    return {".".join(each[:end]) for each in parts for end in range(1, len(each) + 1)}
