@@ -102,7 +102,8 @@ class Carried:
             try:
                 carried = carried._follow(operation, table, first_id, theirs)
             except Overlap as overlap:
-                raise self._conflict(table, str(overlap), theirs) from overlap
+                happened = f"{overlap} of table {self._name(table)!r} changed"
+                raise self._conflict(happened, theirs) from overlap
             except CorruptionError as error:
                 if not self.change.fresh:
                     raise  # An earlier send may have followed this epoch while it was readable.
@@ -147,7 +148,10 @@ class Carried:
         if (own := self.compactions.get(table)) is not None:
             compaction = own.follow(operation, self.vectors)
             if compaction is None:
-                raise self._conflict(table, "RowSets that it rewrites", theirs)
+                name = self._name(table)
+                raise self._conflict(
+                    f"RowSets of table {name!r} that the compaction rewrites changed", theirs
+                )
             carried = replace(carried, compactions={**self.compactions, table: compaction})
         return carried
 
@@ -208,12 +212,14 @@ class Carried:
             case _:
                 met = False
         if met:
-            raise self._conflict(table, "rows that it overwrites", theirs)
+            name = self._name(table)
+            raise self._conflict(
+                f"Rows of table {name!r} that the statement overwrites changed", theirs
+            )
         return overwritten
 
-    def _conflict(self, table: str, what: str, theirs: Epoch) -> ConflictError:
-        change, name = self.change, self._name(table)
-        return conflict(change.operation, self.base.epoch, name, what, theirs)
+    def _conflict(self, happened: str, theirs: Epoch) -> ConflictError:
+        return conflict(self.change.operation, self.base.epoch, happened, theirs)
 
     def _name(self, table: str) -> str:
         known = self.base.tables.get(TableId(table))

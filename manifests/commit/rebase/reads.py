@@ -50,7 +50,8 @@ def check_reads(
         if table is None:
             continue
         serializable = _is_serializable(base, table)
-        what = "rows that it overwrites" if read.overwrites else "rows that it reads"
+        does = "overwrites" if read.overwrites else "reads"
+        happened = f"Rows of table {table.name!r} that the statement {does} changed"
         if (read.overwrites or serializable) and _may_hold(
             read.keep,
             table,
@@ -59,15 +60,16 @@ def check_reads(
                 *_replaced(table, theirs, log, read.columns),
             ],
         ):
-            raise conflict(change.operation, base.epoch, table.name, what, theirs)
+            raise conflict(change.operation, base.epoch, happened, theirs)
         if serializable and not read.overwrites and _took(read, table, theirs, log):
-            raise conflict(change.operation, base.epoch, table.name, what, theirs)
+            raise conflict(change.operation, base.epoch, happened, theirs)
     for guard in change.keys:
         table = before.tables.get(TableId(guard.table))
         if table is not None and guard.meets(
             [*_added(before, table, theirs, log), *_replaced(table, theirs, log)]
         ):
-            raise conflict(change.operation, base.epoch, table.name, "keys that it inserts", theirs)
+            happened = f"Keys that the statement inserts were added to table {table.name!r}"
+            raise conflict(change.operation, base.epoch, happened, theirs)
 
 
 def _is_serializable(base: Snapshot, table: TableState) -> bool:

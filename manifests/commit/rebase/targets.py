@@ -124,7 +124,8 @@ class Overlap(Exception):
         self.rows = rows
 
     def __str__(self) -> str:
-        return f"{rows_text(self.rows)} of RowSet {self.rowset}"
+        text = rows_text(self.rows)
+        return f"{text[0].upper()}{text[1:]} of RowSet {self.rowset}"
 
 
 def rows_text(rows: FrozenBitMap) -> str:
@@ -187,10 +188,9 @@ def id_ranges(ids: Iterable[int]) -> tuple[tuple[int, int], ...]:
     return tuple(ranges)
 
 
-def conflict(operation: str, base: int, table: str, what: str, theirs: Epoch) -> ConflictError:
-    """Return the error for two conflicting statements. `what` is the subject of the conflict."""
+def conflict(operation: str, base: int, happened: str, theirs: Epoch) -> ConflictError:
+    """Return the error for two conflicting statements. `happened` says what changed, of a table."""
     return ConflictError(
-        f"{what[0].upper()}{what[1:]} of table {table!r} changed in epoch {theirs.epoch}"
-        f" ({theirs.operation}), after epoch {base} on which {operation!r} was planned; read the"
-        " table again and repeat it."
+        f"{happened} in epoch {theirs.epoch} ({theirs.operation}), but {operation!r} was planned on"
+        f" epoch {base}; read the table again and repeat it."
     )

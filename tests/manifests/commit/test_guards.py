@@ -62,7 +62,7 @@ def test_serializable_statements_meet_rows_that_came_where_they_read(level: str 
     log.commit(reading(TableRead(ORDERS, holds(7))), base)
     statement = reading(TableRead(ORDERS, holds(44)))
     if level == "serializable":
-        with pytest.raises(ConflictError, match="Rows that it reads of table .orders."):
+        with pytest.raises(ConflictError, match="Rows of table .orders. that the statement reads"):
             log.commit(statement, base)
     else:
         log.commit(statement, base)
@@ -111,7 +111,7 @@ def test_keys_are_compared_with_rows_that_concurrent_writers_added_also_in_segme
         return [each for each in added if each.statistics[1].min == "i:60"]
 
     statement = replace(append(entry(low=70)), keys=(KeyGuard(ORDERS, meets),))
-    with pytest.raises(ConflictError, match="Keys that it inserts"):
+    with pytest.raises(ConflictError, match="Keys that the statement inserts"):
         log.commit(statement, base)
     assert seen[:3] == [each.object for each in others]
 

@@ -276,7 +276,7 @@ def test_a_row_that_another_statement_took_is_a_conflict_that_names_it(spark: Sp
     rival = meddle(spark, "update({'v': '-5'}, 'id = 3')")
     text = spark.refusal(f"UPDATE {TABLE} SET v = -1 WHERE id = 3 AND {rival}(id)")
     assert text.startswith("[COLONNADE_CONFLICT] Row 3 of RowSet 0 of table 't' changed in epoch 4")
-    assert "(update), after epoch 3 on which 'update' was planned" in text
+    assert "(update), but 'update' was planned on epoch 3" in text
     assert spark.sql(f"SELECT v FROM {TABLE} WHERE id = 3") == [[-5]]
 
 
@@ -290,7 +290,7 @@ def test_two_merges_do_not_both_insert_a_key(spark: SparkShell, clause: str) -> 
     )
     meddle(spark, rival % (row % 51, str(path(spark))))
     text = spark.refusal(merge)
-    assert "Keys that it inserts of table 't' changed in epoch 4 (upsert)" in text
+    assert "Keys that the statement inserts were added to table 't' in epoch 4 (upsert)" in text
     spark.sql(f"DELETE FROM {TABLE} WHERE id >= 50")
     meddle(spark, rival % (row % 60, str(path(spark))))
     spark.sql(merge)
@@ -315,7 +315,10 @@ def test_a_merge_without_an_equality_conflicts_with_added_rows_unless_it_matches
         spark.sql(merge)
         assert ids(spark) == [*range(20), 50, 51, 52, 60]
     else:
-        assert "Keys that it inserts of table 't' changed in epoch 4" in spark.refusal(merge)
+        assert (
+            "Keys that the statement inserts were added to table 't' in epoch 4"
+            in spark.refusal(merge)
+        )
         assert ids(spark) == [*range(20), 60]
 
 
@@ -327,4 +330,6 @@ def test_a_serializable_table_protects_what_the_condition_reads(spark: SparkShel
     meddle(spark, append.replace("schema", schema) % 10)
     spark.sql(statement)
     meddle(spark, append.replace("schema", schema) % 30)
-    assert "Rows that it reads of table 't' changed" in spark.refusal(statement.replace("17", "16"))
+    assert "Rows of table 't' that the statement reads changed" in spark.refusal(
+        statement.replace("17", "16")
+    )

@@ -110,10 +110,10 @@ def test_an_overwrite_conflicts_with_what_was_written_since_the_epoch_it_saw(
     seen = reads.load({"path": str(tmp_path / "t"), "options": {}})
     late = written(planned(tmp_path / "t", seen=seen, overwrite=True))
     writes.commit(written(planned(tmp_path / "t")))
-    with pytest.raises(ConflictError, match=r"overwrites of table .* changed in epoch 2"):
+    with pytest.raises(ConflictError, match=r"that the statement overwrites changed in epoch 2"):
         writes.commit(late)
     later = written(planned(tmp_path / "t", seen=seen, overwrite=True))
-    with pytest.raises(ConflictError, match=r"overwrites of table .* changed in epoch 2"):
+    with pytest.raises(ConflictError, match=r"that the statement overwrites changed in epoch 2"):
         writes.commit(later)
 
 
@@ -201,7 +201,7 @@ def test_rows_that_the_caller_found_are_replaced(tmp_path: Path) -> None:
     assert ids(path) == [1, 1, 2]
     other = written(planned(path, overwrite=True, where=where))
     writes.commit(written(planned(path)))
-    with pytest.raises(ConflictError, match=r"overwrites of table .* changed in epoch 3"):
+    with pytest.raises(ConflictError, match=r"that the statement overwrites changed in epoch 3"):
         rows.commit_overwrite({**other, "overwritten": [], "filters": where})
 
 

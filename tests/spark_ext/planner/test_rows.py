@@ -291,9 +291,9 @@ def test_a_statement_commits_under_the_transaction_that_its_caller_knows(path: P
 def test_a_merge_that_only_inserts_guards_its_keys(path: Path) -> None:
     commit = written(planned(path), pa.table({"id": [7, 8], "name": ["x", "y"]}))
     colonnade.open(path).append(pa.table({"id": [8], "name": ["z"]}))
-    with pytest.raises(ConflictError, match="Keys that it inserts"):
+    with pytest.raises(ConflictError, match="Keys that the statement inserts"):
         writes.commit({**commit, "merged": ["id"]})
-    with pytest.raises(ConflictError, match="Keys that it inserts"):
+    with pytest.raises(ConflictError, match="Keys that the statement inserts"):
         writes.commit({**commit, "merged": []})
     assert writes.commit(commit)["epoch"] == 4
 

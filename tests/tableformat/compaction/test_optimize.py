@@ -187,7 +187,7 @@ def test_a_group_that_a_concurrent_writer_rewrote_is_dropped_and_other_groups_st
 
     report = run_beside(table, rewrite, groups=3)
     assert (report.groups, len(report.conflicts)) == (2, 1)
-    assert "RowSets that it rewrites of table 't' changed" in str(report)
+    assert "RowSets of table 't' that the compaction rewrites changed" in str(report)
     assert len(live(table)) == 3
     assert content(table) == before
 

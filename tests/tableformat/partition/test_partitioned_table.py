@@ -158,7 +158,7 @@ def test_an_append_into_a_replaced_partition_conflicts_and_another_does_not(
     mine.overwrite_partitions(one(3, "a"))
     late = colonnade.open(table.path)
     other.append(one(4, "a"))
-    with pytest.raises(ConflictError, match="Rows that it overwrites"):
+    with pytest.raises(ConflictError, match="that the statement overwrites changed"):
         late.overwrite_partitions(one(5, "a"))
     other.refresh()
     assert sorted(other.scan(["id"]).to_arrow()["id"].to_pylist()) == [1, 2, 3, 4]

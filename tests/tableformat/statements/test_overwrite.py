@@ -81,7 +81,7 @@ def test_rows_that_came_since_and_would_be_replaced_are_a_conflict(tmp_path: Pat
         locate_existing(table.path), table.snapshot, "overwrite", where=parse_predicate("a = 1")
     )
     rival.append(pa.table({"a": [1], "b": ["near"]}, SCHEMA))
-    with pytest.raises(ConflictError, match="Rows that it overwrites"):
+    with pytest.raises(ConflictError, match="that the statement overwrites changed"):
         commit_written(again, (), log)
 
 

@@ -121,7 +121,7 @@ def test_only_keys_of_rows_that_are_new_are_guarded(
     statement = world.merge(world.report(written=(30, 31, 32, None, 30), inserted=inserted | {3}))
     world.table.append(rows(theirs, None))
     if meets:
-        with pytest.raises(ConflictError, match="Keys that it inserts"):
+        with pytest.raises(ConflictError, match="Keys that the statement inserts"):
             world.commit(statement)
     else:
         world.commit(statement)

@@ -148,7 +148,7 @@ def test_a_restore_loses_no_rows_that_came_meanwhile() -> None:
     seen = table.snapshot
     other.append(rows(50))
     table.refresh = lambda: seen  # type: ignore[method-assign]
-    with pytest.raises(ConflictError, match="Rows that it overwrites of table 'a'"):
+    with pytest.raises(ConflictError, match="Rows of table 'a' that the statement overwrites"):
         table.restore(epoch=2)
     assert (50, "x") in read(other)
 

@@ -189,7 +189,7 @@ def test_the_same_key_is_inserted_by_one_of_two_transactions() -> None:
     for tx in (first, second):
         tx.table("a").upsert(rows(70), on="id")
     first.commit()
-    with pytest.raises(ConflictError, match="Keys that it inserts"):
+    with pytest.raises(ConflictError, match="Keys that the statement inserts"):
         second.commit()
 
 
@@ -204,7 +204,7 @@ def test_a_serializable_table_protects_what_a_transaction_read() -> None:
             db.table("b").delete("id = 104")
             db.table("b").append(rows(104))
 
-    with pytest.raises(ConflictError, match="Rows that it reads of table 'b'"):
+    with pytest.raises(ConflictError, match="Rows of table 'b' that the statement reads"):
         move("id > 102")
     move("id > 1000")
 
@@ -219,7 +219,7 @@ def test_a_serializable_table_that_was_read_is_not_dropped_meanwhile(isolation: 
     if isolation == "snapshot":
         assert tx.commit() == db.refresh().epoch
         return
-    with pytest.raises(ConflictError, match="Rows that it reads of table 'b'"):
+    with pytest.raises(ConflictError, match="Rows of table 'b' that the statement reads"):
         tx.commit()
 
 

@@ -129,7 +129,7 @@ def test_a_compaction_whose_rows_were_all_deleted_meanwhile_leaves_nothing() -> 
     assert [rowset.row_count for rowset in world.rowsets(world.head)] == [1, 1]
     again = world.compact(world.head, [2, 3])
     world.commit(world.take(world.head, "update", [3]))
-    with pytest.raises(ConflictError, match="RowSets that it rewrites"):
+    with pytest.raises(ConflictError, match="that the compaction rewrites changed"):
         world.commit(again)
 
 
