@@ -54,6 +54,7 @@ from colonnade.manifests.model.operations import (
 )
 from colonnade.manifests.model.schema import TableSchema, walk
 from colonnade.manifests.model.slot_blocks import FREED_SLOTS
+from colonnade.manifests.state.kept_fold import KeptFold
 from colonnade.manifests.state.partition_layout import PARTITIONS, check_layout
 from colonnade.manifests.state.replaced_columns import REPLACE_COLUMN
 from colonnade.manifests.state.rowsets_fold import RowSetsFold
@@ -137,12 +138,7 @@ class _Fold:
         self._changed: dict[TableId, TableState | None] = {}
         self._rowsets: dict[TableId, RowSetsFold] = {}
         self._batches: defaultdict[TableId, dict[str, int]] = defaultdict(dict)
-        self._anchors, self._anchor_list = snapshot.anchors, snapshot.anchor_list
-        self._tags = dict(snapshot.tags)
-        self._pins = dict(snapshot.pins)
-        self._leases = dict(snapshot.leases)
-        self._floor = snapshot.floor
-        self._removed = set[str]()
+        self._kept = KeptFold(snapshot)
         self._reader_features = snapshot.reader_features
         self._writer_features = snapshot.writer_features
         self._epoch = snapshot.epoch
@@ -210,15 +206,13 @@ class _Fold:
             case SetPartitionLayout():
                 self._set_layout(operation)
             case Tag() | Untag() | Pin() | Unpin():
-                self._keep(operation)
+                self._kept.set_or_remove(self._epoch, operation)
             case Anchor():
-                if operation.epoch >= self._epoch:
-                    self._refuse(f"anchors epoch {operation.epoch}, which does not precede it")
-                self._anchors = (*self._anchors, operation)
+                self._kept.anchor(self._epoch, operation)
             case Lease():
-                self._lease(operation)
+                self._kept.lease(self._epoch, operation)
             case Vacuum():
-                self._vacuum(operation)
+                self._kept.vacuum(self._epoch, operation)
             case EnableFeatures():
                 check_reader_features(operation.reader)
                 self._reader_features |= frozenset(operation.reader)
@@ -281,72 +275,19 @@ class _Fold:
         except (InvalidInputError, NotFoundError) as error:
             self._refuse(f"gives table {table!r} an invalid partition layout: {error}")
 
-    def _keep(self, operation: Tag | Untag | Pin | Unpin) -> None:
-        """Apply an operation on a tag or pin."""
-        if isinstance(operation, Tag | Pin) and operation.epoch >= self._epoch:
-            self._refuse(f"keeps epoch {operation.epoch}, which does not precede it")
-        name = operation.name
-        match operation:
-            case Tag():
-                if name in self._tags:
-                    self._refuse(f"gives the tag {name!r} to a second epoch")
-                self._tags[name] = operation.epoch
-            case Untag():
-                if self._tags.pop(name, None) is None:
-                    self._refuse(f"removes the tag {name!r}, which does not exist")
-            case Pin():
-                pinned = self._pins.get(name)
-                if pinned and pinned.epoch != operation.epoch:
-                    self._refuse(f"moves the pin {name!r} to another epoch")
-                self._pins[name] = max(pinned or operation, operation, key=lambda p: p.until_ms)
-            case Unpin():
-                if self._pins.pop(name, None) is None:
-                    self._refuse(f"removes the pin {name!r}, which does not exist")
-
-    def _lease(self, operation: Lease) -> None:
-        before = self._leases.get(operation.job)
-        if operation.epoch >= self._epoch or (before and before.epoch != operation.epoch):
-            self._refuse(f"leases epoch {operation.epoch} to job {operation.job}")
-        self._leases[operation.job] = operation
-        if not operation.until_ms:
-            # Vacuum may have ended a lease whose time was over.
-            del self._leases[operation.job]
-
-    def _vacuum(self, operation: Vacuum) -> None:
-        """Remove epochs. Refuse if a tag, pin or lease keeps one: vacuum must not end these."""
-        floor, anchored = operation.floor, [anchor.epoch for anchor in operation.anchors]
-        if floor >= self._epoch:
-            self._refuse(f"moves the floor to epoch {floor}")
-        if len(set(anchored)) < len(anchored) or max(anchored, default=0) != floor:
-            self._refuse(f"anchors epochs {anchored}, which do not fit a floor at {floor}")
-        if operation.anchor_list is not None and len(anchored) != 1:
-            self._refuse("has an anchor list, and other anchors beside that of its floor")
-        wanted = {*self._tags.values(), *(pin.epoch for pin in self._pins.values())}
-        # What an anchor list has cannot be compared, because the fold reads no such object.
-        unlisted = operation.anchor_list is None
-        lost = sorted(epoch for epoch in wanted.difference(anchored) if unlisted and epoch < floor)
-        held = sorted(lease.epoch for lease in self._leases.values() if lease.epoch < floor)
-        if lost or held:
-            self._refuse(f"removes epoch {(lost or held)[0]}, which a tag, pin or lease keeps")
-        # An anchor that was written later may already have a higher floor than the epochs after it
-        # name.
-        self._floor, self._anchors = max(self._floor, floor), operation.anchors
-        self._anchor_list = operation.anchor_list
-        self._removed.update(operation.victims)
-
     def _is_stale(self) -> bool:
         """Return whether vacuum removed segments that this state refers to.
 
         Vacuum does so after newer segments contain the same RowSets.
         """
-        if not self._removed:
+        removed = self._kept.removed
+        if not removed:
             return False
-        if not self._removed.isdisjoint(self._base.stored_objects()):
+        if not removed.isdisjoint(self._base.stored_objects()):
             return True
         held = {**self._base.held_tables(), **self._changed}
         return not all(
-            table is None or self._removed.isdisjoint(table.listing_objects())
-            for table in held.values()
+            table is None or removed.isdisjoint(table.listing_objects()) for table in held.values()
         )
 
     def _alter(
@@ -469,12 +410,12 @@ class _Fold:
             epoch=self._epoch,
             transaction=self._transaction,
             time_ms=self._time_ms,
-            floor=self._floor,
-            anchors=self._anchors,
-            anchor_list=self._anchor_list,
-            tags=self._tags,
-            pins=self._pins,
-            leases=self._leases,
+            floor=self._kept.floor,
+            anchors=self._kept.anchors,
+            anchor_list=self._kept.anchor_list,
+            tags=self._kept.tags,
+            pins=self._kept.pins,
+            leases=self._kept.leases,
             stale=self._base.stale or self._is_stale(),
             reader_features=self._reader_features,
             writer_features=self._writer_features,
