@@ -103,7 +103,7 @@ class S3Client:
         began = time.monotonic()
         try:
             method = getattr(self._sender, xform_name(operation))
-            answer = read(method(**parameters, **self.settings.payer))
+            answer = read(method(**parameters, **self._payer(operation)))
         except Exception as error:
             # urllib3 and the sockets below it have errors of their own while a body is read.
             if not isinstance(error, BotoCoreError | ClientError) and not may_pass(error):
@@ -113,6 +113,11 @@ class S3Client:
             raise failure from error
         self._silent_since = None
         return answer
+
+    def _payer(self, operation: str) -> Mapping[str, Any]:
+        """Return who pays. botocore refuses this parameter where an operation costs nothing."""
+        shape = self._sender.meta.service_model.operation_model(operation).input_shape
+        return self.settings.payer if "RequestPayer" in shape.members else {}
 
     def call(self, operation: str, location: str, verb: str, **parameters: Any) -> Any:
         """Send a request that may be repeated without harm, until it succeeds or patience ends.

@@ -46,7 +46,8 @@ class S3Settings:
     """How to reach a bucket. Its `repr` shows nothing, because the fields hold secrets.
 
     `session`, `client` and `config` are arguments of botocore. `extra` are parameters of requests
-    that write, such as those of server-side encryption. `payer` are parameters of all requests.
+    that write, such as those of server-side encryption. `payer` are parameters of all requests that
+    can have them.
     `patience_s` is how long a call repeats what may pass.
     """
 

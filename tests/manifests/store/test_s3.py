@@ -295,6 +295,25 @@ def test_an_upload_that_a_killed_writer_left_is_unfinished_and_can_be_ended(
     elsewhere.close()
 
 
+def test_every_call_works_where_the_requester_pays(minio: Minio, bucket: str) -> None:
+    url = f"s3://{bucket}/{secrets.token_hex(4)}"
+    store = S3Store(url, minio.options(requester_pays=True))
+    store.put_if_absent("_manifest/00000000000000000000.json", b"x")
+    store.put("a", b"xyz", sync=True)
+    with store.create("b", sync=True) as long:
+        long.write(b"x" * (PART + 1))
+    begun = store.create("c", sync=True)
+    begun.write(b"x" * (PART + 1))
+    assert store.get("a") == b"xyz"
+    assert store.get_ranges("a", [(0, 1), (2, 1)]) == [b"x", b"z"]
+    assert store.modified_ms("b") is not None
+    assert store.date_of_write("_manifest/x") is not None
+    assert [finished_name(info.name) for info in store.list_unfinished()] == ["c"]
+    begun.abort()
+    assert store.remove_many([info.name for info in store.list("")]) == {}
+    assert list(store.list("")) == []
+
+
 def test_the_object_of_a_killed_probe_is_unfinished_and_can_be_removed(store: S3Store) -> None:
     left = f"_manifest/.tmp-{'0' * 16}-00000000000000000000.json"
     place = {"Bucket": store._bucket, "Key": store._prefix + left, "Body": b"x"}
