@@ -13,7 +13,8 @@ from fsspec.implementations.memory import MemoryFileSystem
 from colonnade.manifests import store as stores
 from colonnade.manifests.errors import AlreadyExistsError
 from colonnade.manifests.store import FsspecReadStore, ObjectWriter, PutOutcome
-from colonnade.manifests.store.base import Data, check_name
+from colonnade.manifests.store.base import Data
+from colonnade.manifests.store.checks import check_name
 
 SECRET = "HUNTER2"
 OPTIONS = {"secret": SECRET}

@@ -38,6 +38,8 @@ from colonnade.manifests.store.base import (
     ObjectWriter,
     PutOutcome,
     Turn,
+)
+from colonnade.manifests.store.checks import (
     check_body,
     check_name,
     check_prefix,

@@ -11,7 +11,8 @@ import secrets
 from collections.abc import Iterator
 from contextlib import suppress
 
-from colonnade.manifests.store.base import Data, ObjectInfo, finished_name, is_name
+from colonnade.manifests.store.base import Data, ObjectInfo
+from colonnade.manifests.store.checks import finished_name, is_name
 
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC

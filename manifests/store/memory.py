@@ -11,12 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from colonnade.manifests.clock import now_ms
 from colonnade.manifests.errors import AlreadyExistsError, InvalidInputError, NotFoundError
 from colonnade.manifests.object_names import epoch_name, needs_log
-from colonnade.manifests.store.base import (
-    Data,
-    ObjectInfo,
-    ObjectStore,
-    ObjectWriter,
-    PutOutcome,
+from colonnade.manifests.store.base import Data, ObjectInfo, ObjectStore, ObjectWriter, PutOutcome
+from colonnade.manifests.store.checks import (
     check_body,
     check_name,
     check_prefix,

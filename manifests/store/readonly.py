@@ -27,6 +27,8 @@ from colonnade.manifests.store.base import (
     ObjectStore,
     ObjectWriter,
     PutOutcome,
+)
+from colonnade.manifests.store.checks import (
     check_name,
     check_prefix,
     check_ranges,

@@ -13,7 +13,8 @@ from typing import Literal
 
 from colonnade.manifests.ids import OBJECT_ID, TABLE_ID
 from colonnade.manifests.object_names import CHECKPOINTS, COPIES, FREED, HINT, MANIFEST
-from colonnade.manifests.store.base import ObjectInfo, finished_name
+from colonnade.manifests.store.base import ObjectInfo
+from colonnade.manifests.store.checks import finished_name
 
 _OBJECT = OBJECT_ID.pattern
 _COLUMN = r"[1-9][0-9]{0,9}\.(?:col|idx)"

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from colonnade.manifests import object_names as names
 from colonnade.manifests.ids import job_id_of, new_job_id, new_object_id, new_table_id
-from colonnade.manifests.store.base import ObjectInfo, check_name
+from colonnade.manifests.store.base import ObjectInfo
+from colonnade.manifests.store.checks import check_name
 from colonnade.manifests.vacuum.objects import describe
 
 NUMBERS = st.integers(0, 10**20 - 1)

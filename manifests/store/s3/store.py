@@ -28,6 +28,8 @@ from colonnade.manifests.store.base import (
     ObjectStore,
     ObjectWriter,
     PutOutcome,
+)
+from colonnade.manifests.store.checks import (
     check_body,
     check_name,
     check_prefix,

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from colonnade.manifests.errors import ColonnadeError, InvalidInputError, StoreError
 from colonnade.manifests.store import FsspecReadStore, open_store
-from colonnade.manifests.store.base import finished_name
+from colonnade.manifests.store.checks import finished_name
 from colonnade.manifests.store.near_ranges import plan_requests
 from colonnade.manifests.store.s3 import S3Store
 from colonnade.manifests.store.s3.address import parse_address
