@@ -1,0 +1,119 @@
+"""Slots that are read ahead say what they say when they are read one by one."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from colonnade.manifests.epochs.slot_reader import SlotReader, read_slots_down
+from colonnade.manifests.epochs.slots import FAR, read_slot
+from colonnade.manifests.errors import CorruptionError, StoreError
+from colonnade.manifests.model.codec import encode_epoch
+from colonnade.manifests.model.operations import Epoch
+from colonnade.manifests.object_names import epoch_name, epoch_number
+from colonnade.manifests.store import MemoryStore
+from tests.far_store import FarStore
+from tests.faults import Fault, FaultyStore
+
+SLOTS = 90
+
+
+def epoch(number: int) -> Epoch:
+    return Epoch(
+        epoch=number,
+        base=max(0, number - 1),
+        transaction=f"{number:032x}",
+        previous=f"{number - 1:032x}" if number else None,
+        time_ms=number,
+        operation="append",
+        engine="test",
+        ops=(),
+    )
+
+
+def store_of(taken: set[int], parallel: int) -> FarStore:
+    """A store whose taken slots hold epochs, without regard to gaps."""
+    inner = MemoryStore()
+    for number in sorted({0, *taken}):
+        inner.put_if_absent(epoch_name(number), encode_epoch(epoch(number)))
+    if not taken & {0}:
+        inner.delete(epoch_name(0))
+    store = FarStore(inner)
+    store.parallel = parallel
+    return store
+
+
+TAKEN = st.sets(st.integers(0, SLOTS)) | st.integers(0, SLOTS).map(lambda end: {*range(end)})
+PARALLEL = st.sampled_from((1, 2, 7, 96))
+
+
+@settings(max_examples=100, deadline=None)
+@given(TAKEN, PARALLEL, st.integers(1, 70), st.booleans(), st.integers(0, SLOTS))
+def test_a_reader_finds_in_each_slot_what_is_there(
+    taken: set[int], parallel: int, ahead: int, far: bool, first: int
+) -> None:
+    store = store_of(taken, parallel)
+    slots = SlotReader(store, ahead=ahead, far=far)
+    for number in range(first, SLOTS):
+        found = slots.read(number)
+        assert found == read_slot(store, number)
+        assert (found is not None) == (number in taken)
+
+
+@settings(max_examples=100, deadline=None)
+@given(TAKEN, PARALLEL, st.integers(0, SLOTS), st.integers(0, SLOTS))
+def test_slots_are_yielded_down_to_the_last_one_and_no_further(
+    taken: set[int], parallel: int, one: int, other: int
+) -> None:
+    oldest, newest = sorted((one, other))
+    store = store_of(taken, parallel)
+    found = [*read_slots_down(store, newest, oldest)]
+    assert [number for number, _ in found] == [*range(newest, oldest - 1, -1)]
+    assert all(each == read_slot(store, number) for number, each in found)
+    asked = {epoch_number(call.name) for call in store.trace}
+    assert asked <= {*range(oldest, newest + 1)}
+
+
+@settings(max_examples=50, deadline=None)
+@given(PARALLEL, st.integers(1, 70), st.integers(0, SLOTS))
+def test_a_reader_that_needs_no_later_slot_asks_for_none(
+    parallel: int, ahead: int, last: int
+) -> None:
+    store = store_of({*range(SLOTS)}, parallel)
+    slots = SlotReader(store, ahead=ahead, last=last)
+    for number in range(last + 1):
+        slots.read(number)
+    asked = sorted(epoch_number(call.name) or 0 for call in store.trace)
+    assert asked == [*range(last + 1)]
+
+
+def test_a_slot_that_was_free_and_is_read_again_is_read_from_the_store() -> None:
+    store = store_of({0}, 96)
+    slots = SlotReader(store, ahead=4)
+    assert slots.read(0) is not None
+    assert slots.read(1) is None
+    store.inner.put_if_absent(epoch_name(1), encode_epoch(epoch(1)))
+    assert slots.read(1) == epoch(1)
+
+
+@pytest.mark.parametrize("parallel", [1, 96])
+@pytest.mark.parametrize("distance", [1, FAR[-1]])
+def test_an_epoch_behind_a_free_slot_is_damage_and_not_the_end(
+    parallel: int, distance: int
+) -> None:
+    store = store_of({0, 1, 2 + distance}, parallel)
+    slots = SlotReader(store, ahead=3, far=True)
+    assert [slots.read(number) is None for number in range(3)] == [False, False, True]
+    with pytest.raises(CorruptionError, match="is missing"):
+        slots.check_end(2, None)
+
+
+def test_a_store_that_fails_ahead_fails_the_look_for_the_end() -> None:
+    # The fourth call of the group is that for slot 3.
+    store = FarStore(FaultyStore(store_of({0}, 1).inner, {4: Fault.FAIL_BEFORE}))
+    slots = SlotReader(store, ahead=4)
+    assert slots.read(0) is not None
+    assert slots.read(1) is None
+    with pytest.raises(StoreError, match="planned failure"):
+        slots.check_end(1, None)
