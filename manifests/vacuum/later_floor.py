@@ -8,6 +8,7 @@ Spec: docs/spec/checkpoint.md#copies
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from colonnade.manifests.checkpoint.anchor_list import read_live_anchors
@@ -81,10 +82,32 @@ def begin_at_checkpoint(log: Log, head: Snapshot) -> Snapshot:
     )
     after = log.commit(change, head)
     put_stubs(log, after, threads=1)
-    for name in victims:
-        log.store.delete(checkpoint_name(name))
-        log.store.delete(copy_name(name))
+    _remove_roots(log, victims)
     return after
+
+
+def finish_later_floor(log: Log, head: Snapshot) -> None:
+    """Finish a later floor whose writer was killed after its commit.
+
+    Until the stubs are put and the root of the lost anchor is removed, the log can be opened only
+    by the hint. Does nothing if it can be opened without the hint, after a few GETs. Raises
+    StoreError.
+    """
+    put_stubs(log, head, threads=1)
+    try:
+        log.read_from_log(head.floor)
+    except CorruptionError:
+        for epoch in log.read_epochs(head.epoch, head.epoch - head.floor):
+            for op in epoch.ops:
+                if isinstance(op, Vacuum) and op.floor == head.floor:
+                    _remove_roots(log, op.victims)
+
+
+def _remove_roots(log: Log, names: Iterable[str]) -> None:
+    """Remove objects that a committed vacuum names, if they are checkpoints. Raises StoreError."""
+    places = [place(name) for name in names for place in (checkpoint_name, copy_name)]
+    for error in log.store.remove_many(places).values():
+        raise error
 
 
 def _oldest_sound(log: Log, head: Snapshot) -> Snapshot | None:

@@ -13,11 +13,12 @@ from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.limits import Limits
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.object_names import CHECKPOINTS, COPIES, HINT, checkpoint_name, copy_name
-from colonnade.manifests.store import MemoryStore
+from colonnade.manifests.store import MemoryStore, ObjectStore
 from colonnade.manifests.vacuum.copies import Part
 from colonnade.manifests.vacuum.floor import cached_objects, read_anchor
 from colonnade.manifests.vacuum.references import StateObjects
 from colonnade.tableformat.table.database import ArrowDatabase
+from tests.faults import Fault, FaultyStore, Stopped
 
 SCHEMA = pa.schema([("id", pa.int64())])
 TABLES = ("a", "b", "c")
@@ -32,7 +33,7 @@ Contents = dict[tuple[int, str], list[int]]
 """The rows of each table at each epoch."""
 
 
-def open_database(store: MemoryStore, limits: Limits) -> ArrowDatabase:
+def open_database(store: ObjectStore, limits: Limits) -> ArrowDatabase:
     log = Log(store, checkpoint_interval=4, pause=lambda _: None, limits=limits)
     return ArrowDatabase(store, log, log.read_head())
 
@@ -285,3 +286,50 @@ def test_a_lost_oldest_state_that_a_pin_or_tag_keeps_is_not_given_up() -> None:
     db.untag("oldest")
     db.repair(give_up_lost_epochs=True)
     assert open_database(store, PLAIN).verify(4).is_sound
+
+
+WRITES = {"put", "put_if_absent", "delete"}
+
+
+@pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.long)])
+@pytest.mark.parametrize("gone", [True, False], ids=["missing", "damaged"])
+def test_a_later_floor_whose_writer_was_killed_is_finished_by_the_next_repair(
+    gone: bool, whole: bool
+) -> None:
+    """Killed before each write; also where the next repair gives nothing up."""
+    limits = PAGED if whole else PLAIN
+    store = make(limits)
+    db = open_database(store, limits)
+    for number in range(9):
+        db.table("b").append(pa.table({"id": [7000 + number]}, SCHEMA))
+    floor, newest, expected = db.refresh().floor, db.snapshot.epoch, read_all(db)
+    shared = cached_objects(store, floor)
+    lost = [part for part in floor_objects(db) if part.object not in shared]
+    for part in lost if whole else lost[:1]:
+        broken = clone(store)
+        for name in part.places:
+            if gone:
+                broken.delete(name)
+            else:
+                broken.put(name, b"?" * part.length, sync=False)
+        calm = FaultyStore(clone(broken))
+        open_database(calm, limits).repair(give_up_lost_epochs=True)
+        for call in [n for n, each in enumerate(calm.trace, 1) if each.operation in WRITES]:
+            left = clone(broken)
+            with pytest.raises(Stopped):
+                open_database(FaultyStore(left, {call: Fault.STOP_BEFORE}), limits).repair(
+                    give_up_lost_epochs=True
+                )
+            db = open_database(left, limits)
+            committed = db.snapshot.floor > floor
+            db.repair(give_up_lost_epochs=not committed)
+            left.delete(HINT)
+            db = open_database(left, limits)
+            found, head = read_all(db), db.snapshot.epoch
+            assert {name: found[head, name] for name in TABLES} == {
+                name: expected[newest, name] for name in TABLES
+            }, calm.trace[call - 1]
+            if whole:
+                assert db.verify(4).is_sound
+                assert db.vacuum(0).epoch is not None
+                assert open_database(left, limits).verify(4).is_sound
