@@ -9,6 +9,11 @@ from pyspark.sql import SparkSession
 from colonnade.manifests.errors import AlreadyExistsError
 from colonnade.spark_ext.executors import verify_on_executors
 from colonnade.spark_ext.options import epoch_or_tag
+from colonnade.spark_ext.session_storage import (
+    StorageOptions,
+    address_in,
+    require_session_options,
+)
 from colonnade.spark_ext.statements import refresh_cached, refuse_within
 from colonnade.spark_ext.table import Table, TableBuilder
 from colonnade.spark_ext.transaction import Transaction
@@ -26,22 +31,34 @@ class Database:
         self._database = database
 
     @classmethod
-    def forPath(cls, sparkSession: SparkSession, path: str) -> Database:
-        """Open the database at `path`. Raises NotFoundError if it does not exist."""
-        return cls(sparkSession, ArrowDatabase.open(path))
+    def forPath(
+        cls, sparkSession: SparkSession, path: str, storage_options: StorageOptions = None
+    ) -> Database:
+        """Open the database at `path`. Raises NotFoundError if it does not exist.
+
+        `storage_options` are those of [`Table.forPath`][colonnade.Table.forPath].
+        """
+        return cls(
+            sparkSession, ArrowDatabase.open(address_in(sparkSession, path, storage_options))
+        )
 
     @classmethod
-    def create(cls, sparkSession: SparkSession, path: str) -> Database:
+    def create(
+        cls, sparkSession: SparkSession, path: str, storage_options: StorageOptions = None
+    ) -> Database:
         """Create an empty database. Raises AlreadyExistsError if it exists."""
-        return cls(sparkSession, ArrowDatabase.create(path))
+        address = address_in(sparkSession, path, storage_options)
+        return cls(sparkSession, ArrowDatabase.create(address))
 
     @classmethod
-    def createIfNotExists(cls, sparkSession: SparkSession, path: str) -> Database:
+    def createIfNotExists(
+        cls, sparkSession: SparkSession, path: str, storage_options: StorageOptions = None
+    ) -> Database:
         """Open the database at `path`; create it if it does not exist."""
         try:
-            return cls.create(sparkSession, path)
+            return cls.create(sparkSession, path, storage_options)
         except AlreadyExistsError:
-            return cls.forPath(sparkSession, path)
+            return cls.forPath(sparkSession, path, storage_options)
 
     @property
     def path(self) -> str:
@@ -58,11 +75,11 @@ class Database:
 
     def createTable(self, name: str) -> TableBuilder:
         """Begin to describe a new table of this database."""
-        return TableBuilder(self._spark, path=f"{self._database.path}/{name}")
+        return TableBuilder(self._spark, path=self._database.address / name)
 
     def createTableIfNotExists(self, name: str) -> TableBuilder:
         """Begin to describe a table; if it exists already, `execute()` opens it unchanged."""
-        return TableBuilder(self._spark, path=f"{self._database.path}/{name}", open_existing=True)
+        return TableBuilder(self._spark, path=self._database.address / name, open_existing=True)
 
     def dropTable(self, name: str) -> None:
         """Drop a table; its files stay until vacuum. Raises NotFoundError if it does not exist."""
@@ -77,6 +94,7 @@ class Database:
         jar, use `colonnade.open_database(path).transaction()`, which works through Arrow.
         """
         check_settings(None, commit)
+        require_session_options(self._spark, self._database.address, "A transaction")
         return Transaction(self._spark, self.path, commit or CommitSettings())
 
     def verify(self, depth: int = 3) -> VerifyReport:

@@ -15,6 +15,7 @@ from pyspark.sql import types as spark
 from colonnade.manifests.errors import AlreadyExistsError, InvalidInputError, NotFoundError
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import Snapshot, TableState
+from colonnade.manifests.store import StoreAddress, StorePath
 from colonnade.spark_ext.answer_rows import (
     DETAIL_SCHEMA,
     HISTORY_SCHEMA,
@@ -25,9 +26,14 @@ from colonnade.spark_ext.answer_rows import (
 )
 from colonnade.spark_ext.executors import verify_on_executors
 from colonnade.spark_ext.optimize import OptimizeBuilder
-from colonnade.spark_ext.options import epoch_or_tag
+from colonnade.spark_ext.options import epoch_or_tag, storage_texts
 from colonnade.spark_ext.pyspark_types import from_spark
 from colonnade.spark_ext.row_methods import RowMethods
+from colonnade.spark_ext.session_storage import (
+    StorageOptions,
+    address_in,
+    require_session_options,
+)
 from colonnade.spark_ext.settings import TRANSACTION
 from colonnade.spark_ext.statements import (
     refresh_cached,
@@ -49,12 +55,16 @@ class Table(RowMethods):
         self._table = table
 
     @classmethod
-    def forPath(cls, sparkSession: SparkSession, path: str) -> Table:
+    def forPath(
+        cls, sparkSession: SparkSession, path: str, storage_options: StorageOptions = None
+    ) -> Table:
         """Open the table at `path`: a lone table, or `<database>/<table>`.
 
-        Raises NotFoundError if it does not exist.
+        `storage_options` are options of its store; they replace the session's settings
+        `spark.colonnade.storage.<name>`. Methods that change rows use the settings alone. Raises
+        NotFoundError if the table does not exist.
         """
-        return cls(sparkSession, ArrowTable.open(path))
+        return cls(sparkSession, ArrowTable.open(address_in(sparkSession, path, storage_options)))
 
     @classmethod
     def forName(cls, sparkSession: SparkSession, name: str) -> Table:
@@ -67,26 +77,33 @@ class Table(RowMethods):
         details = {row["col_name"]: row["data_type"] for row in rows}
         if details.get("Provider") != "colonnade":
             raise InvalidInputError(f"{name} is not a Colonnade table.")
-        return cls(sparkSession, ArrowTable.open(details["Location"]))
+        return cls(sparkSession, ArrowTable.open(address_in(sparkSession, details["Location"])))
 
     @staticmethod
-    def isColonnadeTable(sparkSession: SparkSession, path: str) -> bool:
+    def isColonnadeTable(
+        sparkSession: SparkSession, path: str, storage_options: StorageOptions = None
+    ) -> bool:
         """Whether a table exists at `path`. Raises any error other than NotFoundError."""
         try:
-            ArrowTable.open(path)
+            ArrowTable.open(address_in(sparkSession, path, storage_options))
         except NotFoundError:
             return False
         return True
 
     @staticmethod
-    def create(sparkSession: SparkSession) -> TableBuilder:
-        """Begin to describe a new table."""
-        return TableBuilder(sparkSession)
+    def create(sparkSession: SparkSession, storage_options: StorageOptions = None) -> TableBuilder:
+        """Begin to describe a new table; `storage_options` are those of `forPath`."""
+        return TableBuilder(sparkSession, storage_options=storage_options)
 
     @staticmethod
-    def createIfNotExists(sparkSession: SparkSession) -> TableBuilder:
-        """Begin to describe a table; if it exists already, `execute()` opens it unchanged."""
-        return TableBuilder(sparkSession, open_existing=True)
+    def createIfNotExists(
+        sparkSession: SparkSession, storage_options: StorageOptions = None
+    ) -> TableBuilder:
+        """Begin to describe a table; if it exists already, `execute()` opens it unchanged.
+
+        `storage_options` are those of `forPath`.
+        """
+        return TableBuilder(sparkSession, open_existing=True, storage_options=storage_options)
 
     @property
     def path(self) -> str:
@@ -99,9 +116,10 @@ class Table(RowMethods):
         Within a transaction of the session, return the rows that the transaction sees now.
         """
         if self._spark.conf.get(TRANSACTION, None) is not None:
+            require_session_options(self._spark, self._address, f"Reading {self.path}")
             return self._spark.table(table_name(self.path))
         snapshot, _ = self._newest()
-        reader = self._spark.read.format("colonnade")
+        reader = self._spark.read.format("colonnade").options(**storage_texts(self._address))
         return reader.option("epoch", snapshot.epoch).load(self._table.path)
 
     def optimize(self) -> OptimizeBuilder:
@@ -171,12 +189,18 @@ class Table(RowMethods):
         """
         return self._table.refresh(), self._table.state
 
+    @property
+    def _address(self) -> StoreAddress:
+        return self._table.store_address
+
     def _run(self, text: str, arguments: Mapping[str, Column]) -> RowCounts:
+        require_session_options(self._spark, self._address, f"Changing rows of {self.path}")
         return run_statement(self._spark, self._table, text, arguments)
 
     def _replace_columns(self, update: Update) -> RowCounts | None:
         if self._spark.conf.get(TRANSACTION, None) is not None:
             return None
+        require_session_options(self._spark, self._address, f"Changing rows of {self.path}")
         return update_columns(self._spark, self._table, update)
 
     def __repr__(self) -> str:
@@ -189,12 +213,14 @@ class TableBuilder:
     def __init__(
         self,
         spark_session: SparkSession,
-        path: str | None = None,
+        path: StorePath | None = None,
         open_existing: bool = False,
+        storage_options: StorageOptions = None,
     ) -> None:
         self._spark = spark_session
         self._path = path
         self._open_existing = open_existing
+        self._storage_options = storage_options
         self._fields: list[spark.StructField] = []
         self._sort_key: tuple[str, ...] = ()
         self._partition_by: tuple[str, ...] = ()
@@ -252,11 +278,12 @@ class TableBuilder:
         """
         if self._path is None:
             raise InvalidInputError("The new table has no path yet; call location(path) first.")
-        refuse_within(self._spark, f"Creating {self._path}")
+        address = address_in(self._spark, self._path, self._storage_options)
+        refuse_within(self._spark, f"Creating {address.url}")
         schema: TableSchema = from_spark(spark.StructType(self._fields))
         try:
             table = ArrowTable.create(
-                self._path,
+                address,
                 schema,
                 sort_key=self._sort_key,
                 partition_by=self._partition_by,
@@ -266,5 +293,5 @@ class TableBuilder:
         except AlreadyExistsError:
             if not self._open_existing:
                 raise
-            table = ArrowTable.open(self._path)
+            table = ArrowTable.open(address)
         return Table(self._spark, table)
