@@ -79,8 +79,6 @@ def _remote(address: StoreAddress) -> ObjectStore:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "botocore":
             raise
-        raise InvalidInputError(
-            "Databases on S3 need botocore: pip install 'colonnade[s3]'."
-        ) from error
+        raise InvalidInputError("Databases on S3 need botocore: install colonnade[s3].") from error
     store: ObjectStore = kind(address)
     return store

@@ -261,8 +261,8 @@ class ArrowDatabase:
         checks RowSets on another place than threads here. `colonnade.verify` does the same when the
         head cannot be read.
 
-        Raises InvalidInputError for another depth, NotFoundError for an unknown table or epoch, and
-        StoreError.
+        Raises InvalidInputError for another depth, NotFoundError for an unknown table or epoch or a
+        dropped database, and StoreError.
         """
         return verify(
             self._log,

@@ -63,6 +63,8 @@ def verify(
             elsewhere = _here(log, threads or os.cpu_count() or 1)
         found, read = _check_rowsets(log.store.address, there, depth, elsewhere, progress)
         findings += found
+    if findings:
+        _require_kept(log)
     return VerifyReport(
         depth=depth,
         epoch=None if seen.state is None else seen.state.epoch,
@@ -127,6 +129,8 @@ def _look(log: Log, tables: Collection[str] | None, epoch: int | None) -> _Seen:
 
 def _look_once(log: Log, tables: Collection[str] | None, epoch: int | None) -> _Seen:
     check = LogCheck(log).run()
+    if check.state is not None:
+        log.require_live(check.state)
     state = check.state if epoch is None else log.read_at(epoch)
     chosen = _chosen(state, tables)
     sizes, folders = _sizes(log.store)
@@ -135,6 +139,16 @@ def _look_once(log: Log, tables: Collection[str] | None, epoch: int | None) -> _
         units += _older(check, state, units, None if tables is None else chosen)
     missing = [f for unit in units for f in check_files(unit, sizes, folders)]
     return _Seen(check.state, state, chosen, units, [*check.findings, *missing])
+
+
+def _require_kept(log: Log) -> None:
+    """Raise NotFoundError if the database was dropped: what is missing was removed on purpose."""
+    try:
+        dropped = log.is_dropped()
+    except ColonnadeError:
+        return  # The findings say what is wrong with the log.
+    if dropped:
+        log.read_head()
 
 
 def _has_let_go(log: Log, state: Snapshot | None) -> bool:

@@ -1,6 +1,6 @@
 """A store in an S3 bucket, or in a bucket of any server with S3's conditional writes.
 
-Needs botocore, which `pip install colonnade[s3]` brings. `open_store` alone loads this package.
+Needs botocore, which the extra `colonnade[s3]` brings. `open_store` alone loads this package.
 
 Spec: docs/spec/store.md#buckets
 """

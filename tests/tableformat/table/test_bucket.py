@@ -19,6 +19,9 @@ from colonnade.manifests.errors import AlreadyExistsError, ColonnadeError, NotFo
 from colonnade.manifests.log.dropping import drop_database
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.store import open_store
+from colonnade.tableformat.jobs import Stop, Workplace
+from colonnade.tableformat.verify.job import VerifyJob, VerifyOutcome
+from colonnade.tableformat.verify.rowset_check import check_job
 from tests.setup.http_proxy import Fault, Proxy, Seen, reply_dropped, status_after, status_before
 from tests.setup.minio import KEY, SECRET, Minio
 
@@ -112,6 +115,8 @@ def test_a_database_in_a_bucket_is_dropped_for_good(place: str) -> None:
     assert all(name.startswith("_manifest/") for name in left)
     for call in (
         lambda: late.append(rows(1)),
+        lambda: database.verify(depth=3),
+        lambda: colonnade.verify(place),
         lambda: colonnade.open(f"{place}/t"),
         lambda: colonnade.open_database(place).create_table("u", SCHEMA),
     ):
@@ -122,6 +127,19 @@ def test_a_database_in_a_bucket_is_dropped_for_good(place: str) -> None:
         ArrowDatabase.create(place)
     with pytest.raises(ColonnadeError, match="was dropped"):
         colonnade.create(place, SCHEMA)
+
+
+def test_a_drop_beside_a_verification_is_not_reported_as_damage(place: str) -> None:
+    database = colonnade.create_database(place)
+    database.create_table("t", SCHEMA).append(rows(*range(100_000)))
+    log = Log(open_store(place))
+
+    def after_a_drop(job: VerifyJob, stop: Stop) -> VerifyOutcome:
+        assert drop_database(log, cascade=True)
+        return check_job(job, log.store, stop)
+
+    with pytest.raises(NotFoundError, match="was dropped in epoch"):
+        database.verify(depth=3, elsewhere=Workplace(after_a_drop, 1))
 
 
 def test_no_commit_of_concurrent_writers_is_lost_or_doubled_by_a_bad_network(
