@@ -94,7 +94,7 @@ def walk_with_the_jar(spark: SparkSession, folder: str) -> None:
     ids.writeTo("colonnade.shop.saved").createOrReplace()
     assert spark.table("colonnade.shop.saved").columns == ["id"]
     parquet = "CREATE TABLE colonnade.shop.other USING parquet AS SELECT 1 AS a"
-    fails(lambda: spark.sql(parquet).collect(), "Colonnade tables only")
+    fails(lambda: spark.sql(parquet).collect(), "only Colonnade tables")
 
 
 def append(frame: DataFrame, path: str) -> None:

@@ -60,25 +60,25 @@ def test_a_damaged_database_hides_no_other_database_and_can_be_dropped(spark: Sp
         ("CREATE DATABASE colonnade.other COMMENT 'c'", "has no comment"),
         ("CREATE DATABASE colonnade.other LOCATION '/x'", "has no location"),
         ("CREATE DATABASE colonnade._x", "Table name '_x' must have"),
-        ("CREATE DATABASE colonnade.db.other", "Databases do not nest"),
+        ("CREATE DATABASE colonnade.db.other", "databases do not nest"),
         ("ALTER DATABASE colonnade.db SET PROPERTIES (a = 'b')", "nothing that could be altered"),
         ("CREATE TABLE colonnade.db.t (a INT) LOCATION '/x'", "create colonnade.`/x` instead"),
         ("CREATE TABLE colonnade.db.t (a INT) LOCATION 'x'", "leave out LOCATION or create"),
         ("CREATE EXTERNAL TABLE colonnade.db.t (a INT)", "needs a LOCATION; leave out EXTERNAL"),
         ("CREATE TABLE colonnade.db.`../t` (a INT)", "Path ../t is relative"),
-        ("CREATE TABLE colonnade.db.t (a INT) USING csv", "Colonnade tables only"),
-        ("CREATE TABLE colonnade.db.t (a INT) USING parquet", "Colonnade tables only"),
-        ("CREATE TABLE colonnade.db.t USING parquet AS SELECT 1 AS a", "Colonnade tables only"),
-        ("CREATE TABLE colonnade.db.t (a INT) STORED AS PARQUET", "no file format to choose"),
-        ("CREATE TABLE colonnade.db.t (a INT) ROW FORMAT SERDE 'x'", "no file format to choose"),
-        ("CREATE TABLE colonnade.db.t (a INT) OPTIONS (x = 'y')", "keeps no options, here x;"),
+        ("CREATE TABLE colonnade.db.t (a INT) USING csv", "only Colonnade tables"),
+        ("CREATE TABLE colonnade.db.t (a INT) USING parquet", "only Colonnade tables"),
+        ("CREATE TABLE colonnade.db.t USING parquet AS SELECT 1 AS a", "only Colonnade tables"),
+        ("CREATE TABLE colonnade.db.t (a INT) STORED AS PARQUET", "format of a Colonnade table"),
+        ("CREATE TABLE colonnade.db.t (a INT) ROW FORMAT SERDE 'x'", "format of a Colonnade table"),
+        ("CREATE TABLE colonnade.db.t (a INT) OPTIONS (x = 'y')", "keep options, such as x;"),
         ("SELECT * FROM colonnade.none", "none does not exist; a path has a slash"),
         ("CREATE TABLE colonnade.db.t (a INT) PARTITIONED BY (x(a))", "Transform 'x' of column"),
         ("CREATE TABLE colonnade.db.t (a VOID)", "Column 'a' has the Spark type void"),
         ("CREATE TABLE colonnade.db.t (_row_handler INT)", "'_row_handler' is reserved"),
         ("CREATE TABLE colonnade.db.t (a INT) CLUSTER BY (b)", "b"),
         ("CREATE TABLE colonnade.db.t (a INT) TBLPROPERTIES (sortKey = 'b')", "'b' does not exist"),
-        ("CALL colonnade.system.nothing('db.t')", "those of colonnade.system are: "),
+        ("CALL colonnade.system.nothing('db.t')", "the procedures of colonnade.system are: "),
         ("CALL colonnade.system.history('db.none')", "Table 'none' does not exist"),
         ("CALL colonnade.system.history('db.none', -1)", "from 0, not -1"),
     ],
@@ -126,7 +126,7 @@ def test_a_table_like_another_one_has_its_design_and_no_rows(spark: SparkShell) 
     spark.sql("CREATE TABLE colonnade.db.v LIKE other")
     assert colonnade.open(spark.folder / "warehouse" / "db" / "v").partitioning == ("b",)
     text = spark.refusal("CREATE TABLE colonnade.db.w LIKE other USING parquet")
-    assert "Colonnade tables only" in text
+    assert "only Colonnade tables" in text
     for name in ("named", "other"):
         spark.sql(f"DROP TABLE {name}")
 

@@ -76,8 +76,8 @@ def test_a_table_is_partitioned_as_described(spark: SparkShell) -> None:
     [
         ("PARTITIONED BY (shuffle(id))", "Transform 'shuffle' of column 'id' is unknown"),
         ("PARTITIONED BY (days(id))", "Column 'id' of type long cannot be partitioned by days"),
-        ("PARTITIONED BY (bucket(4, id, region))", "of one column and at most one number"),
-        ("CLUSTERED BY (id) SORTED BY (region) INTO 4 BUCKETS", "not sorted within its buckets"),
+        ("PARTITIONED BY (bucket(4, id, region))", "takes one column and at most one number"),
+        ("CLUSTERED BY (id) SORTED BY (region) INTO 4 BUCKETS", "be sorted within its buckets"),
         ("PARTITIONED BY (bucket(0, id))", "from 1 to 2147483647, not 0"),
     ],
 )
@@ -286,7 +286,7 @@ def test_transforms_are_functions(spark: SparkShell) -> None:
     (found,) = spark.sql(f"SELECT {', '.join(names)}")
     assert found == [None if each is None else str(each) for each in calls.values()]
     assert ["colonnade.system.truncate"] in spark.sql("SHOW USER FUNCTIONS IN colonnade.system")
-    assert "no partition transform days of string" in spark.refusal(
+    assert "The partition transform days does not take string" in spark.refusal(
         "SELECT colonnade.system.days('x')"
     )
     assert "bucket(number of buckets, column)" in spark.refusal("SELECT colonnade.system.bucket(1)")

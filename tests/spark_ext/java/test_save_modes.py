@@ -154,7 +154,7 @@ def test_overwriting_may_replace_the_columns_along_with_the_rows(
         options = f".options(userMetadata='note'{options})"
         return f"{frame}.write.format('colonnade').mode('overwrite'){options}.{save_by}('{target}')"
 
-    sentence = {"save": "Cannot", "saveAsTable": "Set option overwriteSchema"}[save_by]
+    sentence = {"save": "Cannot", "saveAsTable": "set the option overwriteSchema"}[save_by]
     assert sentence in spark.refused_run(overwrite(OTHER, ""))
     lacking = spark.refused_run(overwrite(OTHER + ".drop('ID')"))
     assert "is arranged by 'id', which the new columns lack" in lacking
@@ -201,8 +201,8 @@ def test_overwriting_a_table_by_name_keeps_what_it_is(
     design = spark_shell.sql(f"SHOW CREATE TABLE {name}")
     spark_shell.run(overwrite(".selectExpr('name', 'cast(id AS INT) AS ID')"))
     for frame, sentence in {
-        ".select('id')": "has a column name, too; overwriting keeps what it is",
-        ".withColumn('x', F.lit(1))": "has no column x; overwriting keeps what it is",
+        ".select('id')": "has a column name that the rows lack, and an overwrite keeps",
+        ".withColumn('x', F.lit(1))": "has no column x, and an overwrite keeps",
         ".selectExpr('nullif(id, 1) AS id', 'name')": "NOT_NULL_ASSERT_VIOLATION",
     }.items():
         assert sentence in spark_shell.refused_run(overwrite(frame))

@@ -236,7 +236,7 @@ def test_spark_knows_tables_by_name_in_its_own_catalog(spark: SparkShell) -> Non
     assert spark.sql("SELECT name FROM t1.columns WHERE NOT nullable") == [["a"]]
     for name in ("t1.history", "default.t1.history", "colonnade.db.t.history"):
         text = spark.refusal(f"SELECT * FROM {name} VERSION AS OF 1")
-        assert "shows the present only; leave out the version or time" in text
+        assert "has no earlier versions; leave out the version or time" in text
     for name in ("t1.nothing", "default.t1.nothing", "none.history"):
         assert "TABLE_OR_VIEW_NOT_FOUND" in spark.refusal(f"SELECT * FROM {name}")
     assert spark.sql("CALL colonnade.system.checkpoint('spark_catalog.default.t1')") == [[3, 1]]

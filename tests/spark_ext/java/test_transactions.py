@@ -201,7 +201,7 @@ def test_what_sparks_own_catalog_would_keep_is_refused(spark: SparkShell) -> Non
         f"CREATE TABLE spark_catalog.default.c (id BIGINT) {place}",
         f"CREATE TABLE spark_catalog.default.c {place} AS SELECT 1 AS id",
     ):
-        assert "own catalog, which takes nothing back" in spark.refusal(statement)
+        assert "because Spark's own catalog cannot undo it" in spark.refusal(statement)
     spark.sql(ROLLBACK)
     kept = [row for row in spark.sql("SHOW TABLES IN spark_catalog.default") if not row[2]]
     assert kept == [["default", "own", False]]

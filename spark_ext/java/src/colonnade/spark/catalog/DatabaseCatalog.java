@@ -173,7 +173,7 @@ public class DatabaseCatalog
     if (location != null && !location.equals(named.path())) {
       String sentence =
           String.format(
-              "Table %s lies in its database, not at LOCATION %s; leave out LOCATION or create"
+              "Table %s is stored in its database, not at LOCATION %s; leave out LOCATION or create"
                   + " %s.`%s` instead.",
               named, location, name, location);
       throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
@@ -309,7 +309,7 @@ public class DatabaseCatalog
       known.fieldNames().forEachRemaining(names::add);
       String sentence =
           String.format(
-              "Procedure %s.%s does not exist; those of %s.%s are: %s.",
+              "Procedure %s.%s does not exist; the procedures of %s.%s are: %s.",
               name, identifier, name, SYSTEM, String.join(", ", names));
       throw ColonnadeException.unchecked("COLONNADE_NOT_FOUND", sentence);
     }

@@ -58,9 +58,9 @@ final class NewTable implements SupportsWrite {
     }
     String sentence =
         String.format(
-            "There is no table %s yet, and Spark does not say what partitionBy() names when it"
-                + " appends or overwrites: write .option(\"partitionBy\", \"...\") instead, or"
-                + " leave out mode().",
+            "Table %s does not exist yet, and Spark does not pass partitionBy() on when it appends"
+                + " or overwrites; write .option(\"partitionBy\", \"...\") instead, or leave out"
+                + " mode().",
             path);
     throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
   }

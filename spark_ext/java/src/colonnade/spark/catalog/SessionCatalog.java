@@ -178,7 +178,7 @@ public class SessionCatalog extends DelegatingCatalogExtension
     } else if (design.schema().isEmpty()) {
       throw ColonnadeException.unchecked(
           "COLONNADE_NOT_FOUND",
-          "There is no table at " + path + " yet: name the columns of the one to create.");
+          "There is no table at " + path + " yet; name the columns of the table to create.");
     }
     StagedColonnadeTable.create(path, design);
     return registerNew(identifier, path, design);
@@ -344,8 +344,8 @@ public class SessionCatalog extends DelegatingCatalogExtension
     if (Planner.transaction() != null) {
       String sentence =
           String.format(
-              "Table %s of Spark's own catalog, which takes nothing back, cannot be %s within a"
-                  + " transaction; do it before or after, or in the catalog colonnade.",
+              "Table %s cannot be %s within a transaction, because Spark's own catalog cannot undo"
+                  + " it; do it before or after, or in the catalog colonnade.",
               identifier, done);
       throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
     }
@@ -380,7 +380,8 @@ public class SessionCatalog extends DelegatingCatalogExtension
     } catch (TableAlreadyExistsException | NoSuchNamespaceException error) {
       String sentence =
           String.format(
-              "Table %s cannot be created: its name was taken or its database dropped meanwhile.",
+              "Table %s was not created, because another session took its name or dropped its"
+                  + " database; run the statement again.",
               identifier);
       throw new ColonnadeException("COLONNADE_ALREADY_EXISTS", sentence, error).unchecked();
     }

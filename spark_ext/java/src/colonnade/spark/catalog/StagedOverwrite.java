@@ -77,7 +77,8 @@ final class StagedOverwrite implements StagedTable, SupportsWrite {
       columns = columns.add(field);
     }
     if (!missing.isEmpty()) {
-      throw refusal(table, "has a column " + missing.keySet().iterator().next() + ", too");
+      String lacking = missing.keySet().iterator().next();
+      throw refusal(table, "has a column " + lacking + " that the rows lack");
     }
     return columns;
   }
@@ -85,9 +86,9 @@ final class StagedOverwrite implements StagedTable, SupportsWrite {
   private static RuntimeException refusal(ColonnadeTable table, String reason) {
     String sentence =
         String.format(
-            "Table %s %s; overwriting keeps what it is. Set option overwriteSchema to true for other"
-                + " columns, or use df.writeTo(name).createOrReplace() for another table in its"
-                + " place.",
+            "Table %s %s, and an overwrite keeps the columns of a table; set the option"
+                + " overwriteSchema to true, or use df.writeTo(name).createOrReplace() to replace"
+                + " the table.",
             table.path(), reason);
     return ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
   }

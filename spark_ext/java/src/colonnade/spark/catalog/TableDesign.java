@@ -100,8 +100,8 @@ record TableDesign(
   void requireNoOptions() {
     if (!options.isEmpty()) {
       throw refusal(
-          "A table keeps no options, here " + String.join(", ", options) + "; give them to each"
-              + " read or write.");
+          "A table does not keep options, such as " + String.join(", ", options) + "; give them to"
+              + " each read or write.");
     }
   }
 
@@ -109,7 +109,7 @@ record TableDesign(
   private static void refuseStream() {
     if (Caller.isStreamWriter()) {
       throw refusal(
-          "A Colonnade table is not written by writeStream.toTable or start; write each batch in"
+          "writeStream.toTable and start cannot write to a Colonnade table; write each batch in"
               + " foreachBatch, with the options txnAppId and txnVersion.");
     }
   }
@@ -119,7 +119,8 @@ record TableDesign(
         provider.equalsIgnoreCase(SQLConf.get().defaultDataSourceName()) && !Caller.isStatement();
     if (!provider.equalsIgnoreCase(PROVIDER) && !unsaid) {
       throw refusal(
-          "This catalog holds Colonnade tables only, none of " + provider + "; leave out USING.");
+          "This catalog holds only Colonnade tables, not tables of " + provider + "; leave out"
+              + " USING.");
     }
   }
 
@@ -127,7 +128,8 @@ record TableDesign(
   private static void refuseHive(Set<String> properties) {
     if (properties.stream().anyMatch(key -> key.startsWith(HIVE))) {
       throw refusal(
-          "A Colonnade table has no file format to choose; leave out STORED AS and ROW FORMAT.");
+          "The file format of a Colonnade table cannot be chosen; leave out STORED AS and ROW"
+              + " FORMAT.");
     }
   }
 
@@ -189,12 +191,13 @@ record TableDesign(
     }
     if (transform.name().equals(SORTED_BUCKET)) {
       throw refusal(
-          "A table is not sorted within its buckets alone; leave out SORTED BY or sortBy, and name"
-              + " the columns in the property sortKey.");
+          "A Colonnade table cannot be sorted within its buckets; leave out SORTED BY or sortBy,"
+              + " and name the columns in the property sortKey.");
     }
     if (columns.size() != 1 || arguments.size() > 1) {
       throw refusal(
-          "A partition is that of one column and at most one number, as in bucket(16, id), not "
+          "A partition transform takes one column and at most one number, as in bucket(16, id),"
+              + " not "
               + transform.describe() + ".");
     }
     Map<String, Object> field = new HashMap<>();

@@ -47,7 +47,7 @@ final class Tables {
   /** Refuses to drop a metadata table. */
   static void refuseAbout(TableName named) {
     if (isAbout(named)) {
-      String sentence = named + " shows what the log says and cannot be dropped.";
+      String sentence = "Metadata table " + named + " cannot be dropped.";
       throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
     }
   }
@@ -60,7 +60,8 @@ final class Tables {
   }
 
   static RuntimeException pastOfAbout(String name) {
-    String sentence = name + " shows the present only; leave out the version or time.";
+    String sentence =
+        "Metadata table " + name + " has no earlier versions; leave out the version or time.";
     return ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
   }
 
@@ -76,7 +77,8 @@ final class Tables {
       throw new NoSuchTableException(identifier);
     }
     if (identifier instanceof DataFramePath path) {
-      return ColonnadeTable.load(named.path(), path.withStorage(options)); // to be read, not to see if it is there
+      // Spark asks for a DataFrame's path only to read it, so Colonnade's own message says more.
+      return ColonnadeTable.load(named.path(), path.withStorage(options));
     }
     try {
       return load(named.path(), options);

@@ -66,7 +66,7 @@ public final class TransformFunction implements UnboundFunction {
     DataType result = transform.resultType(type);
     if (result == null) {
       throw new UnsupportedOperationException(
-          "There is no partition transform " + name() + " of " + type.simpleString() + ".");
+          "The partition transform " + name() + " does not take " + type.simpleString() + ".");
     }
     return new BoundTransform(transform, type, result);
   }

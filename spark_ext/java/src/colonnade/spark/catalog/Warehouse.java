@@ -106,7 +106,8 @@ public record Warehouse(String path) {
       throws NamespaceAlreadyExistsException {
     for (String key : properties.keySet()) {
       if (!Set.of(SupportsNamespaces.PROP_OWNER).contains(key)) {
-        String sentence = "A Colonnade database has no " + key + ": it is a folder of tables.";
+        String sentence =
+            "A Colonnade database is a folder of tables and has no " + key + "; leave it out.";
         throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
       }
     }
@@ -120,7 +121,8 @@ public record Warehouse(String path) {
   private static void requireOneName(String... namespace) {
     if (namespace.length != 1) {
       String name = String.join(".", namespace);
-      String sentence = "Databases do not nest: " + name + " is no database.";
+      String sentence =
+          name + " cannot be a database, because databases do not nest; give a name of one part.";
       throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
     }
   }
