@@ -24,6 +24,7 @@ _DATA_OF_TABLE = re.compile(rf"{TABLE_ID.pattern}/{_FILES}", re.ASCII)
 _CHECKPOINT = re.compile(rf"(?:{CHECKPOINTS}|{COPIES})/(?P<object>{_OBJECT})\.json", re.ASCII)
 _EPOCH = re.compile(rf"{MANIFEST}/(?P<epoch>[0-9]{{20}})\.json", re.ASCII)
 _MARK = re.compile(rf"{FREED}{TABLE_ID.pattern}-[0-9]{{20}}\.json", re.ASCII)
+_NOTE = re.compile(rf"{MANIFEST}/(?:notes|statements)", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +32,13 @@ class Stored:
     """One object in a store, as its name describes it.
 
     `kind` is an epoch of the log (`epoch`), the `mark` of a freed block, the `hint`, a part of a
-    `checkpoint` or its copy, `data` of a table, or `other`. `object` is the object's id, if it has
-    one. `target` is the name that an unfinished object would have got, or the name of a finished
-    one.
+    `checkpoint` or its copy, `data` of a table, the file of notes or statements of waiting writers
+    (`note`), or `other`. `object` is the object's id, if it has one. `target` is the name that an
+    unfinished object would have got, or the name of a finished one.
     """
 
     info: ObjectInfo
-    kind: Literal["epoch", "mark", "hint", "checkpoint", "data", "other"]
+    kind: Literal["epoch", "mark", "hint", "checkpoint", "data", "note", "other"]
     target: str
     object: str | None = None
     epoch: int | None = None
@@ -63,6 +64,8 @@ def describe(info: ObjectInfo, *, lone_table: bool) -> Stored:
         return Stored(info, "epoch", name, epoch=int(found["epoch"]))
     if _MARK.fullmatch(name):
         return Stored(info, "mark", name)
+    if name != info.name and _NOTE.fullmatch(name):
+        return Stored(info, "note", name)
     if found := _CHECKPOINT.fullmatch(name):
         return Stored(info, "checkpoint", name, object=found["object"])
     data = _DATA_AT_ROOT if lone_table else _DATA_OF_TABLE

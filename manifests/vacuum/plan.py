@@ -66,7 +66,7 @@ def plan_removal(
                 each.unfinished
                 and _is_old(each, cutoff_ms)
                 and (
-                    each.kind in ("hint", "mark")
+                    each.kind in ("hint", "mark", "note")
                     or (each.object is not None and each.object in used)
                     or (each.epoch is not None and each.epoch < slots.stop)
                 )

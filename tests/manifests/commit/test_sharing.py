@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from dataclasses import replace
@@ -44,6 +45,7 @@ from colonnade.manifests.object_names import MANIFEST, epoch_name
 from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import LocalStore, MemoryStore, ObjectStore
+from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
 from tests.log_samples import (
     ORDERS,
     append,
@@ -419,3 +421,19 @@ def test_threads_that_wait_at_the_same_time_become_one_epoch(tmp_path: Path) -> 
 def notes_in(path: Path) -> int:
     """The number of notes in the file beside the lock."""
     return sum(each.read_bytes().count(b"\n") for each in path.glob("_manifest/.tmp-*-notes"))
+
+
+def test_old_notes_and_statements_are_removed(tmp_path: Path) -> None:
+    """A note may hold rows of a table, so it must not outlive them."""
+    store = LocalStore(tmp_path)
+    log = make_log(store)
+    with_orders(store, log)
+    left = [tmp_path / "_manifest" / f".tmp-{0:016x}-{each}" for each in ("notes", "statements")]
+    for each in left:
+        each.write_bytes(b"x\n")
+    vacuum(Log(store), VacuumRequest(hours=24, force=True))
+    assert all(each.exists() for each in left)
+    for each in left:
+        os.utime(each, (1, 1))
+    vacuum(Log(store), VacuumRequest(hours=24, force=True))
+    assert not any(each.exists() for each in left)
