@@ -39,6 +39,7 @@ def epoch_name(epoch: int) -> str:
 
 
 _EPOCH = re.compile(rf"{MANIFEST}/([0-9]{{20}})\.json", re.ASCII)
+_FREED = re.compile(re.escape(FREED) + r"[0-9a-f]{16}-(\d{20})\.json")
 
 
 def epoch_number(name: str) -> int | None:
@@ -65,6 +66,12 @@ def copy_name(object_id: str) -> str:
 def freed_name(database_id: str, block: int) -> str:
     """Return the name of the mark of block `block` (0 or more) of a database's slots."""
     return f"{FREED}{database_id}-{block:020d}.json"
+
+
+def freed_block(name: str) -> int | None:
+    """Return the block whose mark has this name; None for any other name."""
+    found = _FREED.fullmatch(name)
+    return int(found[1]) if found else None
 
 
 def table_prefix(table_id: str, at_root: bool) -> str:

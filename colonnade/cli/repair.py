@@ -80,7 +80,8 @@ def _repair_caches(
     epoch = made.state.epoch
     said = [f"Rebuilt the checkpoint and hint of {store.url} at epoch {epoch}."]
     said += [f"Restored {name} from its other copy." for name in made.restored]
-    shown = {"database": store.url, "epoch": epoch, "restored": list(made.restored)}
+    said += [f"Wrote the damaged {name} anew." for name in made.marks]
+    shown = {"database": store.url, "epoch": epoch, "restored": [*made.restored, *made.marks]}
     output.show(shown, Text("\n".join(said)))
 
 

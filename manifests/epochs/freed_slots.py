@@ -9,16 +9,36 @@ Spec: docs/spec/epoch-log.md#freed-slots
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 from colonnade.manifests.errors import CorruptionError, NotFoundError, StoreError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.codec import EPOCH_LIMIT, decode_model, decode_slot, encode_model
 from colonnade.manifests.model.operations import Anchor, CreateDatabase, Epoch, FreedBlock, Stub
 from colonnade.manifests.model.slot_blocks import SlotBlocks
-from colonnade.manifests.object_names import epoch_name
+from colonnade.manifests.object_names import FREED, epoch_name, freed_block
 from colonnade.manifests.store.base import ObjectStore, PutOutcome
 
 _MARK_LIMIT = 4096
 _TRIES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """All marks of a database, by block: `sound` can be read, and `damaged` has errors.
+
+    `blocks` are the blocks of the database; None if it frees no slots.
+    """
+
+    blocks: SlotBlocks | None
+    sound: Mapping[int, FreedBlock]
+    damaged: Mapping[int, CorruptionError]
+
+    @property
+    def newest(self) -> FreedBlock | None:
+        """The readable mark of the last block, or None."""
+        return self.sound[max(self.sound)] if self.sound else None
 
 
 def read_blocks(store: ObjectStore) -> SlotBlocks | None:
@@ -61,6 +81,37 @@ def first_kept(store: ObjectStore, blocks: SlotBlocks | None) -> int:
         return 0
     mark = _newest(store, blocks, 0)
     return 0 if mark is None else blocks.first(mark.freed + 1)
+
+
+def read_marks(store: ObjectStore) -> Marks:
+    """Read every mark, for callers that look for damage. Costs a listing and a GET for each mark.
+
+    Raises CorruptionError if epoch 0 is damaged; StoreError.
+    """
+    blocks = read_blocks(store)
+    sound: dict[int, FreedBlock] = {}
+    damaged: dict[int, CorruptionError] = {}
+    for info in store.list(FREED) if blocks is not None else ():
+        block = freed_block(info.name)
+        if blocks is None or block is None or info.name != blocks.mark(block):
+            continue  # a mark of another database says nothing
+        try:
+            mark = _read(store, blocks, block)
+        except CorruptionError as error:
+            damaged[block] = error
+        else:
+            if mark is not None:
+                sound[block] = mark
+    return Marks(blocks, sound, damaged)
+
+
+def rewrite_mark(store: ObjectStore, blocks: SlotBlocks, block: int, floor: Anchor) -> None:
+    """Replace a damaged mark. At no time is the mark missing. Costs a PUT.
+
+    Requires: as `put_mark`, and that the mark cannot be read. Raises StoreError.
+    """
+    mark = FreedBlock(freed=block, floor=floor.epoch, anchor=floor)
+    store.put(blocks.mark(block), encode_model(mark), sync=True)
 
 
 def put_mark(store: ObjectStore, blocks: SlotBlocks, block: int, floor: Anchor) -> None:

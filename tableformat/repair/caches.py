@@ -1,4 +1,4 @@
-"""Rebuild checkpoints and hint from the log, and restore anchors from their second copies.
+"""Rebuild checkpoints and hint from the log; restore anchors and marks of freed slots.
 
 Spec: docs/spec/checkpoint.md
 """
@@ -17,32 +17,41 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.object_names import HINT
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.vacuum.copies import restore
+from colonnade.manifests.vacuum.damaged_marks import rewrite_damaged_marks
 from colonnade.manifests.vacuum.floor import lost_states, name_lost
 from colonnade.manifests.vacuum.later_floor import begin_at_checkpoint, finish_later_floor
 from colonnade.manifests.vacuum.references import StateObjects
 
 
 class Rebuilt(NamedTuple):
-    """The state that caches were rebuilt from, and the restored files of anchors."""
+    """The state that caches were rebuilt from, and what was restored before.
+
+    `restored` are objects of anchors that were damaged at one place; `marks` are damaged marks of
+    freed slots that were written anew.
+    """
 
     state: Snapshot
     restored: tuple[str, ...]
+    marks: tuple[str, ...] = ()
 
 
 def rebuild_caches(log: Log, *, give_up_lost_epochs: bool = False) -> Rebuilt:
     """Read the log from its floor, store its head as a checkpoint, and point the hint to it.
 
     So no reader uses a damaged or wrong checkpoint any more; vacuum removes it later. Before that,
-    anchor objects that are damaged or missing at one of their two places are restored from the
+    damaged marks of freed slots are written anew where a floor behind them is known, and anchor
+    objects that are damaged or missing at one of their two places are restored from the
     other one. A hint that proves the loss of newer epochs is an error, unless `give_up_lost_epochs`
     is set: then the log ends where its files do. With it, a log whose oldest state is lost begins
     at its oldest whole checkpoint.
 
-    Costs a GET for each epoch since the floor, and two for each object of an anchor. Raises
-    CorruptionError when the log itself is damaged. Raises it, too, when an anchor has no intact
+    Costs a GET for each epoch since the floor and for each mark, and two for each object of an
+    anchor. Raises CorruptionError when the log itself is damaged, or a mark for which no floor is
+    known. Raises it, too, when an anchor has no intact
     copy, once everything else is done. Raises StoreError.
     """
     log.store.require_writable()
+    marks = rewrite_damaged_marks(log)
     if give_up_lost_epochs and not _begin_later(log):
         log.store.delete(HINT)
     newest = log.read_head()
@@ -54,7 +63,7 @@ def rebuild_caches(log: Log, *, give_up_lost_epochs: bool = False) -> Rebuilt:
     point_hint(log.store, ref)
     if lost:
         raise _lost_error(log, newest, lost)
-    return Rebuilt(state, restored)
+    return Rebuilt(state, restored, marks)
 
 
 def _begin_later(log: Log) -> bool:

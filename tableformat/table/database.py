@@ -277,7 +277,8 @@ class ArrowDatabase:
     def repair(self, *, give_up_lost_epochs: bool = False) -> int:
         """Rebuild checkpoint and hint from the log alone, and return the epoch of the head.
 
-        Restores damaged objects of anchors from their second copies first. Changes nothing that a
+        Restores damaged objects of anchors from their second copies, and writes damaged marks of
+        freed slots anew, first. Changes nothing that a
         reader sees; `ArrowTable.repair` handles damaged data. With `give_up_lost_epochs`, newer
         epochs whose loss a checkpoint proves are given up. If the oldest readable state is lost,
         the epochs before the oldest whole checkpoint are given up instead. Raises CorruptionError

@@ -13,12 +13,12 @@ from colonnade.manifests.checkpoint.anchor_list import read_live_anchors
 from colonnade.manifests.checkpoint.reader import read_entry_segment, read_hint, read_state
 from colonnade.manifests.checkpoint.root import CheckpointRef, Root
 from colonnade.manifests.checkpoint.stored_batches import check_batches
-from colonnade.manifests.epochs.freed_slots import find_freed
+from colonnade.manifests.epochs.freed_slots import find_freed, read_marks
 from colonnade.manifests.epochs.slots import FAR, check_end, read_log_slot, read_slot
 from colonnade.manifests.errors import ColonnadeError, CorruptionError, StoreError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.log.reader import LogReader
-from colonnade.manifests.model.operations import Stub
+from colonnade.manifests.model.operations import Anchor, Stub
 from colonnade.manifests.model.slot_blocks import SlotBlocks
 from colonnade.manifests.object_names import (
     HINT,
@@ -34,6 +34,12 @@ from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.replaced_columns import stored_parts
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.manifests.vacuum.copies import damaged_places
+from colonnade.manifests.vacuum.damaged_marks import (
+    CANNOT_REPAIR,
+    WILL_REPAIR,
+    find_writable,
+    known_floor,
+)
 from colonnade.manifests.vacuum.floor import lost_states, name_lost, read_anchor
 from colonnade.manifests.vacuum.objects import describe
 from colonnade.manifests.vacuum.references import StateObjects
@@ -52,7 +58,7 @@ class LogCheck:
     def run(self) -> LogCheck:
         """Check the whole log, and return itself."""
         newest = self._read_newest()
-        self._follow(newest)
+        self._follow(newest, self._read_marks())
         if self.state is not None:
             self._check_anchors(self.state)
         for ref in () if newest is None else newest[1].earlier:
@@ -86,6 +92,21 @@ class LogCheck:
             problem = f"{self.log.store.locate(HINT)} does not lead to a checkpoint of this log."
             self.findings.append(Finding("cache", problem, HINT))
         return found
+
+    def _read_marks(self) -> Anchor | None:
+        """Check all marks of freed slots. Returns the known floor if one of them is damaged."""
+        try:
+            marks = read_marks(self.log.store)
+            floor = known_floor(self.log, marks) if marks.damaged else None
+        except ColonnadeError:
+            return None  # `_follow` reports what is wrong with epoch 0 or the store
+        writable = find_writable(marks, floor)
+        for block, error in marks.damaged.items():
+            assert marks.blocks is not None
+            note = WILL_REPAIR if block in writable else CANNOT_REPAIR
+            problem = f"{error.message} {note}"
+            self.findings.append(Finding("damage", problem, marks.blocks.mark(block)))
+        return floor
 
     def _check_anchors(self, head: Snapshot) -> None:
         """Read every anchor, then each of its objects at both of its places."""
@@ -129,10 +150,13 @@ class LogCheck:
     def _is_listed(self, name: str) -> bool:
         return any(info.name == name for info in self.log.store.list(name))
 
-    def _follow(self, newest: tuple[CheckpointRef, Root] | None) -> None:
-        """Fold the epochs since the floor while they can be read; after damage, only read them."""
+    def _follow(self, newest: tuple[CheckpointRef, Root] | None, floor: Anchor | None) -> None:
+        """Fold the epochs since the floor while they can be read; after damage, only read them.
+
+        `floor` is known where damaged marks hide the floor.
+        """
         try:
-            state = self.state = self._begin()
+            state = self.state = self._begin(floor)
         except ColonnadeError as error:
             self._note(error, epoch_name(0))
             return
@@ -162,8 +186,11 @@ class LogCheck:
             number += 1
         self._check_end(number, blocks)
 
-    def _begin(self) -> Snapshot:
+    def _begin(self, floor: Anchor | None) -> Snapshot:
         """Return the oldest state. `_follow` reports what is wrong with epoch 1."""
+        if floor is not None:
+            stub = Stub(removed=floor.epoch, floor=floor.epoch, anchor=floor)
+            return self.log.read_anchored(stub)
         first = self.log.read_first()
         try:
             # The mark comes first, because a slow writer may have written into a freed slot.
