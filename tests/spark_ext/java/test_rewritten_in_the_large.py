@@ -1,6 +1,7 @@
-"""The Java reader reads what Python has rewritten, at real sizes: every type, nesting and change.
+"""Both readers read what Python has rewritten, at real sizes: every type, nesting and change.
 
-Python's reader is held to the same rows by `tests/tableformat/table/test_in_the_large.py`.
+Python or the JVM wrote the table before. `tests/tableformat/table/test_in_the_large.py` has more of
+the tables that Python wrote.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.store import LocalStore
 from colonnade.tableformat.rowset import output as rowset_output
 from colonnade.tableformat.scan.plan import plan_scan, split_plan
+from colonnade.tableformat.table.alteration import AlterProperties
 from colonnade.tableformat.table.table import ArrowTable
 from tests.compaction_tables import live, new
 from tests.large_changes import (
@@ -31,6 +33,8 @@ from tests.large_changes import (
 )
 from tests.large_tables import TableMaker, same_rows
 from tests.spark_ext.java.read_tool import TYPES, ReadTool, expected_rows, spark_schema
+from tests.spark_ext.java.write_tool import PLACES, WriteTool
+from tests.tableformat.verify.test_verify import flip
 
 
 def read_by_java(tool: ReadTool, url: Path, table: ArrowTable) -> Iterator[list[Any]]:
@@ -65,6 +69,20 @@ def made(maker: TableMaker, url: Path, count: int, sort_key: bool) -> tuple[Arro
         schema = maker.schema(columns)
     table = new(schema, ["id"] if sort_key else (), LocalStore(url))
     return table, maker.rows(schema, count)
+
+
+def append_by_java(
+    writer: WriteTool, table: ArrowTable, rows: pa.Table, seed: int, place: str | None = None
+) -> None:
+    """In one to three epochs, from both forms of Spark's rows and into every place of RowSets."""
+    place = place or [*PLACES][seed % len(PLACES)]
+    parts = 1 + seed % 3
+    for at in range(parts):
+        first, end = rows.num_rows * at // parts, rows.num_rows * (at + 1) // parts
+        part = rows.slice(first, end - first)
+        if table.state.sort_key:  # Spark sorts the rows before a task writes them.
+            part = part.sort_by("id")
+        writer.append(table, part, unsafe=(seed + at) % 2 == 0, options=PLACES[place])
 
 
 EVERY_STEP = [(sort_key, name) for sort_key, steps in STEPS.items() for name in steps]
@@ -109,4 +127,62 @@ def test_java_reads_understated_rows_before_and_after_their_repair(
         patch.setattr(rowset_output, "encode_block", as_first_writers)
         append(table, rows, maker, parts=2)
     check(tool, url, table, rows, "append")
+    check(tool, url, table, repair(table, rows, tmp_path), "repair")
+
+
+REWRITES = [
+    (True, "merge"),
+    *((False, name) for name in ("copy", "rewrite", "repartition", "z-order", "replace columns")),
+]
+
+
+@pytest.mark.parametrize(("sort_key", "step"), REWRITES)
+def test_what_java_wrote_keeps_its_rows_through_each_change(
+    sort_key: bool,
+    step: str,
+    writer: WriteTool,
+    tool: ReadTool,
+    folders: Iterator[Path],
+    tmp_path: Path,
+) -> None:
+    seed = REWRITES.index((sort_key, step))
+    maker, url = TableMaker(1500 + seed, TYPES), next(folders)
+    table, rows = made(maker, url, 20_000, sort_key)
+    append_by_java(writer, table, rows, seed)
+    check(tool, url, table, rows, "append")
+    change: Step = STEPS[sort_key][step]
+    check(tool, url, table, change(table, rows, tmp_path), step)
+    assert not table.verify(4).findings
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1200)  # The JVM hands over up to 900,000 nested rows as JSON.
+@pytest.mark.parametrize("seed", range(40))
+def test_what_java_wrote_keeps_its_rows_through_many_changes(
+    seed: int, writer: WriteTool, tool: ReadTool, folders: Iterator[Path], tmp_path: Path
+) -> None:
+    maker, url, sort_key = TableMaker(2000 + seed, TYPES), next(folders), seed % 3 == 0
+    count = (0, 1, 3000, 66_000, 140_000, 300_000, 20_000, 40_000)[seed % 8]
+    table, rows = made(maker, url, count, sort_key)
+    append_by_java(writer, table, rows, seed)
+    assert same_rows(content(table), rows)
+    for step, change in chosen_steps(seed, sort_key=sort_key) if count else ():
+        rows = change(table, rows, tmp_path)
+        check(tool, url, table, rows, step)
+    assert not table.verify(4).findings
+
+
+@pytest.mark.parametrize("seed", seeds(2, 10))
+def test_what_java_wrote_keeps_its_rows_through_a_repair(
+    seed: int, writer: WriteTool, tool: ReadTool, folders: Iterator[Path], tmp_path: Path
+) -> None:
+    """Damaged Bloom filters cost no row, and let repair write a whole RowSet anew."""
+    maker, url = TableMaker(3000 + seed, TYPES), next(folders)
+    table, rows = made(maker, url, 20_000 if seed < 2 else 150_000, sort_key=seed % 2 == 1)
+    table.alter(AlterProperties({"bloom-filter-enabled.column.id": "true"}))
+    append_by_java(writer, table, rows, seed, place="directory")
+    rowsets = live(table)
+    for each in rowsets:
+        flip(table._location.store, f"{table.state.prefix}{each.entry.object}/1.idx", 5)
+    assert table.verify(3).damaged_rowsets(table.name) == [each.id for each in rowsets]
     check(tool, url, table, repair(table, rows, tmp_path), "repair")

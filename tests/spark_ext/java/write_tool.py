@@ -23,8 +23,16 @@ from colonnade.tableformat.rowset.column import column_of
 from colonnade.tableformat.rowset.column_segments import ColumnSegments
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.rowset.writer import RowSetWriter
+from colonnade.tableformat.statements.commit import commit_written
+from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.types.arrow_types import arrow_schema, schema_from_arrow
-from colonnade.tableformat.write.job import WriteJob, WriteTarget, decode_entries, write_options
+from colonnade.tableformat.write.job import (
+    WriteJob,
+    WriteTarget,
+    decode_entries,
+    plan_write,
+    write_options,
+)
 from colonnade.tableformat.write.settings import WriteSettings
 from tests.spark_ext.java.json_process import JsonProcess
 
@@ -67,7 +75,22 @@ class WriteTool(JsonProcess):
         options: Mapping[str, Any] | None = None,
         **request: Any,
     ) -> dict[str, Any]:
-        """What the writer makes of some rows: its report, or an error.
+        """What the writer makes of some rows for a new table: its report, or an error.
+
+        `options` override the options that the job implies.
+        """
+        job = job_of(url, schema, key, settings, partitioned_by, invalid_text)
+        return self.answer_job(job, *batches, row_schema=row_schema, options=options, **request)
+
+    def answer_job(
+        self,
+        job: WriteJob,
+        *batches: pa.RecordBatch,
+        row_schema: str | None = None,
+        options: Mapping[str, Any] | None = None,
+        **request: Any,
+    ) -> dict[str, Any]:
+        """What the writer makes of some rows for a planned job: its report, or an error.
 
         `options` override the options that the job implies.
         """
@@ -77,12 +100,11 @@ class WriteTool(JsonProcess):
             with pa.ipc.new_stream(sink, first) as writer:
                 for batch in batches:
                     writer.write_batch(pa.RecordBatch.from_arrays(batch.columns, schema=first))
-        job = job_of(url, schema, key, settings, partitioned_by, invalid_text)
         given = dict(options or {})
         held_bytes = given.pop("held_bytes", HELD_BYTES)
         request |= {
             "job": task_json(job, replace(options_of(job), **given), held_bytes),
-            "schema": row_schema or to_spark(schema).json(),
+            "schema": row_schema or to_spark(job.target.table_schema).json(),
             "arrow": str(self._rows),
         }
         return self.ask(request)
@@ -91,9 +113,18 @@ class WriteTool(JsonProcess):
         self, url: Path | str, schema: TableSchema, *batches: pa.RecordBatch, **how: Any
     ) -> tuple[RowSetEntry, ...]:
         """The entries of rows that must be written without an error."""
-        answer = self.answer(url, schema, *batches, **how)
-        assert "entries" in answer, answer
-        return decode_entries(answer["entries"].encode())
+        return entries_of(self.answer(url, schema, *batches, **how))
+
+    def append(self, table: ArrowTable, rows: pa.Table, **how: Any) -> None:
+        """Append rows to a table in one epoch, as Spark does; the JVM writes them."""
+        table.refresh()
+        job = plan_write(table._location, table.snapshot, "append")
+        batches = rows.combine_chunks().to_batches() or [
+            pa.RecordBatch.from_pylist([], rows.schema)
+        ]
+        entries = entries_of(self.answer_job(job, *batches, **how))
+        commit_written(job, entries, table._log, table.snapshot)
+        table.refresh()
 
     def error(
         self, url: Path | str, schema: TableSchema, *batches: pa.RecordBatch, **how: Any
@@ -104,6 +135,12 @@ class WriteTool(JsonProcess):
         # The driver may lack the classes of the jar.
         assert answer["class"].startswith(("java.", "org.apache.spark.")), answer
         return str(answer["error"])
+
+
+def entries_of(answer: Mapping[str, Any]) -> tuple[RowSetEntry, ...]:
+    """The entries in a report; fails if the writer answers with an error."""
+    assert "entries" in answer, answer
+    return decode_entries(answer["entries"].encode())
 
 
 def filtered(schema: TableSchema) -> tuple[int, ...]:
