@@ -12,8 +12,10 @@ import pytest
 from colonnade.manifests.commit import sending
 from colonnade.manifests.log import creation, removed_folder
 from colonnade.manifests.model.operations import Epoch
+from colonnade.manifests.object_names import epoch_number
 from colonnade.manifests.state.fold import _Fold
 from colonnade.manifests.store import LocalStore
+from colonnade.manifests.store.base import Data
 from tests.simulation.dropping import simulate_dropping
 
 RUNS = 40
@@ -46,6 +48,18 @@ def _forget_the_end(fold: _Fold, epoch: Epoch) -> None:
 _apply = _Fold.apply
 
 
+def _stub_anywhere(store: LocalStore, name: str, data: Data, *, sync: bool) -> None:
+    """A stub replaces the epoch of whatever log is at the place."""
+    if epoch_number(name) is None:
+        return _put(store, name, data, sync=sync)
+    # No other process gets its turn inside this call.
+    with patch.object(LocalStore, "_check_log", lambda *_: None):
+        return _put(store, name, data, sync=sync)
+
+
+_put = LocalStore.put
+
+
 @contextmanager
 def _an_end_that_nobody_sees() -> Iterator[None]:
     """Neither writers nor the fold know an epoch that ends a log."""
@@ -61,6 +75,9 @@ BUGS: dict[str, Callable[[], AbstractContextManager[Any]]] = {
     "an epoch makes its folder": lambda: patch.object(LocalStore, "_slot", _makes_folders),
     "any log at the place is the one that was read": lambda: patch.object(
         LocalStore, "_first_in", lambda store, folder: (0, 0, 0)
+    ),
+    "a vacuum that slept puts its stubs over the epochs of another log": lambda: patch.object(
+        LocalStore, "put", _stub_anywhere
     ),
     "a drop removes whatever lies at its place by then": lambda: patch.object(
         removed_folder, "_is_dropped", _always_dropped
