@@ -27,13 +27,14 @@ class NotedStore(MemoryStore):
 class NotedTurn(Turn):
     """A turn that is free, except while the store has something to do meanwhile."""
 
-    ordered = True
-
     def __init__(self, store: NotedStore) -> None:
         self._store = store
 
     def take(self, wait_s: float) -> bool:
         return self._store.meanwhile is None and not (wait_s and self._store.statements)
+
+    def may_exist(self, name: str) -> bool:
+        return True
 
     def leave(self, note: bytes) -> bool:
         self._store.notes.append(note)

@@ -156,27 +156,27 @@ class Sending:
         self._check(self._next)
         self._free = self._next is None
 
-    def follow(self, waited: bool) -> bool:
+    def follow(self, turn: Turn, waited: bool) -> bool:
         """Follow concurrent epochs up to a free slot, or to the change itself.
 
-        Returns whether the change was found. Cost: one GET for each epoch since, and one more. The
-        latter is saved right after `look` if `waited` is false. Raises ConflictError if the change
-        cannot follow, else as `look`.
+        Returns whether the change was found. Cost: one GET for each epoch since, and one more.
+        Nothing if the slot was free at the last look, `waited` is false, and the turn knows of no
+        later epoch. Raises ConflictError if the change cannot follow, else as `look`.
         """
-        free, self._free = self._free, False
-        if free and not waited:
+        if self._free and not waited and not turn.may_exist(epoch_name(self._next_slot)):
             return False
         if not self._looked:
             # Another epoch was first, although the slot seemed to be free.
             self._next = self._next or read_slot(self._store, self.base.epoch + 1)
             self._check_next()
-            self._free = False
+        self._free = False
         found, self._next = self._next or self._read(), None
         while isinstance(found, Epoch):
             with self.true_errors():
                 if self._is_done_by(found):
                     return True
             found = self._read()
+        self._free = True
         return False
 
     def _is_done_by(self, found: Epoch) -> bool:
@@ -232,6 +232,7 @@ class Sending:
             if epoch.further:
                 turn.state(state_durable(epoch))
             return True
+        self._free = False
         self._check(found)
         if isinstance(found, Epoch) and self._is_own(found):
             self._followed.append(found)
@@ -268,7 +269,7 @@ class Sending:
 
         If there are any, the turn is held, so that these writers learn how the epoch ended.
         """
-        if not turn.ordered or not can_share(self.carried.change, self.head):
+        if not can_share(self.carried.change, self.head):
             return ()
         found = (*self._notes, *decode_notes(turn.collect()))
         self._notes = admit(found, self.change, self.head, [*self._since], limits)
@@ -341,9 +342,12 @@ class Sending:
     def _is_own(self, found: Epoch) -> bool:
         return self.change.transaction in transactions_of(found)
 
+    @property
+    def _next_slot(self) -> int:
+        return self._state.epoch + len(self._followed) + 1
+
     def _read(self) -> Epoch | Stub | None:
-        number = self._state.epoch + len(self._followed) + 1
-        found = read_slot(self._store, number)
+        found = read_slot(self._store, self._next_slot)
         self._check(found)
         return found
 

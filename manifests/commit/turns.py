@@ -1,8 +1,8 @@
 """How a writer waits for concurrent writers of the same log.
 
-If the store can order the writers of one machine (`ObjectStore.turn`), they put their epochs one
-after another, and hardly any slot is lost. A turn only orders waiting writers. After a while they
-continue without it, and put-if-absent alone decides who gets a slot.
+If the store can order the writers of one machine or process (`ObjectStore.turn`), they put their
+epochs one after another, and hardly any slot is lost. A turn only orders waiting writers. After a
+while they continue without it, and put-if-absent alone decides who gets a slot.
 Spec: docs/spec/epoch-log.md#waiting
 """
 
@@ -21,6 +21,9 @@ LOOK_S = 0.005
 
 STATED_S = 0.002
 """The interval at which a writer that has left a note looks for the answer, in seconds."""
+
+WOKEN_S = 0.02
+"""The interval of both looks where a statement ends the wait for a turn, in seconds."""
 
 _LONGEST_PAUSE_S = 0.02
 
@@ -43,24 +46,23 @@ def wait_for_turn(
     """Wait for a turn, at most `limit_s` seconds. Call `follow` at the end and at intervals before.
 
     Returns the last result of `follow`: a change that another process has committed needs no turn.
-    The argument of `follow` says whether concurrent writers may have committed since the last look.
-    If turns are ordered, they may have, even without a wait, and a look costs less than a lost
-    slot.
+    The argument of `follow` says whether the caller has waited, so that writers of other machines
+    may have committed. Without a wait, and during it, the turn tells who may have committed.
 
     If there is a wait, `offer` is called at its beginning, after a first call of `follow`. It may
     leave a note of the change. It then returns the beginning of the line in which the writer with
     the turn states that it has committed the change. Until then, `follow` is not called.
     """
     if turn.take(0):
-        return follow(turn.ordered)
-    if follow(True):
+        return follow(False)
+    if follow(False):
         return True
     line = offer()
-    interval = LOOK_S if line is None else STATED_S
+    interval = WOKEN_S if turn.wakes else LOOK_S if line is None else STATED_S
     for _ in range(round(limit_s / interval)):
         if turn.take(interval):
             break
-        if (line is None or line in turn.stated()) and follow(True):
+        if (line is None or line in turn.stated()) and follow(False):
             return True
     else:
         turn.give_up()

@@ -172,9 +172,8 @@ class Log(LogReader):
             if lost:
                 self.pause(pause_s(lost))
             with self.store.turn(MANIFEST) as turn:
-                if wait_for_turn(turn, sending.follow, partial(offer, turn)) or self._put(
-                    sending, turn
-                ):
+                follow = partial(sending.follow, turn)
+                if wait_for_turn(turn, follow, partial(offer, turn)) or self._put(sending, turn):
                     sending.settle(turn, self.pause)
                     return
         raise self._slower(sending)

@@ -102,15 +102,15 @@ class ObjectWriter(abc.ABC):
 
 
 class Turn:
-    """A turn among the writers of one machine that put objects into the same folder.
+    """A turn among the writers of a machine or process that put objects into the same folder.
 
     A turn only orders waiting writers. A writer without the turn may put objects too. This class,
     for stores without an order, is always free. As a context manager, a turn is given back at the
     end of the block.
     """
 
-    ordered = False
-    """Whether a concurrent writer may have had a turn, and put an object, since the last look."""
+    wakes = False
+    """Whether `take` also ends its wait for a statement. If not, the caller looks for it often."""
 
     held = False
     """Whether the turn lasts until it is given back."""
@@ -128,6 +128,14 @@ class Turn:
 
         Later turns of this process do not wait until the turn is free again.
         """
+
+    def may_exist(self, name: str) -> bool:
+        """Return whether a concurrent writer may have put an object since a look found it absent.
+
+        If not, an object that exists all the same costs a lost slot, and nothing else.
+        """
+        del name
+        return False
 
     def hold(self) -> None:
         """Keep the turn until it is given back, also after an object got its name."""

@@ -11,7 +11,14 @@ from collections.abc import Callable, Iterator, Sequence
 from colonnade.manifests.clock import now_ms
 from colonnade.manifests.errors import AlreadyExistsError, InvalidInputError, NotFoundError
 from colonnade.manifests.object_names import epoch_name, needs_log
-from colonnade.manifests.store.base import Data, ObjectInfo, ObjectStore, ObjectWriter, PutOutcome
+from colonnade.manifests.store.base import (
+    Data,
+    ObjectInfo,
+    ObjectStore,
+    ObjectWriter,
+    PutOutcome,
+    Turn,
+)
 from colonnade.manifests.store.checks import (
     check_body,
     check_name,
@@ -21,6 +28,7 @@ from colonnade.manifests.store.checks import (
     too_large,
     truncated,
 )
+from colonnade.manifests.store.memory_turns import MemoryTurns
 
 
 class MemoryStore(ObjectStore):
@@ -35,6 +43,7 @@ class MemoryStore(ObjectStore):
         self.url = url
         self._now_ms = now_ms
         self._lock = threading.Lock()
+        self._turns = MemoryTurns()
         self._objects: dict[str, tuple[bytes, int]] = {}
 
     def get(self, name: str, *, limit: int | None = None) -> bytes:
@@ -54,7 +63,9 @@ class MemoryStore(ObjectStore):
     def put_if_absent(self, name: str, data: Data) -> PutOutcome:
         check_body(name, data)
         self._check_log(name)
-        return PutOutcome.CREATED if self._add(name, bytes(data)) else PutOutcome.EXISTS
+        created = self._add(name, bytes(data))
+        self._turns.seen(name, created=created)
+        return PutOutcome.CREATED if created else PutOutcome.EXISTS
 
     def put(self, name: str, data: Data, *, sync: bool) -> None:
         check_body(name, data)
@@ -93,6 +104,9 @@ class MemoryStore(ObjectStore):
 
     def remove_folder(self, name: str) -> None:
         check_name(name)
+
+    def turn(self, folder: str) -> Turn:
+        return self._turns.begin(folder)
 
     def _check_log(self, name: str) -> None:
         if needs_log(name) and epoch_name(0) not in self._objects:

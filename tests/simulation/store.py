@@ -124,8 +124,6 @@ class Weather:
 class Waiting(Turn):
     """A turn that comes sooner or later; what writers leave for each other may be lost or stay."""
 
-    ordered = True
-
     def __init__(
         self, disk: Disk, order: random.Random, pass_turn: Callable[[], None], free: float
     ) -> None:
@@ -139,6 +137,9 @@ class Waiting(Turn):
             return self._order.random() < 0.3
         self._pass_turn()
         return self._order.random() < self._free
+
+    def may_exist(self, name: str) -> bool:
+        return True
 
     def leave(self, note: bytes) -> bool:
         if self._order.random() < 0.9:

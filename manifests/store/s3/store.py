@@ -28,6 +28,7 @@ from colonnade.manifests.store.base import (
     ObjectStore,
     ObjectWriter,
     PutOutcome,
+    Turn,
 )
 from colonnade.manifests.store.checks import (
     check_body,
@@ -40,6 +41,7 @@ from colonnade.manifests.store.checks import (
     too_large,
     truncated,
 )
+from colonnade.manifests.store.memory_turns import turns_of
 from colonnade.manifests.store.near_ranges import Request, plan_requests
 from colonnade.manifests.store.s3.address import parse_address
 from colonnade.manifests.store.s3.client import S3Client, client_of, refuse
@@ -78,6 +80,7 @@ class S3Store(ObjectStore):
         self._bucket, self._prefix = place
         self._settings = parse_settings(given.storage_options, self.url)
         self.parallel = self._settings.parallel
+        self._turns = turns_of((self.url, self._settings.identity))
 
     @property
     def address(self) -> StoreAddress:
@@ -143,11 +146,14 @@ class S3Store(ObjectStore):
         try:
             self.client.patiently(attempt)
         except Failure as failure:
+            if failure.status == 412 or arrived:
+                self._turns.seen(name, created=False)
             if failure.status == 412:
                 return PutOutcome.EXISTS
             if arrived:
                 return PutOutcome.UNKNOWN
             raise refuse(self.locate(name), failure) from failure.error
+        self._turns.seen(name, created=True)
         return PutOutcome.CREATED
 
     def put(self, name: str, data: Data, *, sync: bool) -> None:
@@ -220,6 +226,9 @@ class S3Store(ObjectStore):
 
     def require_writable(self) -> None:
         probe_once(self.client, self._bucket, self._prefix, self.url)
+
+    def turn(self, folder: str) -> Turn:
+        return self._turns.begin(folder)
 
     def _place(self, name: str) -> dict[str, Any]:
         return {"Bucket": self._bucket, "Key": self._prefix + name}

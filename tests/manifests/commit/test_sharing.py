@@ -242,7 +242,7 @@ def test_damage_that_a_freed_slot_explains_is_not_reported_while_an_append_waits
     )
     store.put(epoch_name(odd.epoch), encode_epoch(odd), sync=False)
     sending.look()
-    assert not sending.follow(waited=True)
+    assert not sending.follow(store.turn(MANIFEST), waited=True)
     removed = Stub(removed=odd.epoch, floor=odd.epoch, anchor=ANCHOR)
     with (
         patch("colonnade.manifests.commit.sending.find_freed", lambda *_: removed),
