@@ -56,6 +56,7 @@ ELSEWHERE = {
         *("vacuum.result", "vacuum.retention"),
     ),
     "manifests/epochs/test_freed_slots.py": ("vacuum.freeing",),
+    "tableformat/repair/test_marks.py": ("vacuum.damaged_marks",),
     "tableformat/repair/test_anchors.py": (
         *("vacuum.copies", "vacuum.later_floor", "repair.caches"),
     ),
