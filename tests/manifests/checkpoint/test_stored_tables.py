@@ -76,10 +76,13 @@ def test_a_commit_to_one_of_many_tables_reads_and_writes_that_one() -> None:
 def test_a_change_that_was_found_is_called_committed_although_no_later_state_can_be_read(
     fresh: bool,
 ) -> None:
-    """The state after it needs a table of its base that a concurrent writer has changed."""
+    """The state after it needs tables of its base that a concurrent writer has changed."""
     store, log, head = with_tables(20)
     mine = replace(append(entry(), to=head.table("t7").id), fresh=fresh)
-    state = log.commit(append(entry(), to=head.table("t12").id), head)
+    # Ids are random: one other table may be in the page of `t7`, which is read before.
+    others = [append(entry(), to=head.table(f"t{number}").id) for number in range(8, 20)]
+    theirs = replace(others[0], ops=tuple(op for each in others for op in each.ops))
+    state = log.commit(theirs, head)
     landed = log.commit(replace(mine, fresh=False), state)
 
     def send(faults: Sequence[int]) -> tuple[list[Call], int]:
