@@ -15,7 +15,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "spark.md"
 def test_the_lines_for_sessions_without_the_jar_run_as_written(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    [block] = re.findall(r"```py\n(.*?)```", PAGE.read_text("utf-8"), flags=re.DOTALL)
+    _, _, section = PAGE.read_text("utf-8").partition("## Without the jar")
+    [block] = re.findall(r"```py\n(.*?)```", section, flags=re.DOTALL)
     schema = "day date, miles double, note string"
     rows = [(date(2025, 12, 31), 2.5, "a"), (date(2026, 1, 1), 7.0, "b")]
     df = spark.createDataFrame(rows, schema)
