@@ -72,6 +72,7 @@ from tests.simulation.actors.litterer import Litterer
 from tests.simulation.actors.optimizer import Optimizer
 from tests.simulation.actors.partitioner import Partitioner
 from tests.simulation.actors.reader import Reader
+from tests.simulation.actors.renumberer import Renumberer
 from tests.simulation.actors.undropper import Undropper
 from tests.simulation.actors.vacuumer import Vacuumer
 from tests.simulation.actors.vandal import Vandal
@@ -396,6 +397,19 @@ BUGS: tuple[Bug, ...] = (
         actors=SHARING,
         seeds=100,
         waits=True,
+    ),
+    Bug(
+        "a renumbering loses what was added meanwhile",
+        lambda: patch.object(Carried, "_with_added", lambda mine, theirs: mine),
+        actors=(Writer(mix=(8, 1, 1, 0, 0, 0)), Reader(1), Renumberer(3)),
+        seeds=20,
+    ),
+    Bug(
+        "a change that names RowSets by their ids follows a renumbering",
+        lambda: patch.object(conflicts, "_names_ids", lambda change, table: False),
+        actors=(Writer(mix=(4, 6, 4, 0, 0, 0)), Reader(1), Renumberer(3)),
+        long=True,
+        seeds=20,
     ),
     Bug(
         "nobody looks for conflicts",

@@ -10,6 +10,7 @@ from tests.simulation.actors.litterer import Litterer
 from tests.simulation.actors.optimizer import Optimizer
 from tests.simulation.actors.partitioner import Partitioner
 from tests.simulation.actors.reader import Reader
+from tests.simulation.actors.renumberer import Renumberer
 from tests.simulation.actors.repairer import Repairer
 from tests.simulation.actors.streamer import Streamer
 from tests.simulation.actors.undropper import Undropper
@@ -44,6 +45,7 @@ SHARING: tuple[Actor, ...] = (
     Partitioner(0.5),
     Undropper(0.5),
     Driver(0.5),
+    Renumberer(),
     Vacuumer(1),
 )
 """Writers whose appends share epochs, and the work that may come between."""
