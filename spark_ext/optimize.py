@@ -36,7 +36,7 @@ class OptimizeBuilder:
         return cls(spark, table.path, table.optimize().elsewhere(compact_on_executors(spark)))
 
     def where(self, partitionFilter: Where) -> OptimizeBuilder:
-        """Compact only RowSets that may hold rows for which the condition is true.
+        """Compact only RowSets that may hold rows where the condition is true.
 
         Several conditions must all hold. A condition may use any column; RowSets are chosen by
         their statistics.

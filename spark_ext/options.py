@@ -53,7 +53,7 @@ class ReadOptions:
     newest. The option `versionAsOf`, Delta's name, gives an epoch if it is a whole number, and
     otherwise a tag. The option `timestampAsOf` is ISO 8601, as Spark prints it. Without an offset
     it is UTC, because a Python data source does not learn the session's time zone. `where` is a
-    predicate in SQL text; only rows for which it is true are returned.
+    predicate in SQL text; the read returns the rows where it is true.
     `storage.<name>` is an option of the store, as its fsspec library names it.
     """
 

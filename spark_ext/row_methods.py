@@ -52,7 +52,7 @@ class RowMethods(ABC):
         return named
 
     def delete(self, condition: Expression | None = None) -> RowCounts:
-        """Delete the rows for which the condition is true; without one, delete all rows.
+        """Delete the rows where the condition is true; without a condition, delete all rows.
 
         Reads only the columns of the condition. Runs again, at most ten times, if a concurrent
         writer changed one of the rows. Raises InvalidInputError for a condition of a wrong type or
@@ -67,7 +67,7 @@ class RowMethods(ABC):
         condition: Expression | None = None,
         set: Mapping[str, Expression] | None = None,
     ) -> RowCounts:
-        """Set columns of the rows for which the condition is true; without one, of all rows.
+        """Set columns of the rows where the condition is true; without a condition, of all rows.
 
         `set` maps names of columns to SQL text or Columns, which see the values before the update.
         If most rows of a RowSet change, only the set columns are written. Runs again after

@@ -26,8 +26,9 @@ def address_in(
 ) -> StoreAddress:
     """Return the address of a path; `options` replace settings of the session by name.
 
-    A local path does not use the settings; an address stays as it is. Raises InvalidInputError for
-    a text that is not a path, for a setting with invalid text, and for `options` of a local path.
+    A local path does not use the settings. An address is returned unchanged. Raises
+    InvalidInputError for a text that is not a path, for a setting with invalid text, and for
+    `options` of a local path.
     """
     if isinstance(path, StoreAddress) or local_path(str(path)) is not None:
         return StoreAddress.of(path, options)

@@ -47,9 +47,9 @@ def plan_spark_write(
 ) -> WriteJob:
     """Plan a write of rows with the columns `given` to `location`, based on the state `base`.
 
-    The same epoch creates the table if it does not exist: as `design` describes it, or else with
-    the columns of the rows. These columns are nullable, since a DataFrame without NULLs says
-    nothing about later appends.
+    If the table does not exist, the epoch of the write creates it: as `design` describes it, or
+    else with the columns of the rows. These columns are nullable, since a DataFrame without NULLs
+    says nothing about later appends.
 
     An overwrite deletes all rows. With `where`, or the option replaceWhere, it deletes the rows
     that the condition selects. With `dynamic`, or the option partitionOverwriteMode, it overwrites

@@ -90,5 +90,5 @@ class Cost:
 
     @property
     def operations(self) -> list[str]:
-        """The operations, in the order in which they were begun."""
+        """The operations, ordered by their beginning."""
         return [call.operation for call in self.calls]

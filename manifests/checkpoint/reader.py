@@ -116,7 +116,7 @@ def refuse_lost(error: ColonnadeError, epoch: int) -> Snapshot:
 
 
 def read_entry_segment(store: ObjectStore, table: TableState, ref: EntrySegmentRef) -> EntryBlock:
-    """Read a segment as it was written. Raises as `read_root`; CorruptionError if it is missing."""
+    """Read a stored segment. Raises as `read_root`; CorruptionError if the segment is missing."""
     return _read_entry_segment(
         store, ref.segment, lambda data, location: decode_entry_segment(data, table, ref, location)
     )

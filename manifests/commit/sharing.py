@@ -41,7 +41,7 @@ class Note(Model):
 
 
 def can_share(change: Change, head: Snapshot) -> bool:
-    """Return whether an epoch may hold a change beside others: it only adds RowSets."""
+    """Return whether a change may share an epoch with other changes: it only adds RowSets."""
     return (
         bool(change.ops)
         and all(isinstance(op, AddRowSet | AddRowSets) for op in change.ops)

@@ -50,8 +50,9 @@ def wait_for_turn(
     may have committed. Without a wait, and during it, the turn tells who may have committed.
 
     If there is a wait, `offer` is called at its beginning, after a first call of `follow`. It may
-    leave a note of the change. It then returns the beginning of the line in which the writer with
-    the turn states that it has committed the change. Until then, `follow` is not called.
+    leave a note of the change. If it does, the writer with the turn may commit the change, and
+    state that in a line. `offer` returns the beginning of that line. Until the line is there,
+    `follow` is not called.
     """
     if turn.take(0):
         return follow(False)

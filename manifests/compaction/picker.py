@@ -224,7 +224,7 @@ class _Picker:
         # If no range reaches into the next one, the RowSets are already in key order.
         if first is not None and last is not None and (last[chunk[:-1]] >= first[chunk[1:]]).any():
             return "merge"
-        # Blocks of so many rows are full enough to be copied unchanged.
+        # RowSets of `copied_rows` rows have full blocks, which are copied unchanged.
         full = (facts.rows[chunk] >= self._limits.copied_rows).all()
         whole = full and not facts.deleted[chunk].any()
         return "copy" if whole else "rewrite"

@@ -32,10 +32,11 @@ def drop_database(log: Log, *, cascade: bool) -> bool:
 
     Returns whether it was dropped. Without `cascade`, only a database without tables is dropped.
     With `cascade`, a damaged database on local disk, or one of a newer version, is removed without
-    an end of its log. In a store that keeps logs, the place cannot be used again. Raises
-    InvalidInputError for a store that is read-only, and for a damaged log that the store keeps;
-    NotFoundError if there is no database; ConflictError if concurrent writers keep committing to
-    it; StoreError.
+    an end of its log. In a store that keeps logs, the place cannot be used again.
+
+    Raises InvalidInputError for a read-only store, and for a damaged log that the store keeps.
+    Raises NotFoundError for an absent database, ConflictError if concurrent writers keep committing
+    to it, and StoreError.
     """
     log.store.require_writable()
     try:

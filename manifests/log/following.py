@@ -134,7 +134,7 @@ class LogFollower:
         return floor
 
     def read_anchored(self, stub: Stub) -> Snapshot:
-        """Return the oldest readable state, which a stub stands for.
+        """Return the oldest readable state, which a stub leads to.
 
         That is the checkpoint that the stub names, or one that replaced it. Raises CorruptionError.
         """

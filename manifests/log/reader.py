@@ -369,7 +369,7 @@ class LogReader(LogFollower):
                 return
             follows = later is None or (epoch and epoch.transaction == later.previous)
             if epoch is None or not follows:
-                # What lies in a freed slot is no epoch, and the one after it names another.
+                # The content of a freed slot is not an epoch, so the next epoch does not follow it.
                 if find_freed(self.store, read_blocks(self.store), number):
                     return
                 location = self.store.locate(epoch_name(number))

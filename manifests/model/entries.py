@@ -133,7 +133,7 @@ class EntrySegment(Model):
     """An object that holds the entries of many RowSets of one table, and their totals.
 
     `row_count` counts rows as stored. `deleted_count` counts those rows that the vectors in the
-    segment delete. `statistics` cover the columns for which every entry has statistics.
+    segment delete. `statistics` cover a column if every entry has statistics of it.
     """
 
     object: ObjectIdText

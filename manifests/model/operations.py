@@ -245,7 +245,7 @@ class Compaction(Model):
 class Renumber(Model):
     """Begin the RowSet ids of a table at 0 again, with no RowSet left.
 
-    The same epoch adds the RowSets again, unchanged, by the operations that follow.
+    Later operations of its epoch add the RowSets again, unchanged.
     """
 
     op: Literal["renumber"] = "renumber"

@@ -255,9 +255,9 @@ def type_text(data_type: DataType) -> str:
 def check_schema(schema: TableSchema) -> None:
     """Refuse a schema that no table may have.
 
-    Raises InvalidInputError, which names the column, for: no columns; a name that is empty,
-    reserved or has a NUL; two names in one struct that differ only by case; a nullable map key;
-    nesting or metadata beyond its limit.
+    Raises InvalidInputError for a schema without columns, and for nesting or metadata beyond its
+    limit. Raises it for a name that is empty, reserved or has a NUL, for two names in one struct
+    that differ only by case, and for a nullable map key. The message names the column.
     """
     if not schema.fields:
         raise InvalidInputError("A table needs at least one column.")

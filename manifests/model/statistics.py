@@ -29,7 +29,7 @@ BoundKinds = tuple[type[Bound], ...]
 ANY_KIND: BoundKinds = (int, float, str, bytes)
 
 LOG_BOUND_LENGTH = 32
-"""The length to which the log cuts a bound, in code points or bytes."""
+"""The greatest length of a bound in the log, in code points or bytes. Longer ones are cut."""
 
 
 def bound_kinds(column: SchemaField) -> BoundKinds:

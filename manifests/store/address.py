@@ -44,9 +44,9 @@ class StoreAddress:
     ) -> StoreAddress:
         """Return the address of a path or URL, after registering its options.
 
-        The user, password and query of a URL count as options, too. An address is returned as it
-        is. Does no I/O. Raises InvalidInputError for a text that names no place, for options that
-        are no dictionary, for options of a local path, and for options beside an address.
+        The user, password and query of a URL count as options, too. An address is returned
+        unchanged. Does no I/O. Raises InvalidInputError for a text that names no place, for options
+        that are not a dictionary, for options of a local path, and for options beside an address.
         """
         if storage_options is not None and not isinstance(storage_options, Mapping):
             # The message names the type alone, because the value may be a secret.

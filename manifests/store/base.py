@@ -206,7 +206,7 @@ class ObjectStore(abc.ABC):
 
     @property
     def address(self) -> StoreAddress:
-        """The address of the root, by which another process opens the same store."""
+        """The address of the root. Another process opens the same store by it."""
         return StoreAddress(self.url)
 
     @abc.abstractmethod

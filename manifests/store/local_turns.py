@@ -5,7 +5,7 @@ its process, however the process ends. No promise of the store depends on it: a 
 such locks, or one that loses them, does no harm.
 
 Writers leave lines for each other in two files of the folder: notes for the writer that has the
-turn, and statements of that writer. A line that is lost is no loss: its writer gets the turn later.
+turn, and statements of that writer. A lost line does no harm: its writer gets the turn later.
 
 Spec: docs/spec/store.md#turns
 """

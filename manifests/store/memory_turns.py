@@ -74,7 +74,7 @@ class _Order:
         self.notes: list[tuple[_MemoryTurn, bytes]] = []
         self.newest = ""
         self.begun = 0
-        # The writer that others do not wait for, because it has the turn for too long.
+        # A writer that has had the turn for too long, so that other writers do not wait for it.
         self.stuck: _MemoryTurn | None = None
 
     def seen(self, name: str, created: bool) -> None:

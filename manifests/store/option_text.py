@@ -41,10 +41,11 @@ def option_values(texts: Mapping[str, str]) -> dict[str, Any]:
 
 
 def option_texts(options: Mapping[str, Any]) -> dict[str, str]:
-    """Return the texts of storage options by name, from which `option_values` reads the values.
+    """Return the texts of storage options by name. `option_values` reads the values from them.
 
-    Raises: InvalidInputError that names the option, and not its value, for a value without such a
-    text: anything that JSON cannot hold, None, fractions, and numbers of ten digits or more.
+    Raises InvalidInputError for a value without such a text: None, a fraction, a number of ten
+    digits or more, or a value that JSON cannot hold. The message names the option, and not its
+    value.
     """
     return {name: _text_of(name, value) for name, value in options.items()}
 

@@ -24,8 +24,8 @@ def known_floor(log: LogReader, marks: Marks) -> Anchor | None:
     """Return the anchor that a new mark may state; None if nothing tells it.
 
     The newest state tells it. If damaged marks hide that state, the newest readable mark tells an
-    earlier floor, from which the log can be followed. Costs as `LogReader.read_head`. Raises
-    NotFoundError if the database was dropped; StoreError.
+    earlier floor, and a reader can follow the log from there. Costs as `LogReader.read_head`.
+    Raises NotFoundError if the database was dropped; StoreError.
     """
     try:
         head = log.read_head()
@@ -46,8 +46,8 @@ def rewrite_damaged_marks(log: LogReader) -> tuple[str, ...]:
     """Replace all damaged marks by marks that state the known floor, and return their names.
 
     Costs a listing and a GET for each mark. If one is damaged, it also costs the head and a PUT for
-    each. Raises CorruptionError for a mark whose block is not known to be below the floor, once the
-    others are rewritten; StoreError.
+    each. Raises CorruptionError for a mark whose block is not known to be below the floor. The
+    other marks are rewritten before that. Raises StoreError.
     """
     marks = read_marks(log.store)
     if marks.blocks is None or not marks.damaged:

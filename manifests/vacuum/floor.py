@@ -281,7 +281,7 @@ def settle_hint(
     """Make sure that the hint leads to a usable checkpoint. One may have been written meanwhile.
 
     Otherwise the hint gets the floor's anchor, which is part of the log. `there` are names of
-    objects that exist; others are looked for, with a GET each. Raises StoreError.
+    objects that exist. Each other object costs a GET. Raises StoreError.
     """
     if _is_sound(store, head.floor, loaded, there):
         return

@@ -1,8 +1,8 @@
 """Begin the readable history at a later checkpoint, once the state at the floor is lost.
 
-The floor's anchor has the only copy of what the removed epochs said. If it is damaged at both of
-its places, no later epoch can be read from it. A sound checkpoint above the floor then is all that
-tells of the tables. It becomes the anchor of a later floor.
+The floor's anchor is all that is left of the removed epochs. If it is damaged at both of its
+places, later epochs have nothing to be applied to. The tables can then only be read from a sound
+checkpoint above the floor. It becomes the anchor of a later floor.
 Spec: docs/spec/checkpoint.md#copies
 """
 

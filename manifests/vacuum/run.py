@@ -135,7 +135,7 @@ def vacuum(log: Log, request: VacuumRequest) -> VacuumResult:
     Raises InvalidInputError for an invalid retention and a read-only store. Raises CorruptionError
     or UnsupportedFormatError if the log cannot be read; then nothing is removed. Raises
     ConflictError if concurrent writers win against it ten times; CommitUnknownError; StoreError.
-    Some of what the log has given up may then still exist.
+    After one of these errors, some victims may still exist.
     """
     log.store.require_writable()
     return _persist(log, request)

@@ -1,7 +1,7 @@
 """The build backend of the wheel: setuptools, with the jar made before.
 
-Where the jar in the tree is of these sources it goes in as it is, so that a wheel can be built
-without Java and without pyspark; otherwise the build asks for pyspark, to compile against.
+A jar in the tree that was built from these sources goes into the wheel unchanged, so that a wheel
+can be built without Java and pyspark. Otherwise the build requires pyspark, to compile against.
 """
 
 from __future__ import annotations

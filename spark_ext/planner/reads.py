@@ -37,10 +37,10 @@ from colonnade.tableformat.scan.plan import ScanPlan, divide_plan, plan_scan, ro
 from colonnade.tableformat.table.time_travel import timestamp_ms
 
 MIN_TASK_BYTES = 2 * 2**20
-"""Fewest stored bytes, of the columns read, for which one more task pays."""
+"""One more task pays if each then reads this many stored bytes of the scan's columns."""
 
 MAX_TASK_BYTES = 64 * 2**20
-"""Most stored bytes, of the columns read, that a task gets, so that a retry is cheap."""
+"""A task reads at most this many stored bytes of these columns, so that a retry is cheap."""
 
 MAX_OPENED = 4
 """The planner opens the indexes of a scan with a filter if it has at most this many RowSets."""
@@ -52,7 +52,7 @@ MAX_SUMMARIZED = 10_000
 """A plan of at most this many RowSets includes the bounds of its rows, which only estimate."""
 
 SPARK_VERSION_VARIABLE = "COLONNADE_SPARK_VERSION"
-"""The environment variable in which the Java half passes its version of Spark."""
+"""The environment variable with the version of Spark, which the Java half sets."""
 
 _declarations: Recent[int, tuple[TableSchema, str]] = Recent(64)
 _all_rowsets: Recent[tuple[StoreAddress, str, str, int], list[LiveRowSet]] = Recent(4)

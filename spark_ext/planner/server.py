@@ -6,7 +6,7 @@
     <- {"id": 7, "result": {...}}
     <- {"id": 7, "error": {"code": "COLONNADE_NOT_FOUND", "kind": "NOT_FOUND", "message": "..."}}
 
-Replies come in the order in which operations finish.
+A reply is sent as soon as its operation ends, so replies may come in another order than requests.
 """
 
 from __future__ import annotations

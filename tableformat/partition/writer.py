@@ -1,9 +1,10 @@
 """Write rows in any order as RowSets of one partition each, with bounded memory.
 
 Rows are collected up to a run and then divided by partition, so each row is handled once, however
-many partitions there are. A few partitions stay open from run to run; the RowSets of all others end
-with the run. So a task with many partitions writes smaller RowSets, which compaction merges.
-Sorting all rows on disk first would avoid that, but would write them twice and need the space.
+many partitions there are. A few partitions stay open from run to run. The RowSets of all other
+partitions end with the run. So a task with many partitions writes smaller RowSets, which compaction
+merges. Sorting all rows on disk first would avoid that, but would write them twice and need the
+space.
 """
 
 from __future__ import annotations

@@ -46,9 +46,9 @@ def rebuild_caches(log: Log, *, give_up_lost_epochs: bool = False) -> Rebuilt:
     at its oldest whole checkpoint.
 
     Costs a GET for each epoch since the floor and for each mark, and two for each object of an
-    anchor. Raises CorruptionError when the log itself is damaged, or a mark for which no floor is
-    known. Raises it, too, when an anchor has no intact
-    copy, once everything else is done. Raises StoreError.
+    anchor. Raises CorruptionError when the log itself is damaged, when no floor is known for a
+    damaged mark, and when an anchor has no intact copy. The last is raised after everything else
+    is done. Raises StoreError.
     """
     log.store.require_writable()
     marks = rewrite_damaged_marks(log)

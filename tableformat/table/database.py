@@ -90,7 +90,7 @@ class ArrowDatabase:
 
     @property
     def address(self) -> StoreAddress:
-        """The address of the database, by which another process opens it."""
+        """The address of the database. Another process opens the database by it."""
         return self._store.address
 
     @property

@@ -1,4 +1,4 @@
-"""Checks after all processes have stopped: of what they read, of the rows, and of the files."""
+"""Check what the processes read, the rows and the files, after all processes have stopped."""
 
 from __future__ import annotations
 

@@ -183,7 +183,7 @@ class Dropping:
         )
         first = decode_slot(store.get(epoch_name(0)), 0, "") if numbers else None
         there_now = record.database_of[first.transaction] if isinstance(first, Epoch) else ""
-        # The epochs of the slots up to the floor are in its checkpoint, but for epoch 0.
+        # The checkpoint of the floor holds all epochs up to it. Epoch 0 also keeps its slot.
         floor = record.floors.get(there_now, -1)
         numbers = [number for number in numbers if number > floor]
         begin = floor + 1

@@ -18,7 +18,7 @@ LAKE = "far://bucket/lake"
 
 
 class Bucket:
-    """The stores at all paths of a bucket, each of which counts its own requests."""
+    """The stores at all paths of a bucket. Each store counts its own requests."""
 
     def __init__(self) -> None:
         self.stores: dict[str, FarStore] = {}

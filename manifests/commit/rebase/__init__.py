@@ -7,6 +7,6 @@
     vector_writer.py  deletion vectors of a change, stored once for all slots that it tries
     carried.py        a change on its way to its slot: the only part that the log calls
 
-Rebasing writes no data again. It combines and moves vectors; all else stays as it was written.
+Rebasing writes no data again. It combines and moves vectors, and keeps all other objects.
 Spec: docs/spec/conflicts.md
 """

@@ -57,9 +57,9 @@ Targets = Mapping[str, Mapping[int, TargetRowSet]]
 class Carried:
     """A change as it would be committed after some epoch since its base. A value, except `writer`.
 
-    `targets` are the RowSets, by table and id, from which it removes rows, or in which it replaces
-    columns. `overwriting` are the tables whose rows it overwrites, and `overwritten` the ids of the
-    RowSets that it drops for that. `compactions` are its own compactions, by table.
+    `targets` are the RowSets, by table and id, whose rows it deletes or whose columns it replaces.
+    `overwriting` are the tables whose rows it overwrites, and `overwritten` the ids of the RowSets
+    that it drops for that. `compactions` are its own compactions, by table.
     """
 
     change: Change
@@ -309,10 +309,10 @@ class Carried:
 
 
 def begin(change: Change, base: Snapshot, log: LogReader, *, stored: bool = True) -> Carried:
-    """Return a change as it was planned, right after its base.
+    """Return a change in its planned form, right after its base.
 
-    Without `stored` it writes no object. Reads the vector objects of the RowSets that it removes
-    rows from. Raises CorruptionError, StoreError.
+    Without `stored` it writes no object. Reads the vector objects of the RowSets whose rows it
+    deletes. Raises CorruptionError, StoreError.
     """
     prefixes = TablePrefixes(base.lone_table)
     vectors = Vectors(log.store, prefixes)

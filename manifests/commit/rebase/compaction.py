@@ -103,8 +103,8 @@ def _output(op: Compaction, output: int, rowset: int, vectors: Vectors) -> Targe
 class OwnCompaction:
     """A compaction of the change itself, on its way to its slot.
 
-    `gone` has the vectors, by input id, of inputs from which concurrent writers removed rows
-    meanwhile. `taken` has these rows, by output, as rows of the outputs.
+    Concurrent writers may delete rows of the inputs meanwhile. `gone` has these rows by input id,
+    and `taken` has the same rows by output, numbered as rows of the output.
     """
 
     op: Compaction

@@ -99,7 +99,7 @@ def _added(before: Snapshot, table: TableState, theirs: Epoch, log: LogReader) -
 def _replaced(
     table: TableState, theirs: Epoch, log: LogReader, columns: frozenset[int] | None = None
 ) -> list[RowSetEntry]:
-    """Return the RowSets in which an epoch replaced some of the columns (None: any), afterwards."""
+    """Return the RowSets, after an epoch, of which it replaced one of the columns (None: any)."""
     operations = _replacements(table, theirs, columns)
     live = log.find_rowsets(table, {op.rowset for op in operations})
     entries = {number: rowset.entry for number, rowset in live.items()}

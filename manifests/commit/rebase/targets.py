@@ -1,7 +1,7 @@
-"""RowSets from which a change removes rows, followed through concurrent epochs. Pure.
+"""RowSets whose rows a change deletes, followed through concurrent epochs. Pure.
 
-Concurrent epochs only ever add deleted rows. The rows that an epoch removed from a RowSet are
-therefore the difference of two vectors. Spec: docs/spec/conflicts.md#rows
+Concurrent epochs only ever delete further rows. So the rows of a RowSet that an epoch deleted are
+the difference of two vectors. Spec: docs/spec/conflicts.md#rows
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class TargetRowSet:
 
 
 class Overlap(Exception):
-    """Rows of a RowSet that two statements removed, at least one of which moved them."""
+    """Two statements deleted the same rows of a RowSet, and at least one of them moved them."""
 
     def __init__(self, rowset: int, rows: FrozenBitMap) -> None:
         super().__init__(rowset, rows)

@@ -376,7 +376,7 @@ def with_orders_in(log: Log) -> Snapshot:
 
 
 class _Refusing(NotedTurn):
-    """A turn for which a writer has to wait at first, without a note."""
+    """A turn that refuses its writer at first, so that the writer waits without a note."""
 
     def __init__(self, store: NotedStore) -> None:
         super().__init__(store)

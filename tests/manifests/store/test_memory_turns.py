@@ -96,7 +96,7 @@ def test_a_thread_that_raises_gives_its_turn_and_the_notes_that_it_took_to_the_n
     with turns.begin(MANIFEST) as next_one:
         assert next_one.take(0)
         assert next_one.collect() == b"note\n"
-    # The writer of the note has ended, so nobody needs the note.
+    # The writer of the note has ended, so no writer needs the note.
     waiting.give_back()
     with turns.begin(MANIFEST) as last:
         assert last.collect() == b""

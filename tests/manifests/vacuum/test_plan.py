@@ -1,4 +1,4 @@
-"""The choice of what a vacuum removes: no object that anyone can need, and no hole in the log."""
+"""A vacuum chooses no object that a kept state needs, and leaves no hole in the log."""
 
 from __future__ import annotations
 

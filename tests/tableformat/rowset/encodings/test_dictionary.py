@@ -100,6 +100,6 @@ def test_few_bytes_that_decode_to_many_are_refused_before_memory_is_taken() -> N
     assert dictionary.decode(stream, 1000 * rows).equals(repeated)
     with pytest.raises(ValueError, match="larger than the index says"):
         dictionary.decode(stream, 1000 * rows - 1)
-    # One long value that few rows have is no reason to refuse the rest.
+    # A long value in few rows does not make the decoded size larger than allowed.
     mixed = pa.array(["x" * 1000, *["y"] * rows])
     assert dictionary.decode(encode(mixed), 1000 + rows).equals(mixed)
