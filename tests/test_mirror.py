@@ -44,10 +44,14 @@ ELSEWHERE = {
         *("ids", "store.base", "store.local_files", "store.memory"),
     ),
     "manifests/store/test_s3.py": (
-        *("store.s3.address", "store.s3.client", "store.s3.probe", "store.s3.settings"),
-        *("store.s3.store", "store.s3.writer"),
+        *("store.s3.address", "store.s3.client", "store.s3.requests", "store.s3.settings"),
+        *("store.s3.store", "store.s3.upload", "store.bucket.place"),
     ),
-    "manifests/store/test_s3_faults.py": ("store.s3.failures",),
+    "manifests/store/test_s3_faults.py": (
+        *("store.s3.failures", "store.bucket.failure", "store.bucket.patience"),
+        *("store.bucket.probe", "store.bucket.requests", "store.bucket.store"),
+        *("store.bucket.upload",),
+    ),
     "manifests/vacuum/test_anchor_read_back.py": ("vacuum.floor",),
     "manifests/vacuum/test_cost.py": ("vacuum.references",),
     "manifests/vacuum/test_gives_way.py": ("commit.vacuum_conflicts",),

@@ -5,12 +5,11 @@ Spec: docs/spec/store.md#buckets
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from botocore import exceptions as botocore
 
-from colonnade.manifests.errors import NotFoundError, StoreError
+from colonnade.manifests.store.bucket.failure import Failure, busy, refused
 from colonnade.manifests.store.transient import may_pass
 
 _PASSING_CODES = {
@@ -58,6 +57,12 @@ _SENTENCES = {
     "XMinioObjectExistsAsDirectory": "a folder of that name is there; the place is used otherwise",
     "XMinioParentIsObject": "a folder above it is an object; the place is used otherwise",
 }
+_ABSENT = {"NoSuchKey", "404", "NotFound", "NoSuchUpload"}
+_SILENT = (
+    botocore.ConnectTimeoutError,
+    botocore.EndpointConnectionError,
+    botocore.ReadTimeoutError,
+)
 _NO_ANSWER = {
     "NoCredentialsError": "no credentials were found; give the storage options key and secret, a"
     " profile, or anon",
@@ -71,59 +76,52 @@ _NO_ANSWER = {
 }
 
 
-@dataclass(eq=False)
-class Failure(Exception):
-    """One failed request.
+def classify(operation: str, error: Exception) -> Failure | None:
+    """Return what an error of botocore, or of its connections, means for a request.
 
-    `status` is that of the answer, None without one. `arrived` says whether the request may have
-    had an effect. `passing` says whether the same request may succeed later.
+    Returns None for an error that is not of a request.
     """
-
-    operation: str
-    status: int | None
-    code: str
-    arrived: bool
-    passing: bool
-    error: Exception
-
-    def translate(self, location: str, verb: str) -> NotFoundError | StoreError:
-        """Return our error for an object. It holds no text of the server or of the client."""
-        if self.status == 404 and self.code in ("NoSuchKey", "404", "NotFound", "NoSuchUpload"):
-            return NotFoundError(f"{location} does not exist.")
-        return StoreError(f"{location} could not be {verb}: {self._reason()}.", self.passing)
-
-    def _reason(self) -> str:
-        if self.code in _SENTENCES:
-            return _SENTENCES[self.code]
-        if self.status == 403:
-            needed = _PERMISSIONS.get(self.operation, self.operation)
-            also = (
-                ", or s3:ListBucket where the object is absent" if needed == "s3:GetObject" else ""
-            )
-            return f"permission denied; the credentials need {needed}{also}"
-        if self.status is None:
-            kinds = (kind.__name__ for kind in type(self.error).__mro__)
-            known = next((_NO_ANSWER[kind] for kind in kinds if kind in _NO_ANSWER), None)
-            return known or f"the request failed ({type(self.error).__name__})"
-        if self.passing:
-            return f"the server is busy or has failed (HTTP {self.status}); run this again"
-        return f"the server refused it (HTTP {self.status}{_named(self.code)})"
-
-
-def classify(operation: str, error: Exception) -> Failure:
-    """Return what an error of botocore, or of its connections, means for a request."""
+    # urllib3 and the sockets below it have errors of their own while a body is read.
+    known = isinstance(error, botocore.BotoCoreError | botocore.ClientError)
+    if not known and not may_pass(error):
+        return None
     if not isinstance(error, botocore.ClientError):
-        arrived = not isinstance(error, _NEVER_SENT)
-        return Failure(operation, None, "", arrived, may_pass(error), error)
+        return Failure(
+            reason=_unanswered(error),
+            status=None,
+            absent=False,
+            arrived=not isinstance(error, _NEVER_SENT),
+            passing=may_pass(error),
+            silent=isinstance(error, _SILENT),
+            error=error,
+        )
     answer: dict[str, Any] = error.response
     code = str(answer.get("Error", {}).get("Code", ""))
-    meta = answer.get("ResponseMetadata", {})
-    status = int(meta.get("HTTPStatusCode", 0))
+    status = int(answer.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
     passing = code in _PASSING_CODES or may_pass(error)
-    # A status of 400 and more, of the kinds that never pass, says that nothing was done.
-    arrived = passing or status < 400
-    return Failure(operation, status, code, arrived, passing, error)
+    return Failure(
+        reason=_reason(operation, status, code, passing),
+        status=status,
+        absent=status == 404 and code in _ABSENT,
+        # A status of 400 and more, of the kinds that never pass, says that nothing was done.
+        arrived=passing or status < 400,
+        passing=passing,
+        silent=False,
+        error=error,
+    )
 
 
-def _named(code: str) -> str:
-    return f", {code}" if code.isalnum() and len(code) <= 60 else ""
+def _unanswered(error: Exception) -> str:
+    kinds = (kind.__name__ for kind in type(error).__mro__)
+    known = next((_NO_ANSWER[kind] for kind in kinds if kind in _NO_ANSWER), None)
+    return known or f"the request failed ({type(error).__name__})"
+
+
+def _reason(operation: str, status: int, code: str, passing: bool) -> str:
+    if code in _SENTENCES:
+        return _SENTENCES[code]
+    if status == 403:
+        needed = _PERMISSIONS.get(operation, operation)
+        also = ", or s3:ListBucket where the object is absent" if needed == "s3:GetObject" else ""
+        return f"permission denied; the credentials need {needed}{also}"
+    return busy(status) if passing else refused(status, code)

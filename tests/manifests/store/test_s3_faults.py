@@ -21,7 +21,7 @@ from colonnade.manifests.model.codec import encode_epoch
 from colonnade.manifests.model.operations import CreateDatabase, Epoch
 from colonnade.manifests.store import PutOutcome
 from colonnade.manifests.store.s3 import S3Store
-from colonnade.manifests.store.s3.writer import PART
+from colonnade.manifests.store.s3.upload import PART
 from tests.setup.http_proxy import (
     Fault,
     Proxy,

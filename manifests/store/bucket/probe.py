@@ -11,11 +11,12 @@ from __future__ import annotations
 import secrets
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 from colonnade.manifests.errors import InvalidInputError, StoreError
 from colonnade.manifests.object_names import epoch_name
-from colonnade.manifests.store.s3.client import S3Client, refuse
-from colonnade.manifests.store.s3.failures import Failure
+from colonnade.manifests.store.bucket.failure import Failure
+from colonnade.manifests.store.bucket.requests import BucketRequests
 
 RACERS = 4
 _NO_SUPPORT = (400, 405, 501)
@@ -23,63 +24,62 @@ _lock = threading.Lock()
 _sound: set[tuple[str, str]] = set()
 
 
-def probe_once(client: S3Client, bucket: str, prefix: str, url: str) -> None:
+def probe_once(bucket: BucketRequests, prefix: str, url: str) -> None:
     """Probe a bucket, unless this process has done so. Leaves no object, unless it is killed.
 
     A killed process leaves an unfinished object, which vacuum removes. Cost: once for a process and
     bucket, eight small requests. Raises: InvalidInputError that says what the server lacks;
     StoreError if the bucket cannot be written to.
     """
-    known = client.server, bucket
+    known = bucket.server, bucket.name
     if known in _sound:
         return
     with _lock:
         if known not in _sound:
-            _probe(client, bucket, prefix, url)
+            _probe(bucket, prefix, url)
             _sound.add(known)
 
 
-def _probe(client: S3Client, bucket: str, prefix: str, url: str) -> None:
+def _probe(bucket: BucketRequests, prefix: str, url: str) -> None:
     folder, _, leaf = f"{prefix}{epoch_name(0)}".rpartition("/")
     keys = [f"{folder}/.tmp-{secrets.token_hex(8)}-{leaf}" for _ in range(2)]
     try:
-        if [_put(client, bucket, keys[0], url) for _ in range(2)] != [True, False]:
-            raise _unsafe(url, "replaces an object although it was told not to")
+        if [_put(bucket, keys[0], url) for _ in range(2)] != [True, False]:
+            raise _unsafe(bucket, url, "replaces an object although it was told not to")
         with ThreadPoolExecutor(RACERS) as pool:
-            won = [pool.submit(_put, client, bucket, keys[1], url) for _ in range(RACERS)]
+            won = [pool.submit(_put, bucket, keys[1], url) for _ in range(RACERS)]
         if sum(each.result() for each in won) != 1:
-            raise _unsafe(url, "lets several concurrent writers create one object")
+            raise _unsafe(bucket, url, "lets several concurrent writers create one object")
     finally:
         for key in keys:
-            _remove(client, bucket, key)
+            _remove(bucket, key)
 
 
-def _put(client: S3Client, bucket: str, key: str, url: str) -> bool:
+def _put(bucket: BucketRequests, key: str, url: str) -> bool:
     """Return whether a conditional put has created the object; an own earlier try counts."""
-    token = secrets.token_hex(8)
-    body = {"Bucket": bucket, "Key": key, "Body": token.encode(), **client.settings.extra}
+    token = secrets.token_hex(8).encode()
     try:
-        client.patiently(lambda: client.send("PutObject", {**body, "IfNoneMatch": "*"}))
+        bucket.patience.patiently(partial(bucket.put, key, token, if_absent=True))
     except Failure as failure:
         if failure.status == 412:
-            found = client.call("GetObject", url, "read", Bucket=bucket, Key=key)
-            return bool(found["Body"] == token.encode())
+            read = partial(bucket.read, key, lambda size: None)
+            return bucket.patience.call(read, url, "read") == token
         if failure.status in _NO_SUPPORT:
-            raise _unsafe(url, "refuses conditional writes") from failure.error
-        raise refuse(url, failure) from failure.error
+            raise _unsafe(bucket, url, "refuses conditional writes") from failure.error
+        raise failure.refuse(url) from failure.error
     return True
 
 
-def _remove(client: S3Client, bucket: str, key: str) -> None:
+def _remove(bucket: BucketRequests, key: str) -> None:
     try:
-        client.call("DeleteObject", key, "removed", Bucket=bucket, Key=key)
+        bucket.patience.call(partial(bucket.remove, key), key, "removed")
     except StoreError:
         # Vacuum finds it, and reports that it cannot remove it.
         return
 
 
-def _unsafe(url: str, what: str) -> InvalidInputError:
+def _unsafe(bucket: BucketRequests, url: str, what: str) -> InvalidInputError:
     return InvalidInputError(
         f"{url} cannot be written to safely: its server {what}, so a commit could be lost; it needs"
-        " PutObject with 'If-None-Match: *', as S3, MinIO and Ceph have it."
+        f" {bucket.lacking}."
     )

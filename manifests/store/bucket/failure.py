@@ -1,0 +1,54 @@
+"""One failed request to a bucket, and our error for it. Pure.
+
+Spec: docs/spec/store.md#buckets
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from colonnade.manifests.errors import NotFoundError, StoreError
+
+
+@dataclass(eq=False)
+class Failure(Exception):
+    """One failed request.
+
+    `reason` ends a sentence, and holds no text of the server or of the client. `status` is that of
+    the answer, None without one. `absent` says that the object does not exist. `arrived` says
+    whether the request may have had an effect. `passing` says whether the same request may succeed
+    later. `silent` says that the server gave no answer in time.
+    """
+
+    reason: str
+    status: int | None
+    absent: bool
+    arrived: bool
+    passing: bool
+    silent: bool
+    error: Exception
+
+    def translate(self, location: str, verb: str) -> NotFoundError | StoreError:
+        """Return our error for an object that was not `verb`."""
+        if self.absent:
+            return NotFoundError(f"{location} does not exist.")
+        return StoreError(f"{location} could not be {verb}: {self.reason}.", self.passing)
+
+    def refuse(self, location: str) -> StoreError:
+        """Return the error for an object that was certainly not written."""
+        error = self.translate(location, "written")
+        return error if isinstance(error, StoreError) else StoreError(error.message)
+
+
+def busy(status: int) -> str:
+    """Return the reason of a failure that may pass."""
+    return f"the server is busy or has failed (HTTP {status}); run this again"
+
+
+def refused(status: int, code: str) -> str:
+    """Return the reason of a refusal that nothing else explains. A strange code is left out."""
+    return f"the server refused it (HTTP {status}{_named(code)})"
+
+
+def _named(code: str) -> str:
+    return f", {code}" if code.isalnum() and len(code) <= 60 else ""

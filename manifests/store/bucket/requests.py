@@ -1,0 +1,94 @@
+"""What a store asks of one bucket: each method is one request, sent once.
+
+Spec: docs/spec/store.md#buckets
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from colonnade.manifests.store.base import Data, ObjectInfo
+from colonnade.manifests.store.bucket.patience import Patience
+from colonnade.manifests.store.bucket.upload import Upload
+
+CheckSize = Callable[[int], None]
+"""Raises an error for an object of so many bytes that must not be read."""
+
+
+class Head(NamedTuple):
+    """What a bucket knows about an object: its size in bytes, and when it was last written."""
+
+    size: int
+    modified_ms: int
+
+
+class Page(NamedTuple):
+    """Objects of a listing by key, and what asks for the next page; None after the last one."""
+
+    objects: list[ObjectInfo]
+    next: str | None
+
+
+class Kept(NamedTuple):
+    """Why an object may still exist: the end of a sentence, and whether that may pass."""
+
+    reason: str
+    passing: bool
+
+
+class BucketRequests(abc.ABC):
+    """The requests to one bucket. Threads may share it. Every request raises Failure."""
+
+    patience: Patience
+
+    name: str
+    """The bucket's name."""
+
+    at_once: int
+    """The most objects that one request removes."""
+
+    lacking: str
+    """What a server without conditional writes lacks, as the end of a sentence."""
+
+    @property
+    @abc.abstractmethod
+    def server(self) -> str:
+        """The server's address, which tells two servers with equal names of buckets apart."""
+
+    @abc.abstractmethod
+    def read(self, key: str, check: CheckSize) -> bytes:
+        """Return a whole object, after `check` has seen its size."""
+
+    @abc.abstractmethod
+    def read_range(self, key: str, offset: int, length: int) -> bytes | None:
+        """Return part of an object; None if the object has no such part."""
+
+    @abc.abstractmethod
+    def head(self, key: str) -> Head:
+        """Return what is known about an object."""
+
+    @abc.abstractmethod
+    def put(self, key: str, data: Data, *, if_absent: bool) -> None:
+        """Write an object. With `if_absent`, an existing one is a Failure of status 412."""
+
+    @abc.abstractmethod
+    def remove(self, key: str) -> None:
+        """Remove an object. An absent one is no failure."""
+
+    @abc.abstractmethod
+    def remove_batch(self, keys: Sequence[str]) -> Mapping[str, Kept]:
+        """Remove at most `at_once` objects. Returns those that may still exist, by key."""
+
+    @abc.abstractmethod
+    def page(self, prefix: str, after: str | None) -> Page:
+        """Return a page of the objects whose key begins with a text. Their names are keys."""
+
+    @abc.abstractmethod
+    def date_ms(self) -> int:
+        """Return the time by the server's clock."""
+
+    @abc.abstractmethod
+    def upload(self, key: str) -> Upload:
+        """Return the way to send a new object. Makes no request."""
