@@ -19,14 +19,9 @@ from colonnade.tableformat.predicate import bind, evaluate, parse_predicate, to_
 from colonnade.tableformat.rowset.writer import RowSetWriter, WriteOptions
 from colonnade.tableformat.types.arrow_types import arrow_schema, schema_from_arrow
 from tests.spark_ext.java.read_tool import ReadTool, expected_rows, plan_of, spark_schema
+from tests.tableformat.predicate.blocks import make_batch, make_schema
 from tests.tableformat.predicate.oracle import TYPES, random_predicate
-from tests.tableformat.predicate.test_prune_and_evaluate import (
-    BLOCK_ROWS,
-    BLOCKS,
-    make_batch,
-    make_schema,
-    random_rows,
-)
+from tests.tableformat.predicate.test_prune import BLOCK_ROWS, BLOCKS, random_rows
 
 JOB = "0123456789abcdef"
 

@@ -34,7 +34,7 @@ from tests.large_changes import (
 from tests.large_tables import TableMaker, same_rows
 from tests.spark_ext.java.read_tool import TYPES, ReadTool, expected_rows, spark_schema
 from tests.spark_ext.java.write_tool import PLACES, WriteTool
-from tests.tableformat.verify.test_verify import flip
+from tests.tableformat.verify.damaged import flip
 
 
 def read_by_java(tool: ReadTool, url: Path, table: ArrowTable) -> Iterator[list[Any]]:

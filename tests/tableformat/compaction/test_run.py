@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import base64
 import random
 from concurrent.futures import CancelledError
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,14 +14,11 @@ from hypothesis import strategies as st
 
 from colonnade.manifests.commit.rebase.origin import read_origin
 from colonnade.manifests.compaction.plan import GroupKind
-from colonnade.manifests.errors import CorruptionError, StoreError
+from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.ids import new_job_id
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.schema import SchemaField, TableSchema, assign_ids
 from colonnade.manifests.store import MemoryStore
-from colonnade.tableformat.compaction import concatenate, inputs, zorder
-from colonnade.tableformat.compaction.commit import commit_job
-from colonnade.tableformat.compaction.job import CompactionOutcome
 from colonnade.tableformat.compaction.run import run_job
 from colonnade.tableformat.jobs import Stop
 from colonnade.tableformat.rowset import reader as rowset_reader
@@ -39,34 +34,15 @@ from colonnade.tableformat.write.job import write_options
 from colonnade.tableformat.write.settings import WriteSettings
 from tests.compaction_tables import add, bag, jobs, live, new, rows_of, take
 from tests.strategies import make_batch, schemas
+from tests.tableformat.compaction.groups import compacted
+
+pytestmark = pytest.mark.usefixtures("small_blocks")
 
 KINDS: list[GroupKind] = ["copy", "merge", "zorder"]
 
 
-@pytest.fixture(autouse=True)
-def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Blocks of a few rows are worth copying, and a read-ahead holds little."""
-    monkeypatch.setattr(concatenate, "_COPIED_BYTES", 10**9)
-    monkeypatch.setattr(inputs, "WINDOW_BYTES", 300)
-    monkeypatch.setattr(zorder, "BUCKET_BYTES", 2_000)
-
-
 def ordered(schema: TableSchema) -> list[SchemaField]:
     return [field for field in schema.fields if column_of(field).order is not Order.NONE]
-
-
-def compacted(
-    table: ArrowTable, kind: GroupKind, order_by: tuple[int, ...] = ()
-) -> CompactionOutcome:
-    """Rewrite a table in one group."""
-    base, [job] = jobs(table, kind, order_by)
-    outcome = run_job(job, table._location.store)
-    outcome = CompactionOutcome.model_validate_json(outcome.model_dump_json())
-    after, epoch = commit_job(table._log, base, job, outcome)
-    assert epoch is not None
-    assert after.epoch == base.epoch + 1
-    table.refresh()
-    return outcome
 
 
 def fill(table: ArrowTable, seed: int) -> None:
@@ -162,44 +138,6 @@ def test_the_origin_names_the_row_that_each_row_was(kind: GroupKind) -> None:
     origin = read_origin(table._location.store, table.state.prefix, outcome.origin, 2_498)
     found = table.scan().to_arrow()["id"].to_pylist()
     assert found == [int(ids[o >> 32][o & (2**32 - 1)]) for o in origin.tolist()]
-
-
-def test_full_blocks_are_copied_and_not_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
-    schema = TableSchema(
-        fields=(SchemaField(name="id", type="long"), SchemaField(name="s", type="string"))
-    )
-    table = new(schema)
-    for start in (0, 30):
-        ids = list(range(start, start + 30))
-        batch = pa.record_batch({"id": ids, "s": [f"text {i * i}" for i in ids]})
-        add(table, batch, 10, packed_bytes=0)
-    before, rowsets = rows_of(table), live(table)
-    store, prefix = table._location.store, table.state.prefix
-    segments = [store.get(f"{prefix}{r.entry.object}/2.col") for r in rowsets]
-    base, [job] = jobs(table, "copy")
-    with monkeypatch.context() as patched:
-        patched.setattr(RowSetReader, "decode", None)
-        outcome = run_job(job, store)
-    [entry] = outcome.outputs
-    assert entry.cuts == 10
-    assert outcome.bytes_copied == sum(map(len, segments)) + sum(
-        len(store.get(f"{prefix}{r.entry.object}/1.col")) for r in rowsets
-    )
-    assert b"".join(segments) in base64.b64decode(entry.data or "")
-    commit_job(table._log, base, job, outcome)
-    assert rows_of(table) == before
-
-
-def test_only_stretches_that_lost_rows_or_are_small_are_decoded() -> None:
-    table = new(TableSchema(fields=(SchemaField(name="id", type="long"),)))
-    for start in (0, 100, 200):
-        add(table, pa.record_batch({"id": list(range(start, start + 22))}), 10)
-    take(table, [[3], [], []])
-    outcome = compacted(table, "copy")
-    # A tail of two rows has no neighbour to be joined with.
-    assert outcome.outputs[0].cuts == (9, 19, 21, 31, 41, 43, 53, 63, 65)
-    again = compacted(table, "copy")
-    assert again.outputs[0].cuts == outcome.outputs[0].cuts
 
 
 def test_columns_added_or_dropped_since_are_written_as_the_table_has_them() -> None:
@@ -321,36 +259,3 @@ class _StopAfter(Stop):
         self.left -= 1
         if not self.left:
             self.request()
-
-
-def test_a_rowset_that_is_not_in_order_is_refused_rather_than_mixed_up() -> None:
-    table = new(TableSchema(fields=(SchemaField(name="id", type="long"),)), ["id"])
-    add(table, pa.record_batch({"id": [1, 2, 3, 4, 5, 6, 7, 8]}), 4)
-    add(table, pa.record_batch({"id": [3, 9, 2, 11, 12]}), 4)
-    _, [job] = jobs(table, "merge")
-    with pytest.raises(CorruptionError, match=f"{live(table)[1].entry.object} is not in the order"):
-        run_job(job, table._location.store)
-
-
-def test_no_room_among_temporary_files_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    table = new(TableSchema(fields=(SchemaField(name="id", type="long"),)))
-    add(table, pa.record_batch({"id": np.random.default_rng(1).permutation(9_000)}))
-    _, [job] = jobs(table, "zorder", (1,))
-
-    def full(*_: Any, **__: Any) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(pa.ipc, "new_stream", full)
-    with pytest.raises(StoreError, match="'t' needs space in the temporary folder.*No space left"):
-        run_job(job, table._location.store)
-
-
-def test_z_order_keeps_rows_together_that_are_near_in_both_columns() -> None:
-    a, b = (
-        np.repeat(np.arange(64, dtype=np.uint64), 64),
-        np.tile(np.arange(64, dtype=np.uint64), 64),
-    )
-    values = zorder.interleave([a << np.uint64(6), b << np.uint64(6)])
-    order = np.argsort(values)
-    for part in np.split(order, 16):
-        assert np.ptp(a[part]) == np.ptp(b[part]) == 15

@@ -18,7 +18,7 @@ from colonnade.tableformat.partition.divide import divide
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.types.arrow_types import to_storage
-from tests.tableformat.partition.test_partitioned_table import (
+from tests.tableformat.partition.tables import (
     LAYOUTS,
     content,
     in_memory,

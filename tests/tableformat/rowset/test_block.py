@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Callable
 from contextlib import suppress
@@ -26,23 +25,13 @@ from colonnade.tableformat.rowset.block import (
     decode_block,
     encode_block,
 )
-from colonnade.tableformat.rowset.block_statistics import Statistics, merge, shorten
-from colonnade.tableformat.rowset.column import Order, StoredColumn, column_of
+from colonnade.tableformat.rowset.block_statistics import Statistics
+from colonnade.tableformat.rowset.column import StoredColumn, column_of
 from colonnade.tableformat.types.arrow_types import from_storage, to_storage
 from tests.strategies import batches, identical, schemas
+from tests.tableformat.rowset.encoded import column, round_trip
 
 COUNT = 20_000
-
-
-def column(text: str) -> StoredColumn:
-    return column_of(SchemaField(id=7, name="c", type=text))
-
-
-def round_trip(array: pa.Array, of: StoredColumn) -> BlockEntry:
-    entry, data = encode_block(array, of)
-    assert identical(decode_block(data, entry, of), array)
-    assert entry.length == (0 if data is None else data.size)
-    return entry
 
 
 @settings(max_examples=150, deadline=None)
@@ -110,134 +99,11 @@ def test_the_encoding_fits_the_values(
     round_trip(array.slice(13, 9001), column(text))
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("boolean", True),
-        ("byte", -128),
-        ("long", 2**63 - 1),
-        ("date", -5),
-        ("decimal(9,2)", Decimal("-1.25")),
-        ("decimal(38,10)", Decimal(f"-{'9' * 28}.{'9' * 10}")),
-        ("float", 0.5),
-        ("double", -0.0),
-        ("string", "é" * 64),
-        ("binary", b"\xff" * 64),
-    ],
-)
-def test_one_value_for_all_rows_takes_no_bytes(text: str, value: Any) -> None:
-    entry = round_trip(pa.array([value] * 300, column(text).type), column(text))
-    assert (entry.encoding, entry.length) == ("constant", 0)
-
-
-@pytest.mark.parametrize(
-    ("text", "values"),
-    [
-        ("double", [float("nan")] * 9),
-        ("double", [0.0, -0.0]),
-        ("long", [1, None]),
-        ("string", ["x" * 65] * 2),
-        ("string collate UNICODE_CI", ["a", "a"]),
-    ],
-)
-def test_what_a_bound_cannot_say_exactly_is_not_constant(text: str, values: list[Any]) -> None:
-    assert round_trip(pa.array(values, column(text).type), column(text)).encoding != "constant"
-
-
-def test_the_payload_of_nan_survives() -> None:
-    bits = [0x7FF8000000000001, 0xFFF8000000000002, 0x7FF0000000000001]
-    few_bits = np.array(bits * 4000, np.uint64).view(np.float64)
-    assert round_trip(pa.array(few_bits), column("double")).statistics.nans == 12_000
-
-
-@pytest.mark.parametrize("type_", [pa.float32(), pa.float64()])
-def test_the_first_of_equal_zeros_is_the_bound_on_every_processor(type_: pa.DataType) -> None:
-    rng = np.random.default_rng(3)
-    name = "float" if type_ == pa.float32() else "double"
-    for count in (1, 2, 7, 33, 1000):
-        values = np.where(rng.random(count) < 0.5, 0.0, -0.0)
-        for array in (values, np.append(np.nan, values)):
-            statistics = encode_block(pa.array(array, type_), column(name))[0].statistics
-            assert repr((statistics.low, statistics.high)) == repr((values[0].item(),) * 2)
-
-
-def test_all_null_takes_no_bytes_in_any_type() -> None:
-    for text in ("long", "string", "double", "decimal(38,0)", "variant"):
-        entry = round_trip(pa.nulls(99, column(text).type), column(text))
-        assert (entry.encoding, entry.length, entry.statistics.nulls) == ("null", 0, 99)
-
-
 def test_noise_is_not_compressed_and_repetition_is() -> None:
     noise = pa.array(np.random.default_rng(1).integers(-(2**63), 2**63 - 1, COUNT))
     assert noise.nbytes < round_trip(noise, column("long")).length < noise.nbytes + 1000
     words = pa.array([f"the same words {i}" for i in range(COUNT)])
     assert round_trip(words, column("string")).length < words.nbytes / 4
-
-
-def in_order(value: Any) -> Any:
-    return value.encode("utf-32-be") if isinstance(value, str) else value
-
-
-TEXTS = st.text(st.sampled_from("a\x00\x7fé\ud7ff\ue000\U0001f600\U0010ffff"), max_size=9)
-BYTES = st.binary(max_size=9) | st.lists(st.sampled_from([0, 255, 254]), max_size=9).map(bytes)
-
-
-@settings(max_examples=400, deadline=None)
-@given(st.one_of(st.lists(TEXTS, min_size=1), st.lists(BYTES, min_size=1)), st.integers(1, 5))
-def test_short_bounds_still_cover_every_value(values: list[Any], length: int) -> None:
-    low, high = min(values, key=in_order), max(values, key=in_order)
-    short = shorten(Statistics(0, 0, low, high), length)
-    if short.low is None or short.high is None:
-        limit = "\U0010ffff" if isinstance(high, str) else b"\xff"
-        assert short.low is short.high is None
-        assert high[:length] == limit * length
-        return
-    assert isinstance(short.low, str | bytes)
-    assert isinstance(short.high, str | bytes)
-    assert max(len(short.low), len(short.high)) <= length
-    assert all(in_order(short.low) <= in_order(value) <= in_order(short.high) for value in values)
-    assert short.exact == ((short.low, short.high) == (low, high))
-    if isinstance(short.high, str):
-        short.high.encode("utf-8")
-
-
-@settings(max_examples=150, deadline=None)
-@given(st.data())
-def test_bounds_cover_every_value_and_counts_are_right(data: st.DataObject) -> None:
-    schema = data.draw(schemas(nested=False))
-    batch = data.draw(batches(schema, min_rows=1, max_rows=40))
-    for array, field in zip(to_storage(batch, schema), schema.fields, strict=True):
-        of = column_of(field)
-        half = len(array) // 2
-        parts = [part for part in (array.slice(0, half), array.slice(half)) if len(part)]
-        one = encode_block(array, of)[0].statistics
-        both = merge([encode_block(p, of)[0].statistics for p in parts], [len(p) for p in parts])
-        values = array.to_pylist() if of.order is Order.FLOAT else comparable(array, of)
-        nans = sum(value is not None and value != value for value in values)
-        present = [value for value in values if value is not None and value == value]
-        for statistics in (one, both):
-            assert (statistics.nulls, statistics.nans) == (array.null_count, nans)
-            if of.order is Order.NONE or not present:
-                assert statistics.low is statistics.high is None
-                continue
-            assert statistics.low is not None
-            assert statistics.high is not None
-            assert all(statistics.low <= value <= statistics.high for value in present)
-            if statistics.exact:
-                assert statistics.low in present
-                assert statistics.high in present
-
-
-def comparable(array: pa.Array, of: StoredColumn) -> list[Any]:
-    """The values as bounds have them, made another way than the writer does."""
-    if pa.types.is_decimal(array.type):
-        values = array.to_pylist()
-        return [None if value is None else int(f"{value:f}".replace(".", "")) for value in values]
-    if of.order is Order.INTEGER and not pa.types.is_boolean(array.type):
-        width = pa.int32() if array.type.bit_width == 32 else pa.int64()
-        small = array.type.bit_width < 32
-        array = array if small else array.view(width)
-    return list(array.to_pylist())
 
 
 def bomb(rows: int) -> tuple[BlockEntry, pa.Buffer, StoredColumn]:
@@ -337,8 +203,3 @@ def test_no_flipped_bit_in_the_size_walk_escapes_as_another_error() -> None:
         with suppress(ValueError):
             assert ipc_stream.measure(pa.py_buffer(data)).total >= 0
         data[at // 8] ^= 1 << at % 8
-
-
-def test_an_infinite_float_is_a_bound() -> None:
-    entry = round_trip(pa.array([math.inf, -math.inf, math.nan]), column("double"))
-    assert (entry.statistics.low, entry.statistics.high) == (-math.inf, math.inf)

@@ -1,8 +1,6 @@
 """Tables and databases through Arrow: what a user without Spark does and what may go wrong."""
 
 import shutil
-from collections.abc import Callable
-from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -15,35 +13,7 @@ import pytest
 import colonnade
 from colonnade import col
 from colonnade.manifests.object_names import epoch_name
-from colonnade.tableformat.location import locate
-from colonnade.tableformat.statements.commit import commit_written
-from colonnade.tableformat.table.design import new_table
-from colonnade.tableformat.table.time_travel import timestamp_ms
-from colonnade.tableformat.types.arrow_types import as_table_schema
-from colonnade.tableformat.write.job import plan_write, write_rows
-
-SCHEMA = pa.schema(
-    [
-        pa.field("id", pa.int64(), nullable=False),
-        pa.field("name", pa.string()),
-        pa.field("amount", pa.float64()),
-    ]
-)
-
-
-def rows(*ids: int) -> pa.Table:
-    return pa.table(
-        {"id": ids, "name": [f"n{i}" for i in ids], "amount": [i / 2 for i in ids]}, SCHEMA
-    )
-
-
-@pytest.fixture
-def table(tmp_path: Path) -> colonnade.ArrowTable:
-    return colonnade.create(tmp_path / "trips", SCHEMA, properties={"owner": "me"})
-
-
-def ids(scan: colonnade.Scan) -> list[int]:
-    return scan.to_arrow()["id"].to_pylist()
+from tests.tableformat.table.trips import SCHEMA, ids, rows
 
 
 def test_appended_rows_come_back_in_order(table: colonnade.ArrowTable) -> None:
@@ -73,36 +43,6 @@ def test_a_scan_reads_the_epoch_it_was_made_at(table: colonnade.ArrowTable) -> N
     scan = table.scan()
     table.overwrite(rows(2))
     assert ids(scan) == [1]
-
-
-def test_a_timestamp_finds_the_last_epoch_not_after_it(table: colonnade.ArrowTable) -> None:
-    table.append(rows(1))
-    first = table.history()[0].timestamp
-    table.append(rows(2))
-    second = table.history()[0].timestamp
-    assert ids(table.scan(timestamp=first)) == [1]
-    assert ids(table.scan(timestamp=(second - timedelta(milliseconds=1)).isoformat())) == [1]
-    assert ids(table.scan(timestamp=second)) == [1, 2]
-    assert ids(table.scan(timestamp=datetime.now(timezone.utc) + timedelta(days=1))) == [1, 2]
-
-
-def test_a_first_write_whose_place_became_a_database_is_refused(tmp_path: Path) -> None:
-    location = locate(tmp_path / "shop")
-    job = plan_write(location, None, "append", create=new_table("shop", as_table_schema(SCHEMA)))
-    entries = write_rows(job, rows(*range(100_000)).to_batches())
-    assert entries[0].place != "inline"
-    database = colonnade.create_database(tmp_path / "shop")
-    with pytest.raises(colonnade.ConflictError, match="shop/shop"):
-        commit_written(job, entries)
-    assert database.tables() == []
-
-
-@pytest.mark.parametrize("text", ["12:30:00.12", "12:30:00.120000001", "14:30:00.12+02:00"])
-def test_a_timestamp_has_as_many_digits_as_its_printer_likes(text: str) -> None:
-    expected = datetime(2026, 1, 31, 12, 30, 0, 120_000, tzinfo=timezone.utc)
-    for separator in " T":
-        assert timestamp_ms(f"2026-01-31{separator}{text}") == expected.timestamp() * 1000
-    assert timestamp_ms("2026-01-31 12:30:00.12Z") == expected.timestamp() * 1000
 
 
 def test_columns_and_where_narrow_a_scan(table: colonnade.ArrowTable) -> None:
@@ -146,27 +86,6 @@ def test_a_reader_without_rows_may_have_any_form(tmp_path: Path) -> None:
     table.append(pa.RecordBatchReader.from_batches(pa.schema([("runs", runs)]), []))
     with pytest.raises(colonnade.InvalidInputError, match="lacks 'runs'"):
         table.append(pa.RecordBatchReader.from_batches(pa.schema([("x", runs)]), []))
-
-
-def test_history_names_what_happened(table: colonnade.ArrowTable) -> None:
-    table.append(rows(1, 2))
-    table.overwrite(rows(3))
-    newest, middle, oldest = table.history()
-    assert (newest.operation, newest.rows_added, newest.rowsets_dropped) == ("overwrite", 1, 1)
-    assert (middle.operation, middle.rows_added, middle.base) == ("append", 2, oldest.epoch)
-    assert oldest.operation == "create_table"
-    assert table.history(limit=1) == [newest]
-
-
-def test_history_counts_rowsets_that_an_epoch_spilled(table: colonnade.ArrowTable) -> None:
-    settings = colonnade.WriteSettings(max_records=1, sync=False)
-    table.append(rows(*range(1100)), settings=settings)
-    newest = table.history(limit=1)[0]
-    assert (newest.rowsets_added, newest.rows_added) == (1100, 1100)
-    assert newest.bytes_added > 0
-    table.overwrite(rows(7))
-    assert table.history(limit=1)[0].rowsets_dropped == 1100
-    assert ids(table.scan()) == [7]
 
 
 def test_a_sort_key_orders_the_rows_of_a_rowset(tmp_path: Path) -> None:
@@ -224,86 +143,6 @@ def test_an_overwrite_of_an_empty_table_is_still_an_overwrite(tmp_path: Path) ->
     colonnade.open(tmp_path / "t").append(rows(1))
     with pytest.raises(colonnade.ConflictError):
         ours.overwrite(rows(2))
-
-
-def test_a_path_that_is_not_a_table_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(colonnade.NotFoundError, match="not a Colonnade database or table"):
-        colonnade.open(tmp_path / "nothing")
-
-
-def test_a_table_cannot_be_created_at_a_file(tmp_path: Path) -> None:
-    file = tmp_path / "trips.parquet"
-    file.write_bytes(b"PAR1")
-    for path in (file, f"file://{file}", file / "below"):
-        for call in (colonnade.open, colonnade.open_database, colonnade.create_database):
-            with pytest.raises(colonnade.NotFoundError, match="parquet is a file, not a folder"):
-                call(path)
-        with pytest.raises(colonnade.NotFoundError, match="parquet is a file, not a folder"):
-            colonnade.create(path, SCHEMA)
-    assert file.read_bytes() == b"PAR1"
-
-
-@pytest.mark.parametrize("place", ["alone", "db/t"])
-def test_a_database_that_lost_its_first_epoch_is_damaged(place: str, tmp_path: Path) -> None:
-    if "/" in place:
-        colonnade.create_database(tmp_path / "db")
-    colonnade.create(tmp_path / place, SCHEMA).append(rows(1))
-    first = tmp_path / place.split("/")[0] / epoch_name(0)
-    first.unlink()
-    before = set(tmp_path.rglob("*"))
-    calls: list[Callable[[Path], object]] = [
-        colonnade.open,
-        lambda path: colonnade.create(path, SCHEMA),
-    ]
-    for call in calls:
-        with pytest.raises(colonnade.CorruptionError, match=f"{first} is missing"):
-            call(tmp_path / place)
-    assert set(tmp_path.rglob("*")) == before
-
-
-def test_a_table_is_created_once(table: colonnade.ArrowTable) -> None:
-    with pytest.raises(colonnade.AlreadyExistsError, match="trips"):
-        colonnade.create(table.path, SCHEMA)
-
-
-def test_a_table_below_a_table_is_refused(table: colonnade.ArrowTable) -> None:
-    for below in ("inner", "inner/deeper"):
-        with pytest.raises(colonnade.InvalidInputError, match="inside"):
-            colonnade.create(f"{table.path}/{below}", SCHEMA)
-
-
-def test_a_database_holds_tables_by_name(tmp_path: Path) -> None:
-    database = colonnade.create_database(tmp_path / "db")
-    database.create_table("a", SCHEMA).append(rows(1))
-    colonnade.create(tmp_path / "db" / "b", SCHEMA).append(rows(2))
-    assert database.tables() == ["a", "b"]
-    assert ids(colonnade.open(tmp_path / "db" / "a").scan()) == [1]
-    assert ids(colonnade.open_database(tmp_path / "db").table("b").scan()) == [2]
-    with pytest.raises(colonnade.InvalidInputError, match="a database, not a table"):
-        colonnade.open(tmp_path / "db")
-    with pytest.raises(colonnade.NotFoundError, match=r"'c' .* a, b"):
-        colonnade.open(tmp_path / "db" / "c")
-
-
-def test_a_table_is_opened_by_its_name_also_where_no_folder_could_have_it(tmp_path: Path) -> None:
-    database = colonnade.create_database(tmp_path / "db")
-    database.create_table("ü" * 255, pa.schema([("id", pa.int64())]))
-    table = colonnade.open(tmp_path / "db" / ("ü" * 255))
-    table.append(pa.table({"id": [1]}))
-    assert table.scan().to_arrow()["id"].to_pylist() == [1]
-    with pytest.raises(colonnade.NotFoundError):
-        colonnade.open(tmp_path / "db" / ("ö" * 255))
-
-
-def test_a_relative_path_in_a_removed_folder_is_an_error_of_one_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    gone = tmp_path / "gone"
-    gone.mkdir()
-    monkeypatch.chdir(gone)
-    gone.rmdir()
-    with pytest.raises(colonnade.NotFoundError, match="working directory, which was removed"):
-        colonnade.open("table")
 
 
 def test_a_dropped_table_stays_readable_at_earlier_epochs(tmp_path: Path) -> None:
@@ -472,12 +311,6 @@ def test_an_open_table_does_not_read_another_that_took_its_place(tmp_path: Path)
     colonnade.create(tmp_path / "t", SCHEMA).append(rows(2))
     with pytest.raises(colonnade.NotFoundError, match="removed or replaced"):
         table.scan(epoch=before)
-
-
-def test_a_database_can_be_moved_without_a_change(tmp_path: Path) -> None:
-    colonnade.create(tmp_path / "old", SCHEMA).append(rows(1))
-    (tmp_path / "old").rename(tmp_path / "new")
-    assert ids(colonnade.open(tmp_path / "new").scan()) == [1]
 
 
 def test_other_stores_can_be_read_and_say_why_they_are_not_written(

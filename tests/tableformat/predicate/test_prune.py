@@ -13,7 +13,7 @@ import pytest
 
 from colonnade.manifests.arrays.bounds import BoundsTable, bounds_table
 from colonnade.manifests.model.entries import ColumnStatistics
-from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.model.statistics import encode_bound
 from colonnade.tableformat.predicate import (
     bind,
@@ -26,19 +26,12 @@ from colonnade.tableformat.predicate import (
     to_json,
 )
 from colonnade.tableformat.types.arrow_types import arrow_schema
+from tests.tableformat.predicate.blocks import SEED, Row, make_batch, make_schema
 from tests.tableformat.predicate.oracle import TYPES, Oracle, random_predicate, random_value
 
 DATASETS = 420
 PREDICATES = 50
 BLOCKS, BLOCK_ROWS = 5, 5
-SEED = 20_260_101
-
-Row = dict[str, Any]
-
-
-def make_schema(types: dict[str, str]) -> TableSchema:
-    fields = (SchemaField(id=i, name=n, type=t) for i, (n, t) in enumerate(types.items(), 1))
-    return TableSchema(fields=tuple(fields))
 
 
 def random_rows(rng: random.Random, types: dict[str, str]) -> list[Row]:
@@ -57,12 +50,6 @@ def random_rows(rng: random.Random, types: dict[str, str]) -> list[Row]:
             for values in zip(*columns.values(), strict=True)
         ]
     return rows
-
-
-def make_batch(schema: TableSchema, rows: list[Row]) -> pa.RecordBatch:
-    fields = arrow_schema(schema)
-    arrays = [pa.array([row[field.name] for row in rows], field.type) for field in fields]
-    return pa.RecordBatch.from_arrays(arrays, schema=fields)
 
 
 def storage_value(value: Any) -> Any:
@@ -269,20 +256,6 @@ def struct_schema() -> TableSchema:
     return TableSchema.model_validate({"fields": ({"id": 1, "name": "s", "type": inner},)})
 
 
-@pytest.mark.parametrize(("precision", "scale"), [(3, 1), (18, 6), (38, 0), (38, 38)])
-def test_a_decimal_equals_the_double_that_is_nearest_to_it(precision: int, scale: int) -> None:
-    rng = random.Random(SEED)
-    schema = make_schema({"m": f"decimal({precision},{scale})", "d": "double"})
-    largest = 10**precision - 1
-    unscaled = [rng.randint(-largest, largest) for _ in range(500)]
-    batch = make_batch(
-        schema, [{"m": Decimal(f"{n}E-{scale}"), "d": n / 10**scale} for n in unscaled]
-    )
-    for operator, truth in (("=", True), ("<>", False), ("<", False), (">=", True)):
-        found = evaluate(bind(parse_predicate(f"m {operator} d"), schema), batch)
-        assert set(found.to_pylist()) == {truth}, operator
-
-
 def test_struct_fields_are_evaluated_but_never_pruned_by_their_parent() -> None:
     schema = struct_schema()
     rows = [{"In": 1}, None, {"In": None}, {"In": 5}]
@@ -295,9 +268,3 @@ def test_struct_fields_are_evaluated_but_never_pruned_by_their_parent() -> None:
     all_null = bounds_table([{1: ColumnStatistics(nulls=4)}], [4], schema, str)
     assert prune(bound, all_null).all()
     assert not prune(bind(col("s").is_not_null(), schema), all_null).any()
-
-
-def test_column_ids_are_the_columns_that_the_predicate_reads() -> None:
-    schema = make_schema({"a": "int", "b": "int", "c": "int"})
-    assert bind(parse_predicate("a = 1 OR NOT (a < b)"), schema).column_ids == {1, 2}
-    assert bind(parse_predicate("TRUE"), schema).column_ids == frozenset()

@@ -3,58 +3,30 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
-from colonnade.manifests.checkpoint.reader import read_hint
 from colonnade.manifests.errors import (
     AlreadyExistsError,
     ConflictError,
     CorruptionError,
     InvalidInputError,
     NotFoundError,
-    StoreError,
 )
-from colonnade.manifests.limits import LIMITS, Limits
-from colonnade.manifests.log.log import Log, create_database
-from colonnade.manifests.model.schema import SchemaField
-from colonnade.manifests.object_names import HINT, checkpoint_name, deletion_vector_name, epoch_name
+from colonnade.manifests.limits import Limits
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.object_names import HINT, deletion_vector_name
 from colonnade.manifests.store import MemoryStore
-from colonnade.tableformat.rowset.write_options import WriteOptions
-from colonnade.tableformat.table.alteration import AddColumn, AlterProperties, RenameColumn
+from colonnade.tableformat.table.alteration import AlterProperties
 from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.table import ArrowTable
-from colonnade.tableformat.write import job as write_job
-from tests.manifests.store.test_local import file_size_limit
 from tests.manifests.vacuum.world import Hooked
-from tests.tableformat.verify.test_verify import SCHEMA, flip, rows
+from tests.tableformat.repair.damaged import file_of, make
+from tests.tableformat.verify.damaged import flip, rows
 
-
-@pytest.fixture(autouse=True)
-def directories(monkeypatch: pytest.MonkeyPatch) -> None:
-    """RowSets are directories with cuts every 100 rows."""
-    options = partial(WriteOptions, block_rows=100, packed_bytes=0, inline_bytes=0)
-    monkeypatch.setattr(write_job, "WriteOptions", options)
-
-
-def make(store: MemoryStore, limits: Limits = LIMITS) -> ArrowDatabase:
-    """RowSet 0 has rows 0 to 299; 7 and 250 are deleted. RowSet 1 has the next 300 rows."""
-    log = Log(store, checkpoint_interval=4, pause=lambda _: None, limits=limits)
-    db = ArrowDatabase(store, log, create_database(store, lone_table=False))
-    table = db.create_table("a", SCHEMA)
-    table.append(rows())
-    table.append(rows(300))
-    table.delete("id IN (7, 250)")
-    return db
-
-
-def file_of(db: ArrowDatabase, rowset: int, leaf: str) -> str:
-    state = db.refresh().table("a")
-    [live] = [r for r in db._log.read_rowsets(state) if r.id == rowset]
-    return f"{state.prefix}{live.entry.object}/{leaf}"
+pytestmark = pytest.mark.usefixtures("directories")
 
 
 def ids(table: ArrowTable) -> list[int]:
@@ -100,22 +72,6 @@ def test_a_damaged_block_costs_only_the_rows_of_its_stretch(tmp_path: Path) -> N
     assert (entry.operation, entry.parameters["lost"]) == ("repair", "RowSet 0 rows 200 to 299")
 
 
-def test_columns_of_the_rescue_file_do_not_mix_with_columns_of_the_table(tmp_path: Path) -> None:
-    store = MemoryStore()
-    db = make(store)
-    table = db.table("a")
-    table.alter(RenameColumn(("s",), "_ROW"), AddColumn(SchemaField(name="__row", type="int")))
-    table.alter(AddColumn(SchemaField(name="_certain", type="string")))
-    flip(store, name := file_of(db, 0, "3.col"), len(store.get(name)) - 3)
-    table.repair(db.verify(3).damaged_rowsets("a"), rescue=tmp_path / "lost.parquet")
-    found = pq.read_table(tmp_path / "lost.parquet")
-    beside = ["_rowset", "___row", "_lost_columns", "__certain"]
-    assert found.column_names == [*table.schema.names, *beside]
-    assert found["___row"].to_pylist() == found["id"].to_pylist()
-    assert found["_ROW"].null_count == found["_certain"].null_count == found.num_rows == 99
-    assert set(found["__certain"].to_pylist()) == {True}
-
-
 @pytest.mark.parametrize("leaf", ["rowset.json", "1.col"])
 def test_a_rowset_without_a_readable_row_is_removed_whole(leaf: str, tmp_path: Path) -> None:
     store = MemoryStore()
@@ -146,21 +102,6 @@ def test_without_its_vector_the_live_rows_of_a_rowset_are_unknown(
     found = pq.read_table(tmp_path / "lost.parquet")
     assert found["id"].to_pylist() == [*range(300)]
     assert not any(found["_certain"].to_pylist())
-
-
-@pytest.mark.parametrize("limit", [0, 100])
-def test_a_rescue_that_the_disk_has_no_room_for_leaves_table_and_folder_alone(
-    limit: int, tmp_path: Path
-) -> None:
-    store = MemoryStore()
-    db = make(store)
-    flip(store, file_of(db, 0, "3.col"), -1)
-    epoch = db.refresh().epoch
-    with file_size_limit(limit), pytest.raises(StoreError, match="could not be written"):
-        db.table("a").repair([0], rescue=tmp_path / "lost.parquet")
-    assert list(tmp_path.iterdir()) == []
-    assert db.refresh().epoch == epoch
-    assert db.table("a").repair([0], rescue=tmp_path / "lost.parquet").rows_lost == 99
 
 
 def test_a_damaged_filter_costs_no_row(tmp_path: Path) -> None:
@@ -267,34 +208,3 @@ def test_others_lose_nothing_beside_a_repair(appends: bool, tmp_path: Path) -> N
         assert list(tmp_path.iterdir()) == []
         table.repair([0], rescue=tmp_path / "lost.parquet")
         assert 3 not in ids(table)
-
-
-def test_hint_and_checkpoint_are_made_anew_from_the_log() -> None:
-    store = MemoryStore()
-    db = make(store)
-    newest = read_hint(store)
-    assert newest is not None
-    flip(store, checkpoint_name(newest[0].root), 60)
-    assert [each.kind for each in db.verify(1).findings] == ["cache"]
-    assert db.repair() == 4
-    assert db.verify(1).findings == ()
-    assert read_hint(store) != newest
-    store.delete(HINT)
-    db.repair()
-    found = read_hint(store)
-    assert found is not None
-    assert found[0].epoch == 4
-
-
-def test_epochs_that_were_lost_are_given_up_only_when_told_to() -> None:
-    store = MemoryStore()
-    db = make(store)
-    db.table("a").append(rows(900, 1))
-    for number in (4, 5):
-        store.delete(epoch_name(number))
-    log = Log(store)
-    lost = ArrowDatabase(store, log, log.read_at(3))
-    with pytest.raises(CorruptionError, match="is missing"):
-        lost.repair()
-    assert lost.repair(give_up_lost_epochs=True) == 3
-    assert lost.verify(1).findings == ()

@@ -1,0 +1,109 @@
+"""Scans of whole tables: deletion vectors count everywhere, and pruning shows in nothing but time.
+
+The tables have RowSets in all three places, some with deletion vectors of either kind, and the
+same rows are found by reading everything and filtering it in plain Python.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pyarrow as pa
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.store import MemoryStore
+from tests.faults import FaultyStore
+from tests.tableformat.predicate.oracle import TYPES, Oracle, random_predicate, random_value
+from tests.tableformat.scan.tables import PLACES, append, delete, new, numbers, reopened
+
+
+def test_planning_opens_no_data_and_a_read_only_what_the_predicate_leaves() -> None:
+    disk = MemoryStore()
+    made = new(disk, {"n": "long", "other": "string"})
+    for first in (0, 100, 200):
+        rows = numbers(first, 100).append_column("other", pa.array(["x"] * 50 + ["y"] * 50))
+        append(disk, made, rows, "directory")
+    append(disk, made, rows, "packed")
+    delete(disk, made, 1, [3], inline=False)
+
+    store = FaultyStore(disk)
+    table = reopened(made, store)
+    scan = table.scan(["n"], where="n = 130")
+    assert {call.name.partition("/")[0] for call in store.trace} == {"_manifest"}
+    assert len(scan.plan.rowsets) == 1
+
+    store.trace.clear()
+    assert scan.to_arrow()["n"].to_pylist() == [130]
+    opened = [call.name.rpartition("/")[2] for call in store.trace]
+    (vector,) = [name for name in opened if name.endswith(".dv")]
+    assert sorted(opened) == sorted(["rowset.json", "1.idx", "1.col", vector])
+
+
+def test_a_string_with_a_collation_is_never_pruned_by_its_bytes() -> None:
+    store = MemoryStore()
+    table = new(store, {"s": "string collate UNICODE_CI", "n": "long"}, ["n"])
+    rows = pa.table({"s": ["a", "B", "c"] * 20, "n": range(60)})
+    for place in PLACES:
+        append(store, table, rows, place)
+    for rowset in Log(store).read_rowsets(table.state):
+        found = rowset.entry.statistics[table.state.schema.field("s").id]
+        assert (found.min, found.max) == (None, None)
+    assert table.scan(where="s IS NOT NULL").to_arrow().num_rows == 180
+
+
+class Tables:
+    """Tables of random types and rows; each RowSet has its place and perhaps its vector."""
+
+    def __init__(self, seed: int, is_sorted: bool) -> None:
+        rng = self.rng = random.Random(seed)
+        self.types = {name: rng.choice(TYPES) for name in "xyz"}
+        self.store = MemoryStore()
+        self.table = new(self.store, self.types, ["x", "y desc"] if is_sorted else [])
+        for rowset in range(rng.randint(1, 4)):
+            count = rng.randint(1, 30)
+            append(self.store, self.table, self.rows(count), rng.choice([*PLACES]), 5)
+            if rng.random() < 0.6:
+                gone = rng.sample(range(count), rng.randint(1, count))
+                delete(self.store, self.table, rowset, gone, rng.random() < 0.5)
+
+    def rows(self, count: int) -> pa.Table:
+        """Few distinct values, so that some blocks and RowSets cannot match."""
+        columns = []
+        for field in self.table.schema:
+            pool = [random_value(self.rng, self.types[field.name]) for _ in range(3)]
+            nulls = self.rng.choice((0.0, 0.3, 1.0))
+            values = [
+                None if self.rng.random() < nulls else self.rng.choice(pool) for _ in range(count)
+            ]
+            columns.append(pa.array(values, field.type))
+        return pa.Table.from_arrays(columns, schema=self.table.schema)
+
+
+def plain(rows: pa.Table) -> list[dict[str, Any]]:
+    """Rows as the oracle takes them: dates and times as the integers that are stored."""
+    columns = []
+    for column in rows.columns:
+        kind = column.type
+        if pa.types.is_temporal(kind):
+            wide = pa.int32() if kind.bit_width == 32 else pa.int64()
+            column = pa.chunked_array([chunk.view(wide) for chunk in column.chunks], wide)
+        columns.append(column.to_pylist())
+    return [
+        dict(zip(rows.column_names, values, strict=True)) for values in zip(*columns, strict=True)
+    ]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32), st.booleans())
+def test_a_pruned_scan_equals_a_filter_over_everything(seed: int, is_sorted: bool) -> None:
+    tables = Tables(seed, is_sorted)
+    oracle = Oracle(tables.types)
+    every = plain(tables.table.scan().to_arrow())
+    for _ in range(12):
+        predicate = random_predicate(tables.rng, tables.types)
+        scan = tables.table.scan(where=predicate)
+        expected = [row for row in every if oracle.truth(predicate, row) is True]
+        assert repr(plain(scan.to_arrow())) == repr(expected), predicate

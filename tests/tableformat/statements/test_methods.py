@@ -1,0 +1,66 @@
+"""Bad input of a statement is named, and changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from colonnade import ArrowTable
+from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from tests.tableformat.statements.tables import filled, rows
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        (lambda t: t.update({"nope": 1}), "Column 'nope' does not exist"),
+        (lambda t: t.update({"text.x": 1}), "Only whole columns can be set"),
+        (lambda t: t.update({"id": 1, "ID": 2}), "set more than once"),
+        (lambda t: t.update({"text": "hello"}), "Write text in quotes"),
+        (lambda t: t.update({"id": "id + 1"}), "cannot contain 'id \\+ 1'"),
+        (lambda t: t.update({"id": "'7'"}), "is long and cannot be set to string 7"),
+        (lambda t: t.update({"text": "id"}, "id = -1"), "'text' is string, but the data holds int"),
+        (lambda t: t.update({"id": "id > 1"}, "id = -1"), "'id' is long, but the data holds bool"),
+        (lambda t: t.update({"price": "1.555"}), "cannot be set to decimal 1.555"),
+        (lambda t: t.update({"price": 10**8}), "cannot be set to integer"),
+        (lambda t: t.update({"day": "'yesterday'"}), "yesterday"),
+        (lambda t: t.update({"day": 7}), "is date and cannot be set"),
+        (lambda t: t.update({"id": None}), "'id' is NULL|NULL"),
+        (lambda t: t.update({"id": float("nan")}), "cannot be set to double nan"),
+        (lambda t: t.update({"text": [1]}), "cannot be set to"),
+        (lambda t: t.update({"text": "id"}), "'text'"),
+        (lambda t: t.update({}), "takes a dict of values"),
+        (lambda t: t.update({1: 2}), "given by its name"),
+        (lambda t: t.delete("nope = 1"), "'nope'"),
+        (lambda t: t.delete("id"), "boolean"),
+        (lambda t: t.delete("rand() < 0.5"), "RAND"),
+        (lambda t: t.delete("id IN (SELECT 1)"), "SELECT"),
+        (lambda t: t.delete(7), "where must be SQL text"),
+        (lambda t: t.upsert(rows(1, 1), on="id"), "is in more than one"),
+        (lambda t: t.upsert(rows(1, text=None), on=["id", "text"]), "is a key and is NULL"),
+        (lambda t: t.upsert(rows(1).drop_columns(["text"]), on="id"), "lacks 'text'"),
+        (lambda t: t.upsert(rows(1), on=[]), "one or more columns"),
+        (lambda t: t.upsert(pa.table({"q": []}), on="id"), "lacks 'id'"),
+        (lambda t: t.upsert(rows(1), on=["id", "id"]), "each once"),
+        (lambda t: t.upsert(7, on="id"), "no Arrow interface"),
+        (lambda t: t.delete("id = 1", commit=7), "must be colonnade.CommitSettings"),
+    ],
+)
+def test_bad_input_is_named_and_changes_nothing(
+    statement: Callable[[ArrowTable], Any], message: str
+) -> None:
+    table = filled()
+    head = table.epoch
+    with pytest.raises(InvalidInputError, match=message):
+        statement(table)
+    assert table.refresh().epoch == head
+
+
+def test_an_unknown_key_column_and_a_dropped_table_are_not_found() -> None:
+    table = filled()
+    for data in (rows(1), rows(1).schema.empty_table()):
+        with pytest.raises(NotFoundError, match="'nope'"):
+            table.upsert(data, on="nope")

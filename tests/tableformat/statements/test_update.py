@@ -1,0 +1,27 @@
+"""UPDATE computes new values from the row before the update."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+from colonnade import col
+from tests.tableformat.statements.tables import filled, found, row
+
+
+def test_update_sees_each_row_as_it_was() -> None:
+    table = filled()
+    values = {
+        "text": "'new'",
+        "price": col("price"),
+        "day": dt.date(1999, 1, 2),
+        "flag": "id > 4",
+        "id": "id",
+    }
+    counts = table.update(values, "id BETWEEN 4 AND 5")
+    assert counts.rows_updated == 2
+    assert found(table, "text = 'new'") == [
+        row(4, text="new", day=dt.date(1999, 1, 2), flag=False),
+        row(5, text="new", day=dt.date(1999, 1, 2), flag=True),
+    ]
+    assert table.update({"flag": None}).rows_updated == 20
+    assert table.scan(where="flag IS NULL").to_arrow().num_rows == 20
