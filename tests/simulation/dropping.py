@@ -22,8 +22,8 @@ from colonnade.manifests.model.codec import decode_slot
 from colonnade.manifests.model.operations import CreateDatabase, DropDatabase, Epoch, Vacuum
 from colonnade.manifests.object_names import MANIFEST, epoch_name, epoch_number
 from colonnade.manifests.state.snapshot import Snapshot
-from colonnade.manifests.store import LocalStore, PutOutcome
-from colonnade.manifests.store.base import Data, ObjectInfo
+from colonnade.manifests.store import LocalStore, ObjectStore, PutOutcome
+from colonnade.manifests.store.base import Data, ObjectInfo, Turn
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
 from tests.faults import Stopped
 from tests.log_samples import change, table
@@ -44,6 +44,7 @@ class Record:
         self.ended: dict[str, int] = {}
         self.created: set[str] = set()
         self.floors: dict[str, int] = {}
+        self.newest: tuple[str, int] = ("", 0)
         self.vacuums = 0
         self.committed: list[tuple[str, int, str]] = []
 
@@ -58,6 +59,7 @@ class Record:
             else self.database_of[epoch.previous or ""]
         )
         self.database_of[epoch.transaction] = database
+        self.newest = (database, epoch.epoch)
         if isinstance(first, DropDatabase):
             self.ended[database] = epoch.epoch
         for each in epoch.ops:
@@ -68,10 +70,13 @@ class Record:
 class Place(LocalStore):
     """One process's way to the folder."""
 
-    def __init__(self, root: Path, record: Record, meet: Callable[..., None]) -> None:
+    def __init__(
+        self, root: Path, record: Record, meet: Callable[..., None], doze: Callable[[str], None]
+    ) -> None:
         super().__init__(root)
         self._record = record
         self._meet = meet
+        self._doze = doze
 
     def get(self, name: str, *, limit: int | None = None) -> bytes:
         self._meet()
@@ -86,12 +91,18 @@ class Place(LocalStore):
         return outcome
 
     def put(self, name: str, data: Data, *, sync: bool) -> None:
+        self._doze(name)
         self._meet()
         super().put(name, data, sync=sync)
 
     def delete(self, name: str) -> None:
+        self._doze(name)
         self._meet()
         super().delete(name)
+
+    def turn(self, folder: str) -> Turn:
+        # The seed alone orders the processes. A lock would make them wait in real time.
+        return ObjectStore.turn(self, folder)
 
     def list(self, prefix: str) -> Iterator[ObjectInfo]:
         self._meet()
@@ -109,12 +120,25 @@ class Dropping:
         self._left = WORK
         self._slot_block = self._order.choice((2, 1024))
         self._kill_rate = self._order.choice((0.0, 0.0, 0.01))
+        self._sleepers = self._order.choice((0.0, 0.1, 0.5))
 
     def _meet(self, risk: float = 0.0) -> None:
         """Pass the turn, and perhaps kill this process; `risk` is higher at critical calls."""
         self._turns.pass_turn()
         if self._order.random() < max(risk, self._kill_rate):
             raise Stopped("killed")
+
+    def _doze(self, name: str) -> None:
+        """Sleep before a call for a slot, in some runs, until another log has an epoch there."""
+        slot, mine = epoch_number(name), self._record.newest[0]
+        if not slot or self._order.random() >= self._sleepers:
+            return
+
+        def over() -> bool:
+            database, newest = self._record.newest
+            return database != mine and newest >= slot
+
+        self._turns.sleep(over)
 
     def run(self) -> Record:
         """Let all work, then check the place. Raises AssertionError."""
@@ -138,7 +162,7 @@ class Dropping:
     def _process(self) -> None:
         while self._left > 0:
             try:
-                self._live(Place(self._root, self._record, self._meet))
+                self._live(Place(self._root, self._record, self._meet, self._doze))
             except Stopped:
                 continue
 

@@ -60,6 +60,15 @@ def _stub_anywhere(store: LocalStore, name: str, data: Data, *, sync: bool) -> N
 _put = LocalStore.put
 
 
+def _free_anywhere(store: LocalStore, name: str) -> None:
+    """A vacuum frees a slot of whatever log is at the place."""
+    with patch.object(LocalStore, "_check_log", lambda *_: None):
+        _delete(store, name)
+
+
+_delete = LocalStore.delete
+
+
 @contextmanager
 def _an_end_that_nobody_sees() -> Iterator[None]:
     """Neither writers nor the fold know an epoch that ends a log."""
@@ -78,6 +87,9 @@ BUGS: dict[str, Callable[[], AbstractContextManager[Any]]] = {
     ),
     "a vacuum that slept puts its stubs over the epochs of another log": lambda: patch.object(
         LocalStore, "put", _stub_anywhere
+    ),
+    "a vacuum that slept frees the slots of another log": lambda: patch.object(
+        LocalStore, "delete", _free_anywhere
     ),
     "a drop removes whatever lies at its place by then": lambda: patch.object(
         removed_folder, "_is_dropped", _always_dropped
