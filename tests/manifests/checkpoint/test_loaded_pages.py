@@ -29,7 +29,7 @@ from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
 from tests.faults import FaultyStore
 from tests.log_samples import append, change, database, entry, make_log, table
 from tests.manifests.checkpoint.test_stored_tables import SMALL, with_tables
-from tests.manifests.vacuum.test_cost import some_operations
+from tests.manifests.vacuum.test_references import some_operations
 
 
 def without(table: TableState) -> TableState:

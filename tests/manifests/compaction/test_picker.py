@@ -2,54 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.compaction_curve import SimulatedTable, curve, simulate
-from colonnade.manifests.arrays.entry_block import block_of
-from colonnade.manifests.arrays.entry_table import EntryTable
-from colonnade.manifests.compaction.facts import CompactionFacts, facts_of
-from colonnade.manifests.compaction.picker import plan_compaction, plan_order
+from benchmarks.compaction_curve import curve, simulate
+from colonnade.manifests.compaction.picker import plan_order
 from colonnade.manifests.compaction.plan import CompactionPlan
-from colonnade.manifests.compaction.policy import CompactionPolicy
 from colonnade.manifests.limits import LIMITS
-from colonnade.manifests.model.entries import ColumnStatistics, SortField
-from colonnade.manifests.model.statistics import LOG_BOUND_LENGTH, value_after
-from colonnade.manifests.state.snapshot import LiveRowSet
-from tests.log_samples import entry
-
-MIB = 2**20
-POLICY = CompactionPolicy()
-TABLE = SimulatedTable(POLICY, is_sorted=False)._state()
-
-
-def facts(
-    sizes: Sequence[int],
-    deleted: Sequence[float] | None = None,
-    ranges: Sequence[tuple[int, int]] | None = None,
-    rows: int = 100_000,
-) -> CompactionFacts:
-    count = len(sizes)
-    gone = [int(rows * share) for share in deleted or [0.0] * count]
-    first, last = np.array(ranges, np.int64).T if ranges else (None, None)
-    return CompactionFacts(
-        np.arange(count) * 2 + 1,
-        np.full(count, rows),
-        np.array(gone, np.int64),
-        np.array(sizes, np.int64),
-        first,
-        last,
-    )
-
-
-def plan(found: CompactionFacts, policy: CompactionPolicy = POLICY) -> CompactionPlan:
-    return plan_compaction(TABLE, 7, found, policy)
-
+from tests.manifests.compaction.measured import MIB, POLICY, TABLE, facts, plan, replaced
 
 rowsets = st.lists(
     st.tuples(
@@ -95,10 +56,6 @@ def test_what_is_left_of_small_rowsets_is_fewer_than_the_least_of_each_tier(
             tier = next(t for t in range(1, 17) if t == 16 or size >= full / fan**t)
             tiers[tier] = tiers.get(tier, 0) + 1
     assert all(count < fan for count in tiers.values())
-
-
-def replaced(**values: int) -> CompactionPolicy:
-    return CompactionPolicy(**{**POLICY.model_dump(), **values})
 
 
 def test_small_rowsets_wait_until_their_tier_is_full_and_take_smaller_ones_along() -> None:
@@ -156,70 +113,6 @@ def test_an_order_takes_every_rowset() -> None:
     made = plan_order(TABLE, 7, facts([600 * MIB] * 5), POLICY, "a, b")
     assert [group.rowsets for group in made.groups] == [(1, 3), (5, 7), (9,)]
     assert made.groups[0].kind == "zorder"
-
-
-def test_a_plan_prints_as_a_table() -> None:
-    made = plan(facts([10 * MIB] * 9 + [200 * MIB], [0.0] * 9 + [0.25]))
-    assert str(made) == "\n".join(
-        [
-            "simulated at epoch 7: 10 of 10 RowSets in 2 groups, 290 MiB to read",
-            "",
-            "kind     RowSets     rows  deleted       in      out  why",
-            "copy           9  900,000        0   90 MiB   90 MiB  9 small RowSets, the largest"
-            " of 10 MiB",
-            "rewrite        1  100,000   25,000  200 MiB  150 MiB  25.0% of the rows are deleted"
-            " (more than 10.0%)",
-        ]
-    )
-    assert str(plan(facts([]))) == "simulated: nothing to compact (0 RowSets)."
-
-
-@pytest.mark.parametrize("descending", [False, True])
-def test_key_ranges_are_compared_as_the_sort_key_orders_them(descending: bool) -> None:
-    key = SortField(column=1, descending=descending)
-    table = replace(TABLE, sort_key=(key,))
-    statistics = [
-        ColumnStatistics(min="i:5", max="i:8"),
-        ColumnStatistics(min="i:8", max="i:9", nulls=1),
-        ColumnStatistics(min="i:5", max="i:8", nans=2),
-        ColumnStatistics(nulls=10),
-        ColumnStatistics(),
-        None,
-    ]
-    entries = [
-        entry(rows=10).model_copy(update={"statistics": {1: s} if s else {}}) for s in statistics
-    ]
-    live = [LiveRowSet(i, 1, each) for i, each in enumerate(entries)]
-    found = facts_of(table, EntryTable([block_of(live[:3]), block_of(live[3:])]))
-    ends = [(1, 2), (0, 3), (1, 4), (0, 0), (0, 4), (0, 4)]
-    assert found.first is not None
-    assert found.last is not None
-    wanted = [(-b, -a) for a, b in ends] if descending else ends
-    assert list(zip(found.first.tolist(), found.last.tolist(), strict=True)) == wanted
-
-
-def test_rowsets_whose_keys_begin_alike_for_longer_than_the_log_says_do_not_overlap() -> None:
-    host = "https://shop.example.com/orders/"
-    assert len(host) == LOG_BOUND_LENGTH
-    after = value_after(host)
-    assert after == "https://shop.example.com/orders0"
-    table = replace(TABLE, sort_key=(SortField(column=1),))
-    ends = [("https", after), *[(host, after)] * 20, (host, "https://x")]
-    entries = [
-        entry(rows=100_000).model_copy(
-            update={
-                "bytes": 100 * MIB,
-                "statistics": {1: ColumnStatistics(min=f"s:{low}", max=f"s:{high}")},
-            }
-        )
-        for low, high in ends
-    ]
-    live = [LiveRowSet(i, 1, each) for i, each in enumerate(entries)]
-    found = facts_of(table, EntryTable([block_of(live)]))
-    assert not plan(found).groups
-    # Nor are they in order one after another.
-    [group] = plan(found, replaced(target_bytes=2**40)).groups
-    assert group.kind == "merge"
 
 
 @pytest.mark.parametrize("is_sorted", [False, True])

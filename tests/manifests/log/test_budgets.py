@@ -3,30 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from unittest.mock import patch
 
 import pytest
 
 from colonnade.manifests.epochs.slots import FAR
-from colonnade.manifests.errors import ConflictError, CorruptionError, NotFoundError, StoreError
-from colonnade.manifests.log import last_look
+from colonnade.manifests.errors import CorruptionError, StoreError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.object_names import HINT, epoch_name
-from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import MemoryStore, PutOutcome
 from colonnade.manifests.store.base import Data
 from tests.far_store import FarStore
-from tests.log_samples import append, contents, database, make_log, overwrite, with_orders
-
-
-def far_log(epochs: int, interval: int = 64) -> tuple[FarStore, Snapshot]:
-    """A log in a far store, and its head. No cost has been counted yet."""
-    near = MemoryStore()
-    log = make_log(near, interval)
-    state = with_orders(near, log)
-    for _ in range(epochs - state.epoch):
-        state = log.commit(append(), state)
-    return FarStore(near), state
+from tests.log_samples import append, contents, make_log, with_orders
+from tests.manifests.log.far import far_log
 
 
 @pytest.mark.parametrize("epochs", [1, 2, 40, 64, 65, 100, 127, 128, 1000])
@@ -64,25 +52,6 @@ def test_every_gap_is_found_by_a_cold_open_as_where_slots_are_read_one_by_one() 
     assert FAR[-1] == 64
 
 
-def test_a_refresh_that_finds_nothing_new_costs_one_request() -> None:
-    store, _ = far_log(70)
-    log = Log(store)
-    head = log.read_head()
-    for _ in range(3):
-        with store.counted() as cost:
-            assert log.refresh(head) is head
-        assert cost.requests == 1
-
-
-def test_a_refresh_long_after_the_last_look_takes_two_rounds_and_looks_for_the_mark() -> None:
-    store, _ = far_log(70)
-    log = Log(store)
-    head = log.read_head()
-    with patch.object(last_look, "elapsed_s", lambda: 1e12), store.counted() as cost:
-        assert log.refresh(head) is head
-    assert (cost.requests, cost.rounds) == (4, 2)
-
-
 def test_a_refresh_finds_what_others_committed_within_two_rounds() -> None:
     store, head = far_log(70)
     log = Log(store)
@@ -94,111 +63,6 @@ def test_a_refresh_finds_what_others_committed_within_two_rounds() -> None:
         assert log.refresh(seen) == head
     assert cost.rounds == 2
     assert cost.requests <= 5
-
-
-def test_a_log_that_was_just_seen_is_found_removed_once_the_look_is_too_old() -> None:
-    store, _ = far_log(70)
-    log = Log(store)
-    head = log.read_head()
-    for info in [*store.inner.list("")]:
-        store.inner.delete(info.name)
-    with patch.object(last_look, "elapsed_s", lambda: 1e12):
-        with pytest.raises(NotFoundError, match="removed or replaced"):
-            log.refresh(head)
-        with pytest.raises(NotFoundError, match="removed or replaced"):
-            log.commit(append(), head)
-
-
-def test_a_commit_to_a_log_that_was_just_seen_is_a_put_and_a_look_for_the_mark() -> None:
-    store, _ = far_log(70)
-    log = Log(store)
-    state = log.read_head()
-    for _ in range(5):
-        with store.counted() as cost:
-            state = log.commit(append(), state)
-        assert cost.operations == ["put_if_absent", "get"]
-    assert contents(log, Log(store).read_head()) == contents(log, state)
-
-
-def test_a_commit_long_after_the_last_look_looks_before_in_one_round() -> None:
-    store, _ = far_log(70)
-    log = Log(store)
-    state = log.read_head()
-    with patch.object(last_look, "elapsed_s", lambda: 1e12), store.counted() as cost:
-        log.commit(append(), state)
-    assert (cost.requests, cost.rounds) == (4, 3)
-
-
-def test_a_commit_that_puts_without_a_look_follows_whoever_was_first() -> None:
-    store, head = far_log(70)
-    log = Log(store)
-    seen = log.read_head()
-    other = make_log(store.inner)
-    for _ in range(3):
-        head = other.commit(append(), head)
-    mine = append()
-    after = log.commit(mine, seen)
-    assert after.epoch == head.epoch + 1
-    assert contents(log, after) == contents(log, Log(store).read_head())
-    # Sent once more on the same base, it is found where it is.
-    assert log.commit(mine, seen).epoch == after.epoch
-
-
-def test_a_commit_that_puts_without_a_look_meets_conflicts_as_any_other() -> None:
-    store, head = far_log(70)
-    log = Log(store)
-    seen = log.read_head()
-    make_log(store.inner).commit(overwrite((0, 3)), head)
-    with pytest.raises(ConflictError):
-        log.commit(overwrite((0, 3)), seen)
-
-
-def test_a_commit_never_goes_into_a_log_that_has_replaced_its_own() -> None:
-    store, _ = far_log(5)
-    log = Log(store)
-    seen = log.read_head()
-    for info in [*store.inner.list("")]:
-        store.inner.delete(info.name)
-    near = make_log(store.inner)
-    state = with_orders(store.inner, near)
-    while state.epoch < 6:
-        state = near.commit(append(), state)
-    with pytest.raises(NotFoundError, match="removed or replaced"):
-        log.commit(append(), seen)
-    assert near.read_head().epoch == state.epoch
-
-
-def test_a_put_that_took_too_long_does_not_count_where_the_log_was_replaced_meanwhile() -> None:
-    store, _ = far_log(5)
-    log = Log(store)
-    seen = log.read_head()
-
-    class Slow:
-        """The time, which makes a leap once the log was replaced."""
-
-        now = 0.0
-
-    def replace_database() -> None:
-        Slow.now = 1e12
-        patched.stop()
-        for info in [*store.inner.list("")]:
-            store.inner.delete(info.name)
-        database(store.inner)
-
-    real = store.inner.put_if_absent
-
-    def put(name: str, data: bytes) -> object:
-        replace_database()
-        return real(name, data)
-
-    log.last_look.note(seen, 0.0)
-    patched = patch.object(store.inner, "put_if_absent", put)
-    patched.start()
-    with (
-        patch.object(last_look, "elapsed_s", lambda: Slow.now),
-        pytest.raises(NotFoundError, match="removed or replaced"),
-    ):
-        log.commit(append(), seen)
 
 
 @pytest.mark.parametrize("far", [True, False])

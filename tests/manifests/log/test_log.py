@@ -33,14 +33,12 @@ from tests.log_samples import (
     append_many,
     change,
     contents,
-    database,
     drop,
     entry,
     live,
     make_log,
     overwrite,
     replay,
-    table,
     vector,
     with_orders,
 )
@@ -261,42 +259,6 @@ def test_time_grows_even_when_the_clock_does_not() -> None:
     assert [e.time_ms for e in log.read_epochs(state.epoch)] == [10, 9, 8, 7, 0]
 
 
-def test_any_epoch_and_any_time_is_found_whatever_the_checkpoints() -> None:
-    store = MemoryStore()
-    log = make_log(store, 3)
-    states = [database(store)]
-    states.append(log.commit(change(table()), states[-1]))
-    for _ in range(20):
-        states.append(log.commit(append(), states[-1]))
-    for state in states:
-        assert contents(log, log.read_at(state.epoch)) == contents(log, state)
-        assert log.read_at(timestamp_ms=state.time_ms).epoch == state.epoch
-        assert log.read_at(timestamp_ms=state.time_ms, head=states[-1]).epoch == state.epoch
-    assert log.read_at(timestamp_ms=10**15).epoch == 21
-    assert log.read_at(timestamp_ms=500).epoch == 0
-    assert log.read_at().epoch == 21
-    for missing in (22, -1):
-        with pytest.raises(NotFoundError, match=f"Epoch {missing} "):
-            log.read_at(missing)
-    with pytest.raises(NotFoundError, match="1969-12-31"):
-        log.read_at(timestamp_ms=-1)
-    with pytest.raises(NotFoundError):
-        list(log.read_epochs(22))
-    assert [e.epoch for e in log.read_epochs(21, limit=2)] == [21, 20]
-
-
-def test_an_exchanged_or_missing_epoch_stops_the_reader() -> None:
-    store = MemoryStore()
-    log = make_log(store)
-    base = with_orders(store, log)
-    other = MemoryStore()
-    make_log(other).commit(append(), with_orders(other, make_log(other)))
-    log.commit(append(), log.commit(append(), base))
-    store.put(epoch_name(2), other.get(epoch_name(2)), sync=False)
-    with pytest.raises(CorruptionError, match="follows transaction"):
-        log.read_head()
-
-
 @pytest.mark.parametrize("epochs_of_the_new_one", [0, 2, 8])
 def test_a_database_that_was_deleted_takes_no_change_of_old_readers(
     epochs_of_the_new_one: int,
@@ -313,27 +275,6 @@ def test_a_database_that_was_deleted_takes_no_change_of_old_readers(
         with pytest.raises(NotFoundError, match="removed or replaced; open it again"):
             use(state)
     assert store._objects == before
-
-
-class StaleStore(MemoryStore):
-    """Does not show the object `stale` at the next look: it is written right after it."""
-
-    stale = ""
-
-    def get(self, name: str, *, limit: int | None = None) -> bytes:
-        if name == self.stale:
-            self.stale = ""
-            raise NotFoundError(f"{name} is not there yet")
-        return super().get(name, limit=limit)
-
-
-def test_epochs_that_land_during_a_look_are_no_gap() -> None:
-    store = StaleStore()
-    log = make_log(store)
-    base = with_orders(store, log)
-    log.commit(append(), log.commit(append(), base))
-    store.stale = epoch_name(2)
-    assert log.refresh(base).epoch == 3
 
 
 def test_more_rowsets_than_an_epoch_lists_are_kept_in_segments() -> None:

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import pytest
 
 from colonnade.manifests.errors import (
     CommitUnknownError,
     CorruptionError,
-    InvalidInputError,
     NotFoundError,
 )
 from colonnade.manifests.ids import new_job_id
 from colonnade.manifests.limits import Limits
-from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.model.operations import (
     AddDeletionVector,
     Anchor,
     DropTable,
     Lease,
     Pin,
-    SetProperties,
     Tag,
     Unpin,
     Untag,
@@ -36,11 +30,8 @@ from colonnade.manifests.object_names import (
     epoch_name,
     packed_name,
 )
-from colonnade.manifests.store import LocalStore
 from colonnade.manifests.vacuum.floor import read_anchor, segments_of
-from colonnade.manifests.vacuum.retention import check_retention
-from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
-from tests.log_samples import ORDERS, TRIPS, append, change, table, vector
+from tests.log_samples import ORDERS, append, vector
 from tests.manifests.vacuum.world import HOUR, PREFIX, World
 
 
@@ -62,16 +53,6 @@ def test_what_is_kept_reads_as_before_and_nothing_else_is_left(interval: int) ->
     world.overwrite()
     world.vacuum()
     world.check_tidy()
-
-
-def test_every_state_is_kept_as_long_as_the_retention_says() -> None:
-    world = World()
-    for _ in range(4):
-        world.overwrite()
-        world.wait(1)
-    assert world.vacuum(2.5).floor == 3
-    assert world.check().floor == 3
-    assert len(world.files()) == 3
 
 
 @pytest.mark.parametrize("untag", [True, False])
@@ -97,44 +78,6 @@ def test_a_pin_below_the_floor_keeps_its_epoch_and_holds_nothing_else(untag: boo
     assert world.vacuum().kept_epochs == (() if untag else (2,))
 
 
-def test_a_number_of_epochs_stays_however_old_they_are() -> None:
-    world = World()
-    for _ in range(6):
-        world.overwrite()
-    assert world.vacuum(epochs=4).floor == 4
-    world.check()
-
-
-def test_the_longest_retention_of_the_tables_counts() -> None:
-    world = World(properties={"retention.hours": "2", "retention.epochs": "2"})
-    trips = table(TRIPS, "trips").model_copy(update={"properties": {"retention.hours": "10"}})
-    world.commit(trips)
-    world.overwrite()
-    world.wait(5)
-    world.overwrite()
-    assert world.vacuum(None).floor == 0
-    held = world.vacuum(0, only=ORDERS)
-    assert held.floor == 0
-    assert held.held_by == ("retention of table 'trips' (10 hours, 1 of the newest epochs)",)
-    assert "More is kept because of the retention of table 'trips'" in str(held)
-    assert world.vacuum(11, only=ORDERS).held_by == ()
-    assert world.vacuum(0, only=TRIPS).floor == 3
-    world.overwrite()
-    world.wait(11)
-    assert world.vacuum(None).floor == 5
-    world.check()
-
-
-def test_without_properties_a_week_is_kept() -> None:
-    world = World()
-    world.overwrite()
-    world.wait(167)
-    world.overwrite()
-    assert world.vacuum(None).floor == 0
-    world.wait(1.1)
-    assert world.vacuum(None).floor == 2
-
-
 def test_files_of_failed_jobs_go_once_they_are_older_than_the_retention() -> None:
     world = World()
     world.append()
@@ -151,27 +94,6 @@ def test_files_of_failed_jobs_go_once_they_are_older_than_the_retention() -> Non
     assert f"{half}/1.col" in world.files()
     world.vacuum()
     world.check_tidy()
-
-
-def test_names_that_mean_nothing_are_never_touched() -> None:
-    world = World()
-    foreign = [
-        "notes.txt",
-        "_manifest/maintenance.jsonl",
-        "_manifest/checkpoint/readme.json",
-        f"{PREFIX}part-0.parquet",
-        f"{PREFIX}{'a' * 32}.parquet",
-        f"{PREFIX}{'a' * 32}/data.parquet",
-        f"{PREFIX}{'A' * 32}.rowset",
-        f"{'a' * 32}.rowset",
-        f"{'a' * 17}/{'b' * 32}.rowset",
-    ]
-    for name in foreign:
-        world.store.put(name, b"mine", sync=False)
-    world.append(2)
-    world.overwrite()
-    assert world.vacuum().epoch is not None
-    assert {info.name for info in world.store.list("")}.issuperset(foreign)
 
 
 def test_a_tag_keeps_its_epoch_and_gives_it_up() -> None:
@@ -306,24 +228,6 @@ def test_a_run_without_anything_to_do_leaves_no_epoch() -> None:
     assert world.log.read_head().epoch == first.epoch
 
 
-@pytest.mark.parametrize("retention", [-1, float("nan"), float("inf"), "7", True])
-def test_a_retention_that_is_none_is_refused(retention: object) -> None:
-    world = World()
-    with pytest.raises(InvalidInputError, match="number of hours"):
-        world.vacuum(retention)  # type: ignore[arg-type]
-    with pytest.raises(InvalidInputError, match="number of epochs"):
-        world.vacuum(epochs=0)
-    world.commit(SetProperties(table=ORDERS, set={"retention.hours": "a week"}))
-    with pytest.raises(InvalidInputError, match=re.escape("'retention.hours': 'a week'")):
-        world.vacuum(None)
-
-
-def test_an_unknown_property_of_retention_is_refused() -> None:
-    check_retention({"retention.hours": "720", "retention.epochs": "2", "team": "sales"})
-    with pytest.raises(InvalidInputError, match="no property 'retention.days'.*retention.hours"):
-        check_retention({"retention.days": "30"})
-
-
 def _damage(world: World, name: str) -> None:
     data = world.store.get(name)
     world.store.put(name, data[:-9] + b"?" + data[-8:], sync=False)
@@ -386,32 +290,3 @@ def test_a_writer_that_slept_past_the_floor_takes_no_old_slot() -> None:
     with pytest.raises(CommitUnknownError, match="removed by retention"):
         world.log.commit(append(mine), slept)
     world.check()
-
-
-def test_only_unfinished_files_of_killed_writers_are_deleted(tmp_path: Path) -> None:
-    store = LocalStore(tmp_path)
-    log = Log(store, checkpoint_interval=64)
-    head = log.commit(change(table()), create_database(store, lone_table=False))
-    unfinished = [
-        f"{PREFIX}.tmp-0123456789abcdef-{'a' * 32}.rowset",
-        f"{PREFIX}{'b' * 32}/.tmp-0123456789abcdef-1.col",
-        "_manifest/.tmp-0123456789abcdef-00000000000000000001.json",
-        "_manifest/.tmp-0123456789abcdef-hint.json",
-        f"_manifest/.tmp-0123456789abcdef-freed-{head.database}-{0:020d}.json",
-    ]
-    others = [
-        "_manifest/.tmp-0123456789abcdef-freed-notes.json",
-        f"{PREFIX}.tmp-0123456789abcdef-notes.txt",
-        f"{PREFIX}.tmp-nothex-{'a' * 32}.rowset",
-        "_manifest/.tmp-0123456789abcdef-00000000000000000099.json",
-        ".hidden",
-    ]
-    for name in (*unfinished, *others):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_bytes(b"x")
-    result = vacuum(log, VacuumRequest(0))
-    assert sorted(each.name for each in result.files) == sorted(unfinished)
-    assert not [name for name in unfinished if (tmp_path / name).exists()]
-    assert not (tmp_path / PREFIX / ("b" * 32)).exists()
-    assert all((tmp_path / name).exists() for name in others)
-    assert log.refresh(head).epoch == result.epoch

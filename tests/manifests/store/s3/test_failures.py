@@ -59,18 +59,6 @@ NOT_LANDED: dict[str, Fault] = {
 }
 
 
-@pytest.fixture(scope="module")
-def proxy(minio: Minio) -> Iterator[Proxy]:
-    made = Proxy(minio.port)
-    yield made
-    made.stop()
-
-
-@pytest.fixture(scope="module")
-def bucket(minio: Minio) -> str:
-    return minio.new_bucket()
-
-
 @pytest.fixture
 def store(minio: Minio, proxy: Proxy, bucket: str) -> Iterator[S3Store]:
     made = store_of(minio, proxy, bucket)

@@ -1,0 +1,215 @@
+"""A store in a bucket: what its URLs and options mean, and how many requests it makes."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import secrets
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from colonnade.manifests.errors import StoreError
+from colonnade.manifests.store import FsspecReadStore, open_store
+from colonnade.manifests.store.checks import finished_name
+from colonnade.manifests.store.near_ranges import plan_requests
+from colonnade.manifests.store.s3 import S3Store
+from colonnade.manifests.store.s3.upload import PART
+from tests.setup.http_proxy import Proxy
+from tests.setup.minio import KEY, SECRET, Minio
+
+pytestmark = pytest.mark.timeout(900)  # the first test may build the server
+ROOT = Path(__file__).resolve().parents[4]
+
+
+def test_a_chained_url_is_read_through_fsspec() -> None:
+    assert isinstance(open_store("simplecache::memory://db"), FsspecReadStore)
+
+
+def test_a_store_survives_the_way_to_an_executor_and_shows_no_secret(store: S3Store) -> None:
+    store.put("a", b"x", sync=True)
+    again = pickle.loads(pickle.dumps(store))
+    assert again.get("a") == b"x"
+    assert SECRET not in f"{again!r} {again.url} {again.locate('a')} {again.client.settings!r}"
+    assert f"{KEY}'" not in f"{again!r} {again.client.settings!r}"
+
+
+@given(
+    ranges=st.lists(st.tuples(st.integers(0, 300), st.integers(0, 60)), max_size=12),
+    gap=st.integers(0, 20),
+    longest=st.integers(1, 50),
+)
+def test_near_ranges_are_one_request_and_every_byte_is_cut_out_once(
+    ranges: list[tuple[int, int]], gap: int, longest: int
+) -> None:
+    data = bytes(secrets.token_bytes(400))
+    requests = plan_requests(ranges, gap, longest)
+    found = [bytearray(length) for _, length in ranges]
+    filled = [0] * len(ranges)
+    for request in requests:
+        assert 0 < request.length <= longest
+        part = data[request.offset : request.offset + request.length]
+        for index, start, offset, length in request.cuts:
+            found[index][start : start + length] = part[offset : offset + length]
+            filled[index] += length
+    assert [bytes(each) for each in found] == [data[o : o + n] for o, n in ranges]
+    assert filled == [length for _, length in ranges]
+    wanted = {byte for offset, length in ranges for byte in range(offset, offset + length)}
+    read = sum(request.length for request in requests)
+    assert read <= len(wanted) + gap * len(ranges) + sum(n for _, n in ranges)
+
+
+def test_each_call_costs_the_requests_that_it_must(store: S3Store, proxy: Proxy) -> None:
+    def cost(call: object) -> list[str]:
+        proxy.seen.clear()
+        call()  # type: ignore[operator]
+        return [seen.method for seen in proxy.seen]
+
+    def stream(size: int) -> None:
+        with store.create(f"t/{size}", sync=True) as writer:
+            writer.write(b"x" * size)
+
+    slot = "_manifest/00000000000000000000.json"
+    assert cost(lambda: store.put_if_absent(slot, b"x")) == ["PUT"]
+    assert cost(lambda: store.put_if_absent(slot.replace("0.j", "1.j"), b"x")) == ["PUT"]
+    assert cost(lambda: store.put("a", b"0123456789" * 100_000, sync=True)) == ["PUT"]
+    assert cost(lambda: store.get("a")) == ["GET"]
+    assert cost(lambda: store.get("a", limit=1_000_000)) == ["GET"]
+    assert cost(lambda: store.get_ranges("a", [(900_000, 9), (5, 5), (200_000, 1)])) == ["GET"] * 2
+    assert cost(lambda: store.get_ranges("a", [(7, 3), (100, 1), (0, 2)])) == ["GET"]
+    assert cost(lambda: stream(1000)) == ["PUT"]
+    assert sorted(cost(lambda: stream(PART + 1))) == ["POST", "POST", "PUT", "PUT"]
+    assert cost(lambda: list(store.list(""))) == ["GET"]
+    assert cost(lambda: store.remove_many([slot, "a", "t/1000"])) == ["POST"]
+    assert cost(lambda: store.delete("b")) == ["DELETE"]
+    assert cost(store.require_writable) == []
+
+
+def test_long_ranges_are_read_side_by_side(store: S3Store, proxy: Proxy) -> None:
+    data = secrets.token_bytes(1 << 20) * 20
+    with store.create("t/a", sync=True) as writer:
+        writer.write(data)
+    proxy.seen.clear()
+    found = store.get_ranges("t/a", [(1, len(data) - 1), (5, 10), (0, 0)])
+    assert found == [data[1:], data[5:15], b""]
+    assert proxy.count("GET") in (3, 4)
+
+
+def test_more_objects_than_a_page_are_listed_and_removed_in_batches(
+    store: S3Store, proxy: Proxy
+) -> None:
+    wanted = [f"t/{number:04}" for number in range(1_050)]
+    store.together([partial(store.put, name, b"x", sync=False) for name in wanted])
+    proxy.seen.clear()
+    assert [info.name for info in store.list("t/")] == wanted
+    assert proxy.count("GET") == 2
+    assert store.remove_many([*wanted, "t/absent"]) == {}
+    assert proxy.count("POST") == 2
+    assert list(store.list("")) == []
+
+
+def test_every_call_works_where_the_requester_pays(minio: Minio, bucket: str) -> None:
+    url = f"s3://{bucket}/{secrets.token_hex(4)}"
+    store = S3Store(url, minio.options(requester_pays=True))
+    store.put_if_absent("_manifest/00000000000000000000.json", b"x")
+    store.put("a", b"xyz", sync=True)
+    with store.create("b", sync=True) as long:
+        long.write(b"x" * (PART + 1))
+    begun = store.create("c", sync=True)
+    begun.write(b"x" * (PART + 1))
+    assert store.get("a") == b"xyz"
+    assert store.get_ranges("a", [(0, 1), (2, 1)]) == [b"x", b"z"]
+    assert store.modified_ms("b") is not None
+    assert store.date_of_write("_manifest/x") is not None
+    assert [finished_name(info.name) for info in store.list_unfinished()] == ["c"]
+    begun.abort()
+    assert store.remove_many([info.name for info in store.list("")]) == {}
+    assert list(store.list("")) == []
+
+
+def test_a_missing_bucket_is_named(minio: Minio) -> None:
+    store = S3Store("s3://no-such-bucket/db", minio.options())
+    for call in (
+        lambda: store.get("a"),
+        lambda: list(store.list("")),
+        lambda: store.put_if_absent("a", b"x"),
+        lambda: store.require_writable(),
+    ):
+        with pytest.raises(StoreError, match="no-such-bucket/.*the bucket does not exist; create"):
+            call()
+
+
+def test_wrong_credentials_are_named_and_not_shown(minio: Minio, bucket: str) -> None:
+    for options, sentence in (
+        ({"key": "canary-key"}, "does not know the access key"),
+        ({"secret": "canary-secret"}, "the secret key is wrong"),
+        ({"anon": True}, "permission denied; the credentials need s3:GetObject"),
+    ):
+        store = S3Store(f"s3://{bucket}/db", minio.options(**options))
+        with pytest.raises(StoreError, match=sentence) as refused:
+            store.get("a")
+        assert "canary" not in refused.value.message
+
+
+@pytest.mark.parametrize(
+    ("processes", "rounds"), [(3, 40), pytest.param(8, 200, marks=pytest.mark.long)]
+)
+def test_of_racing_processes_one_wins_each_slot(
+    minio: Minio, bucket: str, processes: int, rounds: int
+) -> None:
+    url = f"s3://{bucket}/race-{rounds}"
+    environment = {
+        **os.environ,
+        "AWS_ACCESS_KEY_ID": KEY,
+        "AWS_SECRET_ACCESS_KEY": SECRET,
+        "AWS_ENDPOINT_URL": minio.url,
+        "AWS_DEFAULT_REGION": "us-east-1",
+    }
+    script = Path(__file__).with_name("processes.py")
+    racers = [
+        subprocess.Popen(
+            [sys.executable, script, "race", url, str(racer), str(rounds)],
+            env={**environment, "PYTHONPATH": str(ROOT)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for racer in range(processes)
+    ]
+    for racer in racers:
+        assert racer.stdout is not None
+        assert racer.stdout.readline() == "ready\n"
+    won: dict[int, int] = {}
+    for racer in racers:
+        assert racer.stdin is not None
+        racer.stdin.write("go\n")
+        racer.stdin.flush()
+    for number, racer in enumerate(racers):
+        for slot in slots_in(racer.communicate(timeout=200)[0]):
+            assert slot not in won
+            won[slot] = number
+    assert sorted(won) == list(range(rounds))
+    store = S3Store(url, minio.options())
+    bodies = store.read_many([f"_manifest/{slot}" for slot in range(rounds)])
+    assert [bytes(body)[:1] for body in bodies] == [  # type: ignore[arg-type]
+        str(won[slot]).encode() for slot in range(rounds)
+    ]
+
+
+def slots_in(text: str) -> list[int]:
+    return [int(each) for each in text.strip().strip("[]").split(",") if each.strip()]
+
+
+def test_the_object_of_a_killed_probe_is_unfinished_and_can_be_removed(store: S3Store) -> None:
+    left = f"_manifest/.tmp-{'0' * 16}-00000000000000000000.json"
+    place = {"Bucket": store._bucket, "Key": store._prefix + left, "Body": b"x"}
+    store.client.send("PutObject", place)
+    assert [info.name for info in store.list_unfinished()] == [left]
+    assert list(store.list("")) == []
+    store.delete_unfinished(left)
+    assert list(store.list_unfinished()) == []
