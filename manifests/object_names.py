@@ -53,6 +53,15 @@ def needs_log(name: str) -> bool:
     return name == HINT or bool(epoch_number(name)) or name.startswith(FREED)
 
 
+def is_immutable(name: str) -> bool:
+    """Return whether the object of this name never gets other bytes, at any time.
+
+    These are the objects with random names: all objects of tables, and those of checkpoints. An
+    epoch may become a stub, and its name may be used again by a later database at the same place.
+    """
+    return not name.startswith(f"{MANIFEST}/") or name.startswith((f"{CHECKPOINTS}/", f"{COPIES}/"))
+
+
 def checkpoint_name(object_id: str) -> str:
     """Return the name of a checkpoint root or of a checkpoint segment."""
     return f"{CHECKPOINTS}/{object_id}.json"

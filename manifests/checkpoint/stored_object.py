@@ -25,7 +25,11 @@ def read_checkpoint_object(
     one GET, and another one if the object is damaged or missing. If the copy is unusable too,
     raises the error of the object itself: NotFoundError, CorruptionError. Raises StoreError.
     """
-    return _either(object_id, lambda name: decode(store.get(name, limit=limit), store.locate(name)))
+
+    def read(name: str) -> T:
+        return decode(store.get(name, limit=limit), store.locate(name))
+
+    return _either(store, object_id, read)
 
 
 def read_checkpoint_pages(
@@ -42,14 +46,22 @@ def read_checkpoint_pages(
             unseal(page, store.locate(name))
         return pages
 
-    return _either(object_id, read)
+    return _either(store, object_id, read)
 
 
-def _either(object_id: str, read: Callable[[str], T]) -> T:
+def _either(store: ObjectStore, object_id: str, read: Callable[[str], T]) -> T:
     try:
-        return read(checkpoint_name(object_id))
+        return _checked(store, checkpoint_name(object_id), read)
     except (NotFoundError, CorruptionError) as error:
         try:
-            return read(copy_name(object_id))
+            return _checked(store, copy_name(object_id), read)
         except (NotFoundError, CorruptionError):
             raise error from None
+
+
+def _checked(store: ObjectStore, name: str, read: Callable[[str], T]) -> T:
+    try:
+        return read(name)
+    except CorruptionError:
+        store.forget(name)
+        raise

@@ -9,6 +9,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
 from functools import partial
 
@@ -97,6 +98,13 @@ class Log(LogReader):
         self._interval = checkpoint_interval
         self.pause = pause
         self._engine = engine or engine_name()
+
+    @property
+    def uncached(self) -> Log:
+        """This log without the cache of its store, for work that must see what is really stored."""
+        direct = copy(self)
+        direct.store = self.store.uncached
+        return direct
 
     def now_ms(self) -> int:
         """Return the time by this machine's clock, in ms since 1970 UTC."""

@@ -152,4 +152,8 @@ def read_deletion_vector(
         data = store.get(name, limit=entry.check.length)
     except NotFoundError as error:
         raise CorruptionError(f"{location} is missing, though the log names it.") from error
-    return decode_deletion_vector(data, entry, row_count, location)
+    try:
+        return decode_deletion_vector(data, entry, row_count, location)
+    except CorruptionError:
+        store.forget(name)
+        raise

@@ -14,6 +14,7 @@ from typing import Any
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.store.address import StoreAddress, StorePath
 from colonnade.manifests.store.base import ObjectInfo, ObjectStore, ObjectWriter, PutOutcome
+from colonnade.manifests.store.cache.store import with_cache
 from colonnade.manifests.store.local import LocalStore
 from colonnade.manifests.store.memory import MemoryStore
 from colonnade.manifests.store.path_text import is_url, local_path
@@ -43,7 +44,8 @@ def open_store(
 
     A plain path or a `file:` URL means local disk. A `~` at the start of a plain path means the
     home directory. `s3:` and `s3a:` URLs mean a bucket, with the storage options of s3fs. Any other
-    URL is read through fsspec, which gets the storage options. With `create`, the call makes the
+    URL is read through fsspec, which gets the storage options. The options `cache`, `cache_bytes`
+    and `cache_memory_bytes` are Colonnade's own, for every URL. With `create`, the call makes the
     local folder, and it refuses a store that cannot be written safely at once instead of at the
     first write. Without `create` it does no I/O on local disk or in a bucket, so it also opens a
     path where nothing exists.
@@ -71,6 +73,10 @@ def open_store(
 
 
 def _remote(address: StoreAddress) -> ObjectStore:
+    return with_cache(_connected(address))
+
+
+def _connected(address: StoreAddress) -> ObjectStore:
     if not _S3.match(address.url):
         return FsspecReadStore(address)
     try:

@@ -24,6 +24,9 @@ _AUTHORITY = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/@]*@)?")
 _CONTAINERS = frozenset(("abfs", "abfss", "wasb", "wasbs"))
 """Schemes of Azure, in whose URLs `container@account` names a place and no user."""
 
+CACHE_OPTIONS = frozenset(("cache", "cache_bytes", "cache_memory_bytes"))
+"""Storage options of Colonnade itself, which no library that connects to a store gets."""
+
 
 @dataclass(frozen=True, slots=True)
 class StoreAddress:
@@ -74,7 +77,7 @@ class StoreAddress:
 
     @property
     def storage_options(self) -> dict[str, Any]:
-        """The options by name, for the library that connects to the store. They hold secrets.
+        """The options by name, as the user gave them. They hold secrets.
 
         Raises InvalidInputError if this process does not know them.
         """
@@ -88,6 +91,15 @@ class StoreAddress:
         """
         held = self._held()
         return _with_credentials(self.url, held.users) + held.query
+
+    @property
+    def connection_options(self) -> dict[str, Any]:
+        """The options by name, without those of the cache. They hold secrets.
+
+        Raises InvalidInputError if this process does not know them.
+        """
+        options = self._held().options
+        return {name: value for name, value in options.items() if name not in CACHE_OPTIONS}
 
     @property
     def is_known(self) -> bool:

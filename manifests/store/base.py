@@ -209,6 +209,17 @@ class ObjectStore(abc.ABC):
         """The address of the root. Another process opens the same store by it."""
         return StoreAddress(self.url)
 
+    @property
+    def uncached(self) -> ObjectStore:
+        """This store without the cache of this machine. Reads of it tell what is really stored."""
+        return self
+
+    def forget(self, name: str) -> None:  # noqa: B027
+        """Drop what a cache keeps of an object, because its bytes have failed a check.
+
+        The next read gets them from the store. Does nothing in a store without a cache.
+        """
+
     @abc.abstractmethod
     def get(self, name: str, *, limit: int | None = None) -> bytes:
         """Return the bytes of a whole object. Refuse one larger than `limit` bytes without loading

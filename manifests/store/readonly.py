@@ -154,7 +154,7 @@ class FsspecReadStore(ObjectStore):
 
     def _connect(self) -> tuple[Any, str]:
         """Open the file system. Returns it, and the path of the root in it."""
-        url, options = self._address.connection_url, self._address.storage_options
+        url, options = self._address.connection_url, self._address.connection_options
         try:
             fsspec.get_filesystem_class(self.protocol)
         except (ImportError, ValueError) as error:

@@ -138,7 +138,7 @@ def vacuum(log: Log, request: VacuumRequest) -> VacuumResult:
     After one of these errors, some victims may still exist.
     """
     log.store.require_writable()
-    return _persist(log, request)
+    return _persist(log.uncached, request)
 
 
 def plan_vacuum(log: Log, request: VacuumRequest) -> VacuumResult:
@@ -146,7 +146,7 @@ def plan_vacuum(log: Log, request: VacuumRequest) -> VacuumResult:
 
     Raises as `vacuum`.
     """
-    return _persist(log, replace(request, dry_run=True))
+    return _persist(log.uncached, replace(request, dry_run=True))
 
 
 def read_used_objects(log: Log) -> set[str]:
@@ -155,6 +155,7 @@ def read_used_objects(log: Log) -> set[str]:
     Reads the epochs and segments that a vacuum would read. Raises CorruptionError if the log cannot
     be read; StoreError.
     """
+    log = log.uncached
     head = log.read_head()
     kept = kept_below(head, head.floor, log.now_ms())
     loaded = LoadedPages()

@@ -41,7 +41,8 @@ def run_job(
     CorruptionError that names file, column and block, StoreError, and CancelledError soon after a
     stop is requested.
     """
-    store, stop = store or open_store(job.address), stop or Stop()
+    # What was written is read back, so it must come from the store.
+    store, stop = (store or open_store(job.address)).uncached, stop or Stop()
     inputs = Inputs(job, store, stop)
     return _divide(inputs) if job.group.kind == "repartition" else _write(inputs)
 

@@ -51,6 +51,7 @@ def rebuild_caches(log: Log, *, give_up_lost_epochs: bool = False) -> Rebuilt:
     is done. Raises StoreError.
     """
     log.store.require_writable()
+    log = log.uncached
     marks = rewrite_damaged_marks(log)
     if give_up_lost_epochs and not _begin_later(log):
         log.store.delete(HINT)

@@ -105,6 +105,7 @@ def take_out(
 ) -> tuple[Snapshot, RepairResult]:
     """Replace RowSets by their readable rows; see `ArrowTable.repair`."""
     log.store.require_writable()
+    log = log.uncached
     chosen = _chosen(log, table, rowsets)
     job_id = new_job_id()
     parts = [(rowset, DamagedRowSet(log.store, table, rowset)) for rowset in chosen]

@@ -125,9 +125,11 @@ class ColumnSegments:
     def damaged(
         self, column: StoredColumn, problem: str, cause: Exception | None = None
     ) -> NoReturn:
-        """Raise CorruptionError for a column."""
+        """Raise CorruptionError for a column. The next read of it asks the store, not a cache."""
         replaced = self._replaced.get(column.id)
         source = self._source if replaced is None else replaced.source
+        source.forget(source.index_name(column.id))
+        source.forget(source.column_segment_name(column.id))
         location = source.locate(source.column_segment_name(column.id))
         raise CorruptionError(
             f"Column {column.name!r} (id {column.id}) in {location} is damaged: {problem}."

@@ -52,7 +52,11 @@ class RowSetSource:
         if offset < 0 or check.length > FOOTER_LIMIT:
             raise CorruptionError(f"{location} cannot have {check.length} bytes.")
         data = bytes(self.read(name, [(offset, check.length)])[0])
-        verify(data, check, location)
+        try:
+            verify(data, check, location)
+        except CorruptionError:
+            self.forget(name)
+            raise
         footer = decode_model(Footer, data, location)
         if footer.rows != entry.rows or footer.cuts != entry.cuts:
             raise CorruptionError(f"{location} states other rows or cuts than the log.")
@@ -79,6 +83,11 @@ class RowSetSource:
             parts[part][start : start + length]
             for (part, start), (_, length) in zip(place, ranges, strict=True)
         ]
+
+    def forget(self, name: str) -> None:
+        """Drop what a cache keeps of an object whose bytes have failed a check."""
+        if self._entry.place != "inline":
+            self._store.forget(name)
 
     def read_windows(
         self, name: str, windows: Sequence[tuple[int, int]], buffer: memoryview

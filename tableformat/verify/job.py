@@ -41,7 +41,7 @@ class VerifyJob(Model):
 
     def open_store(self) -> ObjectStore:
         """Open the store of the database, on any machine."""
-        return open_store(self.address)
+        return open_store(self.address).uncached
 
 
 class VerifyOutcome(Model):

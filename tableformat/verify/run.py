@@ -52,7 +52,7 @@ def verify(
             f"A depth of verification is 1 (log), 2 (indexes), 3 (checksums) or 4 (values), not"
             f" {depth!r}."
         )
-    start = time.monotonic()
+    log, start = log.uncached, time.monotonic()
     seen = _look(log, tables, epoch)
     findings = seen.findings
     read = 0
@@ -101,6 +101,7 @@ def verify_path(
 
 def find_damage(log: Log, table: TableState, rowsets: Sequence[LiveRowSet]) -> list[Finding]:
     """Return everything that is wrong with some RowSets, at every depth. Reads all of them."""
+    log = log.uncached
     sizes, folders = _sizes(log.store)
     units = [Unit(table, rowset) for rowset in rowsets]
     found, _ = _check_rowsets(log.store.address, units, max(DEPTHS), _here(log, 1), None)

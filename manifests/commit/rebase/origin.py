@@ -136,7 +136,7 @@ def read_origin(store: ObjectStore, prefix: str, entry: OriginEntry, rows: int) 
     name = store.locate(origin_name(prefix, entry.object))
     try:
         if entry.data is None:
-            data = store.get(origin_name(prefix, entry.object), limit=entry.check.length)
+            data = store.uncached.get(origin_name(prefix, entry.object), limit=entry.check.length)
         else:
             data = base64.b64decode(entry.data, validate=True)
         verify(data, entry.check, name)

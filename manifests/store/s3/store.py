@@ -32,7 +32,7 @@ class S3Store(BucketStore):
     ) -> None:
         given = StoreAddress.of(path, storage_options)
         place = parse_address(given.connection_url)
-        self._settings = parse_settings(given.storage_options, place.url)
+        self._settings = parse_settings(given.connection_options, place.url)
         self._bucket = place.bucket
         super().__init__(given, place, self._settings.identity, self._settings.parallel)
 

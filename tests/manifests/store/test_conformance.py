@@ -20,6 +20,8 @@ from colonnade.manifests.errors import (
     NotFoundError,
 )
 from colonnade.manifests.store import LocalStore, MemoryStore, ObjectStore, PutOutcome
+from colonnade.manifests.store.cache.options import cache_of
+from colonnade.manifests.store.cache.store import CachedStore
 from colonnade.manifests.store.s3 import S3Store
 from tests.faults import FaultyStore
 from tests.setup.minio import Minio
@@ -30,10 +32,17 @@ def _parallel(store: ObjectStore) -> ObjectStore:
     return store
 
 
+def _cached(store: ObjectStore, folder: Path) -> ObjectStore:
+    cache = cache_of({"cache": str(folder)}, store.url)
+    assert cache is not None
+    return CachedStore(store, cache)
+
+
 STORES: dict[str, Callable[[Path], ObjectStore]] = {
     "local": lambda folder: LocalStore(folder / "new" / "db"),
     "memory": lambda folder: MemoryStore(),
     "side by side": lambda folder: _parallel(MemoryStore()),
+    "cached": lambda folder: _cached(MemoryStore(), folder / "cache"),
     "faulty without faults": lambda folder: FaultyStore(MemoryStore()),
 }
 SLOT = "_manifest/00000000000000000000.json"

@@ -1,0 +1,154 @@
+"""The folder of a cache survives kills, damage and full disks, and stays within its limit."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import os
+import random
+import time
+from pathlib import Path
+
+import pytest
+
+from colonnade.manifests.store.cache.folder import VERSION, FolderPieces
+from colonnade.manifests.store.cache.pieces import Piece
+
+KEY, OTHER = "ab" * 16, "cd" * 16
+
+
+def files(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*-*") if path.is_file()]
+
+
+def test_a_piece_is_found_by_another_process(tmp_path: Path) -> None:
+    FolderPieces(str(tmp_path), 1 << 20).keep(KEY, Piece(7, b"abcdef"))
+    other = FolderPieces(str(tmp_path), 1 << 20)
+    assert other.find(KEY, [(0, 100)]) == [Piece(7, b"abcdef")]
+    assert other.find(KEY, [(0, 7), (13, 5)]) == []
+    assert other.find(OTHER, [(0, 100)]) == []
+
+
+def test_the_bytes_of_the_file_are_as_documented(tmp_path: Path) -> None:
+    FolderPieces(str(tmp_path), 1 << 20).keep(KEY, Piece(7, b"123456789"))
+    path = tmp_path / VERSION / "ab" / ("ab" * 15) / "7-16"
+    assert path.read_bytes() == b"CLNP\xcb\xf4\x39\x26123456789"
+    assert path.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: data[:-1],
+        lambda data: data + b"x",
+        lambda data: b"",
+        lambda data: data[:4] + bytes([data[4] ^ 1]) + data[5:],
+        lambda data: data[:-1] + bytes([data[-1] ^ 1]),
+        lambda data: b"XXXX" + data[4:],
+    ],
+)
+def test_a_damaged_piece_counts_as_absent_and_is_removed(tmp_path: Path, damage: object) -> None:
+    pieces = FolderPieces(str(tmp_path), 1 << 20)
+    pieces.keep(KEY, Piece(0, b"abcdef"))
+    [path] = files(tmp_path)
+    path.write_bytes(damage(path.read_bytes()))  # type: ignore[operator]
+    assert pieces.find(KEY, [(0, 6)]) == []
+    assert files(tmp_path) == []
+
+
+def test_the_pieces_used_last_stay_within_the_limit(tmp_path: Path) -> None:
+    pieces = FolderPieces(str(tmp_path), 100_000)
+    long_ago = time.time() - 10_000
+    for number in range(90):
+        pieces.keep(f"{number:032x}", Piece(0, bytes(1000)))
+        for path in files(tmp_path):
+            if path.parent.name == f"{number:030x}":
+                os.utime(path, (long_ago + number, long_ago + number))
+    assert pieces.find(f"{0:032x}", [(0, 1)]), "it is used, and so it is the newest"
+    for number in range(90, 130):
+        pieces.keep(f"{number:032x}", Piece(0, bytes(1000)))
+    assert sum(path.stat().st_size for path in files(tmp_path)) < 107_000
+    assert pieces.find(f"{0:032x}", [(0, 1)])
+    assert not pieces.find(f"{1:032x}", [(0, 1)])
+    assert pieces.find(f"{129:032x}", [(0, 1)])
+
+
+def test_unfinished_files_of_killed_processes_are_removed(tmp_path: Path) -> None:
+    FolderPieces(str(tmp_path), 1 << 20).keep(KEY, Piece(0, b"abc"))
+    left, working = (files(tmp_path)[0].parent / f".tmp-{name}" for name in ("left", "working"))
+    left.write_bytes(b"half")
+    working.write_bytes(b"half")
+    os.utime(left, (0, 0))
+    FolderPieces(str(tmp_path), 1 << 20).keep(OTHER, Piece(0, b"abc"))
+    assert [left.exists(), working.exists()] == [False, True]
+
+
+def test_a_folder_that_cannot_be_written_to_is_one_warning(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    place = tmp_path / "a file"
+    place.write_text("no folder")
+    pieces = FolderPieces(str(place), 1 << 20)
+    with caplog.at_level(logging.WARNING):
+        for number in range(9):
+            pieces.keep(KEY, Piece(number, b"x"))
+    assert pieces.find(KEY, [(0, 9)]) == []
+    [record] = caplog.records
+    assert record.getMessage() == (
+        f"The cache in {place} cannot be written to (Not a directory); objects are read from their"
+        " store."
+    )
+
+
+def test_a_full_disk_leaves_no_part_of_a_piece(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    full = Path("/dev/full")
+    if not full.exists():
+        pytest.fail("this test needs /dev/full")
+    pieces = FolderPieces(str(tmp_path), 1 << 20)
+    real = os.open
+
+    def open_full(path: str, flags: int, mode: int = 0o777) -> int:
+        if ".tmp-" in str(path):
+            os.close(real(path, flags, mode))
+            return real(full, os.O_WRONLY)
+        return real(path, flags, mode)
+
+    with pytest.MonkeyPatch.context() as patched, caplog.at_level(logging.WARNING):
+        patched.setattr(os, "open", open_full)
+        pieces.keep(KEY, Piece(0, bytes(100_000)))
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+    assert "No space left on device" in caplog.text
+    assert pieces.find(KEY, [(0, 1)]) == []
+
+
+def use(folder: str, seed: int, until: float) -> None:
+    order = random.Random(seed)
+    pieces = FolderPieces(folder, 300_000)
+    while time.time() < until:
+        number = order.randrange(40)
+        data = random.Random(number).randbytes(20_000)
+        key = f"{number:032x}"
+        if order.random() < 0.1:
+            pieces.forget(key)
+        for piece in pieces.find(key, [(0, 20_000)]):
+            assert piece.data == data[piece.start : piece.end]
+        start = order.randrange(19_000)
+        pieces.keep(key, Piece(start, data[start : start + order.randrange(1, 9000)]))
+
+
+def test_processes_that_are_killed_leave_nothing_wrong(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    until = time.time() + 4
+    users = [context.Process(target=use, args=(str(tmp_path), n, until)) for n in range(4)]
+    for each in users:
+        each.start()
+    time.sleep(2.5)
+    for each in users[:2]:
+        each.kill()
+    for each in users:
+        each.join(30)
+    assert [each.exitcode for each in users[2:]] == [0, 0]
+    use(str(tmp_path), 9, time.time() + 0.5)
+    assert sum(path.stat().st_size for path in files(tmp_path)) < 500_000
