@@ -5,7 +5,6 @@ Spec: docs/spec/epoch-log.md#commit
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -13,6 +12,7 @@ from functools import partial
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.conflicts import check_head, has_landed
 from colonnade.manifests.commit.rebase.carried import Carried
+from colonnade.manifests.commit.recent_epochs import RecentEpochs
 from colonnade.manifests.commit.sharing import (
     Note,
     admit,
@@ -62,7 +62,8 @@ class Sending:
     contains the change, or the last of its batches, once it was found; `head` is then the state
     after it. `outdated` means that the change met a stub. `offered` means that another writer may
     commit the change, or may have done so. `covers` says whether the log of the base was seen a
-    moment ago (`LastLook.covers`). An object must be used by one thread at a time.
+    moment ago (`LastLook.covers`). `recent` gets every epoch that is followed. An object must be
+    used by one thread at a time.
     """
 
     carried: Carried
@@ -73,9 +74,11 @@ class Sending:
         base: Snapshot,
         store: ObjectStore,
         covers: Callable[[Snapshot], bool] = lambda base: False,
+        recent: RecentEpochs | None = None,
     ) -> None:
         self.change = change
         self._covers = covers
+        self._recent = recent or RecentEpochs()
         self.base = base
         self.done: Epoch | None = None
         self._store = store
@@ -95,8 +98,7 @@ class Sending:
         self._ended = False
         # Whether `done` is known to be committed and durable.
         self._settled = False
-        # The last epochs up to the head, without gaps, and the notes that this writer has taken.
-        self._since: deque[Epoch] = deque(maxlen=_FOLDED_AT_ONCE)
+        # The notes that this writer has taken.
         self._notes: list[Note] = []
 
     @property
@@ -183,6 +185,7 @@ class Sending:
         """Follow one epoch. Returns whether it contains the change. Raises as `follow`."""
         before = self.head if self.carried.needs_states else None
         self._followed.append(found)
+        self._recent.add(found)
         if self._is_own(found) or (self._has_batches and has_landed(self.change, self.head)):
             self.done = found
             return True
@@ -190,7 +193,6 @@ class Sending:
             self._ended = True
             raise dropped_error(self._store, found.epoch)
         self.carried = self.carried.follow(before, found)
-        self._since.append(found)
         if len(self._followed) >= _FOLDED_AT_ONCE:
             _ = self.head
         return False
@@ -229,6 +231,7 @@ class Sending:
                 # The PUT took so long that the log may be another one by now.
                 self._check_base()
             self._state, self.done, self._settled = after, epoch, True
+            self._recent.add(epoch)
             if epoch.further:
                 turn.state(state_durable(epoch))
             return True
@@ -272,7 +275,8 @@ class Sending:
         if not can_share(self.carried.change, self.head):
             return ()
         found = (*self._notes, *decode_notes(turn.collect()))
-        self._notes = admit(found, self.change, self.head, [*self._since], limits)
+        recent = self._recent.up_to(self.head)
+        self._notes = admit(found, self.change, self.head, recent, limits)
         if self._notes:
             turn.hold()
         return self._notes

@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from colonnade.manifests.commit.change import Change
+from colonnade.manifests.commit.recent_epochs import RecentEpoch
 from colonnade.manifests.errors import ColonnadeError
 from colonnade.manifests.limits import Limits
 from colonnade.manifests.model.codec import decode_model, encode_model
 from colonnade.manifests.model.entries import Count, TableIdText
-from colonnade.manifests.model.members import SHARED_EPOCHS, only_adds, transactions_of
+from colonnade.manifests.model.members import SHARED_EPOCHS
 from colonnade.manifests.model.operations import (
     AddRowSet,
     AddRowSets,
@@ -98,17 +99,21 @@ def decode_notes(data: bytes) -> list[Note]:
 
 
 def admit(
-    notes: Iterable[Note], mine: Change, head: Snapshot, since: Sequence[Epoch], limits: Limits
+    notes: Iterable[Note],
+    mine: Change,
+    head: Snapshot,
+    recent: Sequence[RecentEpoch],
+    limits: Limits,
 ) -> list[Note]:
     """Return the notes whose changes may share the epoch after `head` with a change.
 
-    `since` are the last epochs up to `head`, without gaps. A note is left out if an epoch after
-    the one that its writer has followed is not among `since`, is not an append, or holds the
+    `recent` are the last epochs up to `head`, without gaps. A note is left out if an epoch after
+    the one that its writer has followed is not among `recent`, is not an append, or holds the
     note's transaction. It is also left out if the epoch that its writer has followed is another
     one: its writer has followed an object in a freed slot, or a copy of the database.
     """
-    oldest = head.epoch - len(since)
-    heads = [each.previous for each in since] + [head.transaction]
+    oldest = head.epoch - len(recent)
+    heads = [each.previous for each in recent] + [head.transaction]
     admitted: dict[str, Note] = {}
     for note in notes:
         transaction = note.change.transaction
@@ -116,8 +121,8 @@ def admit(
             continue
         if note.head != heads[note.followed - oldest]:
             continue
-        met = since[note.followed - oldest :]
-        if all(only_adds(each) and transaction not in transactions_of(each) for each in met):
+        met = recent[note.followed - oldest :]
+        if all(each.appends and transaction not in each.transactions for each in met):
             admitted.setdefault(transaction, note)
     admitted.pop(mine.transaction, None)
     return list(admitted.values())[: limits.shared_changes]

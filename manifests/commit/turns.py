@@ -19,7 +19,7 @@ TURN_LIMIT_S = 2.0
 LOOK_S = 0.005
 """The interval at which a writer that waits for its turn follows new epochs, in seconds."""
 
-STATED_S = 0.002
+STATED_S = 0.003
 """The interval at which a writer that has left a note looks for the answer, in seconds."""
 
 WOKEN_S = 0.02
@@ -49,16 +49,15 @@ def wait_for_turn(
     The argument of `follow` says whether the caller has waited, so that writers of other machines
     may have committed. Without a wait, and during it, the turn tells who may have committed.
 
-    If there is a wait, `offer` is called at its beginning, after a first call of `follow`. It may
-    leave a note of the change. If it does, the writer with the turn may commit the change, and
-    state that in a line. `offer` returns the beginning of that line. Until the line is there,
-    `follow` is not called.
+    If there is a wait, `offer` is called at its beginning. It may leave a note of the change. If it
+    does, the writer with the turn may commit the change, and state that in a line. `offer` returns
+    the beginning of that line. Until the line is there, `follow` is not called.
     """
     if turn.take(0):
         return follow(False)
-    if follow(False):
-        return True
     line = offer()
+    if line is None and follow(False):
+        return True
     interval = WOKEN_S if turn.wakes else LOOK_S if line is None else STATED_S
     for _ in range(round(limit_s / interval)):
         if turn.take(interval):

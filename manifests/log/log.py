@@ -24,6 +24,7 @@ from colonnade.manifests.commit.conflicts import (
     has_landed,
 )
 from colonnade.manifests.commit.rebase.carried import Carried, begin
+from colonnade.manifests.commit.recent_epochs import RecentEpochs
 from colonnade.manifests.commit.sending import Sending, not_sent, outdated_error, perhaps_sent
 from colonnade.manifests.commit.sharing import share
 from colonnade.manifests.commit.spill import spill
@@ -98,6 +99,7 @@ class Log(LogReader):
         self._interval = checkpoint_interval
         self.pause = pause
         self._engine = engine or engine_name()
+        self._recent = RecentEpochs()
 
     @property
     def uncached(self) -> Log:
@@ -142,7 +144,7 @@ class Log(LogReader):
         costs as `find_sent`.
         """
         check_change(change, base)
-        sending = Sending(change, base, self.store, self.last_look.covers)
+        sending = Sending(change, base, self.store, self.last_look.covers, self._recent)
         try:
             return self._send(sending)
         except CommitUnknownError as error:

@@ -33,6 +33,12 @@ _STATEMENTS_BYTES = 2**13
 _TRY_S = 0.001
 """The mean interval between two tries of a lock, in seconds."""
 
+_NOTED_TRY_S = 0.003
+"""The same for a writer that has left a note, because the writer with the turn may take it."""
+
+_READ_AHEAD = 2**16
+"""The bytes of lines that a read expects beyond the size of a file, because writers add more."""
+
 _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _READ = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -73,16 +79,20 @@ class _FolderTurn(Turn):
         self._folder = folder
         self._file: int | None = None
         self._has = False
+        self._try_s = _TRY_S
 
     def take(self, wait_s: float) -> bool:
+        if self._has:
+            return True
+        if wait_s <= 0:
+            return self._try()
         end = time.monotonic() + wait_s
-        while not self._has and not self._try():
-            left = end - time.monotonic()
-            if left <= 0:
-                break
+        while (left := end - time.monotonic()) > 0:
             # A random interval, so that no writer is always later than another one.
-            time.sleep(min(left, random.uniform(0.5, 1.5) * _TRY_S))
-        return self._has
+            time.sleep(min(left, random.uniform(0.5, 1.5) * self._try_s))
+            if self._try():
+                return True
+        return False
 
     def _try(self) -> bool:
         try:
@@ -115,6 +125,7 @@ class _FolderTurn(Turn):
         self.held = True
 
     def leave(self, note: bytes) -> bool:
+        self._try_s = _NOTED_TRY_S
         return self._append(_NOTES, note, _NOTES_BYTES, anew=False)
 
     def collect(self) -> bytes:
@@ -158,7 +169,7 @@ class _FolderTurn(Turn):
         except OSError:
             return b""
         try:
-            found = os.read(file, 2 * _NOTES_BYTES)
+            found = os.read(file, os.fstat(file).st_size + _READ_AHEAD)
             if found and empty:
                 os.ftruncate(file, 0)
             return found

@@ -25,7 +25,7 @@ from colonnade.manifests.checkpoint import stored_object
 from colonnade.manifests.checkpoint import writer as checkpoint_writer
 from colonnade.manifests.checkpoint.anchor_list import read_live_anchors
 from colonnade.manifests.checkpoint.writer import _rewritten
-from colonnade.manifests.commit import conflicts, sharing
+from colonnade.manifests.commit import conflicts, recent_epochs
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.conflicts import check_head
 from colonnade.manifests.commit.rebase import carried, reads, vector_writer
@@ -378,14 +378,14 @@ BUGS: tuple[Bug, ...] = (
     ),
     Bug(
         "a note of a change that has landed is taken again",
-        lambda: patch.object(sharing, "transactions_of", lambda epoch: ()),
+        lambda: patch.object(recent_epochs, "transactions_of", lambda epoch: ()),
         actors=SHARING,
         seeds=20,
         waits=True,
     ),
     Bug(
         "a note from before a vacuum is taken after it",
-        lambda: patch.object(sharing, "only_adds", lambda epoch: True),
+        lambda: patch.object(recent_epochs, "only_adds", lambda epoch: True),
         actors=(Appender(), Writer(2), Vacuumer(3)),
         seeds=100,
         waits=True,

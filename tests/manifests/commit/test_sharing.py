@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.rebase.carried import begin
 from colonnade.manifests.commit.sending import Sending
+from colonnade.manifests.commit.sharing import encode_note
 from colonnade.manifests.commit.turns import wait_for_turn
 from colonnade.manifests.errors import (
     CommitUnknownError,
@@ -27,7 +28,7 @@ from colonnade.manifests.errors import (
     StoreError,
     UnsupportedFormatError,
 )
-from colonnade.manifests.limits import Limits
+from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.log.creation import create_database
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.codec import byte_check, decode_slot, encode_epoch
@@ -249,6 +250,21 @@ def test_damage_that_a_freed_slot_explains_is_not_reported_while_an_append_waits
         pytest.raises(CommitUnknownError, match="removed by retention"),
     ):
         sending.offer(store.turn(MANIFEST), "test", Limits())
+
+
+def test_a_writer_uses_the_note_of_one_who_has_followed_fewer_epochs() -> None:
+    """It remembers the epochs of its earlier commits, so it knows them without another read."""
+    store = NotedStore()
+    start = with_orders(store, make_log(store))
+    log = make_log(store)
+    base = log.commit(append(), log.commit(append(), start))
+    # This process has read that state, and knows nothing of the epochs before.
+    stranger = make_log(store)
+    line = encode_note(append(), start.epoch, start, "test", LIMITS)
+    for process, uses in ((stranger, False), (log, True)):
+        store.notes = [line or b""]
+        process.commit(append(), base)
+        assert bool(epochs_of(store)[-1].further) is uses
 
 
 @pytest.mark.parametrize("kind", ["overwrite", "delete", "expects", "large"])
