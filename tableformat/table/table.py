@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Callable, Collection, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
-from itertools import islice
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -17,26 +13,15 @@ from colonnade.manifests.commit.change import Change
 from colonnade.manifests.errors import (
     AlreadyExistsError,
     ConflictError,
-    CorruptionError,
-    InvalidInputError,
-    NotFoundError,
-    StoreError,
-    UnsupportedFormatError,
 )
 from colonnade.manifests.ids import new_job_id
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.members import find_change
 from colonnade.manifests.model.schema import TableSchema
-from colonnade.manifests.state.partition_layout import field_text
 from colonnade.manifests.state.snapshot import Snapshot, TableState
-from colonnade.manifests.store import StoreAddress, StorePath
-from colonnade.manifests.vacuum.result import VacuumResult
-from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
+from colonnade.manifests.store import StorePath
 from colonnade.tableformat.compaction.auto import compact_after
-from colonnade.tableformat.compaction.optimize import Optimize
-from colonnade.tableformat.location import Location, StorageOptions, locate, locate_existing
+from colonnade.tableformat.location import StorageOptions, locate, locate_existing
 from colonnade.tableformat.predicate import Where, parse_predicate
-from colonnade.tableformat.repair.rowsets import RepairResult, take_out
 from colonnade.tableformat.scan.arrow_scan import Scan, batches_of
 from colonnade.tableformat.scan.plan import plan_scan, rowset_filter
 from colonnade.tableformat.statements.commit import commit_written
@@ -47,18 +32,15 @@ from colonnade.tableformat.statements.rerun import commit_statement
 from colonnade.tableformat.statements.statement import RowCounts, Statement, is_done, make_change
 from colonnade.tableformat.table.alteration import Alteration, SetPartitioning, commit_alterations
 from colonnade.tableformat.table.design import new_table
-from colonnade.tableformat.table.history import HistoryEntry, moment, table_history
-from colonnade.tableformat.table.restore import renumber_table, restore_table
-from colonnade.tableformat.table.time_travel import epoch_number, snapshot_at
-from colonnade.tableformat.types.arrow_types import arrow_schema, as_table_schema
-from colonnade.tableformat.verify.findings import VerifyReport
-from colonnade.tableformat.verify.job import VerifyPlace
-from colonnade.tableformat.verify.run import Progress, verify
+from colonnade.tableformat.table.restore import restore_table
+from colonnade.tableformat.table.time_travel import snapshot_at
+from colonnade.tableformat.table.upkeep import Upkeep
+from colonnade.tableformat.types.arrow_types import as_table_schema
 from colonnade.tableformat.write.job import plan_write, take_lease, write_rows
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, check_settings
 
 
-class ArrowTable(RowMethods):
+class ArrowTable(Upkeep, RowMethods):
     """One table of a database, read and written through Arrow, without Spark.
 
     Create one with `colonnade.open` or `colonnade.create`. Every scan reads one epoch: the newest
@@ -66,14 +48,6 @@ class ArrowTable(RowMethods):
     opened, also when it is renamed. After the table was dropped, methods raise NotFoundError, even
     if another table has its name. It must not be shared by threads.
     """
-
-    def __init__(self, location: Location, log: Log, snapshot: Snapshot | None) -> None:
-        """Without a snapshot, the head of the log is read when it is first needed."""
-        self._location = location
-        self._log = log
-        self._snapshot: Snapshot | None = None
-        if snapshot is not None:
-            self._see(snapshot)
 
     @classmethod
     def open(cls, path: StorePath, storage_options: StorageOptions | None = None) -> ArrowTable:
@@ -116,83 +90,6 @@ class ArrowTable(RowMethods):
         design = new_table(name, columns, sort_key, properties, comment, partition_by)
         job = plan_write(location, base, "append", create=design)
         return cls(location, log, commit_written(job, (), log, base, fresh=True))
-
-    @property
-    def path(self) -> str:
-        """The location of the table, by the name that was read last."""
-        return self._location.url
-
-    @property
-    def location(self) -> Location:
-        """The location of the table, for code that plans work on it elsewhere."""
-        return self._location
-
-    @property
-    def log(self) -> Log:
-        """The log of the table's database, for code that plans work on it elsewhere."""
-        return self._log
-
-    @property
-    def name(self) -> str:
-        """The table's name in its database."""
-        return self.state.name
-
-    @property
-    def snapshot(self) -> Snapshot:
-        """The newest state of the database that was read so far."""
-        return self.refresh() if self._snapshot is None else self._snapshot
-
-    @property
-    def state(self) -> TableState:
-        """The state of the table in `snapshot`."""
-        return self._location.require(self.snapshot)
-
-    @property
-    def schema(self) -> pa.Schema:
-        """The table's columns; field metadata has the exact types that Arrow lacks."""
-        return arrow_schema(self.state.schema)
-
-    @property
-    def epoch(self) -> int:
-        """The newest epoch that was read so far."""
-        return self.snapshot.epoch
-
-    def refresh(self) -> Snapshot:
-        """Look for newer epochs; costs one GET when there are none."""
-        seen = self._snapshot
-        return self._see(self._log.read_head() if seen is None else self._log.refresh(seen))
-
-    def _see(self, snapshot: Snapshot) -> Snapshot:
-        """Use a state as the newest one, and read the table's name from it."""
-        self._location = self._location.follow(snapshot)
-        self._snapshot = snapshot
-        return snapshot
-
-    def snapshot_at(
-        self,
-        epoch: int | None = None,
-        timestamp: datetime | str | None = None,
-        tag: str | None = None,
-    ) -> Snapshot:
-        """Return the state at an epoch, at the last epoch up to a time, or at a tag; else the head.
-
-        A time without a zone is UTC. Raises InvalidInputError when several are given, and for an
-        invalid number or time. Raises NotFoundError for an epoch or tag that does not exist, and
-        for a time before the first epoch.
-        """
-        if timestamp is None and tag is None:
-            return self.refresh() if epoch is None else self._snapshot_of(epoch_number(epoch))
-        return snapshot_at(self._log, self.refresh(), epoch, timestamp, tag)
-
-    def _snapshot_of(self, epoch: int) -> Snapshot:
-        head: Snapshot | None = None
-        # With a damaged head, earlier epochs can still be read.
-        with suppress(CorruptionError, StoreError, UnsupportedFormatError):
-            head = self.refresh()
-        found = self._log.read_at(epoch=epoch, head=head)
-        if self._snapshot is not None and found.database != self._snapshot.database:
-            raise NotFoundError(f"{self.path} was removed or replaced; open it again.")
-        return found
 
     def scan(
         self,
@@ -283,12 +180,6 @@ class ArrowTable(RowMethods):
 
         return self._overwrite(evaluate, commit)
 
-    @property
-    def partitioning(self) -> tuple[str, ...]:
-        """The partition fields of new rows, in the form that `create` takes."""
-        table = self.state
-        return tuple(field_text(field, table.schema) for field in table.partition_fields)
-
     def partition_by(self, *fields: str) -> int:
         """Partition new rows by other fields, such as `days(ts)`; no fields end partitioning.
 
@@ -329,146 +220,6 @@ class ArrowTable(RowMethods):
         if table.id not in after.tables:
             self._location = replace(self._location, id=None)
         return self._see(after).epoch
-
-    def renumber(self, *, commit: CommitSettings | None = None) -> int:
-        """Give the table's RowSets new ids, from 0, and return the new epoch.
-
-        This is for a table that has used up its 2³² RowSet ids; `verify` and maintenance warn when
-        half of them are used. No file is touched; costs a read of all entries in the log. Rows may
-        be added meanwhile. A concurrent writer that deletes, updates or compacts rows meets a
-        conflict, after which a statement runs again. Raises ConflictError when concurrent writers
-        changed rows during ten tries.
-        """
-        check_settings(None, commit)
-        base = self.refresh()
-        table = self._location.require(base)
-        return self._see(renumber_table(self._log, base, table, commit)).epoch
-
-    @property
-    def store_address(self) -> StoreAddress:
-        """The address of the table's database."""
-        return self._log.store.address
-
-    def verify(
-        self,
-        depth: int = 3,
-        *,
-        epoch: int | None = None,
-        threads: int | None = None,
-        progress: Progress | None = None,
-        elsewhere: VerifyPlace | None = None,
-    ) -> VerifyReport:
-        """Find damage in the table and in the log; see `ArrowDatabase.verify`.
-
-        When the head cannot be read, checks all tables that can be read.
-        """
-        known = self._log.try_read_head()
-        table = None if known is None else self._location.find(known)
-        tables = None if table is None else [table.name]
-        return verify(
-            self._log,
-            depth,
-            tables=tables,
-            epoch=epoch,
-            threads=threads,
-            progress=progress,
-            elsewhere=elsewhere,
-        )
-
-    def repair(
-        self,
-        rowsets: Collection[int],
-        *,
-        rescue: str | os.PathLike[str],
-        dry_run: bool = False,
-    ) -> RepairResult:
-        """Drop what cannot be read of damaged RowSets in one epoch, and say which rows are lost.
-
-        `rowsets` are ids, as `verify` reports them. Rows stay when every column of their stretch
-        (at most 65,536 rows) can be read. What can be read of the other rows is written to the new
-        Parquet file `rescue`, which is not created when no row is lost. Deletes no file, because
-        earlier epochs still name the old ones. `dry_run` only says what would be lost.
-
-        Raises NotFoundError for an unknown RowSet, InvalidInputError when nothing is damaged,
-        AlreadyExistsError when `rescue` exists, ConflictError when a concurrent writer changed one
-        of the RowSets, and StoreError.
-        """
-        base = self.refresh()
-        snapshot, result = take_out(self._log, self.state, base, rowsets, rescue, dry_run=dry_run)
-        self._see(snapshot)
-        return result
-
-    def vacuum(
-        self,
-        retention_hours: float | None = None,
-        *,
-        retain_epochs: int | None = None,
-        dry_run: bool = False,
-        force: bool = False,
-    ) -> VacuumResult:
-        """Remove what no kept epoch needs; see `ArrowDatabase.vacuum`.
-
-        A database has one sequence of epochs for all its tables. The arguments replace the
-        retention properties of this table only; the retention of every other table is respected.
-        """
-        only = self.state.id
-        result = vacuum(
-            self._log,
-            VacuumRequest(retention_hours, retain_epochs, only, dry_run=dry_run, force=force),
-        )
-        self.refresh()
-        return result
-
-    def optimize(self, where: Where | None = None) -> Optimize:
-        """Describe a compaction, optionally only of RowSets that may match a condition.
-
-        `table.optimize().executeCompaction()` does what the table's properties ask for.
-        """
-
-        def newest() -> tuple[Snapshot, TableState]:
-            return self.refresh(), self.state
-
-        begun = Optimize(self._log, newest, self._see)
-        return begun if where is None else begun.where(where)
-
-    def history(self, limit: int | None = None) -> list[HistoryEntry]:
-        """Return the epochs that changed this table, newest first; reads one file for each epoch.
-
-        The epochs of a table that this one replaced in one epoch follow. Raises InvalidInputError
-        unless `limit` is a whole number from 0.
-        """
-        if limit is not None and (type(limit) is not int or limit < 0):
-            raise InvalidInputError(f"A limit must be a whole number from 0, not {limit!r}.")
-        head = self.refresh()
-        table = self._location.require(head).id
-        epochs = self._log.read_epochs(head.epoch)
-        found = table_history(epochs, table, lambda epoch: self._log.read_at(epoch, head=head))
-        return list(islice(found, None if limit is None else min(limit, sys.maxsize)))
-
-    def find_counts(self, transaction: str, after: int) -> RowCounts:
-        """Return what a transaction after the epoch `after` did; no counts when it made no epoch.
-
-        Costs one GET for each epoch since.
-        """
-        head = self.refresh()
-        for epoch in self._log.read_epochs(head.epoch):
-            if epoch.epoch <= after:
-                break
-            if (change := find_change(epoch, transaction)) is not None:
-                return RowCounts(epoch.epoch, **(change.metrics or {}))
-        return RowCounts(head.epoch)
-
-    def time_of(self, epoch: int) -> datetime | None:
-        """Return when an epoch was committed; None if retention removed it. Costs two GETs.
-
-        Raises NotFoundError for an epoch that does not exist, and InvalidInputError unless it is a
-        whole number.
-        """
-        if epoch_number(epoch) < 0:
-            raise NotFoundError(f"Epoch {epoch} of {self.path} does not exist.")
-        found = next(self._log.read_epochs(epoch, limit=1), None)
-        gone = found is None or self._log.is_freed(epoch, self.snapshot)
-        return None if found is None or gone else moment(found.time_ms)
 
     def _write(
         self,
@@ -534,7 +285,3 @@ class ArrowTable(RowMethods):
 
         snapshot, epoch = commit_statement(self._log, self.refresh(), planned)
         return RowCounts(self._written(snapshot), **((epoch and epoch.metrics) or {}))
-
-    def __repr__(self) -> str:
-        epoch = None if self._snapshot is None else self._snapshot.epoch
-        return f"ArrowTable({self.path!r}, epoch={epoch})"

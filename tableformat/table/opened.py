@@ -1,0 +1,175 @@
+"""A table that was opened: which one it is, the newest state that was read, and its history."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from datetime import datetime
+from itertools import islice
+
+import pyarrow as pa
+
+from colonnade.manifests.errors import (
+    CorruptionError,
+    InvalidInputError,
+    NotFoundError,
+    StoreError,
+    UnsupportedFormatError,
+)
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.members import find_change
+from colonnade.manifests.state.partition_layout import field_text
+from colonnade.manifests.state.snapshot import Snapshot, TableState
+from colonnade.manifests.store import StoreAddress
+from colonnade.tableformat.location import Location
+from colonnade.tableformat.statements.statement import RowCounts
+from colonnade.tableformat.table.history import HistoryEntry, moment, table_history
+from colonnade.tableformat.table.time_travel import epoch_number, snapshot_at
+from colonnade.tableformat.types.arrow_types import arrow_schema
+
+
+class OpenTable:
+    """A table of a database, as of the newest state that was read.
+
+    It stays bound to the table that was opened, also when that is renamed. After the table was
+    dropped, methods raise NotFoundError, even if another table has its name.
+    """
+
+    def __init__(self, location: Location, log: Log, snapshot: Snapshot | None) -> None:
+        """Without a snapshot, the head of the log is read when it is first needed."""
+        self._location = location
+        self._log = log
+        self._snapshot: Snapshot | None = None
+        if snapshot is not None:
+            self._see(snapshot)
+
+    @property
+    def path(self) -> str:
+        """The location of the table, by the name that was read last."""
+        return self._location.url
+
+    @property
+    def location(self) -> Location:
+        """The location of the table, for code that plans work on it elsewhere."""
+        return self._location
+
+    @property
+    def log(self) -> Log:
+        """The log of the table's database, for code that plans work on it elsewhere."""
+        return self._log
+
+    @property
+    def store_address(self) -> StoreAddress:
+        """The address of the table's database."""
+        return self._log.store.address
+
+    @property
+    def name(self) -> str:
+        """The table's name in its database."""
+        return self.state.name
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The newest state of the database that was read so far."""
+        return self.refresh() if self._snapshot is None else self._snapshot
+
+    @property
+    def state(self) -> TableState:
+        """The state of the table in `snapshot`."""
+        return self._location.require(self.snapshot)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The table's columns; field metadata has the exact types that Arrow lacks."""
+        return arrow_schema(self.state.schema)
+
+    @property
+    def epoch(self) -> int:
+        """The newest epoch that was read so far."""
+        return self.snapshot.epoch
+
+    @property
+    def partitioning(self) -> tuple[str, ...]:
+        """The partition fields of new rows, in the form that `create` takes."""
+        table = self.state
+        return tuple(field_text(field, table.schema) for field in table.partition_fields)
+
+    def refresh(self) -> Snapshot:
+        """Look for newer epochs; costs one GET when there are none."""
+        seen = self._snapshot
+        return self._see(self._log.read_head() if seen is None else self._log.refresh(seen))
+
+    def _see(self, snapshot: Snapshot) -> Snapshot:
+        """Use a state as the newest one, and read the table's name from it."""
+        self._location = self._location.follow(snapshot)
+        self._snapshot = snapshot
+        return snapshot
+
+    def snapshot_at(
+        self,
+        epoch: int | None = None,
+        timestamp: datetime | str | None = None,
+        tag: str | None = None,
+    ) -> Snapshot:
+        """Return the state at an epoch, at the last epoch up to a time, or at a tag; else the head.
+
+        A time without a zone is UTC. Raises InvalidInputError when several are given, and for an
+        invalid number or time. Raises NotFoundError for an epoch or tag that does not exist, and
+        for a time before the first epoch.
+        """
+        if timestamp is None and tag is None:
+            return self.refresh() if epoch is None else self._snapshot_of(epoch_number(epoch))
+        return snapshot_at(self._log, self.refresh(), epoch, timestamp, tag)
+
+    def _snapshot_of(self, epoch: int) -> Snapshot:
+        head: Snapshot | None = None
+        # With a damaged head, earlier epochs can still be read.
+        with suppress(CorruptionError, StoreError, UnsupportedFormatError):
+            head = self.refresh()
+        found = self._log.read_at(epoch=epoch, head=head)
+        if self._snapshot is not None and found.database != self._snapshot.database:
+            raise NotFoundError(f"{self.path} was removed or replaced; open it again.")
+        return found
+
+    def history(self, limit: int | None = None) -> list[HistoryEntry]:
+        """Return the epochs that changed this table, newest first; reads one file for each epoch.
+
+        The epochs of a table that this one replaced in one epoch follow. Raises InvalidInputError
+        unless `limit` is a whole number from 0.
+        """
+        if limit is not None and (type(limit) is not int or limit < 0):
+            raise InvalidInputError(f"A limit must be a whole number from 0, not {limit!r}.")
+        head = self.refresh()
+        table = self._location.require(head).id
+        epochs = self._log.read_epochs(head.epoch)
+        found = table_history(epochs, table, lambda epoch: self._log.read_at(epoch, head=head))
+        return list(islice(found, None if limit is None else min(limit, sys.maxsize)))
+
+    def find_counts(self, transaction: str, after: int) -> RowCounts:
+        """Return what a transaction after the epoch `after` did; no counts when it made no epoch.
+
+        Costs one GET for each epoch since.
+        """
+        head = self.refresh()
+        for epoch in self._log.read_epochs(head.epoch):
+            if epoch.epoch <= after:
+                break
+            if (change := find_change(epoch, transaction)) is not None:
+                return RowCounts(epoch.epoch, **(change.metrics or {}))
+        return RowCounts(head.epoch)
+
+    def time_of(self, epoch: int) -> datetime | None:
+        """Return when an epoch was committed; None if retention removed it. Costs two GETs.
+
+        Raises NotFoundError for an epoch that does not exist, and InvalidInputError unless it is a
+        whole number.
+        """
+        if epoch_number(epoch) < 0:
+            raise NotFoundError(f"Epoch {epoch} of {self.path} does not exist.")
+        found = next(self._log.read_epochs(epoch, limit=1), None)
+        gone = found is None or self._log.is_freed(epoch, self.snapshot)
+        return None if found is None or gone else moment(found.time_ms)
+
+    def __repr__(self) -> str:
+        epoch = None if self._snapshot is None else self._snapshot.epoch
+        return f"{type(self).__name__}({self.path!r}, epoch={epoch})"
