@@ -35,6 +35,7 @@ The connector API and `connector.*` are public. The class that carries commit me
 """
 
 PRIVATE_ELSEWHERE = {
+    "planner/HadoopSettings.java": "asks the session for its settings of Hadoop",
     "spark/catalog/NamedTable.java": "asks the session catalog for the table that a text names",
     "spark/catalog/SessionCommands.java": "a strategy that answers commands from our catalog",
     "spark/scan/ColonnadeScan.java": "asks whether Spark generates code that reads columns",

@@ -56,7 +56,6 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
     where, exact = (None, True) if filters is None else overwritten(filters)
     options = parse_write_options({**args["options"], "path": args["path"]})
     location, base = _base(place(options.path, options.storage), args["seen"])
-    _refuse_bucket(location)
     if TRANSACTIONS.to_write(location) is not None:
         _check_within(options)
     job = plan_spark_write(
@@ -87,15 +86,6 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
         ],
         "partitioning": described_layout(job.target.partition_fields, job.target.table_schema),
     }
-
-
-def _refuse_bucket(location: Location) -> None:
-    """Refuse a write whose tasks would run in the JVM, which writes to local disk alone."""
-    if location.store.keeps_logs:
-        raise InvalidInputError(
-            f"{location.url} cannot be written by Spark with the jar yet, only read; write it from"
-            " Python (colonnade.open), or to a local path."
-        )
 
 
 def commit(args: Mapping[str, Any]) -> dict[str, Any]:

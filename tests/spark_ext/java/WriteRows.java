@@ -9,9 +9,11 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.apache.arrow.memory.BufferAllocator;
 import org.apache.arrow.memory.RootAllocator;
@@ -33,7 +35,7 @@ import org.apache.spark.sql.vectorized.ColumnarBatch;
  * standard input, its answer on a line of standard output.
  *
  * <p>A request names a job, the schema of the rows and an Arrow stream; rows arrive as unsafe rows, which is what Spark hands over, or as any other rows. {@code
- * abort} gives up instead of committing. {@code layout} is another schema to lay out unsafe rows
+ * hadoop} has Hadoop's settings. {@code abort} gives up instead of committing. {@code layout} is another schema to lay out unsafe rows
  * by, for values that Spark itself would not let pass. Of the rows whose numbers are {@code
  * inserted} the writer of row changes is told that they are new.
  */
@@ -81,10 +83,13 @@ public final class WriteRows {
 
   private static DataWriter<InternalRow> taskWriter(JsonNode request, StructType schema) {
     String json = request.get("job").asText();
+    Map<String, String> hadoop = new HashMap<>();
+    JsonNode given = request.path("hadoop");
+    given.fieldNames().forEachRemaining(name -> hadoop.put(name, given.get(name).asText()));
     if (request.has("inserted")) {
-      return new RowChangeWriterFactory(json, schema).createWriter(0, 0);
+      return new RowChangeWriterFactory(json, schema, hadoop).createWriter(0, 0);
     }
-    return new ColonnadeWriterFactory(json, schema, null).createWriter(0, 0);
+    return new ColonnadeWriterFactory(json, schema, hadoop, null).createWriter(0, 0);
   }
 
   private static void feed(DataWriter<InternalRow> task, StructType schema, JsonNode request)

@@ -50,7 +50,8 @@ def compile_tool(folder: Path) -> str:
     subprocess.run([sys.executable, str(JAVA / "build.py")], check=True, capture_output=True)
     class_path = os.pathsep.join((str(folder), str(JAR), f"{JARS}/*"))
     here = Path(__file__).parent
-    sources = [str(here / name) for name in ("ReadTool.java", "ShelfFileSystem.java")]
+    names = ("ReadTool.java", "ShelfFileSystem.java", "LossyFileSystem.java")
+    sources = [str(here / name) for name in names]
     command = ["javac", "--release", "17", "-cp", class_path, "-d", str(folder), *sources]
     subprocess.run(command, check=True, capture_output=True, text=True)
     return class_path

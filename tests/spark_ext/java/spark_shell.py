@@ -71,6 +71,7 @@ def main() -> None:
     from pyspark.sql import functions as F
 
     import colonnade
+    from tests.setup import hadoop_aws
 
     folder = sys.argv[1]
     builder = (
@@ -82,6 +83,7 @@ def main() -> None:
         .config("spark.sql.session.timeZone", "America/New_York")
         .config("spark.sql.warehouse.dir", f"{folder}/spark")
         .config("spark.sql.catalog.colonnade.warehouse", f"{folder}/warehouse")
+        .config("spark.jars", ",".join(hadoop_aws.jars()))
     )
     spark = colonnade.configure(builder).getOrCreate()
     spark.sparkContext.setLogLevel("OFF")

@@ -2,31 +2,27 @@ package colonnade.store;
 
 import java.io.IOException;
 import java.util.List;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Creates objects below one URL. Safe for concurrent use by several threads. */
 public interface ByteSink {
-  Pattern PROTOCOL = Pattern.compile("([A-Za-z][A-Za-z0-9+.-]*)(?:://|::).*");
+  Pattern PROTOCOL = Pattern.compile("[A-Za-z][A-Za-z0-9+.-]*(?:://|::).*");
   Pattern LOCAL = Pattern.compile("(?:file|local):(?://(?=/))?(.*)");
 
   /**
-   * Returns the sink of the store at {@code url}. Does no I/O.
-   *
-   * @throws org.apache.spark.sql.AnalysisException if the store is read-only
+   * Returns the sink of a URL. It writes a local folder directly, and every other store through
+   * Hadoop. Does no I/O. Requires: the planner has found that the store can be written.
    */
-  static ByteSink of(String url) {
+  static ByteSink of(String url, Map<String, String> hadoopConf) {
     Matcher local = LOCAL.matcher(url);
-    Matcher protocol = PROTOCOL.matcher(url);
-    if (!local.matches() && protocol.matches()) {
-      throw TaskFailure.of(
-          "COLONNADE_INVALID_INPUT",
-          "COLONNADE_INVALID_INPUT",
-          url + " is read-only: Colonnade knows no atomic put-if-absent for the"
-              + " protocol '" + protocol.group(1)
-              + "', and without one a commit can be lost; write to a local path.");
+    if (local.matches()) {
+      return new LocalSink(local.group(1));
     }
-    return new LocalSink(local.matches() ? local.group(1) : url);
+    return PROTOCOL.matcher(url).matches()
+        ? new HadoopSink(url, hadoopConf)
+        : new LocalSink(url);
   }
 
   /**

@@ -11,14 +11,12 @@ import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.security.SecureRandom;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.stream.Stream;
 
 /**
  * Creates objects as files below a folder in the same way as the Python store: temporary file,
@@ -94,13 +92,7 @@ final class LocalSink implements ByteSink {
   }
 
   private Path path(String name) {
-    Stream<String> parts = Arrays.stream(name.split("/", -1));
-    if (parts.anyMatch(part -> part.isEmpty() || part.startsWith("."))) {
-      throw new IllegalArgumentException(
-          "[COLONNADE_INVALID_INPUT] '" + name
-              + "' is not an object name: it must be relative and stay inside the"
-              + " database.");
-    }
+    ObjectNameCheck.check(name);
     return root.resolve(name);
   }
 

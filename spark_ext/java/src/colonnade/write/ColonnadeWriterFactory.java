@@ -1,5 +1,8 @@
 package colonnade.write;
 
+import colonnade.store.ByteSink;
+import java.util.HashMap;
+import java.util.Map;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.connector.write.DataWriter;
 import org.apache.spark.sql.connector.write.DataWriterFactory;
@@ -10,24 +13,29 @@ import org.apache.spark.sql.types.StructType;
  *
  * <p>{@code jobJson} is the job that {@link WriteJob} parses. {@code rowSchema} is the schema of
  * the rows, whose columns are matched by name, in any order and case. If the table has a sort key,
- * the rows of a task must arrive in its order. {@code check} is the condition that every row must
- * meet, or null.
+ * the rows of a task must arrive in its order. {@code hadoopConf} has the settings for tables that
+ * are not on a local disk. {@code check} is the condition that every row must meet, or null.
  */
 public final class ColonnadeWriterFactory implements DataWriterFactory {
   private static final long serialVersionUID = 1L;
 
   private final String jobJson;
   private final StructType rowSchema;
+  private final HashMap<String, String> hadoopConf;
   private final RowCheck check;
 
-  public ColonnadeWriterFactory(String jobJson, StructType rowSchema, RowCheck check) {
+  public ColonnadeWriterFactory(
+      String jobJson, StructType rowSchema, Map<String, String> hadoopConf, RowCheck check) {
     this.jobJson = jobJson;
+    this.hadoopConf = new HashMap<>(hadoopConf);
     this.rowSchema = rowSchema;
     this.check = check;
   }
 
   @Override
   public DataWriter<InternalRow> createWriter(int partitionId, long taskId) {
-    return new TaskWriter(RowWriter.of(WriteJob.parse(jobJson), rowSchema, check));
+    WriteJob job = WriteJob.parse(jobJson);
+    ByteSink sink = ByteSink.of(job.url(), hadoopConf);
+    return new TaskWriter(RowWriter.of(job, rowSchema, sink, check));
   }
 }

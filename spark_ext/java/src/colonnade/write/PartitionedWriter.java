@@ -41,10 +41,10 @@ final class PartitionedWriter implements RowWriter {
   private Object[] partition;
   private RowSetWriter writer;
 
-  PartitionedWriter(WriteJob job, StructType rowSchema) {
+  PartitionedWriter(WriteJob job, StructType rowSchema, ByteSink sink) {
     this.job = job;
     this.rowSchema = rowSchema;
-    this.sink = ByteSink.of(job.url());
+    this.sink = sink;
     newWriter(null); // refuses rows that do not fit, even where none comes
     partitions = new PartitionValues(job, rowSchema);
   }

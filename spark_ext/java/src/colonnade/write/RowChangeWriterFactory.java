@@ -1,5 +1,8 @@
 package colonnade.write;
 
+import colonnade.store.ByteSink;
+import java.util.HashMap;
+import java.util.Map;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.connector.write.DeltaWriter;
 import org.apache.spark.sql.connector.write.DeltaWriterFactory;
@@ -11,14 +14,18 @@ public final class RowChangeWriterFactory implements DeltaWriterFactory {
 
   private final String jobJson;
   private final StructType rowSchema;
+  private final HashMap<String, String> hadoopConf;
 
-  public RowChangeWriterFactory(String jobJson, StructType rowSchema) {
+  public RowChangeWriterFactory(
+      String jobJson, StructType rowSchema, Map<String, String> hadoopConf) {
     this.jobJson = jobJson;
+    this.hadoopConf = new HashMap<>(hadoopConf);
     this.rowSchema = rowSchema;
   }
 
   @Override
   public DeltaWriter<InternalRow> createWriter(int partitionId, long taskId) {
-    return new RowChangeWriter(RowWriter.of(WriteJob.parse(jobJson), rowSchema));
+    WriteJob job = WriteJob.parse(jobJson);
+    return new RowChangeWriter(RowWriter.of(job, rowSchema, ByteSink.of(job.url(), hadoopConf)));
   }
 }

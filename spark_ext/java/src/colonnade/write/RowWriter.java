@@ -29,24 +29,27 @@ public interface RowWriter extends AutoCloseable {
    *
    * @throws org.apache.spark.sql.AnalysisException naming the columns that do not fit the table
    */
-  static RowWriter of(WriteJob job, StructType rowSchema) {
-    return of(job, rowSchema, null);
+  static RowWriter of(WriteJob job, StructType rowSchema, ByteSink sink) {
+    return of(job, rowSchema, sink, null);
   }
 
   /**
-   * Creates the writer of a job, as {@link #of(WriteJob, StructType)}. {@code check} is the
-   * condition that every row must meet in its stored form, or null.
+   * Creates the writer of a job, as {@link #of(WriteJob, StructType, ByteSink)}. {@code check} is
+   * the condition that every row must meet in its stored form, or null.
    */
-  static RowWriter of(WriteJob job, StructType rowSchema, RowCheck check) {
+  static RowWriter of(WriteJob job, StructType rowSchema, ByteSink sink, RowCheck check) {
     Supplier<RowWriter> writers =
-        () -> check == null ? plain(job, rowSchema) : check.before(plain(job, rowSchema));
+        () ->
+            check == null
+                ? plain(job, rowSchema, sink)
+                : check.before(plain(job, rowSchema, sink));
     return job.replacesText() ? new ReplacingWriter(job, rowSchema, writers) : writers.get();
   }
 
-  private static RowWriter plain(WriteJob job, StructType rowSchema) {
+  private static RowWriter plain(WriteJob job, StructType rowSchema, ByteSink sink) {
     return job.partitionedBy().isEmpty()
-        ? new RowSetWriter(job, rowSchema, null, ByteSink.of(job.url()), new BlockEncoder())
-        : new PartitionedWriter(job, rowSchema);
+        ? new RowSetWriter(job, rowSchema, null, sink, new BlockEncoder())
+        : new PartitionedWriter(job, rowSchema, sink);
   }
 
   /**

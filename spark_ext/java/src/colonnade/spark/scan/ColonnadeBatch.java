@@ -1,14 +1,12 @@
 package colonnade.spark.scan;
 
+import colonnade.planner.HadoopSettings;
 import colonnade.read.ColonnadeReaderFactory;
 import colonnade.read.ScanTask;
 import colonnade.spark.scan.ScanRequest.Grouping;
 import colonnade.spark.table.PartitionKeys;
 import com.fasterxml.jackson.databind.JsonNode;
-import java.util.HashMap;
-import java.util.Map;
 import java.util.stream.IntStream;
-import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.connector.expressions.Expression;
 import org.apache.spark.sql.connector.read.Batch;
@@ -92,20 +90,8 @@ final class ColonnadeBatch implements Batch {
 
   @Override
   public PartitionReaderFactory createReaderFactory() {
-    return new ColonnadeReaderFactory(request.schema(), storeSettings());
-  }
-
-  /**
-   * Returns Hadoop's settings, which executors need to reach the store. Returns none for local
-   * files.
-   */
-  private Map<String, String> storeSettings() {
-    Map<String, String> settings = new HashMap<>();
-    if (request.state().get("url").toString().contains("://")) {
-      SparkSession.active().sparkContext().hadoopConfiguration()
-          .forEach(entry -> settings.put(entry.getKey(), entry.getValue()));
-    }
-    return settings;
+    String url = request.state().get("url").toString();
+    return new ColonnadeReaderFactory(request.schema(), HadoopSettings.ofTasks(url));
   }
 
   @Override

@@ -26,7 +26,7 @@ final class ColonnadeBatchWrite implements BatchWrite {
 
   @Override
   public DataWriterFactory createBatchWriterFactory(PhysicalWriteInfo info) {
-    return new ColonnadeWriterFactory(planned.task(), planned.rows(), check);
+    return new ColonnadeWriterFactory(planned.task(), planned.rows(), planned.storeSettings(), check);
   }
 
   @Override

@@ -1,5 +1,6 @@
 package colonnade.spark.sink;
 
+import colonnade.planner.HadoopSettings;
 import colonnade.planner.Planner;
 import colonnade.spark.quirks.CachedReads;
 import colonnade.spark.quirks.SparkCondition;
@@ -115,6 +116,11 @@ public record PlannedWrite(
       orders.add(Expressions.sort(ColumnName.reference(field.get("column").asText()), direction));
     }
     return orders.toArray(SortOrder[]::new);
+  }
+
+  /** Returns the settings that tasks need to reach the store. They hold secrets. */
+  Map<String, String> storeSettings() {
+    return HadoopSettings.ofTasks(path);
   }
 
   private void send(String op, Map<String, ?> more) {

@@ -65,7 +65,7 @@ final class RowChangeWrite implements DeltaWrite, RequiresDistributionAndOrderin
 
   @Override
   public DeltaWriterFactory createBatchWriterFactory(PhysicalWriteInfo info) {
-    return new RowChangeWriterFactory(planned.task(), planned.rows());
+    return new RowChangeWriterFactory(planned.task(), planned.rows(), planned.storeSettings());
   }
 
   @Override

@@ -1,0 +1,68 @@
+package colonnade.store;
+
+import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.util.Map;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+
+/** The objects below one URL as files of Hadoop. Safe for concurrent use by several threads. */
+final class HadoopFiles {
+  private static final String DENIED =
+      "permission denied; check the credentials in Spark's settings for Hadoop, and what they"
+          + " allow";
+
+  private final String url;
+  private final String address;
+  private final Configuration conf = new Configuration(false);
+
+  /** Prepares for a URL of any scheme that Hadoop knows. Does no I/O. */
+  HadoopFiles(String url, Map<String, String> hadoopConf) {
+    this.url = url;
+    hadoopConf.forEach(conf::set);
+    // Python uses the scheme s3, while Hadoop has the same store as s3a.
+    boolean renamed = url.startsWith("s3://") && conf.get("fs.s3.impl") == null;
+    this.address = renamed ? "s3a" + url.substring(2) : url;
+  }
+
+  /** Returns the URL in the form that users know. */
+  String url() {
+    return url;
+  }
+
+  /** Returns the name of an object for error messages. */
+  String locate(String name) {
+    return url + "/" + name;
+  }
+
+  /** Returns where Hadoop has an object. */
+  Path path(String name) {
+    return new Path(address + "/" + name);
+  }
+
+  /**
+   * Returns the file system, which Hadoop keeps for the process.
+   *
+   * @throws IOException with a sentence, if Hadoop lacks the file system or its settings
+   */
+  FileSystem system() throws IOException {
+    try {
+      return new Path(address).getFileSystem(conf);
+    } catch (IOException | RuntimeException error) {
+      throw failed("", "opened", error);
+    }
+  }
+
+  /** Returns the error for an object, or for the store, that could not be {@code verb}. */
+  IOException failed(String name, String verb, Exception error) {
+    String location = name.isEmpty() ? url : locate(name);
+    if (error instanceof AccessDeniedException) {
+      return StoreException.failed(location, verb, new IOException(DENIED, error));
+    }
+    // Connectors refuse settings with errors of all kinds.
+    IOException cause =
+        error instanceof IOException known ? known : new IOException(error.getMessage(), error);
+    return StoreException.failed(location, verb, cause);
+  }
+}

@@ -1,0 +1,73 @@
+"""What the JVM's writer leaves in a store that only Hadoop reaches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from colonnade.tableformat.write.settings import WriteSettings
+from tests.spark_ext.java.write_tool import PLACES, WriteTool, one_column, read
+from tests.strategies import identical
+
+HADOOP = {"fs.shelf.impl": "ShelfFileSystem", "fs.lossy.impl": "LossyFileSystem"}
+TEXTS = pa.array([str(i) for i in range(5000)])
+
+
+def files(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("sync", [True, False])
+def test_objects_that_are_written_through_hadoop_have_the_bytes_of_their_entry(
+    writer: WriteTool, folders: Iterator[Path], place: str, sync: bool
+) -> None:
+    schema, rows = one_column(TEXTS)
+    folder = next(folders)
+    options = {"block_rows": 999, "sync": sync, **PLACES[place]}
+    (entry,) = writer.write(f"shelf://{folder}", schema, rows, options=options, hadoop=HADOOP)
+    assert entry.place == place
+    assert identical(read(folder, schema, [entry]), rows)
+    if place != "inline":
+        assert sum(path.stat().st_size for path in files(folder)) == entry.bytes
+
+
+@pytest.mark.parametrize("place", ["packed", "directory"])
+def test_an_object_whose_bytes_did_not_all_arrive_fails_the_task_and_is_removed(
+    writer: WriteTool, folders: Iterator[Path], place: str
+) -> None:
+    schema, rows = one_column(TEXTS)
+    folder = next(folders)
+    said = writer.error(f"lossy://{folder}", schema, rows, options=PLACES[place], hadoop=HADOOP)
+    assert said.startswith("[COLONNADE_STORE] lossy://")
+    assert "were written." in said
+    assert not files(folder)
+
+
+@pytest.mark.parametrize("place", ["packed", "directory"])
+def test_a_task_that_gives_up_removes_finished_and_unfinished_objects(
+    writer: WriteTool, folders: Iterator[Path], place: str
+) -> None:
+    schema, rows = one_column(TEXTS)
+    folder = next(folders)
+    writer.answer(
+        f"shelf://{folder}",
+        schema,
+        rows,
+        settings=WriteSettings(max_records=1500),
+        options={"block_rows": 500, **PLACES[place]},
+        hadoop=HADOOP,
+        abort=True,
+    )
+    assert not files(folder)
+
+
+def test_a_store_that_hadoop_does_not_know_is_named(
+    writer: WriteTool, folders: Iterator[Path]
+) -> None:
+    schema, rows = one_column(TEXTS)
+    said = writer.error("nowhere://bucket/t", schema, rows, options=PLACES["packed"])
+    assert said.startswith("[COLONNADE_STORE] nowhere://bucket/t could not be opened: ")

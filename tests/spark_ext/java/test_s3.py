@@ -1,0 +1,131 @@
+"""Spark reads and writes tables in a bucket of a real S3 server, through S3A."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+import pytest
+
+import colonnade
+from tests.setup.http_proxy import Proxy, status_before
+from tests.setup.minio import KEY, SECRET, Minio
+from tests.spark_ext.java.spark_shell import SparkShell
+
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
+
+
+class Lake:
+    """A bucket of its own, and a session with the settings to reach it."""
+
+    def __init__(self, shell: SparkShell, minio: Minio) -> None:
+        self.shell = shell
+        self.bucket = minio.new_bucket()
+        self.folder = minio.folder / "data" / self.bucket
+        self.options = minio.options()
+
+    def keys(self, within: str) -> list[str]:
+        """The keys below a folder, as the server's disk has them, without the log's."""
+        found = (self.folder / within).rglob("xl.meta")
+        keys = [str(path.parent.relative_to(self.folder)) for path in found]
+        return sorted(key for key in keys if "/_manifest/" not in key)
+
+
+@pytest.fixture(scope="module")
+def proxy(minio: Minio) -> Iterator[Proxy]:
+    proxy = Proxy(minio.port)
+    yield proxy
+    proxy.stop()
+
+
+@pytest.fixture(scope="module")
+def lake(spark_shell: SparkShell, minio: Minio, proxy: Proxy) -> Iterator[Lake]:
+    """Spark's tasks reach the server through a proxy, and the planner reaches it directly."""
+    given = {
+        "fs.s3a.endpoint": proxy.url,
+        "fs.s3a.path.style.access": "true",
+        "fs.s3a.access.key": KEY,
+        "fs.s3a.secret.key": SECRET,
+        "spark.colonnade.storage.key": KEY,
+        "spark.colonnade.storage.secret": SECRET,
+        "spark.colonnade.storage.endpoint_url": minio.url,
+    }
+    for name, value in given.items():
+        spark_shell.run(f"spark.conf.set({name!r}, {value!r})")
+    yield Lake(spark_shell, minio)
+    for name in given:
+        spark_shell.run(f"spark.conf.unset({name!r})")
+
+
+@pytest.fixture(autouse=True)
+def no_fault(proxy: Proxy) -> Iterator[None]:
+    """End the fault of a test with the test."""
+    yield
+    proxy.plan = lambda seen: None
+
+
+def test_statements_that_write_reach_the_bucket_and_python_reads_the_same_rows(lake: Lake) -> None:
+    sql, url = lake.shell.sql, f"{lake.bucket}/statements"
+    table = f"colonnade.`s3a://{url}`"
+    sql(f"CREATE TABLE {table} AS SELECT id, repeat('x', 50) || uuid() AS t FROM range(30000)")
+    sql(f"INSERT INTO {table} SELECT id, 'later' FROM range(30000, 40000)")
+    sql(f"DELETE FROM {table} WHERE id % 3 = 1")
+    sql(f"UPDATE {table} SET t = 'changed' WHERE id < 900")
+    sql(
+        f"MERGE INTO {table} t USING (SELECT id, 'merged' AS t FROM range(39999, 40010)) s"
+        " ON t.id = s.id WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
+    )
+    code = "spark.range(7).selectExpr('id', \"'saved' AS t\").write.format('colonnade')"
+    lake.shell.run(f"{code}.mode('append').save('s3://{url}')")
+    found = sql(f"SELECT t, count(*), sum(id) FROM {table} WHERE length(t) < 20 GROUP BY 1")
+    rows = colonnade.open(f"s3://{url}", lake.options).scan().to_arrow().to_pylist()
+    for text, count, total in found:
+        ids = [row["id"] for row in rows if row["t"] == text]
+        assert (len(ids), sum(ids)) == (count, total)
+    assert {text: count for text, count, _ in found}["merged"] == 11
+    assert sql(f"SELECT count(*) FROM {table}") == [[len(rows)]]
+    assert lake.keys("statements")
+
+
+def test_a_table_that_python_made_is_appended_to_compacted_and_verified(lake: Lake) -> None:
+    url = f"s3://{lake.bucket}/made"
+    schema = pa.schema([("id", pa.int64()), ("day", pa.string())])
+    colonnade.create(url, schema, storage_options=lake.options)
+    for _ in range(3):
+        lake.shell.sql(f"INSERT INTO colonnade.`{url}` SELECT id, 'd' FROM range(5000)")
+    call = "CALL colonnade.system."
+    assert lake.shell.sql(f"{call}compact(table => '{url}', options => 'min-rowsets=2')")
+    assert lake.shell.sql(f"{call}verify(table => '{url}', depth => 4)") == []
+    assert lake.shell.sql(f"{call}vacuum(table => '{url}', retention_hours => 0.0)")
+    assert lake.shell.sql(
+        f"SELECT count(*), sum(id) FROM colonnade.`s3a://{lake.bucket}/made`"
+    ) == [[15000, 3 * 12497500]]
+
+
+def test_an_object_that_the_server_refuses_fails_the_statement_and_nothing_stays(
+    lake: Lake, proxy: Proxy
+) -> None:
+    table = f"colonnade.`s3://{lake.bucket}/refused`"
+    lake.shell.sql(f"CREATE TABLE {table} (id BIGINT, t STRING)")
+    before = lake.keys("refused")
+    proxy.always(status_before(403, "AccessDenied"), "PUT", ".rowset")
+    said = lake.shell.refusal(f"INSERT INTO {table} SELECT id, uuid() FROM range(20000)")
+    assert said.startswith(f"[COLONNADE_STORE] s3://{lake.bucket}/refused/")
+    assert "permission denied" in said
+    assert lake.keys("refused") == before
+    assert lake.shell.sql(f"SELECT count(*) FROM {table}") == [[0]]
+
+
+def test_a_task_that_fails_leaves_no_object_no_folder_and_no_upload(
+    lake: Lake, proxy: Proxy
+) -> None:
+    table = f"colonnade.`s3://{lake.bucket}/failed`"
+    lake.shell.sql(f"CREATE TABLE {table} (id BIGINT, t STRING)")
+    before, sent = lake.keys("failed"), proxy.count("PUT")
+    late = "IF(id = 59999, raise_error('too late'), repeat(uuid(), 30))"
+    code = f"spark.range(60000).selectExpr('id', \"{late} AS t\").write.format('colonnade')"
+    code += f".option('maxRecordsPerFile', 20000).mode('append').save('s3://{lake.bucket}/failed')"
+    assert "too late" in lake.shell.refused_run(code)
+    assert proxy.count("PUT") > sent + 1
+    assert lake.keys("failed") == before
+    assert lake.shell.sql(f"SELECT count(*) FROM {table}") == [[0]]
