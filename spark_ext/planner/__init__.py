@@ -1,6 +1,12 @@
 """The planner: a Python process beside Spark's driver that plans and commits for the Java half.
 
-`python -m colonnade.spark_ext.planner` answers requests until its input ends. `server` reads and
-writes the lines. Most other modules define operations: functions from arguments to a result, which
-they list in `OPS`.
+`python -m colonnade.spark_ext.planner` answers requests until its input ends. Operations are
+functions from arguments to a result, which modules list in `OPS`.
+
+    server.py  operations.py  __main__.py     requests and replies as lines, operations by name
+    snapshots.py  storage.py  outdated.py  unsent.py    states, options, and errors that are true
+    catalog.py  partitions.py  removal.py     databases and tables: list, create, alter, drop
+    reads.py  filters.py  grouping.py  top_rows.py  aggregates.py     what a query reads
+    writes.py  rows.py  transactions.py  transaction_calls.py    what a statement writes
+    procedures.py  care.py  compaction.py  epochs.py  metadata.py     CALL, and tables about tables
 """

@@ -1,8 +1,15 @@
 """Predicates: which rows a scan returns, and which data it can skip.
 
-parse_predicate, col -> Predicate --bind--> BoundPredicate -> prune      (bounds)
-                         |                                 -> evaluate   (rows)
-                         to_json, from_json
+    parse_predicate, col -> Predicate --bind--> BoundPredicate -> prune      (bounds)
+                             |                                 -> evaluate   (rows)
+                             to_json, from_json
+
+    expressions.py  bound.py    the tree before and after its columns are resolved
+    builder.py  sql.py  sql_grammar.py    predicates from Python and from SQL text
+    literals.py  casts.py  times.py  intervals.py  like.py    constants and patterns
+    bind.py  storage.py  prune.py  evaluate.py  json_form.py  what is done with a tree
+
+Guide: docs/predicates.md
 """
 
 from colonnade.tableformat.predicate.bind import bind

@@ -1,1 +1,12 @@
-"""Arrow columns as table columns: types, conversion, checks of values and sizes. Does no I/O."""
+"""Arrow columns as table columns: types, conversion, checks of values and sizes. Does no I/O.
+
+    arrow_types.py   types of the table in Arrow: for users, and for storage
+    arrow_input.py   whatever a user passes, as record batches
+    conform.py       data from outside in the exact types of a table, or a refusal
+    conversion.py  plain_form.py  text_form.py  decimals.py    one form from many physical ones
+    value_checks.py  valid_text.py    what a table promises about values beyond their Arrow type
+    sound_arrays.py  array_size.py  plain_size.py    arrays that Arrow can hold, and their pieces
+    bound_text.py    bounds of the log as text for people
+
+Spec: docs/spec/types.md
+"""
