@@ -34,7 +34,6 @@ from colonnade.manifests.model.operations import (
     RowKind,
 )
 from colonnade.manifests.model.schema import SchemaField, TableSchema
-from colonnade.manifests.state.replaced_columns import holders
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot
 from colonnade.manifests.store import MemoryStore, ObjectStore
 from tests.log_samples import ORDERS, entry, make_log, with_orders
@@ -96,9 +95,11 @@ class World:
 
     def gone(self, rowset: LiveRowSet) -> FrozenBitMap:
         """The rows of a RowSet that its vector deletes."""
-        if rowset.vector is None:
+        if rowset.amendments.vector is None:
             return FrozenBitMap()
-        return read_deletion_vector(self.store, PREFIX, rowset.vector, rowset.entry.rows).rows
+        return read_deletion_vector(
+            self.store, PREFIX, rowset.amendments.vector, rowset.entry.rows
+        ).rows
 
     def live(self, at: Snapshot) -> dict[Handler, Row]:
         """The rows of an epoch by their handlers."""
@@ -106,14 +107,14 @@ class World:
             (rowset.id, number): row
             for rowset in self.rowsets(at)
             for gone in [self.gone(rowset)]
-            for number, row in enumerate(self.rows(rowset.entry))
+            for number, row in enumerate(self.rows(rowset))
             if number not in gone
         }
 
-    def rows(self, stored: RowSetEntry) -> list[Row]:
+    def rows(self, rowset: LiveRowSet) -> list[Row]:
         """The rows of a RowSet, with the columns that were replaced."""
-        rows = self.held[stored.object]
-        for replacement in stored.replacements or ():
+        rows = self.held[rowset.entry.object]
+        for replacement in rowset.amendments.replacements:
             for column in replacement.columns:
                 values = self.replaced[replacement.object]
                 rows = [
@@ -176,7 +177,7 @@ class World:
         ops: list[ReplaceColumn] = []
         chosen: list[Row] = []
         for rowset in self.rowsets(base):
-            rows = self.rows(rowset.entry)
+            rows = self.rows(rowset)
             gone = self.gone(rowset)
             changed = BitMap(n for n, (i, _) in enumerate(rows) if i in wanted and n not in gone)
             if changed:
@@ -208,7 +209,7 @@ class World:
                 columns=(column,), object=made.object, place="packed", bytes=7, footer=made.footer
             ),
             changed=None if every else write_deletion_vector(self.store, PREFIX, JOB, vector),
-            predecessors=holders(rowset.entry, {column}) or None,
+            predecessors=rowset.amendments.holders({column}) or None,
         )
 
     def compact(self, base: Snapshot, ids: Iterable[int], *, ordered: bool = False) -> Statement:
@@ -219,7 +220,7 @@ class World:
             ((index << 32) + number, row)
             for index, rowset in enumerate(inputs)
             for gone in [self.gone(rowset)]
-            for number, row in enumerate(self.rows(rowset.entry))
+            for number, row in enumerate(self.rows(rowset))
             if number not in gone
         ]
         origin = None
@@ -231,7 +232,8 @@ class World:
         op = Compaction(
             table=ORDERS,
             inputs=tuple(
-                CompactionInput(rowset=r.id, rows=r.entry.rows, vector=r.vector) for r in inputs
+                CompactionInput(rowset=r.id, rows=r.entry.rows, vector=r.amendments.vector)
+                for r in inputs
             ),
             outputs=tuple(
                 CompactionOutput(rowset=self.rowset([row for _, row in part])) for part in parts

@@ -184,7 +184,7 @@ def rowset_facts(state: TableState, rowset: LiveRowSet) -> RowSetFacts:
         epoch=rowset.epoch,
         rows=rowset.row_count,
         deleted_rows=rowset.entry.rows - rowset.row_count,
-        bytes=rowset.entry.byte_count,
+        bytes=rowset.byte_count,
         place=rowset.entry.place,
         object=rowset.entry.object,
         partition=partition_text(state, rowset.entry),

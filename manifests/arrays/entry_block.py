@@ -7,7 +7,7 @@ without a million objects.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -17,8 +17,9 @@ from colonnade.manifests.arrays.bounds import Bounds, BoundsTable, bounds_table
 from colonnade.manifests.arrays.partitions import Partitions, concat_partitions, partitions_of
 from colonnade.manifests.arrays.statistics_block import StatisticsBlock, concat_statistics
 from colonnade.manifests.arrays.vectors import Integers
-from colonnade.manifests.model.entries import ColumnReplacement, DeletionVectorEntry, RowSetEntry
+from colonnade.manifests.model.entries import DeletionVectorEntry, RowSetEntry
 from colonnade.manifests.model.operations import ReplaceColumn
+from colonnade.manifests.state.amendments import UNAMENDED, Amendments, LaterAmendments
 from colonnade.manifests.state.replaced_columns import with_replacements
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 
@@ -96,7 +97,7 @@ class AddedEntries:
     @property
     def byte_counts(self) -> Integers:
         """Stored bytes."""
-        return np.array([r.entry.byte_count for r in self.rowsets], np.int64)
+        return np.array([r.byte_count for r in self.rowsets], np.int64)
 
     @property
     def deleted(self) -> Integers:
@@ -130,18 +131,17 @@ class AddedEntries:
 class EntryBlock:
     """RowSets as arrays. `objects` has 16 bytes for each RowSet.
 
-    Four mappings hold values that few RowSets have, by index: `irregular_cuts`, `data`, `vectors`,
-    `replacements`.
+    Three mappings hold values that few RowSets have, by index: `irregular_cuts`, `data`,
+    `amendments`.
     """
 
     numbers: Mapping[str, Integers]
     objects: NDArray[np.uint8]
     irregular_cuts: Mapping[int, tuple[int, ...]]
     data: Mapping[int, str]
-    vectors: Mapping[int, DeletionVectorEntry]
+    amendments: Mapping[int, Amendments]
     columns: Mapping[int, StatisticsBlock]
     partitioned: Partitions
-    replacements: Mapping[int, tuple[ColumnReplacement, ...]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.objects)
@@ -165,18 +165,18 @@ class EntryBlock:
     def byte_counts(self) -> Integers:
         """Stored bytes."""
         counts = self.numbers["bytes"]
-        if self.replacements:
+        if self.amendments:
             counts = counts.copy()
-            for row, replacements in self.replacements.items():
-                counts[row] += sum(each.bytes for each in replacements)
+            for row, amendments in self.amendments.items():
+                counts[row] += amendments.byte_count
         return counts
 
     @property
     def deleted(self) -> Integers:
         """The numbers of rows that deletion vectors delete."""
         counts = np.zeros(len(self), np.int64)
-        for row, vector in self.vectors.items():
-            counts[row] = vector.cardinality
+        for row, amendments in self.amendments.items():
+            counts[row] = amendments.deleted_count
         return counts
 
     def bounds(self) -> BoundsTable:
@@ -212,16 +212,14 @@ class EntryBlock:
             entry["data"] = self.data.get(row)
             values = self.partitioned.keys[int(self.partitioned.index[row])][1]
             entry["partition"] = values or None
-            entry["replacements"] = self.replacements.get(row)
             model = RowSetEntry.model_validate(entry)
-            found.append(LiveRowSet(rowset, epoch, model, self.vectors.get(row)))
+            found.append(LiveRowSet(rowset, epoch, model, self.amendments.get(row, UNAMENDED)))
         return found
 
     def object_ids(self) -> list[str]:
         """Return the ids of all objects of the RowSets and their deletion vectors, in no order."""
-        replaced = (each.object for found in self.replacements.values() for each in found)
-        vectors = (vector.object for vector in self.vectors.values())
-        return [*object_ids(self.objects), *vectors, *replaced]
+        later = (name for each in self.amendments.values() for name in each.objects())
+        return [*object_ids(self.objects), *later]
 
     def take(self, rows: Integers) -> EntryBlock:
         """Return the entries at these indexes, in this order."""
@@ -231,21 +229,17 @@ class EntryBlock:
             self.objects[rows],
             {place[old]: cuts for old, cuts in self.irregular_cuts.items() if old in place},
             {place[old]: data for old, data in self.data.items() if old in place},
-            {place[old]: vector for old, vector in self.vectors.items() if old in place},
+            {place[old]: found for old, found in self.amendments.items() if old in place},
             {column: block.take(rows) for column, block in self.columns.items()},
             self.partitioned.take(rows),
-            {place[old]: found for old, found in self.replacements.items() if old in place},
         )
 
     @property
     def _sparse(self) -> bool:
-        return bool(self.irregular_cuts or self.data or self.vectors or self.replacements)
+        return bool(self.irregular_cuts or self.data or self.amendments)
 
     def updated(
-        self,
-        dropped: Sequence[tuple[int, int]],
-        vectors: Mapping[int, DeletionVectorEntry],
-        replaced: Mapping[int, Sequence[ReplaceColumn]],
+        self, dropped: Sequence[tuple[int, int]], amended: Mapping[int, LaterAmendments]
     ) -> EntryBlock:
         """Return the live entries after later changes to the RowSets of this block."""
         block = self
@@ -255,19 +249,28 @@ class EntryBlock:
             gone = (before >= 0) & (self.ids <= ranges[before, 1])
             if gone.any():
                 block = self.take(np.flatnonzero(~gone))
-        if vectors:
-            rows = np.flatnonzero(np.isin(block.ids, np.fromiter(vectors, np.int64, len(vectors))))
-            changed = {int(row): vectors[int(block.ids[row])] for row in rows}
-            block = replace(block, vectors={**block.vectors, **changed})
-        return block._replaced(replaced) if replaced else block
+        if amended:
+            vectors = {k: each.vector for k, each in amended.items() if each.vector}
+            replaced = {k: each.replaced for k, each in amended.items() if each.replaced}
+            block = block._with_vectors(vectors)._with_columns(replaced)
+        return block
 
-    def _replaced(self, replaced: Mapping[int, Sequence[ReplaceColumn]]) -> EntryBlock:
+    def _with_vectors(self, vectors: Mapping[int, DeletionVectorEntry]) -> EntryBlock:
+        """Return the entries after rows were deleted."""
+        found = np.isin(self.ids, np.fromiter(vectors, np.int64, len(vectors)))
+        changed = {
+            row: replace(self.amendments.get(row, UNAMENDED), vector=vectors[int(self.ids[row])])
+            for row in np.flatnonzero(found).tolist()
+        }
+        return replace(self, amendments={**self.amendments, **changed}) if changed else self
+
+    def _with_columns(self, replaced: Mapping[int, Sequence[ReplaceColumn]]) -> EntryBlock:
         """Return the entries after columns were replaced. The changed RowSets are last."""
         found = np.isin(self.ids, np.fromiter(replaced, np.int64, len(replaced)))
         if not found.any():
             return self
         changed = [
-            replace(rowset, entry=with_replacements(rowset.entry, replaced[rowset.id]))
+            with_replacements(rowset, replaced[rowset.id])
             for rowset in self.live(np.flatnonzero(found))
         ]
         unchanged = [] if found.all() else [self.take(np.flatnonzero(~found))]
@@ -304,10 +307,9 @@ def block_of(rowsets: Sequence[LiveRowSet]) -> EntryBlock:
         objects.reshape(len(entries), 16),
         {i: e.cuts for i, e in enumerate(entries) if not isinstance(e.cuts, int)},
         {i: e.data for i, e in enumerate(entries) if e.data is not None},
-        {i: r.vector for i, r in enumerate(rowsets) if r.vector is not None},
+        {i: r.amendments for i, r in enumerate(rowsets) if r.amendments != UNAMENDED},
         {c: StatisticsBlock.of([e.statistics.get(c) for e in entries]) for c in columns},
         partitions_of(entries),
-        {i: e.replacements for i, e in enumerate(entries) if e.replacements},
     )
 
 
@@ -327,8 +329,7 @@ def concat_blocks(blocks: Sequence[EntryBlock]) -> EntryBlock:
             for i, v in b.irregular_cuts.items()
         },
         {s + i: v for s, b in zip(starts, blocks, strict=False) for i, v in b.data.items()},
-        {s + i: v for s, b in zip(starts, blocks, strict=False) for i, v in b.vectors.items()},
+        {s + i: v for s, b in zip(starts, blocks, strict=False) for i, v in b.amendments.items()},
         {c: concat_statistics([b.columns.get(c) for b in blocks], lengths) for c in columns},
         concat_partitions([b.partitioned for b in blocks]),
-        {s + i: v for s, b in zip(starts, blocks, strict=False) for i, v in b.replacements.items()},
     )

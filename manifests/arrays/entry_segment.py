@@ -55,6 +55,7 @@ from colonnade.manifests.model.statistics import (
     decode_bound,
     encode_bound,
 )
+from colonnade.manifests.state.amendments import Amendments
 from colonnade.manifests.state.partition_layout import check_partition
 from colonnade.manifests.state.snapshot import EntrySegmentRef, TableState
 
@@ -117,17 +118,19 @@ def encode_entry_segment(table: str, block: EntryBlock, *, with_ids: bool) -> by
     numbers: dict[str, Any] = {name: encode_integers(block.numbers[name]) for name in names}
     partitions, index = block.partitioned.keys, block.partitioned.index
     partitioned = any(values for _, values in partitions)
+    amended = block.amendments.items()
+    replacements = {row: each.replacements for row, each in amended if each.replacements}
     body = EntrySegmentBody(
         segment=table,
         count=len(block),
         objects=encode_objects(block.objects),
         irregular_cuts=dict(block.irregular_cuts),
         data=dict(block.data),
-        vectors=dict(block.vectors),
+        vectors={row: each.vector for row, each in amended if each.vector},
         columns={column: _encode_statistics(s) for column, s in block.columns.items()},
         partitions=tuple(values for _, values in partitions) if partitioned else None,
         partition_indexes=encode_integers(index) if partitioned else None,
-        replacements=dict(block.replacements) or None,
+        replacements=replacements or None,
         **numbers,
     )
     return encode_model(body)
@@ -175,10 +178,9 @@ def decode_entry_segment(
         objects,
         body.irregular_cuts,
         body.data,
-        body.vectors,
+        amendments_of(body),
         _decode_columns(body, table, name),
         _decode_partitions(body, numbers["partition_layout_ids"], table, name),
-        body.replacements or {},
     )
     _check_block(block, ref, name)
     return block
@@ -192,9 +194,17 @@ def decode_entry_segment_objects(data: bytes, segment: EntrySegment, name: str) 
     verify(data, segment.check, name)
     body = decode_model(EntrySegmentBody, data, name)
     objects = decode_objects(body.objects, segment.rowset_count, name)
-    replaced = (each.object for found in (body.replacements or {}).values() for each in found)
-    vectors = (vector.object for vector in body.vectors.values())
-    return [*object_ids(objects), *vectors, *replaced]
+    later = (name for each in amendments_of(body).values() for name in each.objects())
+    return [*object_ids(objects), *later]
+
+
+def amendments_of(body: EntrySegmentBody) -> dict[int, Amendments]:
+    """Return the amendments by index, of the RowSets that have any."""
+    vectors, replacements = body.vectors, body.replacements or {}
+    return {
+        row: Amendments(vectors.get(row), replacements.get(row, ()))
+        for row in {**vectors, **replacements}
+    }
 
 
 def _decode_number(field: str, vector: IntegerVector | None, count: int, name: str) -> Integers:
@@ -239,7 +249,7 @@ def _check_block(block: EntryBlock, ref: EntrySegmentRef, name: str) -> None:
     count = len(block)
     irregular = np.flatnonzero(block.numbers["cuts"] == 0).tolist()
     inline = np.flatnonzero(block.numbers["places"] == PLACES.index("inline")).tolist()
-    keys = (*block.irregular_cuts, *block.data, *block.vectors, *block.replacements)
+    keys = (*block.irregular_cuts, *block.data, *block.amendments)
     if (
         any(len(array) != count for array in block.numbers.values())
         or set(irregular) != set(block.irregular_cuts)
@@ -247,7 +257,7 @@ def _check_block(block: EntryBlock, ref: EntrySegmentRef, name: str) -> None:
         or any(key >= count for key in keys)
         or int(block.ids.min()) < ref.first_id
         or int(block.ids.max()) > ref.last_id
-        or any(vector.cardinality > block.rows[row] for row, vector in block.vectors.items())
+        or any(each.deleted_count > block.rows[row] for row, each in block.amendments.items())
     ):
         raise CorruptionError(f"{name} is malformed: its arrays do not fit together.")
     found = (block.rows.sum(), block.deleted.sum(), block.byte_counts.sum())
@@ -264,10 +274,8 @@ def split_block(
     inline = np.zeros(len(block), np.int64)
     for row, data in ordered.data.items():
         inline[row] += len(data)
-    for row, vector in ordered.vectors.items():
-        inline[row] += len(vector.data or "")
-    for row, replacements in ordered.replacements.items():
-        inline[row] += sum(len(each.data or "") for each in replacements)
+    for row, amendments in ordered.amendments.items():
+        inline[row] += amendments.inline_length
     filled = np.cumsum(inline)
     start = 0
     while start < len(ordered):

@@ -7,16 +7,21 @@ Spec: docs/spec/checkpoint.md#segments
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from colonnade.manifests.arrays.entry_block import object_ids
-from colonnade.manifests.arrays.entry_segment import EntrySegmentBody
+from colonnade.manifests.arrays.entry_segment import EntrySegmentBody, amendments_of
 from colonnade.manifests.arrays.vectors import Integers, decode_integers, decode_objects
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.model.codec import decode_model, verify
-from colonnade.manifests.model.entries import DeletionVectorEntry
+from colonnade.manifests.state.amendments import (
+    NOTHING_LATER,
+    UNAMENDED,
+    Amendments,
+    LaterAmendments,
+)
 from colonnade.manifests.state.snapshot import EntrySegmentRef
 
 
@@ -24,28 +29,30 @@ from colonnade.manifests.state.snapshot import EntrySegmentRef
 class SegmentObjects:
     """The objects that a segment names: by RowSet, without what else the entries say.
 
-    `vectors` and `replacements` are by position.
+    `amendments` are by position.
     """
 
     objects: list[str]
     ids: Integers
-    vectors: Mapping[int, str]
-    replacements: Mapping[int, Sequence[str]]
+    amendments: Mapping[int, Amendments]
 
     def live(
-        self, dropped: Sequence[tuple[int, int]], vectors: Mapping[int, DeletionVectorEntry]
+        self, dropped: Sequence[tuple[int, int]], amended: Mapping[int, LaterAmendments]
     ) -> Iterator[str]:
-        """Yield the objects of the live RowSets after later changes to the RowSets."""
+        """Yield the objects of the live RowSets after later changes to the RowSets.
+
+        Requires that no column was replaced later: whether a replacement is still used depends on
+        its columns.
+        """
         alive = np.ones(len(self.objects), bool)
         for first, last in dropped:
             alive &= (self.ids < first) | (self.ids > last)
-        newer = {k: v.object for k, v in vectors.items()}
+        assert not any(each.replaced for each in amended.values())
         for at in np.flatnonzero(alive).tolist():
             yield self.objects[at]
-            yield from self.replacements.get(at, ())
-            vector = newer.get(int(self.ids[at])) or self.vectors.get(at)
-            if vector is not None:
-                yield vector
+            stored = self.amendments.get(at, UNAMENDED)
+            later = amended.get(int(self.ids[at]), NOTHING_LATER)
+            yield from replace(stored, vector=later.vector or stored.vector).objects()
 
 
 def decode_segment_objects(data: bytes, ref: EntrySegmentRef, name: str) -> SegmentObjects:
@@ -58,12 +65,7 @@ def decode_segment_objects(data: bytes, ref: EntrySegmentRef, name: str) -> Segm
     count = ref.segment.rowset_count
     objects = object_ids(decode_objects(body.objects, count, name))
     ids = _decode_ids(body, count, name) if ref.epoch is None else _ids_from(ref.first_id, count)
-    return SegmentObjects(
-        objects,
-        ids,
-        {at: vector.object for at, vector in body.vectors.items()},
-        {at: [e.object for e in found] for at, found in (body.replacements or {}).items()},
-    )
+    return SegmentObjects(objects, ids, amendments_of(body))
 
 
 def _decode_ids(body: EntrySegmentBody, count: int, name: str) -> Integers:

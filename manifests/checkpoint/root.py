@@ -39,6 +39,7 @@ from colonnade.manifests.model.operations import (
     TransactionIdText,
 )
 from colonnade.manifests.model.schema import Model, TableSchema
+from colonnade.manifests.state.amendments import LaterAmendments
 from colonnade.manifests.state.fold import check_reader_features
 from colonnade.manifests.state.snapshot import (
     BatchMap,
@@ -254,7 +255,7 @@ def root_snapshot(
 def _table_record(table: TableState) -> TableRecord:
     rowsets = table.rowsets
     assert not rowsets.added
-    assert not rowsets.replaced_columns
+    assert not any(each.replaced for each in rowsets.amended.values())
     assert rowsets.row_count is not None
     assert rowsets.byte_count is not None
     batches = table.batches
@@ -277,7 +278,7 @@ def _table_record(table: TableState) -> TableRecord:
             for s in rowsets.segments
         ),
         dropped=rowsets.dropped,
-        vectors=dict(rowsets.vectors),
+        vectors={k: each.vector for k, each in rowsets.amended.items() if each.vector},
         rowset_count=rowsets.rowset_count,
         row_count=rowsets.row_count,
         byte_count=rowsets.byte_count,
@@ -298,7 +299,7 @@ def _table_state(record: TableRecord, lone_table: bool, read_batches: ReadBatche
             EntrySegmentRef(s.segment, s.first_id, s.last_id, s.epoch) for s in record.segments
         ),
         dropped=record.dropped,
-        vectors=record.vectors,
+        amended={k: LaterAmendments(vector) for k, vector in record.vectors.items()},
         rowset_count=record.rowset_count,
         row_count=record.row_count,
         byte_count=record.byte_count,
@@ -345,9 +346,7 @@ def touched_segments(rowsets: RowSets) -> tuple[EntrySegmentRef, ...]:
         ref
         for ref in rowsets.segments
         if any(a <= ref.last_id and ref.first_id <= b for a, b in rowsets.dropped)
-        or any(
-            ref.first_id <= r <= ref.last_id for r in (*rowsets.vectors, *rowsets.replaced_columns)
-        )
+        or any(map(ref.holds, rowsets.amended))
     )
 
 

@@ -46,6 +46,7 @@ from colonnade.manifests.model.entries import EntrySegment
 from colonnade.manifests.model.named_objects import removed_objects
 from colonnade.manifests.model.operations import Anchor, Epoch
 from colonnade.manifests.object_names import HINT, checkpoint_name
+from colonnade.manifests.state.amendments import LaterAmendments
 from colonnade.manifests.state.snapshot import (
     BatchMap,
     EntrySegmentRef,
@@ -238,23 +239,21 @@ def _rewritten(store: ObjectStore, table: TableState, job_id: str, limits: Limit
     """Return the table with all its RowSets in segments. Writes the new segments."""
     rowsets = table.rowsets
     counted = rowsets.row_count is not None and rowsets.byte_count is not None
-    if counted and not (
-        rowsets.added or rowsets.dropped or rowsets.vectors or rowsets.replaced_columns
-    ):
+    if counted and not (rowsets.added or rowsets.dropped or rowsets.amended):
         return table
     touched = touched_segments(rowsets)
+    newer_vectors = [k for k, each in rowsets.amended.items() if each.vector]
+    replaced_columns = [k for k, each in rowsets.amended.items() if each.replaced]
     kept: list[EntrySegmentRef] = []
     blocks: list[EntryBlock] = [block_of(rowsets.added)] if rowsets.added else []
     row_count = byte_count = 0
     for ref in touched:
         block = read_entry_segment(store, table, ref)
-        live = block.updated(rowsets.dropped, rowsets.vectors, rowsets.replaced_columns)
-        replaced = int(np.isin(live.ids, np.array([*rowsets.vectors], np.int64)).sum())
+        live = block.updated(rowsets.dropped, rowsets.amended)
+        replaced = int(np.isin(live.ids, np.array(newer_vectors, np.int64)).sum())
         # A root has no statistics of replaced columns. Old bounds in the segment would prune
         # wrongly.
-        other_columns = bool(
-            np.isin(live.ids, np.array([*rowsets.replaced_columns], np.int64)).any()
-        )
+        other_columns = bool(np.isin(live.ids, np.array(replaced_columns, np.int64)).any())
         if not other_columns and is_worth_keeping(ref, len(block) - len(live), replaced, limits):
             kept.append(ref)
             row_count += int((live.rows - live.deleted).sum())
@@ -275,7 +274,11 @@ def _rewritten(store: ObjectStore, table: TableState, job_id: str, limits: Limit
             dropped=tuple(
                 r for r in rowsets.dropped if any(r[0] <= b and a <= r[1] for a, b in ids)
             ),
-            vectors={k: v for k, v in rowsets.vectors.items() if any(a <= k <= b for a, b in ids)},
+            amended={
+                k: LaterAmendments(each.vector)
+                for k, each in rowsets.amended.items()
+                if each.vector and any(a <= k <= b for a, b in ids)
+            },
             rowset_count=rowsets.rowset_count,
             row_count=row_count + sum(ref.live_row_count for ref in whole),
             byte_count=byte_count + sum(ref.segment.byte_count for ref in whole),

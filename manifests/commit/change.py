@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pyroaring import AbstractBitMap
 
 from colonnade.manifests.arrays.bounds import Keep
-from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.operations import Operation, RowKind
 from colonnade.manifests.state.snapshot import LiveRowSet
 
@@ -53,7 +52,7 @@ class KeyGuard:
     """
 
     table: str
-    meets: Callable[[Sequence[RowSetEntry]], Sequence[RowSetEntry]]
+    meets: Callable[[Sequence[LiveRowSet]], Sequence[LiveRowSet]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,7 @@ def _long(added: Mapping[str, list[AddRowSet]], limits: Limits) -> dict[str, lis
 
 def _write(store: ObjectStore, table: str, ops: list[AddRowSet], limits: Limits) -> list[Operation]:
     # The fold gives the RowSet ids. These ids only keep the order.
-    block = block_of([LiveRowSet(i, 0, op.rowset, op.vector) for i, op in enumerate(ops)])
+    block = block_of([LiveRowSet.of(i, 0, op.rowset, op.vector) for i, op in enumerate(ops)])
     job_id = job_id_of(ops[0].rowset.object)
     return [
         AddRowSets(

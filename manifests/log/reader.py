@@ -340,16 +340,14 @@ class LogReader(LogFollower):
         if ids is not None:
             refs = tuple(r for r in refs if any(r.first_id <= i <= r.last_id for i in ids))
         if keep is not None and refs:
-            wanted = keep(_segment_bounds(table))
+            wanted, amended = keep(_segment_bounds(table)), rowsets.amended.items()
             refs = tuple(
                 ref
                 for ref, each in zip(refs, wanted, strict=True)
-                if each or any(ref.first_id <= r <= ref.last_id for r in rowsets.replaced_columns)
+                if each or any(later.replaced and ref.holds(r) for r, later in amended)
             )
         blocks = [read_entry_segment(self.store, table, ref) for ref in refs]
-        parts: list[Entries] = [
-            b.updated(rowsets.dropped, rowsets.vectors, rowsets.replaced_columns) for b in blocks
-        ]
+        parts: list[Entries] = [b.updated(rowsets.dropped, rowsets.amended) for b in blocks]
         if rowsets.added:
             parts.append(AddedEntries(table))
         return EntryTable(parts, keep)

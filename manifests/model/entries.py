@@ -109,11 +109,6 @@ class RowSetEntry(Model):
     partition: PartitionValues | None = None
     replacements: tuple[ColumnReplacement, ...] | None = None
 
-    @property
-    def byte_count(self) -> int:
-        """The stored bytes, including those of replaced columns."""
-        return self.bytes + sum(each.bytes for each in self.replacements or ())
-
 
 class DeletionVectorEntry(Model):
     """The deleted rows of one RowSet. It replaces the vector that `predecessor` names.

@@ -5,11 +5,12 @@ Spec: docs/spec/operations.md#replaced-columns
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable
+from dataclasses import replace
 
 from colonnade.manifests.model.entries import ColumnReplacement, RowSetEntry
 from colonnade.manifests.model.operations import AddRowSet, Operation, ReplaceColumn
-from colonnade.manifests.state.snapshot import TableState
+from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 
 _STORED = ("object", "place", "bytes", "footer", "data", "unsynced")
 
@@ -24,51 +25,40 @@ def replaceable(table: TableState) -> frozenset[int]:
     return frozenset(field.id for field in table.schema.fields) - keys
 
 
-def holders(entry: RowSetEntry, columns: Collection[int]) -> tuple[str, ...]:
-    """Return the objects of the replacements that hold any of these columns."""
-    replacements = entry.replacements or ()
-    return tuple(r.object for r in replacements if not set(columns).isdisjoint(r.columns))
-
-
-def with_replacement(entry: RowSetEntry, operation: ReplaceColumn) -> RowSetEntry:
-    """Return a RowSet's entry after a replacement of columns."""
-    new = operation.replacement
-    kept = []
-    for each in entry.replacements or ():
-        left = tuple(column for column in each.columns if column not in new.columns)
-        if left:
-            kept.append(each if left == each.columns else each.model_copy(update={"columns": left}))
+def with_replacement(rowset: LiveRowSet, operation: ReplaceColumn) -> LiveRowSet:
+    """Return a RowSet after a replacement of columns."""
+    new, entry = operation.replacement, rowset.entry
     statistics = {c: s for c, s in entry.statistics.items() if c not in new.columns}
-    return entry.model_copy(
-        update={
-            "replacements": (*kept, new),
-            "statistics": dict(sorted({**statistics, **operation.statistics}.items())),
-        }
+    statistics = dict(sorted({**statistics, **operation.statistics}.items()))
+    return replace(
+        rowset,
+        entry=entry.model_copy(update={"statistics": statistics}),
+        amendments=rowset.amendments.with_replacement(new),
     )
 
 
-def with_replacements(entry: RowSetEntry, operations: Iterable[ReplaceColumn]) -> RowSetEntry:
-    """Return a RowSet's entry after several replacements, in their order."""
+def with_replacements(rowset: LiveRowSet, operations: Iterable[ReplaceColumn]) -> LiveRowSet:
+    """Return a RowSet after several replacements, in their order."""
     for operation in operations:
-        entry = with_replacement(entry, operation)
-    return entry
+        rowset = with_replacement(rowset, operation)
+    return rowset
 
 
 def stored_as(entry: RowSetEntry, replacement: ColumnReplacement) -> RowSetEntry:
     """Return a replacement as the entry of the RowSet that stores it."""
     fields = {name: getattr(replacement, name) for name in _STORED}
     statistics = {c: s for c, s in entry.statistics.items() if c in replacement.columns}
-    return entry.model_copy(update={**fields, "statistics": statistics, "replacements": None})
+    return entry.model_copy(update={**fields, "statistics": statistics})
 
 
-def stored_parts(entry: RowSetEntry) -> list[RowSetEntry]:
+def stored_parts(rowset: LiveRowSet) -> list[RowSetEntry]:
     """Return the stored parts of a RowSet: its own remaining columns, then each replacement."""
-    replacements = entry.replacements or ()
+    entry, replacements = rowset.entry, rowset.amendments.replacements
     if not replacements:
         return [entry]
     replaced = {column for each in replacements for column in each.columns}
     statistics = {c: s for c, s in entry.statistics.items() if c not in replaced}
-    own = entry.model_copy(update={"statistics": statistics, "replacements": None})
+    own = entry.model_copy(update={"statistics": statistics})
     return [own, *(stored_as(entry, each) for each in replacements)]
 
 
@@ -77,14 +67,6 @@ def replacement_of(stored: RowSetEntry, columns: Iterable[int]) -> ColumnReplace
     return ColumnReplacement(
         columns=tuple(columns), **{name: getattr(stored, name) for name in _STORED}
     )
-
-
-def unsuperseded(
-    before: Sequence[ReplaceColumn], operation: ReplaceColumn
-) -> tuple[ReplaceColumn, ...]:
-    """Append a replacement, and leave out earlier ones whose columns it replaces completely."""
-    new = set(operation.replacement.columns)
-    return (*(op for op in before if not new.issuperset(op.replacement.columns)), operation)
 
 
 def replaces_columns(operation: Operation) -> bool:

@@ -8,7 +8,7 @@ Spec: docs/spec/epoch-log.md#rowsets
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from operator import attrgetter
 from typing import NoReturn
@@ -16,13 +16,9 @@ from typing import NoReturn
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.model.entries import DeletionVectorEntry, EntrySegment, RowSetEntry
 from colonnade.manifests.model.operations import Compaction, ReplaceColumn
+from colonnade.manifests.state.amendments import NOTHING_LATER
 from colonnade.manifests.state.partition_layout import check_partition
-from colonnade.manifests.state.replaced_columns import (
-    holders,
-    replaceable,
-    unsuperseded,
-    with_replacement,
-)
+from colonnade.manifests.state.replaced_columns import replaceable, with_replacement
 from colonnade.manifests.state.rowset_ids import RENUMBER, ROWSET_IDS
 from colonnade.manifests.state.snapshot import EntrySegmentRef, LiveRowSet, RowSets, TableState
 
@@ -43,8 +39,7 @@ class RowSetsFold:
         self._segments = list(rowsets.segments)
         self._added = list(rowsets.added)
         self._dropped = list(rowsets.dropped)
-        self._vectors = dict(rowsets.vectors)
-        self._replaced = dict(rowsets.replaced_columns)
+        self._amended = dict(rowsets.amended)
         self._rowset_count = rowsets.rowset_count
         self._row_count = rowsets.row_count
         self._byte_count = rowsets.byte_count
@@ -59,11 +54,10 @@ class RowSetsFold:
                 tuple(self._segments),
                 tuple(self._added),
                 tuple(self._dropped),
-                self._vectors,
+                self._amended,
                 self._rowset_count,
                 self._row_count,
                 self._byte_count,
-                self._replaced,
             ),
         )
 
@@ -81,9 +75,9 @@ class RowSetsFold:
             check_partition(self.table, entry.partition_layout_id, entry.partition)
         except CorruptionError as error:
             self._refuse(f"adds RowSet {entry.object}: {error.message}")
-        rowset = LiveRowSet(self._take_ids(1), epoch, entry, vector)
+        rowset = LiveRowSet.of(self._take_ids(1), epoch, entry, vector)
         self._added.append(rowset)
-        self._count(1, rowset.row_count, entry.byte_count)
+        self._count(1, rowset.row_count, rowset.byte_count)
 
     def compact(self, epoch: int, operation: Compaction) -> None:
         """Replace RowSets by new ones that hold the same rows."""
@@ -124,10 +118,11 @@ class RowSetsFold:
         index = bisect_left(self._added, rowset, key=_by_id)
         if index < len(self._added) and self._added[index].id == rowset:
             found = self._added[index]
-            self._check_vector(rowset, vector, found.vector)
+            self._check_vector(rowset, vector, found.amendments.vector)
             if vector.cardinality > found.entry.rows:
                 self._refuse(f"deletes more rows than RowSet {rowset} has")
-            self._added[index] = replace(found, vector=vector)
+            amendments = replace(found.amendments, vector=vector)
+            self._added[index] = replace(found, amendments=amendments)
             self._count(0, self._added[index].row_count - found.row_count, 0)
         else:
             gone = self._set_segment_vector(rowset, vector)
@@ -145,14 +140,14 @@ class RowSetsFold:
         index = bisect_left(self._added, rowset, key=_by_id)
         if index < len(self._added) and self._added[index].id == rowset:
             found = self._added[index]
-            self._check_replaced(operation, holders(found.entry, columns))
-            after = replace(found, entry=with_replacement(found.entry, operation))
-            self._added[index] = after
-            self._count(0, 0, after.entry.byte_count - found.entry.byte_count)
+            self._check_replaced(operation, found.amendments.holders(columns))
+            self._added[index] = after = with_replacement(found, operation)
+            self._count(0, 0, after.byte_count - found.byte_count)
             return
         if self._in_dropped(rowset, rowset) or not self._spans(rowset, rowset):
             self._refuse(f"replaces a column of RowSet {rowset}, which does not exist")
-        self._replaced[rowset] = unsuperseded(self._replaced.get(rowset, ()), operation)
+        later = self._amended.get(rowset, NOTHING_LATER)
+        self._amended[rowset] = later.with_replacement(operation)
         self._count(0, 0, None if operation.predecessors else operation.replacement.bytes)
 
     def _check_replaced(self, operation: ReplaceColumn, current: Sequence[str]) -> None:
@@ -166,10 +161,11 @@ class RowSetsFold:
         """Return the number of newly deleted rows, or None if only a segment knows it."""
         if self._in_dropped(rowset, rowset) or not self._spans(rowset, rowset):
             self._refuse(f"deletes rows of RowSet {rowset}, which does not exist")
-        current = self._vectors.get(rowset)
+        later = self._amended.get(rowset, NOTHING_LATER)
+        current = later.vector
         if current:
             self._check_vector(rowset, vector, current)
-        self._vectors[rowset] = vector
+        self._amended[rowset] = replace(later, vector=vector)
         if current:
             return vector.cardinality - current.cardinality
         return vector.cardinality if vector.predecessor is None else None
@@ -190,7 +186,7 @@ class RowSetsFold:
         low = bisect_left(self._added, first, key=_by_id)
         high = bisect_right(self._added, last, key=_by_id)
         for rowset in self._added[low:high]:
-            self._count(-1, -rowset.row_count, -rowset.entry.byte_count)
+            self._count(-1, -rowset.row_count, -rowset.byte_count)
         del self._added[low:high]
         stored = last - first + 1 - (high - low)
         if stored:
@@ -206,9 +202,7 @@ class RowSetsFold:
         whole = not any(_overlap(r, s) for r in self._dropped for s in gone)
         if whole and sum(s.segment.rowset_count for s in gone) == count:
             for segment in gone:
-                rows = None if _within(self._vectors, segment) else -segment.live_row_count
-                wider = _within(self._replaced, segment)
-                self._count(0, rows, None if wider else -segment.segment.byte_count)
+                self._count_gone(segment)
         else:
             self._count(0, None, None)
         if gone:
@@ -216,14 +210,19 @@ class RowSetsFold:
             # A range without any remaining segment means nothing any more.
             dropped = [r for r in dropped if any(_overlap(r, s) for s in self._segments)]
         self._dropped = dropped
-        if self._vectors:
-            self._vectors = {k: v for k, v in self._vectors.items() if not first <= k <= last}
-        if self._replaced:
-            self._replaced = {k: v for k, v in self._replaced.items() if not first <= k <= last}
+        if self._amended:
+            self._amended = {k: v for k, v in self._amended.items() if not first <= k <= last}
+
+    def _count_gone(self, segment: EntrySegmentRef) -> None:
+        """Subtract the counts of a segment, whose RowSets were all live, before it is removed."""
+        later = [each for k, each in self._amended.items() if segment.holds(k)]
+        rows = None if any(each.vector for each in later) else -segment.live_row_count
+        wider = any(each.replaced for each in later)
+        self._count(0, rows, None if wider else -segment.segment.byte_count)
 
     def _forget_if_empty(self) -> None:
         if not self._rowset_count:
-            self._segments, self._dropped, self._vectors, self._replaced = [], [], {}, {}
+            self._segments, self._dropped, self._amended = [], [], {}
             self._row_count = self._byte_count = 0
 
     def _in_dropped(self, first: int, last: int) -> bool:
@@ -255,10 +254,6 @@ class RowSetsFold:
 
 def _plus(total: int | None, change: int | None) -> int | None:
     return None if total is None or change is None else total + change
-
-
-def _within(ids: Iterable[int], segment: EntrySegmentRef) -> bool:
-    return any(segment.first_id <= each <= segment.last_id for each in ids)
 
 
 def _covered(ranges: Sequence[tuple[int, int]], segment: EntrySegmentRef) -> bool:

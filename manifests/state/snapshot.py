@@ -19,21 +19,47 @@ from colonnade.manifests.model.entries import (
     RowSetEntry,
     SortField,
 )
-from colonnade.manifests.model.named_objects import rowset_objects
-from colonnade.manifests.model.operations import Anchor, AnchorList, Lease, Pin, ReplaceColumn
+from colonnade.manifests.model.operations import Anchor, AnchorList, Lease, Pin
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.model.slot_blocks import SlotBlocks
 from colonnade.manifests.object_names import table_prefix
+from colonnade.manifests.state.amendments import UNAMENDED, Amendments, LaterAmendments
 
 
 @dataclass(frozen=True, slots=True)
 class LiveRowSet:
-    """One live RowSet of a table: its id, the epoch that added it, and its deleted rows."""
+    """One live RowSet of a table: its id, the epoch that added it, and what came to it since.
+
+    `entry` describes the RowSet as it was written, without `replacements`. Only its statistics are
+    those of the current values. Everything that changes in a RowSet later is in `amendments`.
+    """
 
     id: int
     epoch: int
     entry: RowSetEntry
-    vector: DeletionVectorEntry | None = None
+    amendments: Amendments
+
+    def __post_init__(self) -> None:
+        assert self.entry.replacements is None, "LiveRowSet.of takes an entry with replacements."
+
+    @classmethod
+    def of(
+        cls, number: int, epoch: int, stored: RowSetEntry, vector: DeletionVectorEntry | None
+    ) -> LiveRowSet:
+        """Return the RowSet of an entry and a deletion vector that the log stores side by side."""
+        if stored.replacements is None:
+            entry = stored
+        else:
+            entry = stored.model_copy(update={"replacements": None})
+        return cls(number, epoch, entry, Amendments(vector, stored.replacements or ()))
+
+    @property
+    def stored_entry(self) -> RowSetEntry:
+        """The entry as the log stores it: with the replaced columns, without the vector."""
+        replacements = self.amendments.replacements
+        if not replacements:
+            return self.entry
+        return self.entry.model_copy(update={"replacements": replacements})
 
     @property
     def row_count(self) -> int:
@@ -43,11 +69,25 @@ class LiveRowSet:
     @property
     def deleted_count(self) -> int:
         """The number of deleted rows."""
-        return self.vector.cardinality if self.vector else 0
+        return self.amendments.deleted_count
+
+    @property
+    def byte_count(self) -> int:
+        """The stored bytes, including those of replaced columns."""
+        return self.entry.bytes + self.amendments.byte_count
 
     def objects(self) -> Iterator[str]:
         """Yield the ids of all objects that store the RowSet and what changed in it since."""
-        return rowset_objects(self.entry, self.vector)
+        yield self.entry.object
+        yield from self.amendments.objects()
+
+
+def as_written(entry: RowSetEntry, number: int = 0) -> LiveRowSet:
+    """Return a RowSet that was just written, and that no epoch has added yet.
+
+    `number` stands for its id. Requires an entry without replacements.
+    """
+    return LiveRowSet(number, 0, entry, UNAMENDED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +108,18 @@ class EntrySegmentRef:
         """The number of rows that were live when the segment was written."""
         return self.segment.row_count - self.segment.deleted_count
 
+    def holds(self, rowset: int) -> bool:
+        """Return whether an id is between the first and the last id of the segment."""
+        return self.first_id <= rowset <= self.last_id
+
 
 @dataclass(frozen=True, slots=True)
 class RowSets:
     """The live RowSets of a table: RowSets in segments, then RowSets that later epochs added.
 
-    Three fields record changes to RowSets in segments since the segments were written. `dropped`
-    has inclusive ranges of ids, which ascend and are not adjacent. `vectors` has deletion vectors
-    by RowSet id. `replaced_columns` has them by RowSet id, in the order of replacement.
+    Two fields record changes to RowSets in segments since the segments were written. `dropped` has
+    inclusive ranges of ids, which ascend and are not adjacent. `amended` has amendments by RowSet
+    id.
 
     `row_count` counts live rows, `byte_count` stored bytes. They are None if counting would require
     reading segments. That happens when part of a segment was dropped, or a vector or replaced
@@ -85,11 +129,10 @@ class RowSets:
     segments: tuple[EntrySegmentRef, ...] = ()
     added: tuple[LiveRowSet, ...] = ()
     dropped: tuple[tuple[int, int], ...] = ()
-    vectors: Mapping[int, DeletionVectorEntry] = field(default_factory=dict)
+    amended: Mapping[int, LaterAmendments] = field(default_factory=dict)
     rowset_count: int = 0
     row_count: int | None = 0
     byte_count: int | None = 0
-    replaced_columns: Mapping[int, tuple[ReplaceColumn, ...]] = field(default_factory=dict)
 
 
 class BatchMap(Mapping[str, int], abc.ABC):

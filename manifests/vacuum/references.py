@@ -25,7 +25,7 @@ from colonnade.manifests.errors import NotFoundError
 from colonnade.manifests.log.reader import LogReader
 from colonnade.manifests.model.named_objects import named_objects
 from colonnade.manifests.model.operations import AddRowSets, Anchor, AnchorList
-from colonnade.manifests.state.snapshot import EntrySegmentRef, Snapshot, TableState
+from colonnade.manifests.state.snapshot import EntrySegmentRef, RowSets, Snapshot, TableState
 from colonnade.manifests.store.base import ObjectStore
 from colonnade.manifests.vacuum.copies import Parts
 
@@ -105,18 +105,20 @@ class StateObjects:
 def _names_of(store: ObjectStore, users: Sequence[tuple[TableState, EntrySegmentRef]]) -> set[str]:
     """Return the objects of the RowSets in one segment that are live in one of the states."""
     # A state with newly replaced columns is folded from epochs, so that its tables have columns.
-    whole = next((each for each in users if each[0].rowsets.replaced_columns), None)
+    whole = next((each for each in users if _has_replaced(each[0].rowsets)), None)
     if whole is not None:
         block = read_entry_segment(store, *whole)
         states = [user.rowsets for user, _ in users]
-        blocks = [
-            block.updated(each.dropped, each.vectors, each.replaced_columns) for each in states
-        ]
+        blocks = [block.updated(each.dropped, each.amended) for each in states]
         return {name for each in blocks for name in each.object_ids()}
     found = read_segment_objects(store, users[0][1])
     return {
-        name for user, _ in users for name in found.live(user.rowsets.dropped, user.rowsets.vectors)
+        name for user, _ in users for name in found.live(user.rowsets.dropped, user.rowsets.amended)
     }
+
+
+def _has_replaced(rowsets: RowSets) -> bool:
+    return any(each.replaced for each in rowsets.amended.values())
 
 
 def _use(table: TableState, ref: EntrySegmentRef) -> _Use:
@@ -124,16 +126,7 @@ def _use(table: TableState, ref: EntrySegmentRef) -> _Use:
     return (
         (first, last),
         tuple((a, b) for a, b in rowsets.dropped if a <= last and first <= b),
-        tuple(
-            sorted((r, v.object) for r, v in rowsets.vectors.items() if first <= r <= last),
-        ),
-        tuple(
-            sorted(
-                (rowset, *(each.replacement.object for each in operations))
-                for rowset, operations in rowsets.replaced_columns.items()
-                if first <= rowset <= last
-            )
-        ),
+        tuple(sorted((r, *each.objects()) for r, each in rowsets.amended.items() if ref.holds(r))),
     )
 
 
@@ -170,7 +163,7 @@ def _read_but(store: ObjectStore, table: TableState, shared: set[str]) -> set[st
     for ref in rowsets.segments:
         if ref.segment.object not in shared:
             block = read_entry_segment(store, table, ref)
-            live = block.updated(rowsets.dropped, rowsets.vectors, rowsets.replaced_columns)
+            live = block.updated(rowsets.dropped, rowsets.amended)
             found.update(live.object_ids())
     return found
 

@@ -90,7 +90,7 @@ def _rowsets(table: ArrowTable) -> Iterator[Row]:
             rowset.epoch,
             entry.rows,
             entry.rows - rowset.row_count,
-            entry.byte_count,
+            rowset.byte_count,
             entry.schema_id,
             entry.unsynced,
             partition_text(table.state, entry),
@@ -110,7 +110,7 @@ def _partitions(table: ArrowTable) -> Iterator[Row]:
             len(rowsets),
             rows,
             rows - sum(rowset.row_count for rowset in rowsets),
-            sum(rowset.entry.byte_count for rowset in rowsets),
+            sum(rowset.byte_count for rowset in rowsets),
         )
 
 

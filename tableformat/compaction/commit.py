@@ -44,7 +44,7 @@ def _operation(job: CompactionJob, outcome: CompactionOutcome) -> Compaction:
     return Compaction(
         table=job.target.table,
         inputs=tuple(
-            CompactionInput(rowset=each.id, rows=each.entry.rows, vector=each.vector)
+            CompactionInput(rowset=each.id, rows=each.entry.rows, vector=each.amendments.vector)
             for each in job.sources
         ),
         outputs=tuple(CompactionOutput(rowset=entry) for entry in outcome.outputs),

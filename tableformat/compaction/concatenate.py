@@ -70,6 +70,6 @@ def _with_choice(
 def _loose(source: Source, full_rows: int) -> NDArray[np.bool_]:
     """Return which stretches should be decoded, unless no neighbour can be joined."""
     rows = source.rows
-    size = source.rowset.entry.byte_count * rows // source.rowset.entry.rows
+    size = source.rowset.byte_count * rows // source.rowset.entry.rows
     loose: NDArray[np.bool_] = (source.deleted > 0) | ((rows < full_rows) & (size < _COPIED_BYTES))
     return loose

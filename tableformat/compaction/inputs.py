@@ -118,7 +118,7 @@ class Inputs:
             gone: Rows = np.zeros(0, np.int64)
             if deleted_rows is not None:
                 gone = np.asarray(deleted_rows.rows.to_array(), np.int64)
-            reader = RowSetReader(self.store, prefix, rowset.entry)
+            reader = RowSetReader(self.store, prefix, rowset)
             self.contents.add(rowset.entry, reader.statistics(fields))
             cuts = np.array(cut_rows(rowset.entry), np.int64)
             before = np.searchsorted(gone, cuts)

@@ -118,10 +118,8 @@ def _narrowed(group: CompactionGroup, live: Mapping[int, LiveRowSet]) -> Compact
         "rowsets": tuple(each.id for each in left),
         "rows": sum(each.entry.rows for each in left),
         "deleted_rows": deleted,
-        "bytes_in": sum(each.entry.byte_count for each in left),
-        "bytes_out": sum(
-            each.entry.byte_count * each.row_count // each.entry.rows for each in left
-        ),
+        "bytes_in": sum(each.byte_count for each in left),
+        "bytes_out": sum(each.byte_count * each.row_count // each.entry.rows for each in left),
     }
     return group.model_copy(update=counts)
 

@@ -80,7 +80,7 @@ class DamagedRowSet:
     @cached_property
     def _reader(self) -> RowSetReader | None:
         try:
-            return RowSetReader(self.store, self.table.prefix, self.rowset.entry)
+            return RowSetReader(self.store, self.table.prefix, self.rowset)
         except CorruptionError:
             return None
 

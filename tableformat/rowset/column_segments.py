@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.state.replaced_columns import stored_as
+from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.rowset.adapt import absent_statistics
 from colonnade.tableformat.rowset.block import BlockEntry
@@ -49,20 +50,20 @@ class _Replaced:
 
 
 class ColumnSegments:
-    """The column segments of a RowSet. Creating one reads and verifies the RowSet's footer.
+    """The current column segments of a RowSet. Creating one reads and verifies its footer.
 
     The footer of a replacement is read when one of its columns is opened. `cuts` are the first rows
     of the stretches, and the row count. Raises CorruptionError when a footer does not match the
     log, and StoreError.
     """
 
-    def __init__(self, store: ObjectStore, prefix: str, entry: RowSetEntry) -> None:
-        self._entry = entry
+    def __init__(self, store: ObjectStore, prefix: str, rowset: LiveRowSet) -> None:
+        self._entry = entry = rowset.entry
         self._source = RowSetSource(store, prefix, entry)
         self._segments = self._source.footer().columns
         self._replaced = {
             column: each
-            for replacement in entry.replacements or ()
+            for replacement in rowset.amendments.replacements
             for each in [_Replaced(store, prefix, stored_as(entry, replacement))]
             for column in replacement.columns
         }

@@ -12,6 +12,7 @@ def read_deleted(store: ObjectStore, prefix: str, rowset: LiveRowSet) -> Deletio
 
     Costs at most one read. Raises CorruptionError that names the vector, and StoreError.
     """
-    if rowset.vector is None:
+    vector = rowset.amendments.vector
+    if vector is None:
         return None
-    return read_deletion_vector(store, prefix, rowset.vector, rowset.entry.rows)
+    return read_deletion_vector(store, prefix, vector, rowset.entry.rows)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.schema import SchemaField
+from colonnade.manifests.state.snapshot import as_written
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.rowset.block_statistics import Statistics, contradiction, merge
 from colonnade.tableformat.rowset.reader import RowSetReader
@@ -55,7 +56,7 @@ def read_back(
     """
     found = Contents()
     for entry in entries:
-        reader = RowSetReader(store, prefix, entry)
+        reader = RowSetReader(store, prefix, as_written(entry))
         rows = 0
         for stretch in reader.read_stored(fields, window_bytes=_WINDOW_BYTES):
             reader.verify(fields, stretch)

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from colonnade.manifests.arrays.bounds import BoundsTable, Keep
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.rowset.adapt import absent_statistics, adapt
 from colonnade.tableformat.rowset.block import decode_block, understated
@@ -39,14 +39,15 @@ _NO_BYTES = memoryview(b"")
 
 
 class RowSetReader:
-    """Reads one RowSet. Creating one reads and verifies its footer.
+    """Reads one RowSet with the current values of its columns. Deleted rows are read too.
 
-    The footers of replacements are read when their columns are. Raises CorruptionError when the
-    footer does not match the log, and StoreError.
+    Creating a reader reads and verifies the RowSet's footer. The footers of replacements are read
+    when their columns are. Raises CorruptionError when a footer does not match the log, and
+    StoreError.
     """
 
-    def __init__(self, store: ObjectStore, prefix: str, entry: RowSetEntry) -> None:
-        self._segments = ColumnSegments(store, prefix, entry)
+    def __init__(self, store: ObjectStore, prefix: str, rowset: LiveRowSet) -> None:
+        self._segments = ColumnSegments(store, prefix, rowset)
         self._cuts = self._segments.cuts
 
     def read(

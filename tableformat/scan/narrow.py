@@ -25,7 +25,7 @@ def narrow_plan(store: ObjectStore, plan: ScanPlan) -> ScanPlan:
     keep = partial(prune, predicate)
 
     def narrowed(scan: RowSetScan) -> RowSetScan:
-        reader = RowSetReader(store, plan.prefix, scan.rowset.entry)
+        reader = RowSetReader(store, plan.prefix, scan.rowset)
         ranges = reader.matching_ranges(columns, scan.ranges, keep)
         return scan.model_copy(update={"ranges": ranges})
 

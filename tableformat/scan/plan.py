@@ -51,8 +51,8 @@ class RowSetScan(Model):
     @property
     def byte_count(self) -> int:
         """Estimated stored bytes of the ranges, over all columns."""
-        entry = self.rowset.entry
-        return max(1, entry.byte_count * self.row_count // entry.rows)
+        rowset = self.rowset
+        return max(1, rowset.byte_count * self.row_count // rowset.entry.rows)
 
 
 class ScanPlan(Model):
@@ -209,7 +209,7 @@ def _pieces(whole: RowSetScan, target_bytes: int) -> Iterator[RowSetScan]:
         yield whole
         return
     entry = whole.rowset.entry
-    rows_wanted = max(1, target_bytes * entry.rows // entry.byte_count)
+    rows_wanted = max(1, target_bytes * entry.rows // whole.rowset.byte_count)
     cuts = cut_rows(entry)
     for first, last in whole.ranges:
         start = first

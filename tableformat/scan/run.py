@@ -58,7 +58,7 @@ def _read_rowsets(store: ObjectStore, plan: ScanPlan) -> Iterator[pa.RecordBatch
     fields = [field for field in plan.table_schema.fields if field.name in needed]
     output = arrow_schema(plan.output_schema)
     for scan in plan.rowsets:
-        reader = RowSetReader(store, plan.prefix, scan.rowset.entry)
+        reader = RowSetReader(store, plan.prefix, scan.rowset)
         deleted = read_deleted(store, plan.prefix, scan.rowset)
         for first_row, batch in reader.read(
             fields,

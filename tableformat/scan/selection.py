@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from pyroaring import BitMap, FrozenBitMap
 
 from colonnade.manifests.arrays.bounds import bounds_table
-from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import ObjectStore
@@ -101,7 +100,7 @@ def stored_matches(
     """
     fields = [field for field in table.schema.fields if field.id in predicate.column_ids]
     found = BitMap()
-    batches = RowSetReader(store, table.prefix, rowset.entry).read(
+    batches = RowSetReader(store, table.prefix, rowset).read(
         fields,
         keep=partial(prune, predicate),
         keep_columns=predicate.column_ids,
@@ -138,21 +137,21 @@ def read_selected(
     CorruptionError, StoreError.
     """
     numbers = selected_numbers(store, table, selection)
-    yield from read_numbered(store, table.prefix, selection.rowset.entry, numbers, schema)
+    yield from read_numbered(store, table.prefix, selection.rowset, numbers, schema)
 
 
 def read_numbered(
     store: ObjectStore,
     prefix: str,
-    entry: RowSetEntry,
+    rowset: LiveRowSet,
     numbers: NDArray[np.int64],
     schema: TableSchema,
 ) -> Iterator[tuple[NDArray[np.int64], pa.RecordBatch]]:
     """Yield rows of a RowSet in batches by their ascending numbers, like `read_selected`."""
-    cuts = np.array(cut_rows(entry))
+    cuts = np.array(cut_rows(rowset.entry))
     stretches = np.unique(np.searchsorted(cuts, numbers, side="right") - 1)
     ranges = [(int(cuts[i]), int(cuts[i + 1])) for i in stretches]
-    reader = RowSetReader(store, prefix, entry)
+    reader = RowSetReader(store, prefix, rowset)
     for first_row, batch in reader.read(schema.fields, ranges=ranges):
         low, high = np.searchsorted(numbers, (first_row, first_row + batch.num_rows))
         chosen = numbers[low:high]

@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 import pyarrow as pa
 
 from colonnade.manifests.commit.change import KeyGuard
-from colonnade.manifests.model.entries import RowSetEntry
-from colonnade.manifests.state.snapshot import TableState
+from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.statements.keys import KeySet
@@ -22,33 +21,33 @@ from colonnade.tableformat.statements.keys import KeySet
 def guard_keys(store: ObjectStore, table: TableState, inserted: Callable[[], KeySet]) -> KeyGuard:
     """Return a guard of keys, which are computed only if a concurrent writer added RowSets."""
 
-    def meets(entries: Sequence[RowSetEntry]) -> list[RowSetEntry]:
-        return _holding(store, table, entries, inserted()) if entries else []
+    def meets(rowsets: Sequence[LiveRowSet]) -> list[LiveRowSet]:
+        return _holding(store, table, rowsets, inserted()) if rowsets else []
 
     return KeyGuard(table.id, meets)
 
 
 def guard_any(table: TableState) -> KeyGuard:
     """Return a guard without keys: any RowSet added since is a conflict."""
-    return KeyGuard(table.id, lambda entries: [entry for entry in entries if entry.rows])
+    return KeyGuard(table.id, lambda rowsets: [each for each in rowsets if each.entry.rows])
 
 
 def read_keys(
-    store: ObjectStore, prefix: str, entry: RowSetEntry, keys: KeySet
+    store: ObjectStore, prefix: str, rowset: LiveRowSet, keys: KeySet
 ) -> Iterator[tuple[int, pa.RecordBatch]]:
     """Read the key columns of the blocks of a RowSet that may hold one of the keys."""
-    return RowSetReader(store, prefix, entry).read(
+    return RowSetReader(store, prefix, rowset).read(
         keys.fields, keep=keys.keep, keep_columns=[field.id for field in keys.fields]
     )
 
 
 def _holding(
-    store: ObjectStore, table: TableState, entries: Sequence[RowSetEntry], keys: KeySet
-) -> list[RowSetEntry]:
+    store: ObjectStore, table: TableState, rowsets: Sequence[LiveRowSet], keys: KeySet
+) -> list[LiveRowSet]:
     """Return the RowSets that hold one of the keys, in live or deleted rows."""
     return [
-        entry
-        for entry in entries
+        each
+        for each in rowsets
         if len(keys.codes[-1])
-        and any((keys.find(b) >= 0).any() for _, b in read_keys(store, table.prefix, entry, keys))
+        and any((keys.find(b) >= 0).any() for _, b in read_keys(store, table.prefix, each, keys))
     ]

@@ -11,7 +11,7 @@ from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.text_policy import text_policy
-from colonnade.manifests.state.snapshot import LiveRowSet, TableState
+from colonnade.manifests.state.snapshot import TableState, as_written
 from colonnade.tableformat.predicate import BoundPredicate, Predicate, bind, evaluate, from_json
 from colonnade.tableformat.scan.selection import select_rows
 from colonnade.tableformat.statements.delete import find_rows
@@ -49,7 +49,7 @@ def written_overwrite(
     Raises the errors of `evaluate_overwrite_where`.
     """
     where = from_json(job.where)
-    written = [LiveRowSet(number, 0, entry) for number, entry in enumerate(entries)]
+    written = [as_written(entry, number) for number, entry in enumerate(entries)]
     outside = sum(entry.rows for entry in entries) - sum(
         each.count for each in select_rows(log.store, table, written, where)
     )

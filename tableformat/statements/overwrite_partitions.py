@@ -98,7 +98,7 @@ def _overwritten_rows(
     columns = {field.column: table.schema.by_id(field.column) for field in fields}
     sources = TableSchema(fields=tuple(columns.values()))
     found = BitMap()
-    reader = RowSetReader(store, table.prefix, rowset.entry)
+    reader = RowSetReader(store, table.prefix, rowset)
     for first_row, batch in reader.read(sources.fields):
         arrays = dict(zip(columns, to_storage(batch, sources), strict=True))
         codes, partitions = divide(fields, sources, arrays)

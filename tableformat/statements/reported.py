@@ -28,7 +28,7 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import Count, RowSetEntry, RowSetNumber
 from colonnade.manifests.model.operations import RowKind
 from colonnade.manifests.model.schema import Model, TableSchema
-from colonnade.manifests.state.snapshot import TableState
+from colonnade.manifests.state.snapshot import TableState, as_written
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.statements.key_guard import guard_any, guard_keys
@@ -168,7 +168,7 @@ def _inserted_rows(
 ) -> Iterable[pa.RecordBatch]:
     before = 0
     for entry in report.rowsets:
-        reader = RowSetReader(store, table.prefix, entry)
+        reader = RowSetReader(store, table.prefix, as_written(entry))
         for first_row, batch in reader.read(columns.fields):
             first = before + first_row
             numbers = numbers_between(report.inserted, first, first + batch.num_rows)

@@ -128,13 +128,13 @@ def _is_cheaper(
 ) -> bool:
     """Return whether whole columns take fewer bytes than `count` rows with all their columns."""
     entry = rowset.entry
-    rows_cost = (entry.byte_count - entry.footer.length) * count // entry.rows
+    rows_cost = (rowset.byte_count - entry.footer.length) * count // entry.rows
     least = log.limits.in_place_bytes
     if rows_cost <= least:
         return False
-    stored, found = ColumnSegments(log.store, table.prefix, entry).stored_bytes(columns)
+    stored, found = ColumnSegments(log.store, table.prefix, rowset).stored_bytes(columns)
     # A column that was added later has no bytes yet. It is assumed to be of average size.
-    missing = (len(columns) - found) * entry.byte_count // len(table.schema.fields)
+    missing = (len(columns) - found) * rowset.byte_count // len(table.schema.fields)
     return stored + missing + least < rows_cost
 
 
@@ -182,7 +182,7 @@ def _stretches(
     if len(numbers) < rowset.entry.rows:
         read.update(values.values)
     fields = [field for field in table.schema.fields if field.id in read]
-    for first_row, batch in RowSetReader(store, table.prefix, rowset.entry).read(fields):
+    for first_row, batch in RowSetReader(store, table.prefix, rowset).read(fields):
         low, high = np.searchsorted(numbers, (first_row, first_row + batch.num_rows))
         chosen = numbers[low:high] - first_row
         if len(chosen) == batch.num_rows:

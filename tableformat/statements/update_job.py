@@ -176,7 +176,7 @@ class _Task:
             yield from ((first, end, None) for first, end in pairwise(cuts))
             return
         targets = self._job.targets
-        reader = RowSetReader(self.store, self._place.prefix, entry)
+        reader = RowSetReader(self.store, self._place.prefix, changed.rowset)
         for first, batch in reader.read(targets.fields):
             yield first, first + batch.num_rows, to_storage(batch, targets)
 
@@ -199,7 +199,7 @@ class _Task:
         values = self._conformed(rows)
         schema = self._job.write.target.table_schema
         prefix = self._place.prefix
-        for chosen, batch in read_numbered(self.store, prefix, rowset.entry, numbers, schema):
+        for chosen, batch in read_numbered(self.store, prefix, rowset, numbers, schema):
             low, high = np.searchsorted(numbers, (chosen[0], chosen[-1] + 1))
             new = dict(zip(values.schema.names, values.slice(low, high - low).columns, strict=True))
             columns = [new.get(name, batch.column(name)) for name in schema.names]

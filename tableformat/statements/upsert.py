@@ -78,7 +78,7 @@ def _find(
     """Return the live rows that have one of the keys, and the source row of each."""
     rows: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
     found = list(rows)
-    for first_row, batch in read_keys(store, table.prefix, rowset.entry, keys):
+    for first_row, batch in read_keys(store, table.prefix, rowset, keys):
         place = keys.find(batch)
         hits = np.flatnonzero(place >= 0)
         rows.append(first_row + hits)

@@ -270,5 +270,6 @@ def _operations(log: Log, now: TableState, then: TableState, epoch: int) -> list
 
 
 def _again(table: str, rowset: LiveRowSet) -> AddRowSet:
-    vector = rowset.vector and rowset.vector.model_copy(update={"predecessor": None})
-    return AddRowSet(table=table, rowset=rowset.entry, vector=vector)
+    vector = rowset.amendments.vector
+    first = vector and vector.model_copy(update={"predecessor": None})
+    return AddRowSet(table=table, rowset=rowset.stored_entry, vector=first)

@@ -11,10 +11,10 @@ from colonnade.manifests.commit.change import KeyGuard, RowsGone, TableRead
 from colonnade.manifests.commit.rebase.targets import all_rows, id_ranges
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.deletion_vector import DeletionVector
-from colonnade.manifests.model.entries import DeletionVectorEntry, RowSetEntry
+from colonnade.manifests.model.entries import DeletionVectorEntry
 from colonnade.manifests.model.operations import AddRowSet, DropRowSet, Operation, ReplaceColumn
 from colonnade.manifests.state.replaced_columns import with_replacement
-from colonnade.manifests.state.snapshot import LiveRowSet, TableState
+from colonnade.manifests.state.snapshot import LiveRowSet, TableState, as_written
 from colonnade.tableformat.statements.statement import Statement
 
 NO_ROWS = FrozenBitMap()
@@ -22,9 +22,12 @@ NO_ROWS = FrozenBitMap()
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """A RowSet that the transaction added, and the rows that it deleted from it since."""
+    """A RowSet that the transaction added, and the rows that it deleted from it since.
 
-    entry: RowSetEntry
+    The vector of `gone` is written at the end, so that the RowSet itself has none.
+    """
+
+    rowset: LiveRowSet
     gone: FrozenBitMap
 
 
@@ -76,11 +79,11 @@ class TableWork:
             elif isinstance(op, ReplaceColumn):
                 own = added[op.rowset - self.first_own]
                 added[op.rowset - self.first_own] = replace(
-                    own, entry=with_replacement(own.entry, op)
+                    own, rowset=with_replacement(own.rowset, op)
                 )
         # A RowSet without live rows is not added, so the ids of later ones decrease.
-        kept = [each for each in added if len(each.gone) < each.entry.rows]
-        kept += [Added(op.rowset, NO_ROWS) for op in statement.ops if isinstance(op, AddRowSet)]
+        kept = [each for each in added if len(each.gone) < each.rowset.entry.rows]
+        kept += _added(statement)
         return replace(
             self,
             added=tuple(kept),
@@ -92,10 +95,9 @@ class TableWork:
 
     def _overwrite_all(self, statement: Statement) -> TableWork:
         """Return this work with all earlier rows overwritten by the rows of a statement."""
-        entries = [op.rowset for op in statement.ops if isinstance(op, AddRowSet)]
         return replace(
             self,
-            added=tuple(Added(entry, NO_ROWS) for entry in entries),
+            added=tuple(_added(statement)),
             rows=(),
             columns=(),
             keys=(),
@@ -112,7 +114,7 @@ class TableWork:
             *(
                 AddRowSet(
                     table=self.table,
-                    rowset=each.entry,
+                    rowset=each.rowset.stored_entry,
                     vector=write(DeletionVector(each.gone)) if each.gone else None,
                 )
                 for each in self.added
@@ -121,5 +123,10 @@ class TableWork:
 
 
 def _without(added: Added, gone: RowsGone) -> Added:
-    every = all_rows(added.entry.rows)
-    return Added(added.entry, every if gone.rows is None else added.gone | FrozenBitMap(gone.rows))
+    every = all_rows(added.rowset.entry.rows)
+    return Added(added.rowset, every if gone.rows is None else added.gone | FrozenBitMap(gone.rows))
+
+
+def _added(statement: Statement) -> list[Added]:
+    ops = (op for op in statement.ops if isinstance(op, AddRowSet))
+    return [Added(as_written(op.rowset), NO_ROWS) for op in ops]

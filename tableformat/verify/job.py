@@ -37,7 +37,7 @@ class VerifyJob(Model):
     @property
     def bytes(self) -> int:
         """The stored bytes of the RowSets."""
-        return sum(rowset.entry.byte_count for rowset in self.rowsets)
+        return sum(rowset.byte_count for rowset in self.rowsets)
 
     def open_store(self) -> ObjectStore:
         """Open the store of the database, on any machine."""
@@ -59,12 +59,12 @@ def plan_jobs(
     address: StoreAddress, depth: int, units: Sequence[Unit], count: int
 ) -> Iterator[VerifyJob]:
     """Divide RowSets into about `count` jobs of similar bytes, at least one for each table."""
-    share = sum(unit.rowset.entry.byte_count for unit in units) / count
+    share = sum(unit.rowset.byte_count for unit in units) / count
     taken: list[LiveRowSet] = []
     size = 0
     for at, unit in enumerate(units):
         taken.append(unit.rowset)
-        size += unit.rowset.entry.byte_count
+        size += unit.rowset.byte_count
         if size >= share or at + 1 == len(units) or units[at + 1].table is not unit.table:
             yield _job(address, depth, unit, taken)
             taken, size = [], 0

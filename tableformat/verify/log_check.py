@@ -276,9 +276,9 @@ def check_files(
     vectors have no files.
     """
     table, rowset, epoch = unit
-    prefix, vector = table.prefix, rowset.vector
+    prefix, vector = table.prefix, rowset.amendments.vector
     wanted: list[tuple[str, int, int | None]] = []
-    for entry in stored_parts(rowset.entry):
+    for entry in stored_parts(rowset):
         if entry.place == "packed":
             name = packed_name(prefix, entry.object)
             wanted.append((name, entry.bytes, sizes.get(name)))

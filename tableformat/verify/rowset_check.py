@@ -24,6 +24,7 @@ from colonnade.manifests.errors import (
 from colonnade.manifests.model.entries import ColumnStatistics, PartitionValues
 from colonnade.manifests.model.statistics import LOG_BOUND_LENGTH
 from colonnade.manifests.object_names import deletion_vector_name, footer_name
+from colonnade.manifests.state.amendments import UNAMENDED
 from colonnade.manifests.state.replaced_columns import stored_parts
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.store import ObjectStore
@@ -66,10 +67,12 @@ def _checks(
     store: ObjectStore, job: VerifyJob, rowset: LiveRowSet, stop: Stop
 ) -> Iterator[RowSetCheck]:
     """Yield the checks of a RowSet, and of each RowSet that replaces some of its columns."""
-    own, *others = stored_parts(rowset.entry)
-    yield RowSetCheck(store, job, replace(rowset, entry=own), stop)
-    for part, replacement in zip(others, rowset.entry.replacements or (), strict=True):
-        checked = LiveRowSet(rowset.id, rowset.epoch, part)
+    own, *others = stored_parts(rowset)
+    replacements = rowset.amendments.replacements
+    alone = LiveRowSet(rowset.id, rowset.epoch, own, replace(rowset.amendments, replacements=()))
+    yield RowSetCheck(store, job, alone, stop)
+    for part, replacement in zip(others, replacements, strict=True):
+        checked = LiveRowSet(rowset.id, rowset.epoch, part, UNAMENDED)
         yield RowSetCheck(store, job, checked, stop, replacement.columns)
 
 
@@ -127,7 +130,7 @@ class RowSetCheck:
 
     def _check_partition(self, source: RowSetSource, values: PartitionValues) -> None:
         """Check that the rows belong to the RowSet's partition. Requires that all can be read."""
-        reader = RowSetReader(self.store, self.job.prefix, self.rowset.entry)
+        reader = RowSetReader(self.store, self.job.prefix, self.rowset)
         fields = self.job.partition_layouts[self.rowset.entry.partition_layout_id - 1]
         row = first_astray(reader, self.job.table_schema, fields, values)
         if row is not None:
@@ -140,7 +143,7 @@ class RowSetCheck:
 
     def _check_order(self, source: RowSetSource) -> None:
         """Check that the rows are in the order of the sort key. Requires that all can be read."""
-        reader = RowSetReader(self.store, self.job.prefix, self.rowset.entry)
+        reader = RowSetReader(self.store, self.job.prefix, self.rowset)
         row = first_unsorted(reader, self.job.table_schema, self.job.sort_key)
         if row is not None:
             self._note(
@@ -151,7 +154,7 @@ class RowSetCheck:
             )
 
     def _check_vector(self) -> None:
-        vector = self.rowset.vector
+        vector = self.rowset.amendments.vector
         if vector is None:
             return
         prefix, rows = self.job.prefix, self.rowset.entry.rows

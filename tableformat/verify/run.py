@@ -229,7 +229,7 @@ def _older(
 def _identity(unit: Unit) -> tuple[str, str, str | None, tuple[str, ...]]:
     """What is read of a RowSet. Its id does not tell: it begins anew in a table made again."""
     table, rowset, _ = unit
-    vector, replacements = rowset.vector, rowset.entry.replacements or ()
+    vector, replacements = rowset.amendments.vector, rowset.amendments.replacements
     gone = None if vector is None else vector.model_dump_json()
     return table.id, rowset.entry.object, gone, tuple(each.object for each in replacements)
 
@@ -256,7 +256,7 @@ def _check_rowsets(
 ) -> tuple[list[Finding], int]:
     findings: list[Finding] = []
     read = done = 0
-    total = sum(unit.rowset.entry.byte_count for unit in units)
+    total = sum(unit.rowset.byte_count for unit in units)
     jobs = list(plan_jobs(address, depth, units, _JOBS_A_WORKER * place.workers))
     stop = Stop()
     with ThreadPoolExecutor(place.workers, "colonnade-verify") as pool:

@@ -17,7 +17,7 @@ from colonnade.manifests.ids import new_object_id
 from colonnade.manifests.model.deletion_vector import DeletionVector, write_deletion_vector
 from colonnade.manifests.model.operations import ReplaceColumn
 from colonnade.manifests.model.schema import SchemaField
-from colonnade.manifests.state.replaced_columns import holders, replacement_of
+from colonnade.manifests.state.replaced_columns import replacement_of
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.rowset.column import column_of
@@ -91,5 +91,5 @@ def write_replacement(
             sync=options.sync,
             inline_bytes=options.inline_vector_bytes,
         ),
-        predecessors=holders(entry, [column.id for column in columns]) or None,
+        predecessors=rowset.amendments.holders([column.id for column in columns]) or None,
     )

@@ -181,12 +181,12 @@ def _partial(store: ObjectStore, table: TableState, job_id: str, limits: Limits)
 
 def _uncounted(store: ObjectStore, table: TableState, job_id: str, limits: Limits) -> TableState:
     rowsets = table.rowsets
-    changed = rowsets.added or rowsets.dropped or rowsets.vectors or rowsets.replaced_columns
+    changed = rowsets.added or rowsets.dropped or rowsets.amended
     return _rewritten(store, table, job_id, limits) if changed else table
 
 
 def _without_vector(table: str, rowset: LiveRowSet) -> AddRowSet:
-    return AddRowSet(table=table, rowset=rowset.entry)
+    return AddRowSet(table=table, rowset=rowset.stored_entry)
 
 
 def _of_head_only(log: LogReader, head: Snapshot, floor: int, states: object) -> set[str]:

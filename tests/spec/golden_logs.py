@@ -210,7 +210,13 @@ def described(log: LogReader, state: Snapshot) -> dict[str, Any]:
                 "comment": table.comment,
                 "epochs": [table.created_epoch, table.changed_epoch],
                 "rowsets": [
-                    [each.id, each.epoch, each.row_count, plain(each.entry), plain(each.vector)]
+                    [
+                        each.id,
+                        each.epoch,
+                        each.row_count,
+                        plain(each.stored_entry),
+                        plain(each.amendments.vector),
+                    ]
                     for each in log.read_rowsets(table)
                 ],
             }

@@ -94,7 +94,7 @@ def write(writer: Writer) -> None:
     commit("update", replace(3, replacement(23, 2), changed=bitmap(writer.store, *range(0, 40, 3))))
     live = writer.live()
     dropped = DropRowSet(table=ORDERS, rowsets=((0, 3),))
-    again = [AddRowSet(table=ORDERS, rowset=live[number].entry) for number in (0, 1)]
+    again = [AddRowSet(table=ORDERS, rowset=live[number].stored_entry) for number in (0, 1)]
     commit("restore", dropped, Restore(table=ORDERS, epoch=6), *again)
     commit("update", replace(4, replacement(24, 2, 5), predecessors=(f"{20:032x}", f"{22:032x}")))
     commit("update", replace(5, replacement(25, 1)))

@@ -24,6 +24,7 @@ from colonnade.manifests.model.deletion_vector import (
 )
 from colonnade.manifests.model.entries import DeletionVectorEntry, RowSetEntry
 from colonnade.manifests.model.schema import ArrayType, SchemaField, TableSchema
+from colonnade.manifests.state.snapshot import as_written
 from colonnade.manifests.store import LocalStore, MemoryStore, ObjectStore
 from colonnade.tableformat.rowset.block import ENCODINGS
 from colonnade.tableformat.rowset.bloom_filter import hash_rows, members
@@ -144,14 +145,14 @@ def objects(store: ObjectStore, object_id: ObjectId | str) -> dict[str, bytes]:
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_an_earlier_rowset_is_read(folder: str, place: str) -> None:
     version = FOLDERS[folder]
-    reader = RowSetReader(golden_store(folder), "", entry_of(folder, place))
+    reader = RowSetReader(golden_store(folder), "", as_written(entry_of(folder, place)))
     found = reader.read(golden_schema(version).fields)
     assert identical(pa.concat_batches([batch for _, batch in found]), golden_rows(version))
 
 
 @pytest.mark.parametrize("folder", WRITTEN)
 def test_the_newest_rowsets_hold_every_encoding(folder: str) -> None:
-    segments = ColumnSegments(golden_store(folder), "", entry_of(folder, "directory"))
+    segments = ColumnSegments(golden_store(folder), "", as_written(entry_of(folder, "directory")))
     fields = golden_schema(FOLDERS[folder]).fields
     opened = [segments.open(column_of(field)) for field in fields]
     found = {entry.encoding for each in opened if each for entry in each.index.entries}
@@ -160,7 +161,7 @@ def test_the_newest_rowsets_hold_every_encoding(folder: str) -> None:
 
 @pytest.mark.parametrize("place", PLACES)
 def test_the_filters_of_an_earlier_rowset_hold_its_values(place: str) -> None:
-    reader = RowSetReader(golden_store("rowset-v3"), "", entry_of("rowset-v3", place))
+    reader = RowSetReader(golden_store("rowset-v3"), "", as_written(entry_of("rowset-v3", place)))
     columns = [column_of(golden_schema(3).by_id(each)) for each in BLOOM_COLUMNS[3]]
     fields = golden_schema(3).fields
     found = set()

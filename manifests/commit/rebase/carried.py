@@ -343,8 +343,9 @@ def _begin_targets(
     targets: dict[str, dict[int, TargetRowSet]] = {}
 
     def target_of(table: str, rowset: LiveRowSet) -> TargetRowSet:
-        gone = vectors.rows(table, rowset.vector)
-        found = Found(rowset.id, rowset.entry.rows, gone, rowset.vector)
+        vector = rowset.amendments.vector
+        gone = vectors.rows(table, vector)
+        found = Found(rowset.id, rowset.entry.rows, gone, vector)
         return targets.setdefault(table, {}).get(rowset.id) or TargetRowSet(found, ())
 
     for each in change.rows:

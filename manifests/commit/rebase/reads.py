@@ -16,7 +16,6 @@ from colonnade.manifests.commit.change import Change, TableRead
 from colonnade.manifests.commit.rebase.targets import conflict, ids_of, numbered
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.log.reader import LogReader
-from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.operations import (
     AddDeletionVector,
     AddRowSet,
@@ -28,7 +27,7 @@ from colonnade.manifests.model.operations import (
     ReplaceColumn,
 )
 from colonnade.manifests.state.replaced_columns import with_replacement
-from colonnade.manifests.state.snapshot import EntrySegmentRef, Snapshot, TableState
+from colonnade.manifests.state.snapshot import EntrySegmentRef, LiveRowSet, Snapshot, TableState
 
 ISOLATION = "isolation"
 """The table property with the isolation level."""
@@ -77,36 +76,36 @@ def _is_serializable(base: Snapshot, table: TableState) -> bool:
     return "serializable" in (planned.properties.get(ISOLATION), table.properties.get(ISOLATION))
 
 
-def _added(before: Snapshot, table: TableState, theirs: Epoch, log: LogReader) -> list[RowSetEntry]:
+def _added(before: Snapshot, table: TableState, theirs: Epoch, log: LogReader) -> list[LiveRowSet]:
     """Return the RowSets that an epoch adds to a table.
 
     The outputs of compactions are not among them, and nothing that a renumbering adds again.
     """
-    found: list[RowSetEntry] = []
+    found: list[LiveRowSet] = []
     if any(isinstance(op, Renumber) and op.table == table.id for op in theirs.ops):
         return found
     for operation, first in numbered(before, theirs):
         if isinstance(operation, AddRowSet) and operation.table == table.id:
-            found.append(operation.rowset)
+            added = LiveRowSet.of(first, theirs.epoch, operation.rowset, operation.vector)
+            found.append(added)
         elif isinstance(operation, AddRowSets) and operation.table == table.id:
             segment = operation.segment
             ref = EntrySegmentRef(segment, first, first + segment.rowset_count - 1, theirs.epoch)
             block = read_entry_segment(log.store, table, ref)
-            found += [each.entry for each in block.live(np.arange(len(block)))]
+            found += block.live(np.arange(len(block)))
     return found
 
 
 def _replaced(
     table: TableState, theirs: Epoch, log: LogReader, columns: frozenset[int] | None = None
-) -> list[RowSetEntry]:
+) -> list[LiveRowSet]:
     """Return the RowSets, after an epoch, of which it replaced one of the columns (None: any)."""
     operations = _replacements(table, theirs, columns)
     live = log.find_rowsets(table, {op.rowset for op in operations})
-    entries = {number: rowset.entry for number, rowset in live.items()}
     for op in operations:
-        if op.rowset in entries:
-            entries[op.rowset] = with_replacement(entries[op.rowset], op)
-    return list(entries.values())
+        if op.rowset in live:
+            live[op.rowset] = with_replacement(live[op.rowset], op)
+    return list(live.values())
 
 
 def _replacements(
@@ -132,12 +131,13 @@ def _took(read: TableRead, table: TableState, theirs: Epoch, log: LogReader) -> 
         elif isinstance(operation, DropRowSet) and operation.table == table.id:
             ids.update(ids_of(operation.rowsets))
     ids.update(op.rowset for op in _replacements(table, theirs, read.columns))
-    return _may_hold(read.keep, table, [r.entry for r in log.find_rowsets(table, ids).values()])
+    return _may_hold(read.keep, table, list(log.find_rowsets(table, ids).values()))
 
 
-def _may_hold(keep: Keep | None, table: TableState, entries: Sequence[RowSetEntry]) -> bool:
-    if not entries or keep is None:
-        return bool(entries)
+def _may_hold(keep: Keep | None, table: TableState, rowsets: Sequence[LiveRowSet]) -> bool:
+    if not rowsets or keep is None:
+        return bool(rowsets)
+    entries = [rowset.entry for rowset in rowsets]
     bounds = bounds_table(
         [entry.statistics for entry in entries],
         [entry.rows for entry in entries],

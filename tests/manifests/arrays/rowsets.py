@@ -14,6 +14,7 @@ from colonnade.manifests.model.entries import (
 )
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.model.statistics import encode_bound
+from colonnade.manifests.state.amendments import Amendments
 from colonnade.manifests.state.snapshot import LiveRowSet
 from tests.log_samples import entry, vector
 
@@ -73,14 +74,16 @@ def rowset_lists(draw: st.DrawFn) -> list[LiveRowSet]:
         if partitioned and (layout := draw(st.integers(0, len(LAYOUTS)))):
             values = draw(st.tuples(*(PARTITION_VALUES for _ in LAYOUTS[layout - 1])))
             changes |= {"partition_layout_id": layout, "partition": values}
-        if replaced := draw(st.sets(st.integers(1, 5), max_size=2)):
-            changes["replacements"] = tuple(replacement(number, each) for each in sorted(replaced))
+        replaced = sorted(draw(st.sets(st.integers(1, 5), max_size=2)))
         made.append(
             LiveRowSet(
                 id=5 + 3 * number,
                 epoch=1 + number % 2,
                 entry=entry(6, data="QUJD" if inline else None).model_copy(update=changes),
-                vector=vector(2) if deleted else None,
+                amendments=Amendments(
+                    vector(2) if deleted else None,
+                    tuple(replacement(number, each) for each in replaced),
+                ),
             )
         )
     return made

@@ -13,6 +13,7 @@ from colonnade.manifests.ids import new_job_id
 from colonnade.manifests.model.entries import ColumnStatistics
 from colonnade.manifests.model.operations import AddRowSets
 from colonnade.manifests.model.schema import MapType, SchemaField, StructType, TableSchema
+from colonnade.manifests.state.amendments import UNAMENDED
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.store import MemoryStore
 from tests.log_samples import (
@@ -65,7 +66,7 @@ def test_a_column_takes_bounds_of_its_own_kind_only(right: str, name: object) ->
 def forged() -> LiveRowSet:
     """A RowSet whose column `id`, a long, has bounds of a string."""
     wrong = {"statistics": {1: ColumnStatistics(min="s:a", max="s:b")}}
-    return LiveRowSet(0, 1, entry().model_copy(update=wrong))
+    return LiveRowSet(0, 1, entry().model_copy(update=wrong), UNAMENDED)
 
 
 @pytest.mark.parametrize("interval", [64, 3])
@@ -84,7 +85,7 @@ def test_a_forged_entry_in_the_log_or_in_a_checkpoint_is_named(interval: int) ->
 def test_a_forged_segment_is_named(wrong: str) -> None:
     store = MemoryStore()
     log = make_log(store)
-    rowsets = [forged() if wrong == "entries" else LiveRowSet(0, 1, entry())]
+    rowsets = [forged() if wrong == "entries" else LiveRowSet(0, 1, entry(), UNAMENDED)]
     segment = write_entry_segment(
         store, ORDERS, block_of(rowsets), job_id=new_job_id(), with_ids=False
     )

@@ -16,7 +16,9 @@ from colonnade.manifests.arrays.entry_block import (
     block_of,
     concat_blocks,
 )
+from colonnade.manifests.model.entries import DeletionVectorEntry
 from colonnade.manifests.model.operations import ReplaceColumn
+from colonnade.manifests.state.amendments import LaterAmendments
 from colonnade.manifests.state.replaced_columns import with_replacements
 from colonnade.manifests.state.snapshot import LiveRowSet
 from tests.log_samples import ORDERS, table_state, vector
@@ -81,16 +83,21 @@ def test_a_block_is_updated_as_its_rowsets_are_one_by_one(
         for each in data.draw(st.sets(st.sampled_from(ids), max_size=3))
     }
     expected = [
-        replace(
-            each,
-            vector=vectors.get(each.id, each.vector),
-            entry=with_replacements(each.entry, replaced.get(each.id, ())),
-        )
+        with_vector(with_replacements(each, replaced.get(each.id, ())), vectors.get(each.id))
         for each in rowsets
         if not any(first <= each.id <= last for first, last in dropped)
     ]
-    found = rowsets_of(block_of(rowsets).updated(dropped, vectors, replaced))
+    amended = {
+        each: LaterAmendments(vectors.get(each), tuple(replaced.get(each, ())))
+        for each in {*vectors, *replaced}
+    }
+    found = rowsets_of(block_of(rowsets).updated(dropped, amended))
     assert sorted(found, key=lambda each: each.id) == expected
+
+
+def with_vector(rowset: LiveRowSet, later: DeletionVectorEntry | None) -> LiveRowSet:
+    amendments = rowset.amendments
+    return replace(rowset, amendments=replace(amendments, vector=later or amendments.vector))
 
 
 @st.composite

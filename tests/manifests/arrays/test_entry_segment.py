@@ -27,6 +27,7 @@ from colonnade.manifests.model.entries import (
     SortField,
 )
 from colonnade.manifests.model.statistics import decode_bound, encode_bound
+from colonnade.manifests.state.amendments import UNAMENDED, Amendments
 from colonnade.manifests.state.snapshot import EntrySegmentRef, LiveRowSet
 from tests.log_samples import ORDERS, entry, table_state, vector
 from tests.manifests.arrays.rowsets import (
@@ -102,18 +103,18 @@ def partition_keys(table: BoundsTable) -> list[PartitionKey]:
 
 def test_segments_are_cut_by_bytes_and_in_key_order() -> None:
     lows = [5, 3, 9, 1, 7, 2]
-    rowsets = [LiveRowSet(i, 1, entry(1, low)) for i, low in enumerate(lows)]
+    rowsets = [LiveRowSet(i, 1, entry(1, low), UNAMENDED) for i, low in enumerate(lows)]
     block = block_of(rowsets)
     by_key = [b.ids.tolist() for b in split_block(block, (SortField(column=1),))]
     assert by_key == [[3, 5, 1, 0, 4, 2]]
     assert [b.ids.tolist() for b in split_block(block, ())] == [[0, 1, 2, 3, 4, 5]]
     big = "A" * (LIMITS.segment_inline_bytes // 2)
-    heavy = block_of([LiveRowSet(i, 1, entry(1, data=big)) for i in range(5)])
+    heavy = block_of([LiveRowSet(i, 1, entry(1, data=big), UNAMENDED) for i in range(5)])
     assert [b.ids.tolist() for b in split_block(heavy, ())] == [[0, 1], [2, 3], [4]]
 
 
 def test_a_malformed_segment_with_a_right_checksum_is_refused() -> None:
-    rowsets = [LiveRowSet(i, 1, entry(2, data="QUJD")) for i in range(3)]
+    rowsets = [LiveRowSet(i, 1, entry(2, data="QUJD"), UNAMENDED) for i in range(3)]
     block = block_of(rowsets)
     data = encode_entry_segment(ORDERS, block, with_ids=True)
     for old, new in (
@@ -137,7 +138,7 @@ def test_a_malformed_segment_with_a_right_checksum_is_refused() -> None:
 
 
 def test_a_segment_that_deletes_more_rows_than_there_are_is_refused() -> None:
-    block = block_of([LiveRowSet(0, 1, entry(2), vector(3))])
+    block = block_of([LiveRowSet(0, 1, entry(2), Amendments(vector(3)))])
     data = encode_entry_segment(ORDERS, block, with_ids=True)
     ref = EntrySegmentRef(describe_entry_segment("a" * 32, data, block), 0, 0)
     with pytest.raises(CorruptionError, match="do not fit together"):
@@ -145,7 +146,7 @@ def test_a_segment_that_deletes_more_rows_than_there_are_is_refused() -> None:
 
 
 def test_a_forged_count_takes_no_memory() -> None:
-    block = block_of([LiveRowSet(0, 1, entry())])
+    block = block_of([LiveRowSet(0, 1, entry(), UNAMENDED)])
     body = unseal(encode_entry_segment(ORDERS, block, with_ids=False), "seg")
     data = seal(body.replace(b'"count":1', b'"count":4294967295'))
     stated = describe_entry_segment("a" * 32, data, block).model_copy(

@@ -176,10 +176,10 @@ def test_the_objects_of_a_segment_are_those_of_its_live_entries(seed: int) -> No
         for ref in orders.rowsets.segments:
             block = read_entry_segment(store, orders, ref)
             rowsets = orders.rowsets
-            live = block.updated(rowsets.dropped, rowsets.vectors, rowsets.replaced_columns)
+            live = block.updated(rowsets.dropped, rowsets.amended)
             data = store.get(checkpoint_name(ref.segment.object))
             found = decode_segment_objects(data, ref, "a segment")
-            assert {*found.live(rowsets.dropped, rowsets.vectors)} == {*live.object_ids()}
+            assert {*found.live(rowsets.dropped, rowsets.amended)} == {*live.object_ids()}
             compared += len(live) < len(block)
     assert compared
     check_consecutive(log, state)

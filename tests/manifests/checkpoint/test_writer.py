@@ -75,7 +75,7 @@ def test_unchanged_large_segments_are_reused() -> None:
     rowsets = state.table("orders").rowsets
     assert large in rowsets.segments
     assert rowsets.dropped
-    assert rowsets.vectors
+    assert rowsets.amended
     assert rowsets.row_count == 20 + 30 + 10 - 2 - 1
     assert contents(log, log.read_head()) == contents(log, replay(store))
     state = log.commit(overwrite_some(9, 12), state)
@@ -101,7 +101,7 @@ def test_a_checkpoint_counts_the_remaining_rows_after_segments_were_removed(
     left = live(log, state.table("orders"))
     assert counted.rowset_count == len(left)
     assert counted.row_count == sum(each.row_count for each in left)
-    assert counted.byte_count == sum(each.entry.byte_count for each in left)
+    assert counted.byte_count == sum(each.byte_count for each in left)
 
 
 def test_segments_that_are_dropped_together_are_not_counted_twice() -> None:

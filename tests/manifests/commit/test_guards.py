@@ -13,9 +13,8 @@ from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.operations import AddRowSet, SetProperties, Txn
-from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot
 from colonnade.manifests.store import MemoryStore
 from tests.log_samples import (
     ORDERS,
@@ -106,9 +105,9 @@ def test_keys_are_compared_with_rows_that_concurrent_writers_added_also_in_segme
     log.commit(append(entry(low=60)), log.read_head())
     seen: list[str] = []
 
-    def meets(added: Sequence[RowSetEntry]) -> list[RowSetEntry]:
-        seen.extend(each.object for each in added)
-        return [each for each in added if each.statistics[1].min == "i:60"]
+    def meets(added: Sequence[LiveRowSet]) -> list[LiveRowSet]:
+        seen.extend(each.entry.object for each in added)
+        return [each for each in added if each.entry.statistics[1].min == "i:60"]
 
     statement = replace(append(entry(low=70)), keys=(KeyGuard(ORDERS, meets),))
     with pytest.raises(ConflictError, match="Keys that the statement inserts"):

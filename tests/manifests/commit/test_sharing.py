@@ -126,8 +126,8 @@ def test_changes_that_share_epochs_leave_what_they_leave_one_after_another(
             alone = single.commit(Change(each.transaction, each.operation, each.ops), alone)
         sent += len(changes)
         base = states[-1]
-        mine = [(r.id, r.entry) for r in live(log, base.table("orders"))]
-        assert mine == [(r.id, r.entry) for r in live(single, alone.table("orders"))]
+        mine = [(r.id, r.stored_entry) for r in live(log, base.table("orders"))]
+        assert mine == [(r.id, r.stored_entry) for r in live(single, alone.table("orders"))]
         assert base.table("orders").comment == alone.table("orders").comment
     assert contents(log, log.read_head()) == contents(log, replay(store))
     assert alone.epoch - sent == base.epoch - len(groups)

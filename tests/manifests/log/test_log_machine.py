@@ -19,6 +19,7 @@ from colonnade.manifests.errors import ConflictError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.limits import Limits
 from colonnade.manifests.model.operations import AddDeletionVector, AddRowSet, DropRowSet, Txn
+from colonnade.manifests.state.amendments import UNAMENDED, Amendments
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot
 from colonnade.manifests.store import MemoryStore
 from tests.log_samples import (
@@ -84,7 +85,7 @@ class LogMachine(RuleBasedStateMachine):
         snapshot = self.log.commit(change(*operations), base)
         for each in entries:
             rowset = self.next_id[key]
-            self.model[key][rowset] = LiveRowSet(rowset, snapshot.epoch, each)
+            self.model[key][rowset] = LiveRowSet(rowset, snapshot.epoch, each, UNAMENDED)
             self.next_id[key] += 1
         self._committed(snapshot)
 
@@ -124,10 +125,10 @@ class LogMachine(RuleBasedStateMachine):
         found = self.model[key][rowset]
         if found.row_count == 0:
             return
-        new = vector(11 - found.row_count, found.vector)
+        new = vector(11 - found.row_count, found.amendments.vector)
         operation = AddDeletionVector(table=key, rowset=rowset, vector=new)
         snapshot = self.log.commit(change(operation), self.head)
-        self.model[key][rowset] = replace(found, vector=new)
+        self.model[key][rowset] = replace(found, amendments=Amendments(new))
         self._committed(snapshot)
 
     @precondition(lambda self: self.model)

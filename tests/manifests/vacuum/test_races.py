@@ -182,7 +182,7 @@ def _restore(world: World, epoch: int):  # type: ignore[no-untyped-def]
     return change(
         DropRowSet(table=ORDERS, rowsets=tuple((r.id, r.id) for r in world.log.read_rowsets(now))),
         Restore(table=ORDERS, epoch=epoch),
-        *(AddRowSet(table=ORDERS, rowset=r.entry) for r in world.log.read_rowsets(then)),
+        *(AddRowSet(table=ORDERS, rowset=r.stored_entry) for r in world.log.read_rowsets(then)),
     )
 
 

@@ -86,11 +86,11 @@ def some_operations(
     live = log.read_rowsets(state.tables[key])
     made: list[Operation] = [AddRowSet(table=key, rowset=entry()) for _ in range(3)]
     for rowset in order.sample(live, min(len(live), order.randrange(4))):
-        deleted = rowset.vector.cardinality if rowset.vector else 0
+        deleted, before = rowset.deleted_count, rowset.amendments.vector
         if order.random() < 0.4 or deleted == rowset.entry.rows:
             made.append(DropRowSet(table=key, rowsets=((rowset.id, rowset.id),)))
         else:
-            new = vector(deleted + 1, rowset.vector)
+            new = vector(deleted + 1, before)
             made.append(AddDeletionVector(table=key, rowset=rowset.id, vector=new))
     return made
 
@@ -98,7 +98,8 @@ def some_operations(
 def named(log: Log, state: Snapshot) -> set[str]:
     """The objects of the RowSets of a state, one by one."""
     live = [r for each in state.tables.values() for r in log.read_rowsets(each)]
-    return {r.entry.object for r in live} | {r.vector.object for r in live if r.vector}
+    vectors = [r.amendments.vector for r in live]
+    return {r.entry.object for r in live} | {each.object for each in vectors if each}
 
 
 def test_a_damaged_part_that_kept_states_share_stops_the_run() -> None:

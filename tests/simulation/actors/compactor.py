@@ -90,7 +90,8 @@ def rewrite(
     op = Compaction(
         table=table.id,
         inputs=tuple(
-            CompactionInput(rowset=r.id, rows=r.entry.rows, vector=r.vector) for r in inputs
+            CompactionInput(rowset=r.id, rows=r.entry.rows, vector=r.amendments.vector)
+            for r in inputs
         ),
         outputs=tuple(CompactionOutput(rowset=entry.model_copy(update=kept)) for entry in written),
         origin=origin,

@@ -95,7 +95,7 @@ def plan_of(
         predicate=predicate,
         rowsets=tuple(
             RowSetScan(
-                rowset=LiveRowSet(7 + at, 3 + at, entry, (vectors or {}).get(at)),
+                rowset=LiveRowSet.of(7 + at, 3 + at, entry, (vectors or {}).get(at)),
                 ranges=((0, entry.rows),) if ranges is None else tuple(ranges),
             )
             for at, entry in enumerate(entries)

@@ -173,7 +173,7 @@ def test_columns_get_bloom_filters_by_a_property(spark: SparkShell) -> None:
     spark.sql("INSERT INTO colonnade.db.t SELECT 2 * id + 10, 'x' FROM range(0, 1000, 1, 1)")
     table = colonnade.open(spark.folder / "warehouse" / "db" / "t")
     [*_, newest] = table._log.read_rowsets(table.state)
-    reader = RowSetReader(table._log.store, table.state.prefix, newest.entry)
+    reader = RowSetReader(table._log.store, table.state.prefix, newest)
     [stretch] = reader.read_stored(table.state.schema.fields, bloom_columns=(1,))
     reader.verify(table.state.schema.fields, stretch)
     assert [len(block.bloom) for [block] in stretch.blocks] == [32 * 40, 0]

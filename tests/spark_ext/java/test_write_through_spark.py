@@ -14,6 +14,7 @@ import pytest
 
 import colonnade
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.state.snapshot import as_written
 from colonnade.manifests.store import LocalStore
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.rowset.sort import sort_indices
@@ -48,7 +49,12 @@ def test_every_rowset_is_in_the_order_of_the_sort_key(folder: Path, turn: int) -
     entries = [live.entry for live in log.read_entries(table)]
     assert len(entries) == 3
     for entry in entries:
-        found = [b for _, b in RowSetReader(store, table.prefix, entry).read(table.schema.fields)]
+        found = [
+            b
+            for _, b in RowSetReader(store, table.prefix, as_written(entry)).read(
+                table.schema.fields
+            )
+        ]
         (batch,) = pa.Table.from_batches(found).combine_chunks().to_batches()
         columns = {f.id: batch.column(i) for i, f in enumerate(table.schema.fields)}
         order = sort_indices(columns, table.sort_key).to_pylist()

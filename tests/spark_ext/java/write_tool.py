@@ -15,6 +15,7 @@ from colonnade.manifests.model.bloom_columns import bloom_columns
 from colonnade.manifests.model.entries import PartitionField, RowSetEntry, SortField
 from colonnade.manifests.model.schema import TableSchema, assign_ids
 from colonnade.manifests.model.text_policy import TextPolicy
+from colonnade.manifests.state.snapshot import as_written
 from colonnade.manifests.store import LocalStore, ObjectStore, StoreAddress
 from colonnade.spark_ext.pyspark_types import to_spark
 from colonnade.spark_ext.write_task import HELD_BYTES, options_of, task_json
@@ -188,7 +189,7 @@ def read(url: Path | str, schema: TableSchema, entries: Sequence[RowSetEntry]) -
     found = [
         batch
         for entry in entries
-        for _, batch in RowSetReader(store, PREFIX, entry).read(schema.fields)
+        for _, batch in RowSetReader(store, PREFIX, as_written(entry)).read(schema.fields)
     ]
     table = pa.Table.from_batches(found, arrow_schema(schema))
     return pa.concat_batches(table.combine_chunks().to_batches() or [table.schema.empty_table()])
@@ -212,7 +213,7 @@ def blocks(url: Path, schema: TableSchema, entry: RowSetEntry) -> list[list[Bloc
     Arrow counts the bits of a slice in whole bytes of where it comes from, so that even the decoded
     size depends on it.
     """
-    segments = ColumnSegments(LocalStore(url), PREFIX, entry)
+    segments = ColumnSegments(LocalStore(url), PREFIX, as_written(entry))
     found = []
     for field in schema.fields:
         opened = segments.open(column_of(field))

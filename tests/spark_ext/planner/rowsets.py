@@ -49,7 +49,7 @@ class Sample:
             footer=CHECK,
             statistics={1: self._statistics()} if self.known else {},
         )
-        return LiveRowSet(number, 1, entry, self._vector())
+        return LiveRowSet.of(number, 1, entry, self._vector())
 
     def _vector(self) -> DeletionVectorEntry | None:
         if not self.deleted:

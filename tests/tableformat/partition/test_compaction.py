@@ -37,7 +37,7 @@ def live(table: ArrowTable) -> list[LiveRowSet]:
         fields = state.partition_layout(rowset.entry.partition_layout_id)
         if not fields:
             continue
-        reader = RowSetReader(log.store, state.prefix, rowset.entry)
+        reader = RowSetReader(log.store, state.prefix, rowset)
         for _, batch in reader.read(state.schema.fields):
             ids = [field.id for field in state.schema.fields]
             columns = dict(zip(ids, to_storage(batch, state.schema), strict=True))

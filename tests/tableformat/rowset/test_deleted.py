@@ -11,6 +11,7 @@ from colonnade.manifests.ids import new_job_id
 from colonnade.manifests.model.deletion_vector import DeletionVector, write_deletion_vector
 from colonnade.manifests.model.entries import ByteCheck, RowSetEntry
 from colonnade.manifests.object_names import deletion_vector_name
+from colonnade.manifests.state.amendments import UNAMENDED, Amendments
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.store.memory import MemoryStore
 from colonnade.tableformat.rowset.deleted import read_deleted
@@ -22,6 +23,7 @@ WHOLE = LiveRowSet(
         object="1" * 32, place="packed", rows=9, bytes=5, cuts=9,
         footer=ByteCheck(length=1, crc32c=1),
     ),
+    UNAMENDED,
 )  # fmt: skip
 
 
@@ -31,7 +33,7 @@ def test_deleted_rows_are_those_of_the_vector(inline_bytes: int) -> None:
     vector = write_deletion_vector(
         store, "t/", new_job_id(), DeletionVector.of([2, 8]), inline_bytes=inline_bytes
     )
-    rowset = replace(WHOLE, vector=vector)
+    rowset = replace(WHOLE, amendments=Amendments(vector))
     found = read_deleted(store, "t/", rowset)
     assert found is not None
     assert list(found.rows) == [2, 8]

@@ -11,6 +11,7 @@ from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.entries import ByteCheck, RowSetEntry
 from colonnade.manifests.model.schema import SchemaField, StructType, TableSchema, walk
+from colonnade.manifests.state.amendments import UNAMENDED
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.tableformat.predicate import col
 from colonnade.tableformat.scan.plan import ScanPlan, cut_rows, divide_plan, plan_scan, split_plan
@@ -40,7 +41,7 @@ def rowsets(draw: st.DrawFn) -> LiveRowSet:
         cuts=cuts,
         footer=ByteCheck(length=1, crc32c=1),
     )
-    return LiveRowSet(draw(st.integers(0, 2**32 - 1)), 1, entry)
+    return LiveRowSet(draw(st.integers(0, 2**32 - 1)), 1, entry, UNAMENDED)
 
 
 def row_ranges(plan: ScanPlan) -> list[tuple[str, int, int]]:
@@ -98,7 +99,7 @@ def test_many_small_rowsets_share_a_task() -> None:
         object="0" * 32, place="inline", rows=10, bytes=3000, cuts=65_536,
         footer=ByteCheck(length=1, crc32c=1), data="",
     )  # fmt: skip
-    plan = plan_scan(TABLE, 1, [LiveRowSet(i, 1, entry) for i in range(1000)])
+    plan = plan_scan(TABLE, 1, [LiveRowSet(i, 1, entry, UNAMENDED) for i in range(1000)])
     assert len(split_plan(plan, 32 * 2**20)) == 1
 
 
@@ -143,7 +144,7 @@ def test_shares_are_of_nearly_equal_size() -> None:
         object="1" * 32, place="directory", rows=6_000_000, bytes=100_000_000, cuts=65_536,
         footer=ByteCheck(length=1, crc32c=1),
     )  # fmt: skip
-    plan = plan_scan(TABLE, 1, [LiveRowSet(number, 1, entry) for number in range(3)])
+    plan = plan_scan(TABLE, 1, [LiveRowSet(number, 1, entry, UNAMENDED) for number in range(3)])
     sizes = [share.byte_count for share in divide_plan(plan, 4)]
     assert len(sizes) == 4
     assert max(sizes) < 1.15 * min(sizes)

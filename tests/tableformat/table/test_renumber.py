@@ -245,9 +245,12 @@ def test_a_renumbering_beside_anything_loses_and_doubles_nothing(seed: int) -> N
             ops, gone = [], order.sample(live, min(len(live), 2))
             ops = [DropRowSet(table=ORDERS, rowsets=((r.id, r.id),), kind="delete") for r in gone]
         elif kind == "renumber":
-            again = [r.vector and r.vector.model_copy(update={"predecessor": None}) for r in live]
+            again = [
+                r.amendments.vector and r.amendments.vector.model_copy(update={"predecessor": None})
+                for r in live
+            ]
             pairs = zip(live, again, strict=True)
-            added = [AddRowSet(table=ORDERS, rowset=r.entry, vector=v) for r, v in pairs]
+            added = [AddRowSet(table=ORDERS, rowset=r.stored_entry, vector=v) for r, v in pairs]
             ops = [Renumber(table=ORDERS), *added]
         try:
             states.append(log.commit(change(*ops), base))

@@ -73,7 +73,7 @@ def test_replaced_columns_get_their_filters() -> None:
     assert table.update({"c1": "c2"}).rowsets_in_place == 2
     field = table.state.schema.field("c1")
     for rowset in live(table):
-        reader = RowSetReader(table._log.store, table.state.prefix, rowset.entry)
+        reader = RowSetReader(table._log.store, table.state.prefix, rowset)
         [stretch] = reader.read_stored([field], bloom_columns=[field.id])
         reader.verify([field], stretch)
         [[block]] = stretch.blocks
@@ -88,7 +88,7 @@ def test_replaced_columns_count_among_the_bytes_of_work_to_do() -> None:
     assert table.update({"c1": "c2"}).rowsets_in_place == 3
     plan = table.optimize().option("min-rowsets", 2).plan()
     table.delete(f"id < {ROWS}")
-    stored = sum(each.entry.byte_count for each in live(table))
+    stored = sum(each.byte_count for each in live(table))
     job = plan_job(table._log, table.refresh(), plan, plan.groups[0])
     assert job.group.bytes_in == job.group.bytes_out == stored
     table.verify(progress=lambda done, total: told.append((done, total)))
@@ -111,7 +111,7 @@ def test_what_replaces_a_column_is_replaced_itself_and_vacuumed(tmp_path: Path) 
     for values in ({"c1": "c2", "c3": "c2"}, {"c3": "c4"}, {"c1": "c5"}):
         table.update(values)
         [rowset] = live(table)
-        found.append(rowset.entry.replacements or ())
+        found.append(rowset.amendments.replacements)
     assert [[r.columns for r in each] for each in found] == [[(3, 5)], [(3,), (5,)], [(5,), (3,)]]
     removed = {each.name for each in table.vacuum(0).files}
     assert f"{found[0][0].object}.rowset" in removed
@@ -131,14 +131,14 @@ def test_deletions_new_columns_compactions_and_restores_go_along() -> None:
     assert (counts.rowsets_in_place, counts.rows_updated) == (2, 2 * ROWS - 5)
     assert column(table, "extra") == [7] * (2 * ROWS - 5)
     table.optimize().option("min-rowsets", 2).executeCompaction()
-    assert not any(rowset.entry.replacements for rowset in live(table))
+    assert not any(rowset.amendments.replacements for rowset in live(table))
     replaced = table.scan().to_arrow()
     assert replaced["c0"].equals(replaced["c1"])
     assert replaced["extra"].null_count == 0
     table.restore(epoch=epoch)
     assert column(table, "extra") == [None] * (2 * ROWS - 5)
     table.restore(epoch=epoch + 1)
-    assert all(rowset.entry.replacements for rowset in live(table))
+    assert all(rowset.amendments.replacements for rowset in live(table))
     assert table.scan().to_arrow().sort_by("id").equals(replaced.sort_by("id"))
 
 
@@ -146,7 +146,7 @@ def test_columns_that_decide_where_a_row_is_are_not_replaced() -> None:
     table = made(sort_key=("c1",))
     assert table.update({"c1": "c2", "c3": 1.0}).rowsets_in_place == 0
     assert table.update({"c3": 2.0}).rowsets_in_place == 1
-    assert all(r.vector is None for r in live(table))
+    assert all(r.amendments.vector is None for r in live(table))
 
 
 def test_a_transaction_sees_what_it_replaced_also_in_rowsets_of_its_own() -> None:
@@ -206,7 +206,7 @@ def test_damage_of_a_replaced_column_is_found_and_named(tmp_path: Path) -> None:
     table.append(rows(count=20_000))
     table.update({"c1": "c2"})
     [rowset] = live(table)
-    [replacement] = rowset.entry.replacements or ()
+    [replacement] = rowset.amendments.replacements
     [file] = list(tmp_path.rglob(f"{replacement.object}*"))
     data = bytearray(file.read_bytes())
     data[1000] ^= 1
@@ -227,7 +227,7 @@ def test_many_replacements_go_to_files_and_no_further_ones_in_place(
     monkeypatch.setattr(update, "INLINE_LIMIT", 1)
     table = made()
     table.update({"c1": 0.5})
-    assert {r.place for each in live(table) for r in each.entry.replacements or ()} == {"packed"}
+    assert {r.place for each in live(table) for r in each.amendments.replacements} == {"packed"}
     monkeypatch.setattr(update, "IN_PLACE_ROOM", 1000)
     counts = table.update({"c1": 0.25})
     assert (counts.rowsets_touched, counts.rowsets_in_place) == (2, 1)

@@ -24,23 +24,22 @@ record RowSetScan(
   static RowSetScan parse(JsonNode scan) {
     JsonNode rowset = scan.get("rowset");
     JsonNode entry = rowset.get("entry");
+    JsonNode amendments = rowset.get("amendments");
     JsonNode ranges = scan.get("ranges");
     long[][] rows = new long[ranges.size()][];
     for (int i = 0; i < rows.length; i++) {
       rows[i] = new long[] {ranges.get(i).get(0).longValue(), ranges.get(i).get(1).longValue()};
     }
     Map<Integer, RowSetEntry> replaced = new HashMap<>();
-    if (entry.hasNonNull("replacements")) {
-      for (JsonNode each : entry.get("replacements")) {
-        RowSetEntry stored = RowSetEntry.parse(entry, each);
-        each.get("columns").forEach(column -> replaced.put(column.intValue(), stored));
-      }
+    for (JsonNode each : amendments.get("replacements")) {
+      RowSetEntry stored = RowSetEntry.parse(entry, each);
+      each.get("columns").forEach(column -> replaced.put(column.intValue(), stored));
     }
     return new RowSetScan(
         rowset.get("id").longValue(),
         rowset.get("epoch").longValue(),
         RowSetEntry.parse(entry),
-        rowset.hasNonNull("vector") ? rowset.get("vector") : null,
+        amendments.hasNonNull("vector") ? amendments.get("vector") : null,
         rows,
         replaced);
   }
