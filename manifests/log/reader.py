@@ -340,11 +340,12 @@ class LogReader(LogFollower):
         if ids is not None:
             refs = tuple(r for r in refs if any(r.first_id <= i <= r.last_id for i in ids))
         if keep is not None and refs:
-            wanted, amended = keep(_segment_bounds(table)), rowsets.amended.items()
+            wanted = keep(_segment_bounds(table))
+            replaced = [rowset for rowset, later in rowsets.amended.items() if later.replaced]
             refs = tuple(
                 ref
                 for ref, each in zip(refs, wanted, strict=True)
-                if each or any(later.replaced and ref.holds(r) for r, later in amended)
+                if each or any(map(ref.holds, replaced))
             )
         blocks = [read_entry_segment(self.store, table, ref) for ref in refs]
         parts: list[Entries] = [b.updated(rowsets.dropped, rowsets.amended) for b in blocks]
