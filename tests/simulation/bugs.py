@@ -470,7 +470,7 @@ BUGS: tuple[Bug, ...] = (
     ),
     Bug(
         "a checkpoint forgets replaced columns",
-        lambda: patch.object(EntryBlock, "_replaced", lambda block, replaced: block),
+        lambda: patch.object(EntryBlock, "_with_columns", lambda block, replaced: block),
         actors=(Writer(mix=(3, 0, 8, 0, 0, 0)), Reader(3)),
     ),
     Bug(
