@@ -143,7 +143,7 @@ class ColonnadeReader(DataSourceReader):
         """Return one partition for each task, which holds its share of the plan as JSON."""
         with one_sentence():
             shares = plan_shares(self._read, self._columns)
-            return [InputPartition(share.model_dump_json().encode()) for share in shares]
+            return [InputPartition(share.to_json().encode()) for share in shares]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yield the rows of one share, in exactly the schema that Spark expects."""

@@ -8,7 +8,9 @@ from __future__ import annotations
 import abc
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
+
+from pydantic import Field
 
 from colonnade.manifests.errors import ColonnadeError, NotFoundError
 from colonnade.manifests.ids import TableId
@@ -31,13 +33,14 @@ class LiveRowSet:
     """One live RowSet of a table: its id, the epoch that added it, and what came to it since.
 
     `entry` describes the RowSet as it was written, without `replacements`. Only its statistics are
-    those of the current values. Everything that changes in a RowSet later is in `amendments`.
+    those of the current values. Everything that changes in a RowSet later is in `amendments`. The
+    constructor requires them, so that no code forgets them. JSON may leave empty amendments out.
     """
 
     id: int
     epoch: int
     entry: RowSetEntry
-    amendments: Amendments
+    amendments: Annotated[Amendments, Field(default=UNAMENDED)]
 
     def __post_init__(self) -> None:
         assert self.entry.replacements is None, "LiveRowSet.of takes an entry with replacements."
@@ -48,10 +51,9 @@ class LiveRowSet:
     ) -> LiveRowSet:
         """Return the RowSet of an entry and a deletion vector that the log stores side by side."""
         if stored.replacements is None:
-            entry = stored
-        else:
-            entry = stored.model_copy(update={"replacements": None})
-        return cls(number, epoch, entry, Amendments(vector, stored.replacements or ()))
+            return cls(number, epoch, stored, Amendments(vector) if vector else UNAMENDED)
+        entry = stored.model_copy(update={"replacements": None})
+        return cls(number, epoch, entry, Amendments(vector, stored.replacements))
 
     @property
     def stored_entry(self) -> RowSetEntry:

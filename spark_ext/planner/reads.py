@@ -248,7 +248,7 @@ def _first(
 
 
 def _task(url: str, plan: ScanPlan) -> str:
-    return f'{{"url":{json.dumps(url)},"plan":{plan.model_dump_json()}}}'
+    return f'{{"url":{json.dumps(url)},"plan":{plan.to_json()}}}'
 
 
 def _has_order(schema: TableSchema, name: str) -> bool:

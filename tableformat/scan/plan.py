@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import field_serializer
 
 from colonnade.manifests.arrays.bounds import BoundsTable, Keep
 from colonnade.manifests.errors import InvalidInputError
@@ -69,6 +70,18 @@ class ScanPlan(Model):
     projection: tuple[str, ...]
     predicate: Any = None
     rowsets: tuple[RowSetScan, ...]
+
+    @field_serializer("table_schema")
+    def _whole_schema(self, schema: TableSchema) -> dict[str, Any]:
+        # `to_json` leaves defaults out, and the tags of nested types are among them.
+        return schema.model_dump(mode="json")
+
+    def to_json(self) -> str:
+        """Return the plan for the jar, and for tasks in Python, as one JSON object.
+
+        Values of RowSets that are the defaults, such as empty amendments, are left out.
+        """
+        return self.model_dump_json(exclude_defaults=True)
 
     @property
     def output_schema(self) -> TableSchema:

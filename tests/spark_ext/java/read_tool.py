@@ -84,8 +84,13 @@ def plan_of(
     ranges: Sequence[tuple[int, int]] | None = None,
     prefix: str = "",
     predicate: Any = None,
+    *,
+    whole: bool = False,
 ) -> dict[str, Any]:
-    """The plan to read whole RowSets, or ranges of each, as the planner sends it."""
+    """The plan to read whole RowSets, or ranges of each, as the planner sends it.
+
+    With `whole`, the plan also states every value that is a default.
+    """
     plan = ScanPlan(
         table="t",
         prefix=prefix,
@@ -101,7 +106,7 @@ def plan_of(
             for at, entry in enumerate(entries)
         ),
     )
-    return dict(json.loads(plan.model_dump_json(exclude_none=True)))
+    return dict(json.loads(plan.model_dump_json() if whole else plan.to_json()))
 
 
 def spark_schema(schema: TableSchema) -> str:

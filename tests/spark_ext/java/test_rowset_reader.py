@@ -75,7 +75,8 @@ def test_every_schema_comes_back_from_every_place(
     entries = write(store, schema, rows, **options)
     gone = data.draw(st.sets(st.integers(0, rows.num_rows - 1)))
     vectors = {0: write_deletion_vector(store, "", JOB, DeletionVector.of(gone))} if gone else {}
-    found = tool.rows(store.url, plan_of(schema, entries, vectors), spark_schema(schema))
+    plan = plan_of(schema, entries, vectors, whole=data.draw(st.booleans()))
+    found = tool.rows(store.url, plan, spark_schema(schema))
     expected = expected_rows(rows, schema)
     assert found == [row for at, row in enumerate(expected) if at not in gone]
 

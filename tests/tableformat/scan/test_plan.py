@@ -9,9 +9,14 @@ from hypothesis import strategies as st
 
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.ids import TableId
-from colonnade.manifests.model.entries import ByteCheck, RowSetEntry
+from colonnade.manifests.model.entries import (
+    ByteCheck,
+    ColumnReplacement,
+    DeletionVectorEntry,
+    RowSetEntry,
+)
 from colonnade.manifests.model.schema import SchemaField, StructType, TableSchema, walk
-from colonnade.manifests.state.amendments import UNAMENDED
+from colonnade.manifests.state.amendments import UNAMENDED, Amendments
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.tableformat.predicate import col
 from colonnade.tableformat.scan.plan import ScanPlan, cut_rows, divide_plan, plan_scan, split_plan
@@ -23,6 +28,12 @@ TABLE = TableState(
     id=TableId("0" * 16), name="t", at_root=True, schema=SCHEMA, schema_id=0, next_column_id=3,
     sort_key=(), properties={}, comment=None, created_epoch=1, changed_epoch=1,
 )  # fmt: skip
+
+CHECK = ByteCheck(length=1, crc32c=1)
+VECTOR = DeletionVectorEntry(object="d" * 32, cardinality=1, check=CHECK)
+REPLACEMENT = ColumnReplacement(
+    columns=(1,), object="e" * 32, place="packed", bytes=9, footer=CHECK
+)
 
 
 @st.composite
@@ -39,9 +50,11 @@ def rowsets(draw: st.DrawFn) -> LiveRowSet:
         rows=rows,
         bytes=draw(st.integers(1, 10**9)),
         cuts=cuts,
-        footer=ByteCheck(length=1, crc32c=1),
+        footer=CHECK,
     )
-    return LiveRowSet(draw(st.integers(0, 2**32 - 1)), 1, entry, UNAMENDED)
+    deleted, replaced = draw(st.tuples(st.booleans(), st.booleans()))
+    amendments = Amendments(VECTOR if deleted else None, (REPLACEMENT,) if replaced else ())
+    return LiveRowSet(draw(st.integers(0, 2**32 - 1)), 1, entry, amendments)
 
 
 def row_ranges(plan: ScanPlan) -> list[tuple[str, int, int]]:
@@ -86,12 +99,19 @@ def test_a_plan_carries_no_metadata_of_columns_to_each_task() -> None:
     assert told.schema.fields[0].children()[0].metadata is not None
 
 
-@given(st.lists(rowsets(), max_size=5))
-def test_a_plan_survives_the_way_through_json(live: list[LiveRowSet]) -> None:
-    plan = plan_scan(TABLE, 7, live, ["b"], (col("a") > 3) & ~col("B").is_in(["x", None]))
-    again = ScanPlan.model_validate_json(plan.model_dump_json())
+@given(st.lists(rowsets(), max_size=5), st.booleans())
+def test_a_plan_survives_the_way_through_json(live: list[LiveRowSet], whole: bool) -> None:
+    """Also with every value written, as another version may write it."""
+    nested = SchemaField(id=3, name="c", type=StructType(fields=SCHEMA.fields))
+    table = replace(TABLE, schema=TableSchema(fields=(*SCHEMA.fields, nested)))
+    plan = plan_scan(table, 7, live, ["b"], (col("a") > 3) & ~col("B").is_in(["x", None]))
+    text = plan.model_dump_json() if whole else plan.to_json()
+    again = ScanPlan.model_validate_json(text)
     assert again == plan
     assert again.bound_predicate() == plan.bound_predicate()
+    if not whole:
+        changed = sum(each.amendments != UNAMENDED for each in live)
+        assert text.count('"amendments"') == changed, "empty amendments are left out"
 
 
 def test_many_small_rowsets_share_a_task() -> None:
