@@ -259,7 +259,7 @@ class EntryBlock:
         """Return the entries after rows were deleted."""
         found = np.isin(self.ids, np.fromiter(vectors, np.int64, len(vectors)))
         changed = {
-            row: replace(self.amendments.get(row, UNAMENDED), vector=vectors[int(self.ids[row])])
+            row: self.amendments.get(row, UNAMENDED).with_vector(vectors[int(self.ids[row])])
             for row in np.flatnonzero(found).tolist()
         }
         return replace(self, amendments={**self.amendments, **changed}) if changed else self
@@ -307,7 +307,7 @@ def block_of(rowsets: Sequence[LiveRowSet]) -> EntryBlock:
         objects.reshape(len(entries), 16),
         {i: e.cuts for i, e in enumerate(entries) if not isinstance(e.cuts, int)},
         {i: e.data for i, e in enumerate(entries) if e.data is not None},
-        {i: r.amendments for i, r in enumerate(rowsets) if r.amendments != UNAMENDED},
+        {i: r.amendments for i, r in enumerate(rowsets) if r.amendments},
         {c: StatisticsBlock.of([e.statistics.get(c) for e in entries]) for c in columns},
         partitions_of(entries),
     )

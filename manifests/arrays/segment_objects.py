@@ -7,7 +7,7 @@ Spec: docs/spec/checkpoint.md#segments
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -50,9 +50,12 @@ class SegmentObjects:
         assert not any(each.replaced for each in amended.values())
         for at in np.flatnonzero(alive).tolist():
             yield self.objects[at]
-            stored = self.amendments.get(at, UNAMENDED)
-            later = amended.get(int(self.ids[at]), NOTHING_LATER)
-            yield from replace(stored, vector=later.vector or stored.vector).objects()
+            amendments = self.amendments.get(at, UNAMENDED)
+            vector = amended.get(int(self.ids[at]), NOTHING_LATER).vector
+            if vector is not None:
+                amendments = amendments.with_vector(vector)
+            if amendments:
+                yield from amendments.objects()
 
 
 def decode_segment_objects(data: bytes, ref: EntrySegmentRef, name: str) -> SegmentObjects:

@@ -9,7 +9,7 @@ Spec: docs/spec/operations.md#replaced-columns
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from colonnade.manifests.model.entries import ColumnReplacement, DeletionVectorEntry
 from colonnade.manifests.model.operations import ReplaceColumn
@@ -24,6 +24,10 @@ class Amendments:
 
     vector: DeletionVectorEntry | None = None
     replacements: tuple[ColumnReplacement, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Return whether anything came to the RowSet."""
+        return self.vector is not None or bool(self.replacements)
 
     @property
     def deleted_count(self) -> int:
@@ -61,7 +65,11 @@ class Amendments:
             if left:
                 same = left == each.columns
                 kept.append(each if same else each.model_copy(update={"columns": left}))
-        return replace(self, replacements=(*kept, new))
+        return Amendments(self.vector, (*kept, new))
+
+    def with_vector(self, new: DeletionVectorEntry) -> Amendments:
+        """Return the amendments with another deletion vector."""
+        return Amendments(new, self.replacements)
 
 
 UNAMENDED = Amendments()
@@ -89,7 +97,11 @@ class LaterAmendments:
         """Append a replacement, and leave out those whose columns it replaces completely."""
         new = set(operation.replacement.columns)
         kept = (op for op in self.replaced if not new.issuperset(op.replacement.columns))
-        return replace(self, replaced=(*kept, operation))
+        return LaterAmendments(self.vector, (*kept, operation))
+
+    def with_vector(self, new: DeletionVectorEntry) -> LaterAmendments:
+        """Return the amendments with another deletion vector."""
+        return LaterAmendments(new, self.replaced)
 
 
 NOTHING_LATER = LaterAmendments()

@@ -121,9 +121,8 @@ class RowSetsFold:
             self._check_vector(rowset, vector, found.amendments.vector)
             if vector.cardinality > found.entry.rows:
                 self._refuse(f"deletes more rows than RowSet {rowset} has")
-            amendments = replace(found.amendments, vector=vector)
-            self._added[index] = replace(found, amendments=amendments)
-            self._count(0, self._added[index].row_count - found.row_count, 0)
+            self._added[index] = after = found.with_vector(vector)
+            self._count(0, after.row_count - found.row_count, 0)
         else:
             gone = self._set_segment_vector(rowset, vector)
             self._count(0, None if gone is None else -gone, 0)
@@ -165,7 +164,7 @@ class RowSetsFold:
         current = later.vector
         if current:
             self._check_vector(rowset, vector, current)
-        self._amended[rowset] = replace(later, vector=vector)
+        self._amended[rowset] = later.with_vector(vector)
         if current:
             return vector.cardinality - current.cardinality
         return vector.cardinality if vector.predecessor is None else None

@@ -78,6 +78,10 @@ class LiveRowSet:
         """The stored bytes, including those of replaced columns."""
         return self.entry.bytes + self.amendments.byte_count
 
+    def with_vector(self, vector: DeletionVectorEntry) -> LiveRowSet:
+        """Return the RowSet with another deletion vector."""
+        return LiveRowSet(self.id, self.epoch, self.entry, self.amendments.with_vector(vector))
+
     def objects(self) -> Iterator[str]:
         """Yield the ids of all objects that store the RowSet and what changed in it since."""
         yield self.entry.object

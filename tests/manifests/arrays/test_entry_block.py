@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from hypothesis import given, settings
@@ -96,8 +95,7 @@ def test_a_block_is_updated_as_its_rowsets_are_one_by_one(
 
 
 def with_vector(rowset: LiveRowSet, later: DeletionVectorEntry | None) -> LiveRowSet:
-    amendments = rowset.amendments
-    return replace(rowset, amendments=replace(amendments, vector=later or amendments.vector))
+    return rowset if later is None else rowset.with_vector(later)
 
 
 @st.composite

@@ -96,6 +96,9 @@ def test_the_log_stores_replaced_columns_in_the_entry_and_the_vector_beside_it(
     text = RowSetEntry.model_validate_json(stored.model_dump_json(exclude_none=True))
     assert LiveRowSet.of(4, 2, text, beside) == rowset
     assert rowset.row_count == rowset.entry.rows - (deleted or 0)
+    assert bool(rowset.amendments) is (deleted is not None or bool(operations))
+    more = vector(4)
+    assert rowset.with_vector(more) == LiveRowSet.of(4, 2, stored, more)
 
 
 def test_nobody_forgets_the_replaced_columns_of_a_stored_entry() -> None:
