@@ -161,6 +161,18 @@ def is_module(name: str) -> bool:
     return place.with_suffix(".py").exists() or (place / "__init__.py").exists()
 
 
+@pytest.mark.parametrize("layer", LAYERS)
+def test_no_function_is_longer_than_60_lines(layer: str) -> None:
+    long = [
+        f"{path}:{node.lineno} {node.name}"
+        for path in modules(layer)
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (node.end_lineno or 0) - node.lineno >= 60
+    ]
+    assert not long, "divide " + ", ".join(long)
+
+
 def test_no_file_is_called_a_ragbag() -> None:
     names = {path.stem for layer in LAYERS for path in modules(layer)}
     assert not names & {"util", "utils", "common", "helpers", "misc"}

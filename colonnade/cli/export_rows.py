@@ -10,6 +10,7 @@ from typing import Annotated
 
 import pyarrow as pa
 import typer
+from rich.table import Table as RichTable
 
 from colonnade.cli.arguments import (
     ColumnsOption,
@@ -86,7 +87,6 @@ def export(
         rows = _export_by_spark(place, scan, where, path, chosen, engine, output)
     else:
         rows = _export_here(place, scan, path, chosen, output)
-    seconds = round(time.perf_counter() - started, 3)
     done = ExportFacts(
         table=place.location.url,
         epoch=scan.epoch,
@@ -94,19 +94,21 @@ def export(
         rows=rows,
         bytes=_stored_bytes(path),
         engine="spark" if by_spark else "arrow",
-        seconds=seconds,
+        seconds=round(time.perf_counter() - started, 3),
     )
-    output.show(
-        done,
-        facts_table(
-            (
-                ("target", done.target),
-                ("epoch", done.epoch),
-                ("rows", done.rows),
-                ("size", size(done.bytes)),
-                ("time", f"{seconds:.1f} s, {rows / max(seconds, 0.001):,.0f} rows/s"),
-            )
-        ),
+    output.show(done, _facts_of(done))
+
+
+def _facts_of(done: ExportFacts) -> RichTable:
+    rate = done.rows / max(done.seconds, 0.001)
+    return facts_table(
+        (
+            ("target", done.target),
+            ("epoch", done.epoch),
+            ("rows", done.rows),
+            ("size", size(done.bytes)),
+            ("time", f"{done.seconds:.1f} s, {rate:,.0f} rows/s"),
+        )
     )
 
 

@@ -10,10 +10,19 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
+from rich.table import Table as RichTable
 
 from colonnade.cli.arguments import JsonOption, TableArgument, YesOption, split_names
 from colonnade.cli.ask import require_yes
-from colonnade.cli.engine import ABOVE, AboveOption, Engine, SparkOption, choose_engine, start_spark
+from colonnade.cli.engine import (
+    ABOVE,
+    AboveOption,
+    Engine,
+    SparkChoice,
+    SparkOption,
+    choose_engine,
+    start_spark,
+)
 from colonnade.cli.output import Output, facts_table, size
 from colonnade.cli.progress import progress
 from colonnade.cli.sources import (
@@ -117,11 +126,7 @@ def import_(
     design = _Design(sort_key, partition_by)
     target = _target(table, mode, design)
     source, files = _source(sources or [], query, file_format, target.state)
-    engine = choose_engine(source.byte_count, spark, spark_above)
-    if engine.name == "spark" and not isinstance(source, ParquetFiles):
-        if spark == "always":
-            raise InvalidInputError("Spark imports Parquet files only; leave out --spark always.")
-        engine = Engine("arrow", "")
+    engine = _engine_for(source, spark, spark_above)
     if mode == "overwrite" and target.state is not None:
         require_yes(f"Replace all rows of {target.location.url}?", yes)
     if engine.name == "spark":
@@ -129,20 +134,31 @@ def import_(
     else:
         done = _import_here(target, source, mode, design, output)
     done = replace(done, seconds=round(time.perf_counter() - started, 3))
+    output.show(done, _facts_of(done))
+
+
+def _facts_of(done: ImportFacts) -> RichTable:
     rate = done.rows / max(done.seconds, 0.001)
-    output.show(
-        done,
-        facts_table(
-            (
-                ("table", done.table),
-                ("epoch", str(done.epoch)),
-                ("rows", done.rows),
-                ("RowSets", done.rowsets),
-                ("size", size(done.bytes)),
-                ("time", f"{done.seconds:.1f} s, {rate:,.0f} rows/s"),
-            )
-        ),
+    return facts_table(
+        (
+            ("table", done.table),
+            ("epoch", str(done.epoch)),
+            ("rows", done.rows),
+            ("RowSets", done.rowsets),
+            ("size", size(done.bytes)),
+            ("time", f"{done.seconds:.1f} s, {rate:,.0f} rows/s"),
+        )
     )
+
+
+def _engine_for(source: Source, spark: SparkChoice, above: str) -> Engine:
+    """Choose the engine. Raises InvalidInputError if Spark must import what it cannot read."""
+    engine = choose_engine(source.byte_count, spark, above)
+    if engine.name == "spark" and not isinstance(source, ParquetFiles):
+        if spark == "always":
+            raise InvalidInputError("Spark imports Parquet files only; leave out --spark always.")
+        return Engine("arrow", "")
+    return engine
 
 
 def _target(table: StoreAddress, mode: Mode, design: _Design) -> _Target:
