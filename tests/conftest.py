@@ -10,6 +10,7 @@ from hypothesis import settings
 from xdist.remote import Producer
 
 from tests.setup.class_archive import java_options
+from tests.setup.gcs import FakeGcs
 from tests.setup.minio import Minio
 from tests.setup.sharing import Sharing, turn
 
@@ -32,5 +33,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Sharing
 def minio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Minio]:
     """An S3 server of this process."""
     server = Minio(tmp_path_factory.mktemp("minio"))
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def gcs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FakeGcs]:
+    """A server of this process with the API of Google Cloud Storage."""
+    server = FakeGcs(tmp_path_factory.mktemp("gcs"))
     yield server
     server.stop()

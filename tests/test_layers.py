@@ -10,7 +10,8 @@ ROOT = Path(__file__).parent.parent
 LAYERS = ("manifests", "tableformat", "spark_ext", "colonnade")
 ALLOWED_HEAVY = {
     "manifests": {"numpy", "pydantic", "orjson", "fsspec", "google_crc32c", "pyroaring"}
-    | {"botocore"},
+    # The clients of buckets. Only the package of a store loads its client.
+    | {"botocore", "google", "requests", "urllib3"},
     "tableformat": {"numpy", "pydantic", "pyarrow", "pyroaring", "google_crc32c", "sqlglot"}
     | {"xxhash"},
     "spark_ext": {"orjson", "pyarrow", "pyspark"},

@@ -36,7 +36,11 @@ ELSEWHERE = {
     "manifests/state/test_fold.py": ("state.snapshot",),
     "manifests/store/s3/test_failures.py": (
         *("store.bucket.failure", "store.bucket.patience", "store.bucket.probe"),
-        *("store.bucket.requests", "store.bucket.store", "store.bucket.upload"),
+        *("store.bucket.requests", "store.bucket.upload"),
+    ),
+    "manifests/store/gcs/test_store.py": (
+        *("store.gcs.client", "store.gcs.failures", "store.gcs.requests", "store.gcs.settings"),
+        *("store.gcs.upload", "store.bucket.option_values"),
     ),
     "manifests/store/s3/test_store.py": ("store.bucket.place", "store.s3.requests"),
     "manifests/store/test_conformance.py": (

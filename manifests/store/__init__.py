@@ -9,7 +9,7 @@ import importlib
 import os
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.store.address import StoreAddress, StorePath
@@ -20,7 +20,26 @@ from colonnade.manifests.store.memory import MemoryStore
 from colonnade.manifests.store.path_text import is_url, local_path
 from colonnade.manifests.store.readonly import FsspecReadStore
 
-_S3 = re.compile(r"s3a?://", re.IGNORECASE)
+
+class _Kind(NamedTuple):
+    """A kind of bucket: its package and class, and what it needs."""
+
+    package: str
+    store: str
+    title: str
+    extra: str
+    needs: dict[str, str]
+    """Packages that may be missing, each with the name under which they are installed."""
+
+
+_KINDS = {
+    re.compile(r"s3a?://", re.IGNORECASE): _Kind(
+        "s3", "S3Store", "S3", "s3", {"botocore": "botocore"}
+    ),
+    re.compile(r"gc?s://", re.IGNORECASE): _Kind(
+        "gcs", "GcsStore", "GCS", "gcs", {"google": "google-auth", "requests": "requests"}
+    ),
+}
 
 __all__ = [
     "FsspecReadStore",
@@ -43,12 +62,12 @@ def open_store(
     """Open the store at a path or address; `create` says that the caller is going to write.
 
     A plain path or a `file:` URL means local disk. A `~` at the start of a plain path means the
-    home directory. `s3:` and `s3a:` URLs mean a bucket, with the storage options of s3fs. Any other
-    URL is read through fsspec, which gets the storage options. The options `cache`, `cache_bytes`
-    and `cache_memory_bytes` are Colonnade's own, for every URL. With `create`, the call makes the
-    local folder, and it refuses a store that cannot be written safely at once instead of at the
-    first write. Without `create` it does no I/O on local disk or in a bucket, so it also opens a
-    path where nothing exists.
+    home directory. `s3:`, `s3a:`, `gs:` and `gcs:` URLs mean a bucket, with the storage options of
+    s3fs and gcsfs. Any other URL is read through fsspec, which gets the storage options. The
+    options `cache`, `cache_bytes` and `cache_memory_bytes` are Colonnade's own, for every URL. With
+    `create`, the call makes the local folder, and it refuses a store that cannot be written safely
+    at once instead of at the first write. Without `create` it does no I/O on local disk or in a
+    bucket, so it also opens a path where nothing exists.
 
     Raises: InvalidInputError for a path, protocol or options that cannot work; NotFoundError for a
     relative path if the working directory was removed; StoreError.
@@ -77,14 +96,18 @@ def _remote(address: StoreAddress) -> ObjectStore:
 
 
 def _connected(address: StoreAddress) -> ObjectStore:
-    if not _S3.match(address.url):
+    kind = next((kind for pattern, kind in _KINDS.items() if pattern.match(address.url)), None)
+    if kind is None:
         return FsspecReadStore(address)
     try:
         # Only who uses a bucket needs its client.
-        kind = importlib.import_module("colonnade.manifests.store.s3").S3Store
+        found = importlib.import_module(f"colonnade.manifests.store.{kind.package}")
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "botocore":
+        missing = kind.needs.get((error.name or "").partition(".")[0])
+        if missing is None:
             raise
-        raise InvalidInputError("Databases on S3 need botocore: install colonnade[s3].") from error
-    store: ObjectStore = kind(address)
+        raise InvalidInputError(
+            f"Databases on {kind.title} need {missing}: install colonnade[{kind.extra}]."
+        ) from error
+    store: ObjectStore = getattr(found, kind.store)(address)
     return store

@@ -1,4 +1,4 @@
-"""A proxy between a client and an S3 server that spoils chosen answers."""
+"""A proxy between a client and the server of a bucket that spoils chosen answers."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ Fault = Callable[["Handler", bytes], None]
 class Proxy:
     """Passes requests on to a port of this machine. `plan` returns the fault of a request."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, handler: type[Handler] | None = None) -> None:
         self.target = port
         self.plan: Callable[[Seen], Fault | None] = lambda seen: None
         self.seen: list[Seen] = []
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler or Handler)
         self._server.daemon_threads = True
         self._server.proxy = self  # type: ignore[attr-defined]
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
@@ -173,10 +173,16 @@ def status_before(status: int, code: str) -> Fault:
     return lambda handler, body: _refuse(handler, status, code)
 
 
+def answered(status: int, text: str) -> Fault:
+    """The request gets this answer, and nothing is done."""
+    kind = "application/json" if text.startswith("{") else "application/xml"
+    return lambda handler, body: handler.answer(status, [("Content-Type", kind)], text.encode())
+
+
 def condition_ignored(handler: Handler, body: bytes) -> None:
     """The server says that it has created what it should have refused."""
     status, headers, answer = handler.pass_on(body)
-    if status == 412:
+    if status in (409, 412):
         status, answer = 200, b""
         headers = [("ETag", '"0"')]
     handler.answer(status, headers, answer)

@@ -131,7 +131,7 @@ class UploadWriter(ObjectWriter):
 
     def _send_part(self) -> None:
         if self._pool is None:
-            self._call(self._upload.begin)
+            self._begin()
             self._pool = ThreadPoolExecutor(self._upload.under_way, "colonnade-upload")
         if len(self._waiting) == self._upload.under_way:
             self._parts.append(self._waiting.popleft().result())
@@ -139,6 +139,14 @@ class UploadWriter(ObjectWriter):
         self._waiting.append(self._pool.submit(self._send, self._sent, self._offset, body))
         self._sent += 1
         self._offset += len(body)
+
+    def _begin(self) -> None:
+        try:
+            self._upload.patience.patiently(self._upload.begin)
+        except Failure as failure:
+            if failure.status == 412:
+                raise AlreadyExistsError(f"{self._location} exists already.") from failure.error
+            raise failure.refuse(self._location) from failure.error
 
     def _send(self, number: int, offset: int, body: bytes) -> Any:
         return self._call(lambda: self._upload.send(number, offset, body))

@@ -13,10 +13,12 @@ from botocore import UNSIGNED
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.store.base import PARALLEL
-
-PATIENCE_S = 25.0
-CONNECT_TIMEOUT_S = 5.0
-READ_TIMEOUT_S = 15.0
+from colonnade.manifests.store.bucket.option_values import (
+    CONNECT_TIMEOUT_S,
+    PATIENCE_S,
+    READ_TIMEOUT_S,
+    number,
+)
 
 _NAMES = {
     "key": "aws_access_key_id",
@@ -88,7 +90,7 @@ def parse_settings(options: Mapping[str, Any], url: str) -> S3Settings:
     if foreign:
         raise InvalidInputError(f"{url} has no client_kwargs {foreign}; {sorted(_OF_CLIENT)} are.")
     client = {name: value for name, value in client.items() if value is not None}
-    parallel = _number(options, "max_concurrency", PARALLEL, url)
+    parallel = number(options, "max_concurrency", PARALLEL, url)
     config = _config(_mapping(options, "config_kwargs", url), int(parallel), url)
     if options.get("anon"):
         config["signature_version"] = UNSIGNED
@@ -101,7 +103,7 @@ def parse_settings(options: Mapping[str, Any], url: str) -> S3Settings:
         extra=_mapping(options, "s3_additional_kwargs", url),
         payer={"RequestPayer": "requester"} if options.get("requester_pays") else {},
         parallel=int(parallel),
-        patience_s=_number(options, "patience", PATIENCE_S, url),
+        patience_s=number(options, "patience", PATIENCE_S, url),
     )
 
 
@@ -128,12 +130,3 @@ def _mapping(options: Mapping[str, Any], name: str, url: str) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         raise InvalidInputError(f"The storage option {name} of {url} must be a dictionary.")
     return dict(value)
-
-
-def _number(options: Mapping[str, Any], name: str, default: float, url: str) -> float:
-    value = options.get(name, default)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 1 <= value <= 3600:
-        raise InvalidInputError(
-            f"The storage option {name} of {url} must be a number from 1 to 3600."
-        )
-    return value

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -22,9 +23,9 @@ from colonnade.manifests.errors import (
 from colonnade.manifests.store import LocalStore, MemoryStore, ObjectStore, PutOutcome
 from colonnade.manifests.store.cache.options import cache_of
 from colonnade.manifests.store.cache.store import CachedStore
+from colonnade.manifests.store.gcs import GcsStore
 from colonnade.manifests.store.s3 import S3Store
 from tests.faults import FaultyStore
-from tests.setup.minio import Minio
 
 
 def _parallel(store: ObjectStore) -> ObjectStore:
@@ -86,17 +87,35 @@ CALLS: dict[str, Callable[[ObjectStore, str], object]] = {
 }
 
 
+BUCKETS: dict[str, tuple[str, Callable[[str, dict[str, Any]], ObjectStore]]] = {
+    "minio": ("s3", S3Store),
+    "gcs": ("gs", GcsStore),
+}
+"""The servers of tests, each with its scheme and its store."""
+
+
 @pytest.fixture(scope="module")
-def bucket(minio: Minio) -> str:
-    return minio.new_bucket()
+def new_root() -> Callable[[Any], str]:
+    """Returns a new folder of a bucket of a server; all folders of a server have one bucket."""
+    buckets: dict[int, str] = {}
+
+    def root(server: Any) -> str:
+        bucket = buckets.setdefault(id(server), "") or server.new_bucket()
+        buckets[id(server)] = bucket
+        return f"{bucket}/a b%20ü/{secrets.token_hex(8)}"
+
+    return root
 
 
-@pytest.fixture(params=[*STORES, "s3"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> ObjectStore:
+@pytest.fixture(params=[*STORES, *BUCKETS])
+def store(
+    request: pytest.FixtureRequest, tmp_path: Path, new_root: Callable[[Any], str]
+) -> ObjectStore:
     if request.param in STORES:
         return STORES[request.param](tmp_path)
-    minio, bucket = request.getfixturevalue("minio"), request.getfixturevalue("bucket")
-    return S3Store(f"s3://{bucket}/a b%20ü/{secrets.token_hex(8)}", minio.options())
+    server = request.getfixturevalue(request.param)
+    scheme, kind = BUCKETS[request.param]
+    return kind(f"{scheme}://{new_root(server)}", server.options())
 
 
 def names(store: ObjectStore, prefix: str = "") -> list[str]:

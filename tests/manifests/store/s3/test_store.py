@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import pickle
 import secrets
-import subprocess
-import sys
 from functools import partial
 from pathlib import Path
 
@@ -20,6 +18,7 @@ from colonnade.manifests.store.checks import finished_name
 from colonnade.manifests.store.near_ranges import plan_requests
 from colonnade.manifests.store.s3 import S3Store
 from colonnade.manifests.store.s3.upload import PART
+from tests.manifests.store.races import race
 from tests.setup.http_proxy import Proxy
 from tests.setup.minio import KEY, SECRET, Minio
 
@@ -170,39 +169,10 @@ def test_of_racing_processes_one_wins_each_slot(
         "AWS_ENDPOINT_URL": minio.url,
         "AWS_DEFAULT_REGION": "us-east-1",
     }
-    script = Path(__file__).with_name("processes.py")
-    racers = [
-        subprocess.Popen(
-            [sys.executable, script, "race", url, str(racer), str(rounds)],
-            env={**environment, "PYTHONPATH": str(ROOT)},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for racer in range(processes)
-    ]
-    for racer in racers:
-        assert racer.stdout is not None
-        assert racer.stdout.readline() == "ready\n"
-    won: dict[int, int] = {}
-    for racer in racers:
-        assert racer.stdin is not None
-        racer.stdin.write("go\n")
-        racer.stdin.flush()
-    for number, racer in enumerate(racers):
-        for slot in slots_in(racer.communicate(timeout=200)[0]):
-            assert slot not in won
-            won[slot] = number
-    assert sorted(won) == list(range(rounds))
+    won = race(url, environment, processes, rounds)
     store = S3Store(url, minio.options())
     bodies = store.read_many([f"_manifest/{slot}" for slot in range(rounds)])
-    assert [bytes(body)[:1] for body in bodies] == [  # type: ignore[arg-type]
-        str(won[slot]).encode() for slot in range(rounds)
-    ]
-
-
-def slots_in(text: str) -> list[int]:
-    return [int(each) for each in text.strip().strip("[]").split(",") if each.strip()]
+    assert [bytes(body)[:1] for body in bodies] == won  # type: ignore[arg-type]
 
 
 def test_the_object_of_a_killed_probe_is_unfinished_and_can_be_removed(store: S3Store) -> None:
