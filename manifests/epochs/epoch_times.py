@@ -9,6 +9,8 @@ Spec: docs/spec/epoch-log.md#time
 
 from __future__ import annotations
 
+import re
+
 from colonnade.manifests.clock import DAY_MS
 from colonnade.manifests.epochs.dating import OWN_CLOCK
 from colonnade.manifests.epochs.slots import read_log_slot
@@ -101,9 +103,9 @@ def _written_ms(store: ObjectStore, epoch: int) -> int | None:
 
 
 def _noted_ms(epoch: Epoch) -> int | None:
-    """Return the clock that an epoch's writer recorded, or None."""
+    """Return the clock that an epoch's writer recorded, or None if that is not a time."""
     text = epoch.parameters.get(OWN_CLOCK, "")
-    return int(text) if text.isascii() and text.isdecimal() else None
+    return int(text) if re.fullmatch("[0-9]{1,19}", text) else None
 
 
 def _read(store: ObjectStore, number: int, head: Snapshot) -> Epoch | Stub:

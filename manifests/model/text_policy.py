@@ -25,4 +25,6 @@ def check_text_policy(properties: Mapping[str, str]) -> None:
     """Refuse an invalid value of the property. Raises InvalidInputError."""
     value = properties.get(PROPERTY)
     if value is not None and value not in (known := get_args(TextPolicy)):
-        raise InvalidInputError(f"Property {PROPERTY!r} is one of {known}, not {value!r}.")
+        raise InvalidInputError(
+            f"Property {PROPERTY!r} must be {' or '.join(map(repr, known))}, not {value!r}."
+        )

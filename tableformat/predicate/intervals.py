@@ -6,7 +6,7 @@ import re
 from fractions import Fraction
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.tableformat.predicate.literals import Kind, Literal
+from colonnade.tableformat.predicate.literals import MAX_DIGITS, Kind, Literal
 
 _MONTHS = {"YEAR": 12, "MONTH": 1}
 _MICROSECONDS = {
@@ -19,9 +19,10 @@ _MICROSECONDS = {
     "MICROSECOND": 1,
 }
 _FIELDS = ("DAY", "HOUR", "MINUTE", "SECOND")
-_NUMBER = re.compile(r"\s*([+-]?)\s*(\d+(?:\.\d{1,9})?)\s*", re.ASCII)
-_YEAR_TO_MONTH = re.compile(r"\s*([+-]?)(\d+)-(\d+)\s*", re.ASCII)
-_PAIR = re.compile(r"\s*([+-]?\s*\d+(?:\.\d{1,9})?)\s+([A-Za-z]+)", re.ASCII)
+_DIGITS = rf"\d{{1,{MAX_DIGITS}}}"
+_NUMBER = re.compile(rf"\s*([+-]?)\s*({_DIGITS}(?:\.\d{{1,9}})?)\s*", re.ASCII)
+_YEAR_TO_MONTH = re.compile(rf"\s*([+-]?)({_DIGITS})-(\d{{1,2}})\s*", re.ASCII)
+_PAIR = re.compile(rf"\s*([+-]?\s*{_DIGITS}(?:\.\d{{1,9}})?)\s+([A-Za-z]+)", re.ASCII)
 
 
 def parse_interval(text: str, unit: str) -> Literal:
@@ -55,9 +56,10 @@ def parse_interval_span(text: str, first: str, last: str) -> Literal:
 
 def _span_microseconds(text: str, first: str, last: str) -> int:
     fields = _FIELDS[_FIELDS.index(first) : _FIELDS.index(last) + 1]
-    number = {"SECOND": r"(\d+(?:\.\d{1,6})?)"}
+    number = {"SECOND": rf"({_DIGITS}(?:\.\d{{1,6}})?)"}
     pattern = "".join(
-        ("" if field == first else " +" if field == "HOUR" else ":") + number.get(field, r"(\d+)")
+        ("" if field == first else " +" if field == "HOUR" else ":")
+        + number.get(field, f"({_DIGITS})")
         for field in fields
     )
     match = re.fullmatch(rf"\s*([+-]?){pattern}\s*", text, re.ASCII)

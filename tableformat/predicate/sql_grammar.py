@@ -366,7 +366,8 @@ def _path(node: exp.Expr) -> tuple[str, ...]:
 def _number(text: str) -> Literal:
     if re.search("[eE]", text):
         return make_literal(float(text))
-    return make_literal(Decimal(text) if "." in text else int(text))
+    number = Decimal(text)  # unlike an int, it reads any number of digits
+    return make_literal(number if "." in text else int(number))
 
 
 def _binary(digits: str) -> Literal:

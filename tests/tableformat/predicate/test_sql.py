@@ -110,6 +110,7 @@ def test_a_long_or_is_read_without_nesting() -> None:
         ("i = INTERVAL 'x' DAY", "INTERVAL"),
         ("i = INTERVAL '1 25:00' DAY TO MINUTE", "DAY TO MINUTE"),
         ("a = " + "9" * 39, "38 digits"),
+        ("a = " + "9" * 5_000, "38 digits"),
         ("(" * 5_000 + "a" + ")" * 5_000, "nested too deeply"),
     ],
 )
