@@ -5,6 +5,7 @@ Spec: docs/spec/epoch-log.md#commit
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -61,7 +62,8 @@ class Sending:
     `carried` is the change as of `head`. It must be set before `follow`. `done` is the epoch that
     contains the change, or the last of its batches, once it was found; `head` is then the state
     after it. `outdated` means that the change met a stub. `offered` means that another writer may
-    commit the change, or may have done so. `covers` says whether the log of the base was seen a
+    commit the change, or may have done so. `epochs` are
+    the last ones up to the head, without gaps. `covers` says whether the log of the base was seen a
     moment ago (`LastLook.covers`). `recent` gets every epoch that is followed. An object must be
     used by one thread at a time.
     """
@@ -85,6 +87,7 @@ class Sending:
         self._state = base
         # Epochs after that state. Folding them together takes one copy of the state.
         self._followed: list[Epoch] = []
+        self.epochs: deque[Epoch] = deque(maxlen=_FOLDED_AT_ONCE)
         self._has_batches = any(isinstance(op, Txn) for op in change.ops)
         self._next: Epoch | Stub | None = None
         self._free = False
@@ -184,7 +187,7 @@ class Sending:
     def _is_done_by(self, found: Epoch) -> bool:
         """Follow one epoch. Returns whether it contains the change. Raises as `follow`."""
         before = self.head if self.carried.needs_states else None
-        self._followed.append(found)
+        self._add(found)
         self._recent.add(found)
         if self._is_own(found) or (self._has_batches and has_landed(self.change, self.head)):
             self.done = found
@@ -196,6 +199,10 @@ class Sending:
         if len(self._followed) >= _FOLDED_AT_ONCE:
             _ = self.head
         return False
+
+    def _add(self, found: Epoch) -> None:
+        self._followed.append(found)
+        self.epochs.append(found)
 
     @contextmanager
     def true_errors(self) -> Iterator[None]:
@@ -231,6 +238,7 @@ class Sending:
                 # The PUT took so long that the log may be another one by now.
                 self._check_base()
             self._state, self.done, self._settled = after, epoch, True
+            self.epochs.append(epoch)
             self._recent.add(epoch)
             if epoch.further:
                 turn.state(state_durable(epoch))
@@ -238,7 +246,7 @@ class Sending:
         self._free = False
         self._check(found)
         if isinstance(found, Epoch) and self._is_own(found):
-            self._followed.append(found)
+            self._add(found)
             self.done, self._settled = found, found.transaction == epoch.transaction
             return True
         self._next = found

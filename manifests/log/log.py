@@ -46,6 +46,7 @@ from colonnade.manifests.errors import (
 )
 from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.log.creation import create_database
+from colonnade.manifests.log.late_checkpoint import LateCheckpoint
 from colonnade.manifests.log.reader import LogReader
 from colonnade.manifests.model.codec import encode_epoch
 from colonnade.manifests.model.members import find_change, transactions_of
@@ -99,6 +100,7 @@ class Log(LogReader):
         self._interval = checkpoint_interval
         self.pause = pause
         self._engine = engine or engine_name()
+        self._late = LateCheckpoint()
         self._recent = RecentEpochs()
 
     @property
@@ -106,6 +108,7 @@ class Log(LogReader):
         """This log without the cache of its store, for work that must see what is really stored."""
         direct = copy(self)
         direct.store = self.store.uncached
+        direct._late = LateCheckpoint()
         return direct
 
     def now_ms(self) -> int:
@@ -130,9 +133,9 @@ class Log(LogReader):
         that was committed before is not committed again, and the returned epoch is None. Epochs of
         concurrent writers do not matter unless they conflict: rows that the change removes are
         followed through them. The change is durable when the call returns. Cost: one PUT, three
-        GETs, one more GET for each epoch since the base; and if a checkpoint is due, the checkpoint
-        and three GETs. If the log was seen less than the store's `trust_s` seconds ago, one GET
-        instead of three.
+        GETs, and one more GET for each epoch since the base. If the log was seen less than the
+        store's `trust_s` seconds ago, one GET instead of three. If a checkpoint is due, the
+        checkpoint and three GETs, for which the caller waits only on local disk.
 
         Raises ConflictError; AlreadyExistsError for the name of a new table; InvalidInputError for
         an invalid change; NotFoundError if the database was dropped or replaced;
@@ -171,7 +174,7 @@ class Log(LogReader):
         done = sending.done
         assert done is not None
         own = find_change(done, change.transaction)
-        after = self._state_after(sending, done)
+        after = self._late.adopt(self._state_after(sending, done), [*sending.epochs])
         # The writer of a shared epoch stores its checkpoint.
         return after if own and not sending.leads else self._checkpoint_if_due(after), own
 
@@ -359,7 +362,9 @@ class Log(LogReader):
 
     def _checkpoint_if_due(self, snapshot: Snapshot) -> Snapshot:
         due = self._is_due(snapshot.epoch) and not snapshot.dropped
-        return self.try_checkpoint(snapshot) if due else snapshot
+        if not due:
+            return snapshot
+        return self._late.begin(snapshot, self.try_checkpoint, self.store.later)
 
     def _is_due(self, epoch: int) -> bool:
         """Return whether the writer of an epoch stores a checkpoint of it."""

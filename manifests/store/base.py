@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from threading import Thread
 from typing import TypeAlias, TypeVar, cast
 
 from colonnade.manifests.errors import (
@@ -254,6 +255,16 @@ class ObjectStore(abc.ABC):
         """Make two independent calls of this store as `together` does; `one` is the first."""
         first, second = self.together(cast("list[Callable[[], T | S]]", [one, other]))
         return cast(T, first), cast(S, second)
+
+    def later(self, work: Callable[[], None]) -> None:
+        """Do work for which no caller waits: at once if `parallel` is 1, else in a thread.
+
+        The process ends only after such work. Requires that `work` does not raise.
+        """
+        if self.parallel <= 1:
+            work()
+        else:
+            Thread(target=work, name="colonnade-later", daemon=False).start()
 
     def read_many(
         self, names: Sequence[str], *, limit: int | None = None

@@ -6,7 +6,8 @@ Spec: docs/spec/store.md#side-by-side
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -22,8 +23,12 @@ def side_by_side(calls: Sequence[Callable[[], T]], width: int) -> list[T]:
     if width <= 1:
         return [call() for call in calls]
     with ThreadPoolExecutor(width, "colonnade-store") as pool:
-        made = [pool.submit(call) for call in calls]
+        made: list[Future[T]] = []
         try:
-            return [each.result() for each in made]
+            # At the end of the process no thread can be started any more, but work may be left.
+            with suppress(RuntimeError):
+                made += (pool.submit(call) for call in calls)
+            done = [each.result() for each in made]
+            return done + [call() for call in calls[len(done) :]]
         finally:
             pool.shutdown(cancel_futures=True)

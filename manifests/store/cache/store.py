@@ -109,6 +109,9 @@ class CachedStore(ObjectStore):
             return super().read_many(names, limit=limit)
         return self._inner.read_many(names, limit=limit)
 
+    def later(self, work: Callable[[], None]) -> None:
+        self._inner.later(work)
+
     def together(self, calls: Sequence[Callable[[], T]]) -> list[T]:
         return self._inner.together(calls)
 
