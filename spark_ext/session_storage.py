@@ -7,6 +7,7 @@ Guide: docs/spark.md#options-of-the-store
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -14,7 +15,6 @@ from pyspark.sql import SparkSession
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.store import StoreAddress, StorePath
 from colonnade.manifests.store.option_text import option_values
-from colonnade.manifests.store.path_text import local_path
 from colonnade.spark_ext.settings import STORAGE
 
 StorageOptions = Mapping[str, object] | None
@@ -30,9 +30,7 @@ def address_in(
     InvalidInputError for a text that is not a path, for a setting with invalid text, and for
     `options` of a local path.
     """
-    if isinstance(path, StoreAddress) or local_path(str(path)) is not None:
-        return StoreAddress.of(path, options)
-    return StoreAddress.of(path, {**_of_session(spark), **(options or {})})
+    return StoreAddress.of(path, options, partial(_of_session, spark))
 
 
 def require_session_options(spark: SparkSession, address: StoreAddress, what: str) -> None:

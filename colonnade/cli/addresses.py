@@ -20,7 +20,6 @@ import typer
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.store import StoreAddress
 from colonnade.manifests.store.option_text import option_value
-from colonnade.manifests.store.path_text import local_path
 
 VARIABLE = "COLONNADE_STORAGE_OPTIONS"
 
@@ -72,10 +71,7 @@ def address_of(path: str, given: Sequence[str] = ()) -> StoreAddress:
     Raises InvalidInputError for a text that is not a path, for options that are not written as they
     must be, and for options on the command line beside a local path. No error shows a value.
     """
-    options = _given(given)
-    if local_path(path) is None:
-        options = {**_of_variable(), **options}
-    return StoreAddress.of(path, options)
+    return StoreAddress.of(path, _given(given), _of_variable)
 
 
 def _given(texts: Sequence[str]) -> dict[str, Any]:

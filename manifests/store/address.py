@@ -44,12 +44,15 @@ class StoreAddress:
         cls,
         path: str | os.PathLike[str] | StoreAddress,
         storage_options: Mapping[str, Any] | None = None,
+        defaults: Callable[[], Mapping[str, Any]] | None = None,
     ) -> StoreAddress:
         """Return the address of a path or URL, after registering its options.
 
-        The user, password and query of a URL count as options, too. An address is returned
-        unchanged. Does no I/O. Raises InvalidInputError for a text that names no place, for options
-        that are not a dictionary, for options of a local path, and for options beside an address.
+        The user, password and query of a URL count as options, too. `defaults` returns further
+        options, and `storage_options` replace them by name. A local path has no options, and an
+        address has its own, so for these `defaults` is not called. Does no I/O. Raises
+        InvalidInputError for a text that names no place, for options that are not a dictionary, for
+        options of a local path, and for options beside an address.
         """
         if storage_options is not None and not isinstance(storage_options, Mapping):
             # The message names the type alone, because the value may be a secret.
@@ -72,7 +75,8 @@ class StoreAddress:
         url, hidden = _without_credentials(text)
         if url.endswith(":"):
             raise InvalidInputError(f"{url}// names no place; write {url}//bucket/folder.")
-        held = _Held(dict(storage_options or {}), *hidden)
+        found = defaults() if defaults is not None else {}
+        held = _Held({**found, **(storage_options or {})}, *hidden)
         return cls(url, None if held == _Held() else _REGISTRY.name_of(held))
 
     @property

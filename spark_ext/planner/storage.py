@@ -13,7 +13,6 @@ from typing import Any
 
 from colonnade.manifests.store import StoreAddress
 from colonnade.manifests.store.option_text import option_values
-from colonnade.manifests.store.path_text import local_path
 from colonnade.tableformat.write.job import WriteJob
 
 _SESSION: ContextVar[Mapping[str, str] | None] = ContextVar("session_storage", default=None)
@@ -35,10 +34,11 @@ def place(path: str, storage: Mapping[str, Any] | None = None) -> StoreAddress:
     A local path does not use the session's options. Raises InvalidInputError for text that is not a
     path, for an option with invalid text, and for `storage` of a local path.
     """
-    if local_path(path) is not None:
-        return StoreAddress.of(path, storage)
-    session = option_values(_SESSION.get() or {})
-    return StoreAddress.of(path, {**session, **(storage or {})})
+    return StoreAddress.of(path, storage, _of_session)
+
+
+def _of_session() -> dict[str, Any]:
+    return option_values(_SESSION.get() or {})
 
 
 def known(address: StoreAddress) -> StoreAddress:

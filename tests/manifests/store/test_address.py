@@ -108,6 +108,23 @@ def test_a_local_path_takes_no_options_and_stays_as_it_is(tmp_path: Any) -> None
     assert LocalStore(tmp_path).address == StoreAddress(str(tmp_path))
 
 
+def test_options_of_a_caller_replace_defaults_by_name() -> None:
+    found = StoreAddress.of("s3://b/x", {"key": "own"}, lambda: {"key": SECRET, "port": 1})
+    assert found.storage_options == {"key": "own", "port": 1}
+    assert StoreAddress.of("s3://b/x", None, lambda: {"port": 1}).storage_options == {"port": 1}
+    assert StoreAddress.of("s3://b/x", None, dict) == StoreAddress("s3://b/x")
+
+
+def test_nobody_asks_for_the_defaults_of_what_takes_none(tmp_path: Any) -> None:
+    def asked() -> dict[str, Any]:
+        raise InvalidInputError("The defaults are malformed.")
+
+    assert StoreAddress.of(tmp_path, None, asked) == StoreAddress(str(tmp_path))
+    assert StoreAddress.of(found := StoreAddress("s3://b/x"), None, asked) == found
+    with pytest.raises(InvalidInputError, match="malformed"):
+        StoreAddress.of("s3://b/x", None, asked)
+
+
 @pytest.mark.parametrize(
     ("text", "value"),
     [
