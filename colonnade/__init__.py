@@ -29,6 +29,7 @@ from colonnade.manifests.errors import (
     StoreError,
     UnsupportedFormatError,
 )
+from colonnade.manifests.log.upgrade import UpgradeResult
 from colonnade.manifests.model.schema import (
     ArrayType,
     MapType,
@@ -123,6 +124,7 @@ __all__ = [
     "StructType",
     "TableSchema",
     "UnsupportedFormatError",
+    "UpgradeResult",
     "VacuumResult",
     "VerifyReport",
     "WriteSettings",

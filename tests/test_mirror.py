@@ -29,6 +29,7 @@ ELSEWHERE = {
     "manifests/log/test_budgets.py": ("log.following",),
     "manifests/log/test_log.py": ("engine", "limits"),
     "manifests/log/test_log_machine.py": ("commit.sending", "state.rowsets_fold"),
+    "manifests/log/test_upgrade.py": ("state.features",),
     "manifests/log/test_removed_folder.py": ("log.dropping", "log.removed_objects"),
     "manifests/model/test_codec.py": ("model.entries", "model.operations"),
     "manifests/state/test_fold.py": ("state.snapshot",),

@@ -26,6 +26,7 @@ from colonnade.cli.maintain import maintain
 from colonnade.cli.output import Output
 from colonnade.cli.read_rows import count, head
 from colonnade.cli.repair import repair
+from colonnade.cli.upgrade import upgrade
 from colonnade.cli.vacuum import vacuum
 from colonnade.cli.verify import verify
 from colonnade.cli.write_report import report
@@ -47,6 +48,7 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
         verify,
         repair,
         maintain,
+        upgrade,
         report,
         doctor,
     ),

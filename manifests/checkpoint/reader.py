@@ -31,7 +31,7 @@ from colonnade.manifests.checkpoint.stored_tables import (
     StoredTables,
     read_batches,
 )
-from colonnade.manifests.epochs.freed_slots import find_freed, first_blocks
+from colonnade.manifests.epochs.freed_slots import find_freed
 from colonnade.manifests.epochs.slot_reader import SlotReader
 from colonnade.manifests.epochs.slots import is_taken, read_slot
 from colonnade.manifests.errors import (
@@ -44,6 +44,7 @@ from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.codec import decode_model, decode_slot, is_epoch, verify
 from colonnade.manifests.model.entries import EntrySegment
 from colonnade.manifests.model.operations import Anchor, CreateDatabase, Epoch, Stub
+from colonnade.manifests.model.slot_blocks import SlotBlocks
 from colonnade.manifests.object_names import HINT, checkpoint_name, epoch_name
 from colonnade.manifests.state.snapshot import EntrySegmentRef, Replay, Snapshot, TableState
 from colonnade.manifests.store.base import ObjectStore
@@ -234,11 +235,14 @@ def _check_not_lost(store: ObjectStore, root: Root) -> None:
     """
     if is_taken(store, root.checkpoint):
         return
+    database = TableId(root.database)
+    if root.slot_block is not None:
+        blocks = SlotBlocks(database, root.slot_block, root.slot_start or 0)
+        if find_freed(store, blocks, root.checkpoint):
+            return
     first = read_slot(store, 0)
-    if find_freed(store, first_blocks(first), root.checkpoint):
-        return
     made = first.ops if isinstance(first, Epoch) else ()
-    if any(isinstance(op, CreateDatabase) and op.database == root.database for op in made):
+    if any(isinstance(op, CreateDatabase) and op.database == database for op in made):
         raise CorruptionError(
             f"{store.locate(epoch_name(root.checkpoint))} is missing, although a checkpoint of it"
             f" exists; restore it, or remove {store.locate(HINT)} to give up that epoch and all"

@@ -40,7 +40,7 @@ from colonnade.manifests.model.operations import (
 )
 from colonnade.manifests.model.schema import Model, TableSchema
 from colonnade.manifests.state.amendments import LaterAmendments
-from colonnade.manifests.state.fold import check_reader_features
+from colonnade.manifests.state.features import check_reader_features
 from colonnade.manifests.state.snapshot import (
     BatchMap,
     EntrySegmentRef,
@@ -143,6 +143,7 @@ class Root(Model):
     database: TableIdText
     lone_table: bool
     slot_block: SlotCount | None = None
+    slot_start: Count | None = None
     reader_features: tuple[str, ...]
     writer_features: tuple[str, ...]
     tables: tuple[TableRecord, ...] = ()
@@ -182,6 +183,7 @@ def encode_root(
             database=snapshot.database,
             lone_table=snapshot.lone_table,
             slot_block=snapshot.slot_block,
+            slot_start=snapshot.slot_start or None,
             reader_features=tuple(sorted(snapshot.reader_features)),
             writer_features=tuple(sorted(snapshot.writer_features)),
             tables=tuple(_table_record(table) for table in tables),
@@ -249,6 +251,7 @@ def root_snapshot(
         pins={pin.name: pin for pin in root.pins or ()},
         leases={lease.job: lease for lease in root.leases or ()},
         slot_block=root.slot_block,
+        slot_start=root.slot_start or 0,
     )
 
 

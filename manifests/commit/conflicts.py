@@ -29,6 +29,7 @@ from colonnade.manifests.model.operations import (
     CreateTable,
     DropRowSet,
     DropTable,
+    EnableFeatures,
     Epoch,
     Lease,
     Operation,
@@ -46,7 +47,7 @@ from colonnade.manifests.model.operations import (
     Untag,
 )
 from colonnade.manifests.model.schema import SchemaField, TableSchema
-from colonnade.manifests.state.fold import WRITER_FEATURES
+from colonnade.manifests.state.features import WRITER_FEATURES
 from colonnade.manifests.state.replaced_columns import replaceable
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 
@@ -149,6 +150,7 @@ def check_head(
             f"Writing to this database needs features that this version does not know:"
             f" {', '.join(unknown)}; upgrade Colonnade."
         )
+    _check_upgrade(change, head)
     _check_names(change.ops, base, head)
     _check_kept(change.ops, head, keeps)
     for operation in change.ops:
@@ -168,6 +170,15 @@ def check_head(
                     f"The columns of table {planned.name!r} changed after epoch {base.epoch}, on"
                     f" which {change.operation!r} was planned; read the table again and repeat it."
                 )
+
+
+def _check_upgrade(change: Change, head: Snapshot) -> None:
+    states = any(isinstance(op, EnableFeatures) and op.slot_block is not None for op in change.ops)
+    if states and head.blocks is not None:
+        raise ConflictError(
+            f"The database was upgraded before epoch {head.epoch} by a concurrent"
+            f" {change.operation!r}; there is nothing left to do."
+        )
 
 
 def check_expected(operation: str, epoch: int | None, head: Snapshot) -> None:

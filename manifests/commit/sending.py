@@ -24,7 +24,7 @@ from colonnade.manifests.commit.sharing import (
     state_durable,
     statement_of,
 )
-from colonnade.manifests.epochs.freed_slots import find_freed
+from colonnade.manifests.epochs.freed_slots import find_freed, stated_blocks
 from colonnade.manifests.epochs.slots import (
     TRIES,
     check_slot,
@@ -85,6 +85,8 @@ class Sending:
         self.done: Epoch | None = None
         self._store = store
         self._state = base
+        # The blocks of slots as of the last epoch that was followed. An upgrade may state them.
+        self._blocks = base.blocks
         # Epochs after that state. Folding them together takes one copy of the state.
         self._followed: list[Epoch] = []
         self.epochs: deque[Epoch] = deque(maxlen=_FOLDED_AT_ONCE)
@@ -189,6 +191,7 @@ class Sending:
         before = self.head if self.carried.needs_states else None
         self._add(found)
         self._recent.add(found)
+        self._blocks = stated_blocks(self.base.database, found) or self._blocks
         if self._is_own(found) or (self._has_batches and has_landed(self.change, self.head)):
             self.done = found
             return True
@@ -208,13 +211,15 @@ class Sending:
     def true_errors(self) -> Iterator[None]:
         """A block whose errors result from the epochs since the base.
 
-        An object in a freed slot is not an epoch, so it conflicts with nothing. If the slot after
-        the base was freed, an error becomes that of `look`. Costs one GET for an error.
+        An object in a freed slot is not an epoch, so it conflicts with nothing. If the first slot
+        that can be freed after the base was freed, an error becomes that of `look`. Costs one GET
+        for an error.
         """
         try:
             yield
         except ColonnadeError:
-            self._check(self._find_freed(self.base.epoch + 1))
+            first = self.base.epoch + 1
+            self._check(self._find_freed(max(first, self._blocks.start if self._blocks else 0)))
             raise
 
     def put(
@@ -334,7 +339,7 @@ class Sending:
         raise unknown_error(self._store, epoch) from cause
 
     def _find_freed(self, slot: int) -> Stub | None:
-        return find_freed(self._store, self.base.blocks, slot)
+        return find_freed(self._store, self._blocks, slot)
 
     def _find_removed(self, slot: int) -> Epoch | Stub:
         """Return the content of slot `slot`, which follows a removed base.

@@ -15,7 +15,14 @@ from dataclasses import dataclass
 from colonnade.manifests.errors import CorruptionError, NotFoundError, StoreError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.codec import EPOCH_LIMIT, decode_model, decode_slot, encode_model
-from colonnade.manifests.model.operations import Anchor, CreateDatabase, Epoch, FreedBlock, Stub
+from colonnade.manifests.model.operations import (
+    Anchor,
+    CreateDatabase,
+    EnableFeatures,
+    Epoch,
+    FreedBlock,
+    Stub,
+)
 from colonnade.manifests.model.slot_blocks import SlotBlocks
 from colonnade.manifests.object_names import FREED, epoch_name, freed_block
 from colonnade.manifests.store.base import ObjectStore, PutOutcome
@@ -42,51 +49,117 @@ class Marks:
 
 
 def read_blocks(store: ObjectStore) -> SlotBlocks | None:
-    """Read the slot blocks of a database; None if it frees no slots. Costs one GET.
+    """Read the slot blocks of a database; None if it frees no slots.
 
-    For callers without a state of the database. Raises CorruptionError, StoreError.
+    For callers without a state of the database. Costs one GET if epoch 0 states them. Otherwise it
+    costs a GET for each epoch since the floor, up to the first one that states them, or two GETs if
+    a stub does. Damaged epochs after epoch 0 are passed over. Raises CorruptionError if epoch 0 is
+    damaged; UnsupportedFormatError; StoreError.
     """
-    name = epoch_name(0)
+    create = _created(_read_item(store, 0))
+    if create is None:
+        return None
+    database = TableId(create.database)
+    if create.slot_block is not None:
+        return SlotBlocks(database, create.slot_block)
+    number = 1
+    while True:
+        try:
+            item = _read_item(store, number)
+        except CorruptionError:
+            number += 1
+            continue
+        if item is None:
+            return None
+        if (blocks := stated_blocks(database, item)) is not None:
+            return blocks
+        number = 1 + (max(number, item.floor) if isinstance(item, Stub) else number)
+
+
+def read_stub_blocks(store: ObjectStore, stub: Stub) -> SlotBlocks | None:
+    """Return the blocks of the slots behind the floor of a stub; None if none of them are freed.
+
+    A stub that states no blocks is older than any upgrade, and so is its floor. Costs one GET.
+    Raises as `read_blocks`.
+    """
+    create = _created(_read_item(store, 0))
+    if create is None:
+        return None
+    database = TableId(create.database)
+    if create.slot_block is not None:
+        return SlotBlocks(database, create.slot_block)
+    return stated_blocks(database, stub)
+
+
+def stated_blocks(database: TableId, item: Epoch | Stub) -> SlotBlocks | None:
+    """Return the slot blocks that an upgrade or a stub states; None if it states none."""
+    if isinstance(item, Stub):
+        size, start = item.slot_block, item.slot_start
+        return None if size is None or start is None else SlotBlocks(database, size, start)
+    for operation in item.ops:
+        if isinstance(operation, EnableFeatures) and operation.slot_block is not None:
+            return SlotBlocks(database, operation.slot_block, item.epoch + 1)
+    return None
+
+
+def make_stub(slot: int, floor: Anchor, blocks: SlotBlocks | None) -> Stub:
+    """Return the stub for a slot. `floor` stores the state at the oldest readable epoch.
+
+    The stub states the blocks of the database if its epoch 0 does not.
+    """
+    if blocks is None or not blocks.start:
+        return Stub(removed=slot, floor=floor.epoch, anchor=floor)
+    return Stub(
+        removed=slot,
+        floor=floor.epoch,
+        anchor=floor,
+        slot_block=blocks.size,
+        slot_start=blocks.start,
+    )
+
+
+def _read_item(store: ObjectStore, number: int) -> Epoch | Stub | None:
+    name = epoch_name(number)
     try:
-        first = decode_slot(store.get(name, limit=EPOCH_LIMIT), 0, store.locate(name))
+        return decode_slot(store.get(name, limit=EPOCH_LIMIT), number, store.locate(name))
     except NotFoundError:
         return None
-    return first_blocks(first)
 
 
-def first_blocks(first: Epoch | Stub | None) -> SlotBlocks | None:
-    """Return the slot blocks that epoch 0 states; None if its database frees no slots."""
-    for operation in first.ops if isinstance(first, Epoch) else ():
-        if isinstance(operation, CreateDatabase) and operation.slot_block is not None:
-            return SlotBlocks(TableId(operation.database), operation.slot_block)
-    return None
+def _created(first: Epoch | Stub | None) -> CreateDatabase | None:
+    """Return the operation of epoch 0 that creates the database."""
+    ops = first.ops if isinstance(first, Epoch) else ()
+    return next((op for op in ops if isinstance(op, CreateDatabase)), None)
 
 
 def find_freed(store: ObjectStore, blocks: SlotBlocks | None, slot: int) -> Stub | None:
     """Return the newest mark, as a stub, for a slot of a freed block; None for other slots.
 
-    None proves that the slot had not been freed when the call began. Costs one GET. For a freed
-    block, it costs two more for each bit of the number of later freed blocks. Raises
-    CorruptionError for a damaged mark; StoreError.
+    None proves that the slot had not been freed when the call began. Costs one GET, or none for a
+    slot in no block. For a freed block, it costs two more for each bit of the number of later freed
+    blocks. Raises CorruptionError for a damaged mark; StoreError.
     """
-    if blocks is None:
+    if blocks is None or slot < blocks.start:
         return None
     mark = _newest(store, blocks, blocks.of(slot))
-    return None if mark is None else Stub(removed=slot, floor=mark.floor, anchor=mark.anchor)
+    return None if mark is None else make_stub(slot, mark.anchor, blocks)
 
 
-def first_kept(store: ObjectStore, blocks: SlotBlocks | None) -> int:
-    """Return the first slot that is not freed. Costs two GETs for each bit of its block."""
+def freed_slots(store: ObjectStore, blocks: SlotBlocks | None) -> range:
+    """Return the slots that were freed. The range stops at the first block that is not freed.
+
+    Costs two GETs for each bit of the number of that block; nothing without blocks.
+    """
     if blocks is None:
-        return 0
+        return range(0)
     mark = _newest(store, blocks, 0)
-    return 0 if mark is None else blocks.first(mark.freed + 1)
+    return range(max(blocks.start, 1), blocks.first(0 if mark is None else mark.freed + 1))
 
 
 def read_marks(store: ObjectStore) -> Marks:
-    """Read every mark, for callers that look for damage. Costs a listing and a GET for each mark.
+    """Read every mark, for callers that look for damage.
 
-    Raises CorruptionError if epoch 0 is damaged; StoreError.
+    Costs as `read_blocks`, a listing, and a GET for each mark. Raises as `read_blocks`.
     """
     blocks = read_blocks(store)
     sound: dict[int, FreedBlock] = {}

@@ -13,7 +13,11 @@ from colonnade.manifests.checkpoint.reader import (
     find_checkpoint,
     read_state,
 )
-from colonnade.manifests.epochs.freed_slots import find_freed, read_blocks
+from colonnade.manifests.epochs.freed_slots import (
+    find_freed,
+    read_stub_blocks,
+    stated_blocks,
+)
 from colonnade.manifests.epochs.slot_reader import AHEAD, SlotReader
 from colonnade.manifests.epochs.slots import check_unused, read_log_slot, read_slot
 from colonnade.manifests.errors import (
@@ -92,15 +96,23 @@ class LogFollower:
                 stub = find_freed(self.store, begun.blocks, begun.epoch + 1)
                 if stub is None:
                     raise
-            if stub is None:
+            if stub is not None:
+                state = self._anchored(begun, stub)
+            elif state.blocks == begun.blocks:
                 break
-            state = self._anchored(begun, stub)
+            else:
+                # After an upgrade, a free slot needs a look for its mark.
+                slots.trusted = False
         return state
 
     def _follow(
         self, state: Snapshot, target: int | None, slots: SlotReader
     ) -> tuple[Snapshot, Stub | None]:
-        """Apply epochs up to `target`, or all. Returns the state, and the stub it met, if any."""
+        """Apply epochs up to `target`, or all, or up to an upgrade of the database.
+
+        Returns the state, and the stub it met, if any. Slots before the end of an upgrade are never
+        freed, and later slots have marks that only the state after it knows.
+        """
         pending: list[Epoch] = []
         number = state.epoch + 1
         while target is None or number <= target:
@@ -112,6 +124,8 @@ class LogFollower:
             if isinstance(found, Epoch):
                 pending.append(found)
                 number += 1
+                if stated_blocks(state.database, found) is not None:
+                    return self._applied(state, pending), None
                 if len(pending) >= self.limits.pending_epochs:
                     state, pending = self._applied(state, pending), []
         # If the slot of the last one was not freed, all of them are epochs of the log.
@@ -143,7 +157,7 @@ class LogFollower:
                 state = read_state(self.store, stub.anchor)
                 return replace(state, floor=stub.floor)
             except NotFoundError as error:
-                number, blocks = stub.floor + 1, read_blocks(self.store)
+                number, blocks = stub.floor + 1, read_stub_blocks(self.store, stub)
                 # The mark comes first, because an object in a freed slot means nothing.
                 freed = find_freed(self.store, blocks, number)
                 following = freed or read_log_slot(self.store, number, blocks)

@@ -356,11 +356,16 @@ class Vacuum(Model):
 
 
 class EnableFeatures(Model):
-    """Require features of every later reader or writer of the database."""
+    """Require features of every later reader or writer of the database.
+
+    With a `slot_block`, slots are freed from now on, as `CreateDatabase` says. The first block
+    begins right after the epoch of this operation.
+    """
 
     op: Literal["enable_features"] = "enable_features"
     reader: tuple[str, ...] = ()
     writer: tuple[str, ...] = ()
+    slot_block: SlotCount | None = None
 
 
 Operation = Annotated[
@@ -441,13 +446,16 @@ class EpochIdentity(Model):
 class Stub(Model):
     """The file in the slot of an epoch that retention removed. The slot is therefore never free.
 
-    `floor` is the oldest readable epoch. `anchor` is the checkpoint of its state.
+    `floor` is the oldest readable epoch. `anchor` is the checkpoint of its state. `slot_block` and
+    `slot_start` describe the blocks of an upgraded database, whose epoch 0 does not state them.
     """
 
     format_version: Literal[1] = 1
     removed: Count
     floor: Count
     anchor: Anchor
+    slot_block: SlotCount | None = None
+    slot_start: Count | None = None
 
 
 class FreedBlock(Model):

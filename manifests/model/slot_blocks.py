@@ -13,28 +13,35 @@ from colonnade.manifests.object_names import freed_name
 FREED_SLOTS = "freed_slots"
 """The feature that readers and writers of a database with freed slots must support."""
 
+UPGRADED_SLOTS = "upgraded_slots"
+"""The feature of databases that free slots only from an upgrade on."""
+
 SLOT_BLOCK = 16_384
 """The number of slots in a block of a new database."""
 
 
 @dataclass(frozen=True, slots=True)
 class SlotBlocks:
-    """The blocks of a database, of `size` slots each. The slot of epoch 0 is never freed."""
+    """The blocks of a database, of `size` slots each. Block 0 begins at the slot `start`.
+
+    Slots before `start` belong to no block. They and the slot of epoch 0 are never freed.
+    """
 
     database: TableId
     size: int
+    start: int = 0
 
     def of(self, slot: int) -> int:
-        """Return the number of the block that contains a slot."""
-        return slot // self.size
+        """Return the number of the block that contains a slot; below 0 for no block."""
+        return (slot - self.start) // self.size
 
     def first(self, block: int) -> int:
         """Return the first slot of a block."""
-        return block * self.size
+        return self.start + block * self.size
 
     def whole_below(self, floor: int) -> int:
         """Return the number of blocks that end before a floor. Their slots may be freed."""
-        return floor // self.size
+        return max(0, (floor - self.start) // self.size)
 
     def mark(self, block: int) -> str:
         """Return the name of the mark of a block."""

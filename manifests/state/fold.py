@@ -13,12 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NoReturn
 
-from colonnade.manifests.errors import (
-    CorruptionError,
-    InvalidInputError,
-    NotFoundError,
-    UnsupportedFormatError,
-)
+from colonnade.manifests.errors import CorruptionError, InvalidInputError, NotFoundError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.entries import PartitionField
 from colonnade.manifests.model.members import SHARED_EPOCHS, problem_of
@@ -53,20 +48,13 @@ from colonnade.manifests.model.operations import (
     Vacuum,
 )
 from colonnade.manifests.model.schema import TableSchema, walk
-from colonnade.manifests.model.slot_blocks import FREED_SLOTS
+from colonnade.manifests.model.slot_blocks import FREED_SLOTS, UPGRADED_SLOTS
+from colonnade.manifests.state.features import FeaturesFold, check_reader_features
 from colonnade.manifests.state.kept_fold import KeptFold
 from colonnade.manifests.state.partition_layout import PARTITIONS, check_layout
 from colonnade.manifests.state.replaced_columns import REPLACE_COLUMN
 from colonnade.manifests.state.rowsets_fold import RowSetsFold
 from colonnade.manifests.state.snapshot import BatchMap, RowSets, Snapshot, TableMap, TableState
-
-READER_FEATURES: frozenset[str] = frozenset(
-    {FREED_SLOTS, PARTITIONS, REPLACE_COLUMN, SHARED_EPOCHS}
-)
-"""Features that this code can read. It refuses a database that requires another one."""
-
-WRITER_FEATURES: frozenset[str] = READER_FEATURES
-"""Features that this code can write. A database that requires another one is read-only."""
 
 
 def apply_epoch(snapshot: Snapshot | None, epoch: Epoch) -> Snapshot:
@@ -101,7 +89,8 @@ def _first_snapshot(epoch: Epoch) -> Snapshot:
         raise CorruptionError("Epoch 0 does not create a database: the log is damaged.")
     check_reader_features(create.reader_features)
     stated = FREED_SLOTS in create.reader_features and FREED_SLOTS in create.writer_features
-    if stated != (create.slot_block is not None):
+    later = UPGRADED_SLOTS in (*create.reader_features, *create.writer_features)
+    if later or stated != (create.slot_block is not None):
         raise CorruptionError(
             f"Epoch 0 has a slot block without the feature {FREED_SLOTS!r}, or the reverse."
         )
@@ -120,16 +109,6 @@ def _first_snapshot(epoch: Epoch) -> Snapshot:
     )
 
 
-def check_reader_features(features: Iterable[str]) -> None:
-    """Refuse unknown features. Raises UnsupportedFormatError, which names them."""
-    unknown = sorted(set(features) - READER_FEATURES)
-    if unknown:
-        raise UnsupportedFormatError(
-            f"This database needs features that this version cannot read: {', '.join(unknown)};"
-            " upgrade Colonnade."
-        )
-
-
 class _Fold:
     """A snapshot that is being changed. RowSets of a table are copied at their first change."""
 
@@ -139,8 +118,7 @@ class _Fold:
         self._rowsets: dict[TableId, RowSetsFold] = {}
         self._batches: defaultdict[TableId, dict[str, int]] = defaultdict(dict)
         self._kept = KeptFold(snapshot)
-        self._reader_features = snapshot.reader_features
-        self._writer_features = snapshot.writer_features
+        self._features = FeaturesFold(snapshot)
         self._epoch = snapshot.epoch
         self._transaction = snapshot.transaction
         self._time_ms = snapshot.time_ms
@@ -168,7 +146,7 @@ class _Fold:
             self._refuse("ends the log together with other operations")
 
     def _check_shared(self, epoch: Epoch) -> None:
-        if SHARED_EPOCHS not in self._reader_features & self._writer_features:
+        if not self._features.has(SHARED_EPOCHS):
             self._refuse(f"holds several changes without the feature {SHARED_EPOCHS!r}")
         if (problem := problem_of(epoch)) is not None:
             self._refuse(problem)
@@ -214,16 +192,14 @@ class _Fold:
             case Vacuum():
                 self._kept.vacuum(self._epoch, operation)
             case EnableFeatures():
-                check_reader_features(operation.reader)
-                self._reader_features |= frozenset(operation.reader)
-                self._writer_features |= frozenset(operation.writer)
+                self._features.enable(self._epoch, operation)
             case DropDatabase():
                 self._dropped = True
             case CreateDatabase():
                 self._refuse("creates the database again")
 
     def _require_feature(self) -> None:
-        if REPLACE_COLUMN not in self._reader_features & self._writer_features:
+        if not self._features.has(REPLACE_COLUMN):
             self._refuse(f"replaces columns without the feature {REPLACE_COLUMN!r}")
 
     def _create(self, operation: CreateTable) -> None:
@@ -268,7 +244,7 @@ class _Fold:
     def _check_layout(
         self, table: str, schema: TableSchema, fields: tuple[PartitionField, ...]
     ) -> None:
-        if fields and PARTITIONS not in self._reader_features & self._writer_features:
+        if fields and not self._features.has(PARTITIONS):
             self._refuse(f"partitions table {table!r} without the feature {PARTITIONS!r}")
         try:
             check_layout(fields, schema)
@@ -417,8 +393,10 @@ class _Fold:
             pins=self._kept.pins,
             leases=self._kept.leases,
             stale=self._base.stale or self._is_stale(),
-            reader_features=self._reader_features,
-            writer_features=self._writer_features,
+            reader_features=self._features.reader,
+            writer_features=self._features.writer,
+            slot_block=self._features.slot_block,
+            slot_start=self._features.slot_start,
             dropped=self._dropped,
             tables=_with_changes(self._base.tables, self._changed, self._epoch),
         )

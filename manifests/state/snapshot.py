@@ -248,7 +248,8 @@ class Snapshot:
 
     `stale` means that vacuum removed segments of this state, after newer segments took over their
     RowSets: read the state again. `dropped` means that the log has ended, and no epoch follows.
-    `slot_block` is the number of slots that vacuum frees together, or None if it frees none.
+    `slot_block` is the number of slots that vacuum frees together, or None if it frees none. It
+    frees no slot before `slot_start`.
 
     `anchors` has the anchor of the floor last. With an `anchor_list`, that object has the anchors
     below the floor, and `anchors` does not (`checkpoint/anchor_list.py` reads both).
@@ -270,12 +271,15 @@ class Snapshot:
     stale: bool = False
     dropped: bool = False
     slot_block: int | None = None
+    slot_start: int = 0
     anchor_list: AnchorList | None = None
 
     @property
     def blocks(self) -> SlotBlocks | None:
         """The blocks in which slots of the log are freed; None if slots are never freed."""
-        return None if self.slot_block is None else SlotBlocks(self.database, self.slot_block)
+        if self.slot_block is None:
+            return None
+        return SlotBlocks(self.database, self.slot_block, self.slot_start)
 
     def anchor(self, epoch: int) -> Anchor | None:
         """Return the anchor of an epoch, or None. An anchor in the anchor list is not found."""

@@ -19,6 +19,7 @@ from colonnade.manifests.checkpoint.reader import UNUSABLE, read_hint, read_stat
 from colonnade.manifests.checkpoint.stored_batches import are_stored, check_batches
 from colonnade.manifests.checkpoint.stored_tables import StoredTables
 from colonnade.manifests.checkpoint.writer import point_hint, store_snapshot, write_object
+from colonnade.manifests.epochs.freed_slots import make_stub
 from colonnade.manifests.epochs.slots import read_log_slot, read_slot
 from colonnade.manifests.errors import CorruptionError, NotFoundError
 from colonnade.manifests.ids import new_job_id
@@ -236,22 +237,26 @@ def put_stubs(log: LogReader, head: Snapshot, threads: int) -> None:
     if not head.floor or isinstance(read_log_slot(store, head.floor, head.blocks), Stub):
         return
     freed = mark_blocks(store, head, _floor_anchor(head))
-    _put_stubs(log, head, freed.stop, threads)
+    before = min(head.blocks.start if head.blocks else 0, head.floor + 1)
+    if before > 1 and not isinstance(read_slot(store, before - 1), Stub):
+        # These slots belong to no block, so they are never freed.
+        _put_stubs(log, head, range(1, before), threads)
+    _put_stubs(log, head, range(max(freed.stop, before), head.floor + 1), threads)
     free_slots(store, freed)
 
 
-def _put_stubs(log: LogReader, head: Snapshot, oldest: int, threads: int) -> None:
-    """Put stubs from the slot `oldest` on. Requires: this slot and all later ones are taken."""
+def _put_stubs(log: LogReader, head: Snapshot, slots: range, threads: int) -> None:
+    """Put stubs into slots that have none. Requires: all of these slots are taken."""
     store, at_once = log.store, log.limits.stubs
-    first = _first_epoch(store, oldest, head.floor)
+    first, anchor = _first_epoch(store, slots), _floor_anchor(head)
 
     def put(number: int) -> None:
         if number < first and isinstance(read_slot(store, number), Stub):
             return
-        stub = Stub(removed=number, floor=head.floor, anchor=_floor_anchor(head))
+        stub = make_stub(number, anchor, head.blocks)
         store.put(epoch_name(number), encode_model(stub), sync=True)
 
-    numbers = range(max(oldest, first - at_once), head.floor + 1)
+    numbers = range(max(slots.start, first - at_once), slots.stop)
     if threads == 1:
         for number in numbers:
             put(number)
@@ -263,9 +268,9 @@ def _put_stubs(log: LogReader, head: Snapshot, oldest: int, threads: int) -> Non
             put(last)
 
 
-def _first_epoch(store: ObjectStore, oldest: int, floor: int) -> int:
-    """Return the first slot from `oldest` to the floor that has an epoch, or the floor plus one."""
-    low, high = oldest, floor + 1
+def _first_epoch(store: ObjectStore, slots: range) -> int:
+    """Return the first of these slots that has an epoch, or the end of the range."""
+    low, high = slots.start, slots.stop
     while low < high:
         middle = (low + high) // 2
         if isinstance(read_slot(store, middle), Stub):

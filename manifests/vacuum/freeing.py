@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from colonnade.manifests.epochs.freed_slots import first_kept, put_mark
+from colonnade.manifests.epochs.freed_slots import freed_slots, put_mark
 from colonnade.manifests.model.operations import Anchor
 from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.state.snapshot import Snapshot
@@ -24,11 +24,11 @@ def mark_blocks(store: ObjectStore, head: Snapshot, anchor: Anchor) -> range:
     blocks = head.blocks
     if blocks is None:
         return range(1, 1)
-    first, whole = first_kept(store, blocks), blocks.whole_below(head.floor)
+    first, whole = freed_slots(store, blocks).stop, blocks.whole_below(head.floor)
     for block in range(blocks.of(first), whole):
         put_mark(store, blocks, block, anchor)
     stop = max(first, blocks.first(whole), 1)
-    return range(min(max(first, 1), stop), stop)
+    return range(max(first, 1), stop)
 
 
 def restore_marks(store: ObjectStore, head: Snapshot, listed: Collection[str]) -> None:

@@ -38,12 +38,13 @@ def plan_removal(
     used: Collection[str],
     leased_jobs: Collection[str],
     cutoff_ms: int,
-    slots: range,
+    freed: range,
+    newest: int,
 ) -> Removal:
     """Choose what to remove: objects that are not `used`, unfinished files, objects in freed slots.
 
-    `slots` are the slots from the first one that was not freed up to the head. A writer that slept,
-    or a killed run, left what is in an earlier slot (except epoch 0).
+    `freed` are the slots that were freed. A writer that slept, or a killed run, left what is in
+    them. `newest` is the epoch of the head.
 
     Five kinds of objects stay: those with a file younger than the cutoff, those with a file whose
     time of writing the store does not know, those of jobs that hold a
@@ -61,35 +62,35 @@ def plan_removal(
         tuple(
             each
             for each in stored
-            if _is_in_freed_slot(each, slots)
+            if _is_in_freed_slot(each, freed)
             or (
                 each.unfinished
                 and _is_old(each, cutoff_ms)
                 and (
                     each.kind in ("hint", "mark", "note")
                     or (each.object is not None and each.object in used)
-                    or (each.epoch is not None and each.epoch < slots.stop)
+                    or (each.epoch is not None and each.epoch <= newest)
                 )
             )
         ),
     )
 
 
-def _is_in_freed_slot(each: Stored, slots: range) -> bool:
-    return not each.unfinished and each.epoch is not None and 0 < each.epoch < slots.start
+def _is_in_freed_slot(each: Stored, freed: range) -> bool:
+    return not each.unfinished and each.epoch is not None and each.epoch in freed
 
 
 def check_listing(
-    stored: Sequence[Stored], before: int, after: int, location: str, first: int = 0
+    stored: Sequence[Stored], before: int, after: int, location: str, freed: range = range(0)
 ) -> None:
     """Check that a listing shows a whole log.
 
-    Its newest epoch was `before` when the listing began, and `after` when it ended. Slots before
-    `first` were freed, except that of epoch 0. The check finds gaps that are too long for a reader
+    Its newest epoch was `before` when the listing began, and `after` when it ended. The slots
+    `freed` were freed. The check finds gaps that are too long for a reader
     to notice. Raises CorruptionError.
     """
     listed = {each.epoch for each in stored if each.epoch is not None and not each.unfinished}
-    wanted = (0, *range(max(first, 1), before + 1))
+    wanted = (*range(min(freed.start, before + 1)), *range(freed.stop, before + 1))
     missing = next((number for number in wanted if number not in listed), None)
     beyond = max(listed, default=0) > after
     if missing is not None or beyond:

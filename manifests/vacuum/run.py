@@ -11,7 +11,7 @@ from functools import cached_property
 
 from colonnade.manifests.checkpoint.loaded_pages import LoadedPages
 from colonnade.manifests.commit.change import Change
-from colonnade.manifests.epochs.freed_slots import first_kept
+from colonnade.manifests.epochs.freed_slots import freed_slots
 from colonnade.manifests.errors import (
     CommitUnknownError,
     ConflictError,
@@ -82,7 +82,7 @@ class _Found:
     """What a run found, and plans to do.
 
     `anchors` and `anchor_list` store the states that outlive their epochs, which are `anchored`.
-    `used` are objects that must stay. Slots before `first_slot` were freed. `loaded` has the pages
+    `used` are objects that must stay. `freed` are the slots that were freed. `loaded` has the pages
     of tables that were read.
     """
 
@@ -96,7 +96,7 @@ class _Found:
     anchor_list: AnchorList | None
     anchored: frozenset[int]
     used: set[str]
-    first_slot: int
+    freed: range
     loaded: LoadedPages
 
     @cached_property
@@ -104,8 +104,7 @@ class _Found:
         """What may be removed."""
         jobs = {lease.job for lease in self.head.leases.values() if lease.until_ms > self.now_ms}
         cutoff_ms = self.retention.cutoff_ms(self.now_ms)
-        slots = range(self.first_slot, self.head.epoch + 1)
-        return plan_removal(self.stored, self.used, jobs, cutoff_ms, slots)
+        return plan_removal(self.stored, self.used, jobs, cutoff_ms, self.freed, self.head.epoch)
 
     @cached_property
     def all_victims(self) -> frozenset[str]:
@@ -223,8 +222,8 @@ def _look(log: Log, request: VacuumRequest, before: Snapshot) -> _Found:
         restore_marks(log.store, before, {each.info.name for each in stored})
     head = log.refresh(before)
     # This is read after the listing, so that a block freed meanwhile is not taken as a gap.
-    first = first_kept(log.store, head.blocks)
-    check_listing(stored, before.epoch, head.epoch, log.store.url, first)
+    freed = freed_slots(log.store, head.blocks)
+    check_listing(stored, before.epoch, head.epoch, log.store.url, freed)
     loaded = LoadedPages()
     tables = tuple(loaded.tables(head))
     retention = effective(tables, request.hours, request.epochs, request.only)
@@ -256,7 +255,7 @@ def _look(log: Log, request: VacuumRequest, before: Snapshot) -> _Found:
         anchor_list,
         anchored,
         used,
-        first,
+        freed,
         loaded,
     )
 

@@ -24,10 +24,12 @@ from colonnade.spark_ext.planner.compaction import (
 from colonnade.spark_ext.planner.epochs import (
     RESTORE_SCHEMA,
     TAGS_SCHEMA,
+    UPGRADE_SCHEMA,
     restore,
     tag,
     tags,
     untag,
+    upgrade,
 )
 from colonnade.spark_ext.planner.metadata import Row, plain_rows
 from colonnade.spark_ext.planner.storage import place
@@ -210,6 +212,12 @@ PROCEDURES = {
         untag,
     ),
     "tags": Procedure("The tags of a database.", _OF_DATABASE, TAGS_SCHEMA, tags),
+    "upgrade": Procedure(
+        "Enables features of the log that a database of an earlier version lacks, for ever.",
+        (*_OF_DATABASE, _DRY_RUN),
+        UPGRADE_SCHEMA,
+        upgrade,
+    ),
     "begin": Procedure(
         "Begins a transaction: all later writes of the session to tables of a database are"
         " committed in one epoch, or not at all.",

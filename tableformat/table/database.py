@@ -10,6 +10,7 @@ import pyarrow as pa
 from colonnade.manifests.errors import AlreadyExistsError, InvalidInputError
 from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.log.log import Change, Log, create_database
+from colonnade.manifests.log.upgrade import UpgradeResult, upgrade
 from colonnade.manifests.model.operations import DropTable
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import Snapshot
@@ -314,6 +315,23 @@ class ArrowDatabase:
             self._log,
             VacuumRequest(retention_hours, retain_epochs, dry_run=dry_run, force=force),
         )
+        self.refresh()
+        return result
+
+    def upgrade(self, *, dry_run: bool = False) -> UpgradeResult:
+        """Enable the features of the log that new databases have and this one lacks.
+
+        A database that an earlier version created then frees the slots of removed epochs, and
+        concurrent appends may share an epoch (docs/growth.md#databases-of-earlier-versions). There
+        is no way back: versions that do not know the features refuse the database from then on, and
+        running processes of such versions stop. Readers and writers of this version may work
+        meanwhile. Rewrites nothing; does nothing if no feature is missing. `dry_run` only says what
+        would change. Cost: one commit. The features: docs/spec/epoch-log.md#upgrade.
+
+        Raises InvalidInputError for a read-only store; ConflictError; StoreError. After a
+        CommitUnknownError, call it again.
+        """
+        result = upgrade(self._log, dry_run=dry_run)
         self.refresh()
         return result
 

@@ -13,7 +13,13 @@ from colonnade.manifests.checkpoint.anchor_list import read_live_anchors
 from colonnade.manifests.checkpoint.reader import read_entry_segment, read_hint, read_state
 from colonnade.manifests.checkpoint.root import CheckpointRef, Root
 from colonnade.manifests.checkpoint.stored_batches import check_batches
-from colonnade.manifests.epochs.freed_slots import find_freed, read_marks
+from colonnade.manifests.epochs.freed_slots import (
+    find_freed,
+    make_stub,
+    read_blocks,
+    read_marks,
+    stated_blocks,
+)
 from colonnade.manifests.epochs.slots import FAR, check_end, read_log_slot, read_slot
 from colonnade.manifests.errors import ColonnadeError, CorruptionError, StoreError
 from colonnade.manifests.ids import TableId
@@ -167,6 +173,7 @@ class LogCheck:
                 item = read_log_slot(self.log.store, number, blocks)
                 if item is None:
                     break
+                blocks = stated_blocks(state.database, item) or blocks
                 if isinstance(item, Stub):
                     number = item.floor  # passed where its state cannot be read, too
                     state = self.state = self.log.read_anchored(item)
@@ -189,8 +196,8 @@ class LogCheck:
     def _begin(self, floor: Anchor | None) -> Snapshot:
         """Return the oldest state. `_follow` reports what is wrong with epoch 1."""
         if floor is not None:
-            stub = Stub(removed=floor.epoch, floor=floor.epoch, anchor=floor)
-            return self.log.read_anchored(stub)
+            blocks = read_blocks(self.log.store)
+            return self.log.read_anchored(make_stub(floor.epoch, floor, blocks))
         first = self.log.read_first()
         try:
             # The mark comes first, because a slow writer may have written into a freed slot.

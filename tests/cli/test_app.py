@@ -35,6 +35,7 @@ from colonnade.cli.exit_codes import ExitCode, explain
 from colonnade.cli.output import fitted_widths
 from colonnade.maintain.round import Round
 from colonnade.manifests.compaction.plan import CompactionPlan
+from colonnade.manifests.log.upgrade import UpgradeResult
 from colonnade.manifests.vacuum.result import VacuumResult
 from colonnade.tableformat.compaction.execute import CompactionReport
 from colonnade.tableformat.repair.rowsets import RepairResult
@@ -174,7 +175,7 @@ def test_the_documented_exit_codes_are_those_that_there_are() -> None:
 
 def test_the_documented_json_is_what_is_printed() -> None:
     modules = (doctor, epochs, export_rows, facts, import_rows, read_rows, write_report)
-    classes: list[type] = [HistoryEntry, Round]
+    classes: list[type] = [HistoryEntry, Round, UpgradeResult]
     for module in modules:
         classes += [
             each

@@ -321,7 +321,7 @@ def test_a_reader_that_does_not_know_shared_epochs_refuses_the_database() -> Non
     with_orders(store, make_log(store))
     known = frozenset({"freed_slots", "partitions", "replace_column"})
     with (
-        patch("colonnade.manifests.state.fold.READER_FEATURES", known),
+        patch("colonnade.manifests.state.features.READER_FEATURES", known),
         pytest.raises(UnsupportedFormatError, match="shared_epochs"),
     ):
         make_log(store).read_head()

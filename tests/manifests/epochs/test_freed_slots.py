@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -12,8 +10,8 @@ import pytest
 
 from colonnade.manifests.checkpoint.writer import point_hint
 from colonnade.manifests.commit.change import Change
-from colonnade.manifests.epochs.freed_slots import first_kept
-from colonnade.manifests.epochs.slots import check_unused, read_slot
+from colonnade.manifests.epochs.freed_slots import freed_slots
+from colonnade.manifests.epochs.slots import check_unused
 from colonnade.manifests.errors import (
     CommitUnknownError,
     ConflictError,
@@ -25,86 +23,14 @@ from colonnade.manifests.log.dropping import drop_database
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.model.codec import encode_epoch
 from colonnade.manifests.model.operations import DropDatabase, Epoch, Operation, Tag
-from colonnade.manifests.object_names import FREED, HINT, MANIFEST, epoch_name, epoch_number
-from colonnade.manifests.state.snapshot import Snapshot
-from colonnade.manifests.store import LocalStore, MemoryStore, ObjectStore, PutOutcome
+from colonnade.manifests.object_names import FREED, HINT, epoch_name
+from colonnade.manifests.store import LocalStore, PutOutcome
 from colonnade.manifests.store.base import Data
 from colonnade.manifests.vacuum.run import VacuumRequest, plan_vacuum, vacuum
 from tests.faults import Fault, FaultyStore, Stopped
 from tests.log_samples import append, change, contents, make_log, table
+from tests.manifests.epochs.blocks import BLOCK, Blocks, slept
 from tests.manifests.vacuum.world import Hooked
-
-BLOCK = 4
-
-
-class Blocks:
-    """A log whose slots are freed in blocks of four: what each epoch was, and its state."""
-
-    def __init__(self, epochs: int = 30, block: int | None = BLOCK) -> None:
-        self.store = MemoryStore(now_ms=lambda: 0)
-        ticks = itertools.count(1000)
-        self.clock = lambda: next(ticks)
-        first = create_database(self.store, lone_table=False, clock_ms=self.clock, slot_block=block)
-        self.log = self.open(self.store)
-        self.states = [first]
-        self.send(change(table()))
-        for _ in range(epochs - 1):
-            self.send(append())
-        self.expected = [contents(self.log, state) for state in self.states]
-        self.epochs = [read_slot(self.store, state.epoch) for state in self.states]
-
-    def open(self, store: ObjectStore) -> Log:
-        """A log that shares the clock."""
-        return Log(store, clock_ms=self.clock, checkpoint_interval=5, pause=lambda _: None)
-
-    def send(self, mine: Change) -> Snapshot:
-        self.states.append(self.log.commit(mine, self.states[-1]))
-        return self.states[-1]
-
-    def vacuum(self, epochs: int = 3, store: ObjectStore | None = None) -> int:
-        """Remove all epochs except the newest `epochs`; return the floor."""
-        log = self.log if store is None else self.open(store)
-        return vacuum(log, VacuumRequest(0, epochs, force=True, threads=1)).floor
-
-    def numbers(self) -> set[int]:
-        """The slots that are taken."""
-        names = (epoch_number(info.name) for info in self.store.list(f"{MANIFEST}/"))
-        return {number for number in names if number is not None}
-
-    def litter(self, slot: int, *ops: Operation, previous: str | None = None) -> Epoch:
-        """What a writer leaves in a freed slot that slept since the epoch before it."""
-        epoch = self.epochs[slot]
-        assert isinstance(epoch, Epoch)
-        stray = epoch.model_copy(
-            update={
-                "transaction": new_transaction_id(),
-                "ops": ops or epoch.ops,
-                "previous": previous or epoch.previous,
-            }
-        )
-        self.store.put_if_absent(epoch_name(slot), encode_epoch(stray))
-        return stray
-
-    def check(self) -> None:
-        """Every way to open the log finds the newest state, and none finds a removed epoch."""
-        log = make_log(self.store, 5)
-        head = log.read_head()
-        assert head.epoch == self.states[-1].epoch or head.epoch > len(self.expected) - 1
-        want = contents(log, head)
-        assert contents(log, log.read_from_log(head.epoch)) == want
-        for state in self.states:
-            assert contents(log, log.refresh(state)) == want, state.epoch
-            if state.epoch >= len(self.expected):
-                continue
-            with suppress(NotFoundError):
-                # Without a head, a removed epoch may be read; it must be unchanged.
-                assert log.read_at(state.epoch).transaction == state.transaction
-            if log.keeps(head, state.epoch):
-                found = log.read_at(state.epoch, head=head)
-                assert contents(log, found) == self.expected[state.epoch]
-            else:
-                with pytest.raises(NotFoundError, match="removed by retention"):
-                    log.read_at(state.epoch, head=head)
 
 
 def test_all_epochs_below_the_floor_are_removed_except_in_its_own_block() -> None:
@@ -114,7 +40,7 @@ def test_all_epochs_below_the_floor_are_removed_except_in_its_own_block() -> Non
     newest = old.log.read_head().epoch
     assert old.numbers() == {0, *range(28, newest + 1)}
     assert len([*old.store.list(FREED)]) == 7
-    assert first_kept(old.store, old.states[0].blocks) == 28
+    assert freed_slots(old.store, old.states[0].blocks) == range(1, 28)
     old.check()
 
 
@@ -149,13 +75,6 @@ def test_the_newest_state_is_found_without_a_hint_in_few_reads(hint: str) -> Non
     assert make_log(watched).read_head().epoch == old.states[-1].epoch
     assert make_log(watched).refresh(first).epoch == old.states[-1].epoch
     assert len(watched.trace) < 120
-
-
-def slept(old: Blocks, mine: Change, meanwhile: Callable[[], object]) -> Snapshot:
-    """Commit a change by a writer that sleeps right before it puts its epoch."""
-    slot = epoch_name(old.states[-1].epoch + 1)
-    store = Hooked(old.store, {("put_if_absent", slot): meanwhile})
-    return old.open(store).commit(mine, old.states[-1])
 
 
 @pytest.mark.parametrize("fresh", [True, False])

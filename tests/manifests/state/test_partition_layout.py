@@ -154,7 +154,7 @@ def test_a_writer_that_does_not_know_the_feature_is_refused(
     monkeypatch.setattr("colonnade.manifests.commit.conflicts.WRITER_FEATURES", known)
     with pytest.raises(UnsupportedFormatError, match="partitions; upgrade"):
         log.commit(append(partitioned("i:1")), head)
-    monkeypatch.setattr("colonnade.manifests.state.fold.READER_FEATURES", known)
+    monkeypatch.setattr("colonnade.manifests.state.features.READER_FEATURES", known)
     with pytest.raises(UnsupportedFormatError, match="partitions; upgrade"):
         log.read_head()
 

@@ -45,7 +45,7 @@ LISTINGS = st.lists(st.builds(stored, NAMES, TIMES, unfinished=st.booleans()), m
 def test_an_object_is_a_victim_exactly_if_nobody_can_need_it_and_all_its_files_are_old(
     listing: list[Stored], used: set[str], leased: set[str]
 ) -> None:
-    removal = plan_removal(listing, used, leased, CUTOFF, range(13))
+    removal = plan_removal(listing, used, leased, CUTOFF, range(1), 12)
     for name in OBJECTS:
         times = [each.info.modified_ms for each in listing if each.object == name]
         is_old = bool(times) and all(time is not None and time <= CUTOFF for time in times)
@@ -55,28 +55,29 @@ def test_an_object_is_a_victim_exactly_if_nobody_can_need_it_and_all_its_files_a
     assert [*removal.files] == [each for each in listing if each.object in removal.victims]
 
 
-@given(LISTINGS, st.sets(st.sampled_from(OBJECTS)), st.integers(0, 12), st.integers(1, 13))
-def test_leftovers_are_never_an_epoch_from_the_first_slot_on_nor_a_finished_object(
-    listing: list[Stored], used: set[str], first: int, end: int
+FREED = st.builds(range, st.integers(1, 12), st.integers(0, 12))
+
+
+@given(LISTINGS, st.sets(st.sampled_from(OBJECTS)), FREED, st.integers(0, 12))
+def test_leftovers_are_never_an_epoch_outside_the_freed_slots_nor_a_finished_object(
+    listing: list[Stored], used: set[str], slots: range, newest: int
 ) -> None:
-    slots = range(first, max(first, end))
-    leftovers = plan_removal(listing, used, (), CUTOFF, slots).leftovers
+    leftovers = plan_removal(listing, used, (), CUTOFF, slots, newest).leftovers
     for each in listing:
         if each.info.name == epoch_name(each.epoch or 0):
-            freed = each.epoch is not None and 0 < each.epoch < first
-            assert (each in leftovers) == freed
+            assert (each in leftovers) == (each.epoch in slots)
         elif not each.unfinished or each.info.modified_ms not in (0, CUTOFF - 1, CUTOFF):
             assert each not in leftovers
         elif each.kind == "epoch":
             # An unfinished file of a slot that is not taken yet may still become an epoch.
-            assert (each in leftovers) == (each.epoch is not None and each.epoch < slots.stop)
+            assert (each in leftovers) == (each.epoch is not None and each.epoch <= newest)
 
 
 @given(LISTINGS, st.integers(1, 4))
 def test_the_parts_of_a_removal_hold_every_victim_with_all_its_files_once(
     listing: list[Stored], limit: int
 ) -> None:
-    removal = plan_removal(listing, (), (), CUTOFF, range(13))
+    removal = plan_removal(listing, (), (), CUTOFF, range(1), 12)
     parts = list(removal.parts(limit))
     assert [name for names, _ in parts for name in names] == [*removal.victims]
     assert all(1 <= len(names) <= limit for names, _ in parts)
@@ -84,18 +85,18 @@ def test_the_parts_of_a_removal_hold_every_victim_with_all_its_files_once(
         assert [*files] == [each for each in removal.files if each.object in names]
 
 
-@given(st.sets(st.integers(0, 12)), st.integers(0, 10), st.integers(0, 3), st.integers(0, 11))
+@given(st.sets(st.integers(0, 12)), st.integers(0, 10), st.integers(0, 3), FREED)
 def test_a_listing_is_whole_exactly_if_it_has_every_slot_and_none_beyond_the_log(
-    listed: set[int], before: int, more: int, first: int
+    listed: set[int], before: int, more: int, freed: range
 ) -> None:
     listing = [stored(epoch_name(number), 0) for number in listed]
-    wanted = {0, *range(max(1, first), before + 1)}
+    wanted = {*range(before + 1)} - {*freed}
     after = before + more
     if wanted <= listed and max(listed) <= after:
-        check_listing(listing, before, after, "db", first)
+        check_listing(listing, before, after, "db", freed)
     else:
         with pytest.raises(CorruptionError, match=r"db/_manifest/\d{20}\.json is missing"):
-            check_listing(listing, before, after, "db", first)
+            check_listing(listing, before, after, "db", freed)
 
 
 def test_an_unfinished_file_of_an_epoch_does_not_fill_its_slot() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from colonnade.manifests.epochs.freed_slots import first_kept
+from colonnade.manifests.epochs.freed_slots import freed_slots
 from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.model.codec import encode_epoch
 from colonnade.manifests.model.operations import DropDatabase, Operation
@@ -23,11 +23,11 @@ class Litterer:
     def act(self, database: ArrowDatabase, world: World, order: random.Random) -> None:
         """Put up to three, each right after the other."""
         epochs, disk = world.oracle.epochs, world.disk
-        end = first_kept(disk, database.refresh().blocks)
-        if end < 2:
+        freed = freed_slots(disk, database.refresh().blocks)
+        if not freed:
             return
-        begin = order.choice((1, order.randrange(1, end)))
-        for number in range(begin, min(begin + order.randint(1, 3), end)):
+        begin = order.choice((freed.start, order.choice(freed)))
+        for number in range(begin, min(begin + order.randint(1, 3), freed.stop)):
             epoch = epochs[number]
             others: tuple[tuple[Operation, ...], ...] = (epoch.ops, (DropDatabase(),), ())
             if order.random() < 0.7:

@@ -10,6 +10,7 @@ import pytest
 
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.log.log import Log, create_database
+from colonnade.manifests.log.upgrade import upgrade
 from colonnade.manifests.object_names import FREED, HINT
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.repair.caches import rebuild_caches
@@ -28,11 +29,15 @@ def open_log(store: MemoryStore) -> Log:
     return Log(store, clock_ms=lambda: next(TICKS), checkpoint_interval=4, pause=lambda _: None)
 
 
-def make() -> tuple[MemoryStore, list[str], list[int]]:
+def make(*, upgraded: bool = False) -> tuple[MemoryStore, list[str], list[int]]:
     """A database that two vacuums freed slots of; its marks, and the ids in its table."""
-    store = MemoryStore(now_ms=lambda: 0)
-    created = create_database(store, lone_table=False, slot_block=SLOTS)
+    store, block = MemoryStore(now_ms=lambda: 0), None if upgraded else SLOTS
+    created = create_database(store, lone_table=False, slot_block=block)
     db = ArrowDatabase(store, open_log(store), created)
+    if upgraded:
+        db.create_table("b", pa.schema([("id", pa.int64())]))
+        upgrade(open_log(store), slot_block=SLOTS)
+        db.create_table("c", pa.schema([("id", pa.int64())]))
     table = db.create_table("a", pa.schema([("id", pa.int64())]))
     for turn in range(2):
         for number in range(5):
@@ -75,10 +80,11 @@ def check(store: MemoryStore, ids: list[int]) -> None:
 @pytest.mark.parametrize("how", ["cut", "flipped", "another block's"])
 @pytest.mark.parametrize("blocks", [{0}, {2}, {3}, {5}, {0, 5}, {1, 2, 3}, {*BLOCKS} - {5}])
 @pytest.mark.parametrize("hint", [True, False])
+@pytest.mark.parametrize("upgraded", [True, False])
 def test_damaged_marks_are_named_one_by_one_and_written_anew(
-    hint: bool, blocks: set[int], how: str
+    upgraded: bool, hint: bool, blocks: set[int], how: str
 ) -> None:
-    store, marks, ids = make()
+    store, marks, ids = make(upgraded=upgraded)
     spoilt = spoil(store, marks, sorted(blocks), how)
     if not hint:
         store.delete(HINT)

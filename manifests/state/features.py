@@ -1,0 +1,69 @@
+"""The features that a database requires, and their fold. Pure.
+
+Spec: docs/spec/epoch-log.md#features
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NoReturn
+
+from colonnade.manifests.errors import CorruptionError, UnsupportedFormatError
+from colonnade.manifests.model.members import SHARED_EPOCHS
+from colonnade.manifests.model.operations import EnableFeatures
+from colonnade.manifests.model.slot_blocks import FREED_SLOTS, UPGRADED_SLOTS
+from colonnade.manifests.state.partition_layout import PARTITIONS
+from colonnade.manifests.state.replaced_columns import REPLACE_COLUMN
+from colonnade.manifests.state.snapshot import Snapshot
+
+READER_FEATURES: frozenset[str] = frozenset(
+    {FREED_SLOTS, PARTITIONS, REPLACE_COLUMN, SHARED_EPOCHS, UPGRADED_SLOTS}
+)
+"""Features that this code can read. It refuses a database that requires another one."""
+
+WRITER_FEATURES: frozenset[str] = READER_FEATURES
+"""Features that this code can write. A database that requires another one is read-only."""
+
+_SLOTS = frozenset({FREED_SLOTS, UPGRADED_SLOTS})
+
+
+def check_reader_features(features: Iterable[str]) -> None:
+    """Refuse unknown features. Raises UnsupportedFormatError, which names them."""
+    unknown = sorted(set(features) - READER_FEATURES)
+    if unknown:
+        raise UnsupportedFormatError(
+            f"This database needs features that this version cannot read: {', '.join(unknown)};"
+            " upgrade Colonnade."
+        )
+
+
+class FeaturesFold:
+    """The features of a database and its blocks of slots, while they are being changed."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.reader, self.writer = snapshot.reader_features, snapshot.writer_features
+        self.slot_block, self.slot_start = snapshot.slot_block, snapshot.slot_start
+
+    def has(self, feature: str) -> bool:
+        """Return whether readers and writers must know a feature."""
+        return feature in self.reader & self.writer
+
+    def enable(self, epoch: int, operation: EnableFeatures) -> None:
+        """Apply an operation of an epoch. Raises CorruptionError; UnsupportedFormatError."""
+        check_reader_features(operation.reader)
+        named = frozenset((*operation.reader, *operation.writer))
+        if operation.slot_block is None:
+            if named & _SLOTS - (self.reader & self.writer):
+                _refuse(epoch, f"enables {FREED_SLOTS!r} without a slot block")
+        elif self.slot_block is not None:
+            _refuse(epoch, "states a second slot block")
+        elif not _SLOTS.issubset(operation.reader) or not _SLOTS.issubset(operation.writer):
+            _refuse(epoch, f"states a slot block without the feature {UPGRADED_SLOTS!r}")
+        else:
+            self.slot_block, self.slot_start = operation.slot_block, epoch + 1
+        self.reader |= frozenset(operation.reader)
+        self.writer |= frozenset(operation.writer)
+
+
+def _refuse(epoch: int, what: str) -> NoReturn:
+    raise CorruptionError(f"Epoch {epoch} {what}.")
