@@ -80,7 +80,7 @@ public record RowSetEntry(
     return place.equals("directory");
   }
 
-  /** Writes the entry in the form in which a task reports it. */
+  /** Writes the entry as JSON, for the report of a task. */
   public void write(JsonGenerator json) throws IOException {
     json.writeStartObject();
     json.writeStringField("object", object);

@@ -169,7 +169,7 @@ public record TableField(
     };
   }
 
-  /** The ways in which values compare. Spec: docs/spec/rowset.md#bounds */
+  /** The orders of values. Spec: docs/spec/rowset.md#bounds */
   public enum Order {
     INTEGER,
     FLOAT,

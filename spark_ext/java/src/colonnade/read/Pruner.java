@@ -25,7 +25,7 @@ final class Pruner {
   private static final int ANY = TRUE | FALSE | NULL;
 
   /**
-   * The most values for which Bloom filters are read. With more values, a filter nearly always
+   * Bloom filters are read for at most this many values. With more values, a filter nearly always
    * claims to hold one of them.
    */
   private static final int MOST_MEMBERS = 256;

@@ -6,8 +6,8 @@ import org.apache.spark.sql.connector.read.PartitionReader;
 import org.apache.spark.sql.vectorized.ColumnarBatch;
 
 /**
- * Returns the rows of batches one by one, for plans in which Spark generates no code for columns.
- * Each row is valid until the next one.
+ * Returns the rows of batches one by one, where Spark generates no code for columns. Each row is
+ * valid until the next one.
  */
 final class RowReader implements PartitionReader<InternalRow> {
   private final PartitionReader<ColumnarBatch> batches;

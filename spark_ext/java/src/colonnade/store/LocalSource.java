@@ -40,7 +40,7 @@ final class LocalSource implements ByteSource {
       BasicFileAttributes found =
           Files.readAttributes(path, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
       if (!found.isRegularFile()) {
-        // Opening a named pipe that someone left here would hang.
+        // Opening a named pipe would hang.
         throw new FileSystemException(
             path.toString(),
             null,

@@ -17,7 +17,7 @@ public final class StoreException {
       "this file system has no hard links, without which a commit on local disk is not safe;"
           + " keep the database on another one";
 
-  /** What users can do about an error of the operating system, by the text of the error. */
+  /** Sentences that say what to do about an error of the operating system, by its text. */
   private static final Map<String, String> REASONS =
       Map.of(
           "No space left on device",

@@ -9,7 +9,7 @@ import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
 
-/** Reports the rows that a query finds, in the form in which tasks report deleted rows. */
+/** Reports the rows that a query finds, as tasks report deleted rows. */
 public final class FoundRows {
   private static final RowWriter.Written NOTHING =
       new RowWriter.Written(List.of(), new RowNumbers(), List.of());

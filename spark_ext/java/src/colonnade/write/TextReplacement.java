@@ -25,14 +25,14 @@ import org.apache.spark.unsafe.types.UTF8String;
 /**
  * Puts U+FFFD in the place of bytes that are not valid UTF-8, in the texts of a row at any depth.
  *
- * <p>One U+FFFD stands for each maximal subpart, as Python's decoder has it. Every function returns
- * its very argument where all text is valid. Spec: docs/spec/types.md#invalid-text
+ * <p>One U+FFFD replaces each maximal subpart, as in Python's decoder. Every function returns its
+ * argument itself if all text is valid. Spec: docs/spec/types.md#invalid-text
  */
 final class TextReplacement {
   private TextReplacement() {}
 
   /**
-   * The replacement in rows of a schema. What it returns may lie in the memory of its argument.
+   * Returns the replacement for rows of a schema. Its result may share memory with its argument.
    *
    * <p>It throws an {@link org.apache.spark.sql.AnalysisException} that names the column where two
    * keys of a map become one.

@@ -13,7 +13,7 @@ import java.util.List;
  *
  * @param url the URL of the store
  * @param prefix the prefix of the names of all objects of the table
- * @param jobId the id with which the names of all objects of this write begin
+ * @param jobId the job id: the names of all objects of this write begin with it, below the prefix
  * @param replacesText whether U+FFFD replaces bytes of strings that are not valid UTF-8; otherwise
  *     such strings are refused
  * @param columns the columns of the table

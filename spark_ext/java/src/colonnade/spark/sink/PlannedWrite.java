@@ -52,8 +52,8 @@ public record PlannedWrite(
   }
 
   /**
-   * Commits an append. If it is a MERGE that inserts, {@code merged} are the columns by which it
-   * looked for existing rows.
+   * Commits an append. A MERGE that inserts compares {@code merged}, its key columns, with existing
+   * rows.
    */
   void append(Optional<List<String>> merged, WriterCommitMessage[] messages) {
     Map<String, Object> more = new HashMap<>();

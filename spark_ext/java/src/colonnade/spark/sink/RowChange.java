@@ -18,7 +18,7 @@ public record RowChange(ColonnadeTable table, String kind, Supplier<List<Map<Str
     return read.get();
   }
 
-  /** Returns the columns by which a MERGE looked for existing rows; null for another statement. */
+  /** Returns the columns that a MERGE compares with existing rows; null for another statement. */
   List<String> keys() {
     return kind.equals("merge") ? MergeJoin.running(table).orElse(null) : null;
   }

@@ -12,8 +12,8 @@ import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * The partition fields by which Spark may bring rows together without a shuffle. They are the
- * fields of columns that are read which Spark can compare with those of another table.
+ * The partition fields that let Spark bring rows together without a shuffle. They are the fields of
+ * columns that a query reads, if Spark can compare them with the fields of another table.
  *
  * @param positions which fields of the layout they are
  */

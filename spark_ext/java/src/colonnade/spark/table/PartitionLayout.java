@@ -22,7 +22,7 @@ public record PartitionLayout(List<Field> fields, boolean callable) {
   /** A transform of a column, by name; the argument is 0 where the transform has none. */
   public record Field(PartitionTransform transform, String column, int argument) {
 
-    /** As Spark compares it with what others say: not by our own classes. */
+    /** Returns the field as a transform of Spark, which Spark compares with those of other tables. */
     Transform asTransform() {
       String quoted = ColumnName.quoted(column);
       return switch (transform) {
@@ -87,7 +87,7 @@ public record PartitionLayout(List<Field> fields, boolean callable) {
     return fields.stream().map(Field::asTransform).toArray(Transform[]::new);
   }
 
-  /** The expressions by which Spark can bring rows together. */
+  /** Returns the expressions that let Spark bring rows together. */
   public Transform[] clustering() {
     return fields.stream().filter(this::isCallable).map(Field::asTransform)
         .toArray(Transform[]::new);

@@ -68,7 +68,7 @@ abstract class Dictionary<C extends Staged> {
     return count;
   }
 
-  /** Returns the row in which a value appears first. */
+  /** Returns the first row that has a value. */
   final int firstRow(int id) {
     return firstRows[id];
   }

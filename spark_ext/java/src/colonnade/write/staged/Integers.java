@@ -44,9 +44,7 @@ final class Integers {
     return encoder.narrowed(column, from, to, statistics, width, width == 8 ? 0 : low);
   }
 
-  /**
-   * Returns the number of bytes to which values are narrowed, or 0 if they keep their full width.
-   */
+  /** Returns the bytes of a narrowed value, or 0 if the values keep their full width. */
   private static int narrowedWidth(StagedNumbers column, long low, long high) {
     // Arrow stores these decimals in 16 bytes, but they are integers of 8 bytes.
     int integerWidth = Math.min(column.width, 8);

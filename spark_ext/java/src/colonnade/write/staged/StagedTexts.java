@@ -16,7 +16,7 @@ import org.apache.spark.unsafe.types.UTF8String;
 
 /** Strings of any type, or binary. */
 final class StagedTexts extends StagedBlobs {
-  /** The least number of rows for which the encoding {@code lengths} saves more than it costs. */
+  /** The encoding {@code lengths} saves more than it costs from this many rows on. */
   private static final int LENGTHS_FROM_ROWS = 256;
 
   private final boolean isText;
