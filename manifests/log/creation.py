@@ -9,10 +9,11 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from colonnade.manifests.clock import now_ms
 from colonnade.manifests.engine import engine_name
-from colonnade.manifests.epochs.slots import check_unused, is_taken, read_slot, take_slot
+from colonnade.manifests.epochs.slots import is_taken, read_slot, take_slot
 from colonnade.manifests.errors import (
     AlreadyExistsError,
     CorruptionError,
@@ -26,7 +27,7 @@ from colonnade.manifests.model.codec import encode_epoch
 from colonnade.manifests.model.members import SHARED_EPOCHS
 from colonnade.manifests.model.operations import CreateDatabase, DropDatabase, Epoch
 from colonnade.manifests.model.slot_blocks import FREED_SLOTS, SLOT_BLOCK
-from colonnade.manifests.object_names import MANIFEST, epoch_name, epoch_number
+from colonnade.manifests.object_names import FREED, HINT, epoch_name, epoch_number
 from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store.base import ObjectStore
@@ -55,20 +56,23 @@ def create_database(
     `lone_table` means that it holds one table only, whose objects are at the root. `slot_block` is
     the number of slots of its log that are freed together; None: slots are never freed. With
     `shared_epochs`, an epoch may hold several appends that waited at the same time. The call first
-    removes the remains of a killed drop. Cost: two listings of everything below the root.
+    removes the remains of a killed drop. Cost: two listings of everything below the root, of which
+    the second one finds little, and one PUT.
 
     Raises AlreadyExistsError if a database exists already, or was dropped at a place that keeps its
-    log; InvalidInputError if the folder holds
-    data of another format, or if a database exists above or below. A nested database may be found
-    only after epoch 0 was written, because both were created at once. The new one then stays there,
-    empty: slot 0 is never freed, and another writer may use the database already. Raises
-    CorruptionError if epoch 0 of a log is missing; CommitUnknownError; StoreError.
+    log; InvalidInputError if the folder holds data of another format, or if a database exists above
+    or below. A nested database may be found only after epoch 0 was written, because both were
+    created at once. The new one then stays there, empty: slot 0 is never freed, and another writer
+    may use the database already. Raises CorruptionError if epoch 0 of a log is missing;
+    CommitUnknownError; StoreError.
     """
-    _refuse_nested(store, "would be")
-    _finish_drop(store)
-    if not is_taken(store, 0):
-        check_unused(store)
-        refuse_foreign_data(store)
+    place = _look(store, "would be")
+    if place.newest is not None:
+        _finish_drop(store, place)
+    elif place.remains is not None and not is_taken(store, 0):
+        raise _lost_error(store, place.remains)
+    elif place.foreign is not None:
+        raise _foreign_error(store, place.foreign)
     epoch = Epoch(
         epoch=0,
         transaction=new_transaction_id(),
@@ -81,7 +85,7 @@ def create_database(
     found = take_slot(store, epoch, encode_epoch(epoch), pause)
     if not isinstance(found, Epoch) or found.transaction != epoch.transaction:
         raise AlreadyExistsError(f"{store.url} is a Colonnade database or table already.")
-    _refuse_nested(store, "was just created and is")
+    _look(store, "was just created and is")
     return apply_epoch(None, found)
 
 
@@ -99,26 +103,61 @@ def _creation(lone_table: bool, slot_block: int | None, shared_epochs: bool) -> 
     )
 
 
-def _finish_drop(store: ObjectStore) -> None:
+class _Place(NamedTuple):
+    """What one listing of a place has shown.
+
+    `newest` is the number of the newest epoch, and `first` whether epoch 0 was there. `remains`
+    names another part of a log, and `foreign` data of another format.
+    """
+
+    newest: int | None
+    first: bool
+    remains: str | None
+    foreign: str | None
+
+
+def _look(store: ObjectStore, status: str) -> _Place:
+    """List the place once. Raises InvalidInputError that has `status` for a nested database."""
+    for above in _folders_above(store.url) if isinstance(store, LocalStore) else ():
+        # A folder without read permission is not an obstacle: no process reads a database there.
+        if os.path.isfile(f"{above}/{epoch_name(0)}"):
+            raise _nested_error(store, status, "inside", above)
+    ending = f"/{epoch_name(0)}"
+    newest, first = -1, False
+    remains = foreign = None
+    for name in (info.name for info in store.list("")):
+        if name.endswith(ending):
+            around = store.locate(name.removesuffix(ending))
+            raise _nested_error(store, status, "around", around)
+        number = epoch_number(name)
+        if number is not None:
+            newest, first = max(newest, number), first or number == 0
+        elif name == HINT or name.startswith(FREED):
+            remains = name
+        elif foreign is None and _FOREIGN.fullmatch(top := name.partition("/")[0]):
+            foreign = top
+    if isinstance(store, LocalStore):
+        # A local listing leaves out what no store wrote.
+        foreign = _foreign_name(store)
+    return _Place(None if newest < 0 else newest, first, remains, foreign)
+
+
+def _finish_drop(store: ObjectStore, place: _Place) -> None:
     """Remove the remains of a killed drop if the end of its log still exists.
 
-    Lists the folder of the log. Raises CorruptionError if there are epochs of a log that did not
-    end, because the new log would run into them.
+    Raises CorruptionError if there are epochs of a log that did not end, because the new log would
+    run into them.
     """
-    listed = (epoch_number(info.name) for info in store.list(f"{MANIFEST}/"))
-    numbers = [number for number in listed if number is not None]
-    newest = read_slot(store, max(numbers)) if numbers else None
+    assert place.newest is not None
+    newest = read_slot(store, place.newest)
     ended = isinstance(newest, Epoch) and any(isinstance(op, DropDatabase) for op in newest.ops)
     if ended and store.keeps_logs:
         remove_objects(store)
         raise used_place_error(store)
     if ended:
         move_away(store)
-    elif numbers and 0 not in numbers and not is_taken(store, 0):
-        raise CorruptionError(
-            f"{store.locate(epoch_name(0))} is missing, although {epoch_name(max(numbers))}"
-            " exists: restore it, or remove the folder to give that database up."
-        )
+    elif not place.first and not is_taken(store, 0):
+        raise _lost_error(store, epoch_name(place.newest))
 
 
 def refuse_foreign_data(store: ObjectStore) -> None:
@@ -127,12 +166,13 @@ def refuse_foreign_data(store: ObjectStore) -> None:
     A reader of either format could read both as one. Raises InvalidInputError that names an
     example; StoreError.
     """
-    foreign = next(filter(_FOREIGN.fullmatch, _names_at_root(store)), None)
+    foreign = _foreign_name(store)
     if foreign is not None:
-        raise InvalidInputError(
-            f"{store.url} holds data of another format, such as {foreign}; give Colonnade a folder"
-            " of its own, or move that data away first."
-        )
+        raise _foreign_error(store, foreign)
+
+
+def _foreign_name(store: ObjectStore) -> str | None:
+    return next(filter(_FOREIGN.fullmatch, _names_at_root(store)), None)
 
 
 def _names_at_root(store: ObjectStore) -> Iterator[str]:
@@ -148,24 +188,25 @@ def _names_at_root(store: ObjectStore) -> Iterator[str]:
         raise StoreError(f"{store.url} could not be listed: {error.strerror}.") from error
 
 
-def _refuse_nested(store: ObjectStore, status: str) -> None:
-    for kind, other in _others(store):
-        raise InvalidInputError(
-            f"{store.url} {status} {kind} the Colonnade database {other}, and databases do not"
-            " nest; choose another place for one of the two."
-        )
+def _foreign_error(store: ObjectStore, foreign: str) -> InvalidInputError:
+    return InvalidInputError(
+        f"{store.url} holds data of another format, such as {foreign}; give Colonnade a folder"
+        " of its own, or move that data away first."
+    )
 
 
-def _others(store: ObjectStore) -> Iterator[tuple[str, str]]:
-    """Yield databases above and below `store`, each with the relation of `store` to it."""
-    for above in _folders_above(store.url) if isinstance(store, LocalStore) else ():
-        # A folder without read permission is not an obstacle: no process reads a database there.
-        if os.path.isfile(f"{above}/{epoch_name(0)}"):
-            yield "inside", above
-    ending = f"/{epoch_name(0)}"
-    for info in store.list(""):
-        if info.name.endswith(ending):
-            yield "around", store.locate(info.name.removesuffix(ending))
+def _lost_error(store: ObjectStore, left: str) -> CorruptionError:
+    return CorruptionError(
+        f"{store.locate(epoch_name(0))} is missing, although {left} exists: restore it, or remove"
+        " the folder to give that database up."
+    )
+
+
+def _nested_error(store: ObjectStore, status: str, kind: str, other: str) -> InvalidInputError:
+    return InvalidInputError(
+        f"{store.url} {status} {kind} the Colonnade database {other}, and databases do not"
+        " nest; choose another place for one of the two."
+    )
 
 
 def _folders_above(path: str) -> Iterator[str]:

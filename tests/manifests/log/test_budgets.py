@@ -8,7 +8,7 @@ import pytest
 
 from colonnade.manifests.epochs.slots import FAR
 from colonnade.manifests.errors import CorruptionError, StoreError
-from colonnade.manifests.log.log import Log
+from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.object_names import HINT, epoch_name
 from colonnade.manifests.store import MemoryStore, PutOutcome
 from colonnade.manifests.store.base import Data
@@ -136,3 +136,11 @@ def test_the_history_is_read_in_groups_behind_a_network() -> None:
     with store.counted() as cost:
         assert len([*log.read_epochs(head.epoch, 10)]) == 10
     assert (cost.requests, cost.rounds) == (10, 1)
+
+
+def test_creating_a_database_takes_two_listings_and_one_put() -> None:
+    store = FarStore()
+    with store.counted() as cost:
+        create_database(store, lone_table=False)
+    calls = [call.operation for call in cost.calls]
+    assert calls == ["list", "put_if_absent", "list"]

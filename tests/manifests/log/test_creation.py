@@ -8,9 +8,11 @@ import pyarrow as pa
 import pytest
 
 import colonnade
-from colonnade.manifests.errors import AlreadyExistsError, InvalidInputError
+from colonnade.manifests.errors import AlreadyExistsError, CorruptionError, InvalidInputError
 from colonnade.manifests.log.log import create_database
-from colonnade.manifests.store import LocalStore
+from colonnade.manifests.object_names import FREED, HINT, epoch_name
+from colonnade.manifests.store import LocalStore, MemoryStore
+from tests.log_samples import append, make_log, with_orders
 
 
 def test_databases_do_not_nest_through_links(tmp_path: Path) -> None:
@@ -55,3 +57,20 @@ def test_a_database_may_be_made_beside_notes_and_folders_of_data(tmp_path: Path)
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
     create_database(LocalStore(tmp_path), lone_table=False)
+
+
+@pytest.mark.parametrize("left", [epoch_name(2), HINT, f"{FREED}0123456789abcdef-{0:020d}.json"])
+def test_no_database_is_created_on_the_remains_of_a_log(left: str) -> None:
+    store = MemoryStore()
+    state = with_orders(store, make_log(store))
+    while state.epoch < 2:
+        state = make_log(store).commit(append(), state)
+    kept = store.get(epoch_name(2))
+    for info in [*store.list("")]:
+        store.delete(info.name)
+    store.put(epoch_name(0), kept, sync=False)
+    store.put(left, kept, sync=False)
+    store.delete(epoch_name(0))
+    with pytest.raises(CorruptionError, match=f"{epoch_name(0)} is missing, although {left}"):
+        create_database(store, lone_table=False)
+    assert [info.name for info in store.list("")] == [left]

@@ -210,7 +210,8 @@ def test_storage_options_reach_every_operation_and_no_text(
 def test_the_page_about_stores_runs_as_it_stands(place: str, minio: Minio) -> None:
     (minio.folder / "data" / "bucket").mkdir()
     page = (ROOT / "docs" / "stores.md").read_text()
-    [code] = re.findall(r"^```py\n(.*?)^```$", page, re.M | re.S)
+    _, _, section = page.partition("## S3 from Python")
+    [code] = re.findall(r"^```py\n(.*?)^```$", section.partition("\n## ")[0], re.M | re.S)
     names = {"schema": SCHEMA, "rows": rows(1, 2)}
     exec(compile(code, "stores.md", "exec"), names)
     options = minio.options()
