@@ -29,17 +29,17 @@ ELSEWHERE = {
     "manifests/log/test_budgets.py": ("log.following",),
     "manifests/log/test_log.py": ("engine", "limits"),
     "manifests/log/test_log_machine.py": ("commit.sending", "state.rowsets_fold"),
-    "manifests/log/test_upgrade.py": ("state.features",),
     "manifests/log/test_removed_folder.py": ("log.dropping", "log.removed_objects"),
+    "manifests/log/test_upgrade.py": ("state.features",),
     "manifests/model/test_codec.py": ("model.entries", "model.operations"),
-    "manifests/state/test_fold.py": ("state.snapshot",),
+    "manifests/state/test_fold.py": ("state.refusal", "state.snapshot"),
+    "manifests/store/gcs/test_store.py": (
+        *("store.bucket.option_values", "store.gcs.client", "store.gcs.failures"),
+        *("store.gcs.requests", "store.gcs.settings", "store.gcs.upload"),
+    ),
     "manifests/store/s3/test_failures.py": (
         *("store.bucket.failure", "store.bucket.patience", "store.bucket.probe"),
         *("store.bucket.requests", "store.bucket.upload"),
-    ),
-    "manifests/store/gcs/test_store.py": (
-        *("store.gcs.client", "store.gcs.failures", "store.gcs.requests", "store.gcs.settings"),
-        *("store.gcs.upload", "store.bucket.option_values"),
     ),
     "manifests/store/s3/test_store.py": ("store.bucket.place", "store.s3.requests"),
     "manifests/store/test_conformance.py": ("store.base", "store.local_files", "store.memory"),

@@ -6,13 +6,13 @@ Spec: docs/spec/epoch-log.md#features
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NoReturn
 
-from colonnade.manifests.errors import CorruptionError, UnsupportedFormatError
+from colonnade.manifests.errors import UnsupportedFormatError
 from colonnade.manifests.model.members import SHARED_EPOCHS
 from colonnade.manifests.model.operations import EnableFeatures
 from colonnade.manifests.model.slot_blocks import FREED_SLOTS, UPGRADED_SLOTS
 from colonnade.manifests.state.partition_layout import PARTITIONS
+from colonnade.manifests.state.refusal import refuse
 from colonnade.manifests.state.replaced_columns import REPLACE_COLUMN
 from colonnade.manifests.state.snapshot import Snapshot
 
@@ -54,16 +54,12 @@ class FeaturesFold:
         named = frozenset((*operation.reader, *operation.writer))
         if operation.slot_block is None:
             if named & _SLOTS - (self.reader & self.writer):
-                _refuse(epoch, f"enables {FREED_SLOTS!r} without a slot block")
+                refuse(epoch, f"enables {FREED_SLOTS!r} without a slot block")
         elif self.slot_block is not None:
-            _refuse(epoch, "states a second slot block")
+            refuse(epoch, "states a second slot block")
         elif not _SLOTS.issubset(operation.reader) or not _SLOTS.issubset(operation.writer):
-            _refuse(epoch, f"states a slot block without the feature {UPGRADED_SLOTS!r}")
+            refuse(epoch, f"states a slot block without the feature {UPGRADED_SLOTS!r}")
         else:
             self.slot_block, self.slot_start = operation.slot_block, epoch + 1
         self.reader |= frozenset(operation.reader)
         self.writer |= frozenset(operation.writer)
-
-
-def _refuse(epoch: int, what: str) -> NoReturn:
-    raise CorruptionError(f"Epoch {epoch} {what}.")

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NoReturn
 
-from colonnade.manifests.errors import CorruptionError, InvalidInputError, NotFoundError
+from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.entries import PartitionField
 from colonnade.manifests.model.members import SHARED_EPOCHS, problem_of
@@ -47,11 +47,17 @@ from colonnade.manifests.model.operations import (
     Untag,
     Vacuum,
 )
-from colonnade.manifests.model.schema import TableSchema, walk
 from colonnade.manifests.model.slot_blocks import FREED_SLOTS, UPGRADED_SLOTS
+from colonnade.manifests.state.columns_fold import (
+    altered,
+    check_fields,
+    restored,
+    with_layout,
+)
 from colonnade.manifests.state.features import FeaturesFold, check_reader_features
 from colonnade.manifests.state.kept_fold import KeptFold
-from colonnade.manifests.state.partition_layout import PARTITIONS, check_layout
+from colonnade.manifests.state.partition_layout import PARTITIONS
+from colonnade.manifests.state.refusal import refuse
 from colonnade.manifests.state.replaced_columns import REPLACE_COLUMN
 from colonnade.manifests.state.rowsets_fold import RowSetsFold
 from colonnade.manifests.state.snapshot import BatchMap, RowSets, Snapshot, TableMap, TableState
@@ -212,7 +218,8 @@ class _Fold:
             self._refuse("adds a table to a database that holds one lone table")
         self._check_free(operation.name)
         fields = operation.partition_fields or ()
-        self._check_layout(operation.name, operation.table_schema, fields)
+        self._check_partitions(operation.name, fields)
+        check_fields(self._epoch, operation.name, operation.table_schema, fields)
         self._changed[table] = TableState(
             id=table,
             name=operation.name,
@@ -231,25 +238,13 @@ class _Fold:
 
     def _set_layout(self, operation: SetPartitionLayout) -> None:
         fold = self._touch(operation.table)
-        state, number, fields = fold.table, operation.layout_id, operation.fields
-        self._check_layout(state.name, state.schema, fields)
-        layouts = state.partition_layouts
-        if number == len(layouts) + 1 and fields and fields not in layouts:
-            layouts = (*layouts, fields)
-        elif number > len(layouts) or fields != state.partition_layout(number):
-            self._refuse(f"gives table {state.name!r} a partition layout {number} of other fields")
-        state = replace(state, partition_layouts=layouts, partition_layout_id=number)
+        self._check_partitions(fold.table.name, operation.fields)
+        state = with_layout(self._epoch, fold.table, operation)
         fold.table = self._changed[state.id] = state
 
-    def _check_layout(
-        self, table: str, schema: TableSchema, fields: tuple[PartitionField, ...]
-    ) -> None:
+    def _check_partitions(self, table: str, fields: tuple[PartitionField, ...]) -> None:
         if fields and not self._features.has(PARTITIONS):
             self._refuse(f"partitions table {table!r} without the feature {PARTITIONS!r}")
-        try:
-            check_layout(fields, schema)
-        except (InvalidInputError, NotFoundError) as error:
-            self._refuse(f"gives table {table!r} an invalid partition layout: {error}")
 
     def _is_stale(self) -> bool:
         """Return whether vacuum removed segments that this state refers to.
@@ -273,13 +268,7 @@ class _Fold:
         state = fold.table
         match operation:
             case AlterSchema():
-                self._check_schema(state, operation)
-                state = replace(
-                    state,
-                    schema=operation.table_schema,
-                    schema_id=operation.schema_id,
-                    next_column_id=operation.next_column_id,
-                )
+                state = altered(self._epoch, state, operation)
             case SetProperties():
                 kept = {k: v for k, v in state.properties.items() if k not in operation.remove}
                 state = replace(state, properties={**kept, **operation.set})
@@ -289,7 +278,7 @@ class _Fold:
                 self._check_free(operation.name)
                 state = replace(state, name=operation.name)
             case Restore():
-                state = self._restored(state, operation)
+                state = restored(self._epoch, state, operation)
         fold.table = self._changed[state.id] = state
 
     def _renumber(self, operation: Renumber) -> None:
@@ -310,42 +299,6 @@ class _Fold:
         if last is not None and operation.version <= last:
             self._refuse(f"commits batch {operation.version} of {operation.app!r} again")
         landed[operation.app] = operation.version
-
-    def _restored(self, state: TableState, operation: Restore) -> TableState:
-        """Return a table with the columns that it had before. Id counters never go back."""
-        if not state.created_epoch <= operation.epoch < self._epoch:
-            self._refuse(f"restores table {state.name!r} to epoch {operation.epoch}")
-        if (layout := operation.partition_layout_id) is not None:
-            if layout > len(state.partition_layouts):
-                self._refuse(f"restores partition layout {layout} of table {state.name!r}")
-            state = replace(state, partition_layout_id=layout)
-        if operation.table_schema is None:
-            return state
-        self._check_ids(state, operation.table_schema, range(1, state.next_column_id))
-        schema_id = state.schema_id + 1
-        return replace(state, schema=operation.table_schema, schema_id=schema_id)
-
-    def _check_schema(self, state: TableState, operation: AlterSchema) -> None:
-        """Check that every reader will find the columns' files, now and after later changes."""
-        first, end = state.next_column_id, operation.next_column_id
-        if operation.schema_id != state.schema_id + 1 or end < first:
-            self._refuse(f"numbers the schema or the columns of table {state.name!r} backwards")
-        self._check_ids(state, operation.table_schema, range(first, end))
-
-    def _check_ids(self, state: TableState, schema: TableSchema, fresh: range) -> None:
-        """Check that each column id is one of the table or `fresh`, and that key columns exist."""
-        after = _field_ids(schema)
-        new = set(after).difference(_field_ids(state.schema))
-        if len(set(after)) < len(after) or not all(each in fresh for each in new):
-            self._refuse(f"gives an id of table {state.name!r} to a second column")
-        columns = {field.id for field in schema.fields}
-        needed = {key.column for key in state.sort_key}
-        needed.update(field.column for field in state.partition_fields)
-        if not columns or not columns >= needed:
-            self._refuse(
-                f"drops all columns of table {state.name!r}, or one that it is sorted or"
-                " partitioned by"
-            )
 
     def _check_free(self, name: str) -> None:
         before = self._base.find_table(name)
@@ -373,7 +326,7 @@ class _Fold:
         return self._base.tables.get(table)
 
     def _refuse(self, what: str) -> NoReturn:
-        raise CorruptionError(f"Epoch {self._epoch} {what}.")
+        refuse(self._epoch, what)
 
     def snapshot(self) -> Snapshot:
         """Return the reached state. Requires: the fold is not used afterwards."""
@@ -423,7 +376,3 @@ def _with_changes(
         else:
             after[key] = table
     return after
-
-
-def _field_ids(schema: TableSchema) -> list[int]:
-    return [field.id for field in walk(schema.fields)]

@@ -5,10 +5,8 @@ Pure, as `fold.py`. Spec: docs/spec/epoch-log.md#fold
 
 from __future__ import annotations
 
-from typing import NoReturn
-
-from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.model.operations import Anchor, Lease, Pin, Tag, Unpin, Untag, Vacuum
+from colonnade.manifests.state.refusal import refuse
 from colonnade.manifests.state.snapshot import Snapshot
 
 
@@ -30,36 +28,36 @@ class KeptFold:
     def set_or_remove(self, epoch: int, operation: Tag | Untag | Pin | Unpin) -> None:
         """Apply an operation on a tag or pin."""
         if isinstance(operation, Tag | Pin) and operation.epoch >= epoch:
-            _refuse(epoch, f"keeps epoch {operation.epoch}, which does not precede it")
+            refuse(epoch, f"keeps epoch {operation.epoch}, which does not precede it")
         name = operation.name
         match operation:
             case Tag():
                 if name in self.tags:
-                    _refuse(epoch, f"gives the tag {name!r} to a second epoch")
+                    refuse(epoch, f"gives the tag {name!r} to a second epoch")
                 self.tags[name] = operation.epoch
             case Untag():
                 if self.tags.pop(name, None) is None:
-                    _refuse(epoch, f"removes the tag {name!r}, which does not exist")
+                    refuse(epoch, f"removes the tag {name!r}, which does not exist")
             case Pin():
                 pinned = self.pins.get(name)
                 if pinned and pinned.epoch != operation.epoch:
-                    _refuse(epoch, f"moves the pin {name!r} to another epoch")
+                    refuse(epoch, f"moves the pin {name!r} to another epoch")
                 self.pins[name] = max(pinned or operation, operation, key=lambda p: p.until_ms)
             case Unpin():
                 if self.pins.pop(name, None) is None:
-                    _refuse(epoch, f"removes the pin {name!r}, which does not exist")
+                    refuse(epoch, f"removes the pin {name!r}, which does not exist")
 
     def anchor(self, epoch: int, operation: Anchor) -> None:
         """Add the anchor of an earlier epoch."""
         if operation.epoch >= epoch:
-            _refuse(epoch, f"anchors epoch {operation.epoch}, which does not precede it")
+            refuse(epoch, f"anchors epoch {operation.epoch}, which does not precede it")
         self.anchors = (*self.anchors, operation)
 
     def lease(self, epoch: int, operation: Lease) -> None:
         """Begin, renew or end the lease of a job."""
         before = self.leases.get(operation.job)
         if operation.epoch >= epoch or (before and before.epoch != operation.epoch):
-            _refuse(epoch, f"leases epoch {operation.epoch} to job {operation.job}")
+            refuse(epoch, f"leases epoch {operation.epoch} to job {operation.job}")
         self.leases[operation.job] = operation
         if not operation.until_ms:
             # Vacuum may have ended a lease whose time was over.
@@ -69,23 +67,19 @@ class KeptFold:
         """Remove epochs. Refuses to remove one that a tag, pin or lease keeps."""
         floor, anchored = operation.floor, [anchor.epoch for anchor in operation.anchors]
         if floor >= epoch:
-            _refuse(epoch, f"moves the floor to epoch {floor}")
+            refuse(epoch, f"moves the floor to epoch {floor}")
         if len(set(anchored)) < len(anchored) or max(anchored, default=0) != floor:
-            _refuse(epoch, f"anchors epochs {anchored}, which do not fit a floor at {floor}")
+            refuse(epoch, f"anchors epochs {anchored}, which do not fit a floor at {floor}")
         if operation.anchor_list is not None and len(anchored) != 1:
-            _refuse(epoch, "has an anchor list, and other anchors beside that of its floor")
+            refuse(epoch, "has an anchor list, and other anchors beside that of its floor")
         wanted = {*self.tags.values(), *(pin.epoch for pin in self.pins.values())}
         # What an anchor list has cannot be compared, because the fold reads no such object.
         unlisted = operation.anchor_list is None
         lost = sorted(each for each in wanted.difference(anchored) if unlisted and each < floor)
         held = sorted(lease.epoch for lease in self.leases.values() if lease.epoch < floor)
         if lost or held:
-            _refuse(epoch, f"removes epoch {(lost or held)[0]}, which a tag, pin or lease keeps")
+            refuse(epoch, f"removes epoch {(lost or held)[0]}, which a tag, pin or lease keeps")
         # A state that was read from an anchor may have a higher floor than this epoch gives it.
         self.floor, self.anchors = max(self.floor, floor), operation.anchors
         self.anchor_list = operation.anchor_list
         self.removed.update(operation.victims)
-
-
-def _refuse(epoch: int, what: str) -> NoReturn:
-    raise CorruptionError(f"Epoch {epoch} {what}.")

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from pydantic import ValidationError
 
 from colonnade.manifests.commit.conflicts import rows_fit
-from colonnade.manifests.errors import AlreadyExistsError, ConflictError, InvalidInputError
+from colonnade.manifests.errors import AlreadyExistsError, ConflictError
 from colonnade.manifests.model.operations import (
-    AlterSchema,
     Operation,
     RenameTable,
     SetComment,
@@ -35,18 +33,7 @@ from tests.log_samples import (
     table,
     with_orders,
 )
-
-ID, X = SCHEMA.fields
-NOTE = SchemaField(id=3, name="note", type="string")
-
-
-def alter(*fields: SchemaField, schema_id: int = 1, next_id: int = 4) -> AlterSchema:
-    return AlterSchema(
-        table=ORDERS,
-        table_schema=TableSchema(fields=fields),
-        schema_id=schema_id,
-        next_column_id=next_id,
-    )
+from tests.manifests.state.alterations import ID, NOTE, X, alter
 
 
 def test_several_alterations_and_rows_share_an_epoch() -> None:
@@ -72,40 +59,6 @@ def test_several_alterations_and_rows_share_an_epoch() -> None:
     assert log.read_at(base.epoch).table("orders").schema == SCHEMA
 
 
-@pytest.mark.parametrize(
-    ("wrong", "text"),
-    [
-        (alter(ID, X, schema_id=2), "backwards"),
-        (alter(ID, X, schema_id=0), "backwards"),
-        (alter(ID, X, next_id=2), "backwards"),
-        (alter(ID, X, NOTE, next_id=3), "a second column"),
-        (alter(ID, ID.model_copy(update={"name": "again"})), "a second column"),
-        (alter(ID, NOTE.model_copy(update={"id": 0})), "a second column"),
-        (alter(X), "one that it is sorted or"),
-        (alter(), "drops all columns"),
-        (RenameTable(table=ORDERS, name="orders"), "a second table the name 'orders'"),
-    ],
-)
-def test_what_would_lose_a_column_is_refused(wrong: Operation, text: str) -> None:
-    store = MemoryStore()
-    log = make_log(store)
-    base = log.commit(change(table(TRIPS, "trips")), with_orders(store, log))
-    base = log.commit(change(table("00000000000000aa", "sorted", sorted_by=1)), base)
-    if isinstance(wrong, AlterSchema):
-        wrong = wrong.model_copy(update={"table": "00000000000000aa"})
-    with pytest.raises(InvalidInputError, match=text):
-        log.commit(change(wrong), base)
-    assert log.read_head() == base
-
-
-def test_the_id_of_a_dropped_column_is_not_given_again() -> None:
-    store = MemoryStore()
-    log = make_log(store)
-    base = log.commit(change(alter(ID, next_id=3)), with_orders(store, log))
-    with pytest.raises(InvalidInputError, match="a second column"):
-        log.commit(change(alter(ID, X, schema_id=2)), base)
-
-
 def test_a_name_taken_meanwhile_is_not_given_by_renaming() -> None:
     store = MemoryStore()
     log = make_log(store)
@@ -123,11 +76,6 @@ def test_an_append_conflicts_with_columns_that_its_rows_do_not_fit() -> None:
     with pytest.raises(ConflictError, match="columns of table 'orders' changed after epoch 1"):
         log.commit(append(entry()), base)
     assert log.commit(append(entry()), head).epoch == 3
-
-
-def test_a_schema_needs_its_id() -> None:
-    with pytest.raises(ValidationError, match="schema_id"):
-        AlterSchema.model_validate({"table": ORDERS, "table_schema": SCHEMA, "next_column_id": 3})
 
 
 def column(data_type: object, nullable: bool = True, number: int = 1) -> SchemaField:

@@ -1,0 +1,93 @@
+"""The fold of a table's columns and partition layouts. Pure.
+
+Spec: docs/spec/operations.md#altering-tables
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.model.entries import PartitionField
+from colonnade.manifests.model.operations import AlterSchema, Restore, SetPartitionLayout
+from colonnade.manifests.model.schema import TableSchema, walk
+from colonnade.manifests.state.partition_layout import check_layout
+from colonnade.manifests.state.refusal import refuse
+from colonnade.manifests.state.snapshot import TableState
+
+
+def altered(epoch: int, state: TableState, operation: AlterSchema) -> TableState:
+    """Return a table with new columns. Raises CorruptionError.
+
+    Every reader must find the files of these columns, now and after later changes.
+    """
+    first, end = state.next_column_id, operation.next_column_id
+    if operation.schema_id != state.schema_id + 1 or end < first:
+        refuse(epoch, f"numbers the schema or the columns of table {state.name!r} backwards")
+    _check_ids(epoch, state, operation.table_schema, range(first, end))
+    return replace(
+        state,
+        schema=operation.table_schema,
+        schema_id=operation.schema_id,
+        next_column_id=operation.next_column_id,
+    )
+
+
+def restored(epoch: int, state: TableState, operation: Restore) -> TableState:
+    """Return a table with the columns that it had before. Raises CorruptionError.
+
+    Id counters never go back.
+    """
+    if not state.created_epoch <= operation.epoch < epoch:
+        refuse(epoch, f"restores table {state.name!r} to epoch {operation.epoch}")
+    if (layout := operation.partition_layout_id) is not None:
+        if layout > len(state.partition_layouts):
+            refuse(epoch, f"restores partition layout {layout} of table {state.name!r}")
+        state = replace(state, partition_layout_id=layout)
+    if operation.table_schema is None:
+        return state
+    _check_ids(epoch, state, operation.table_schema, range(1, state.next_column_id))
+    return replace(state, schema=operation.table_schema, schema_id=state.schema_id + 1)
+
+
+def with_layout(epoch: int, state: TableState, operation: SetPartitionLayout) -> TableState:
+    """Return a table with another current partition layout. Raises CorruptionError."""
+    number, fields = operation.layout_id, operation.fields
+    check_fields(epoch, state.name, state.schema, fields)
+    layouts = state.partition_layouts
+    if number == len(layouts) + 1 and fields and fields not in layouts:
+        layouts = (*layouts, fields)
+    elif number > len(layouts) or fields != state.partition_layout(number):
+        refuse(epoch, f"gives table {state.name!r} a partition layout {number} of other fields")
+    return replace(state, partition_layouts=layouts, partition_layout_id=number)
+
+
+def check_fields(
+    epoch: int, table: str, schema: TableSchema, fields: tuple[PartitionField, ...]
+) -> None:
+    """Refuse a partition layout that the columns of a table cannot have. Raises CorruptionError."""
+    try:
+        check_layout(fields, schema)
+    except (InvalidInputError, NotFoundError) as error:
+        refuse(epoch, f"gives table {table!r} an invalid partition layout: {error}")
+
+
+def _check_ids(epoch: int, state: TableState, schema: TableSchema, fresh: range) -> None:
+    """Check that each column id is one of the table or `fresh`, and that key columns exist."""
+    after = _field_ids(schema)
+    new = set(after).difference(_field_ids(state.schema))
+    if len(set(after)) < len(after) or not all(each in fresh for each in new):
+        refuse(epoch, f"gives an id of table {state.name!r} to a second column")
+    columns = {field.id for field in schema.fields}
+    needed = {key.column for key in state.sort_key}
+    needed.update(field.column for field in state.partition_fields)
+    if not columns or not columns >= needed:
+        refuse(
+            epoch,
+            f"drops all columns of table {state.name!r}, or one that it is sorted or"
+            " partitioned by",
+        )
+
+
+def _field_ids(schema: TableSchema) -> list[int]:
+    return [field.id for field in walk(schema.fields)]
