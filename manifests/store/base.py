@@ -23,7 +23,7 @@ from colonnade.manifests.errors import (
     InvalidInputError,
 )
 from colonnade.manifests.store.address import StoreAddress
-from colonnade.manifests.store.side_by_side import side_by_side
+from colonnade.manifests.store.side_by_side import one_ahead, side_by_side
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -200,6 +200,12 @@ class ObjectStore(abc.ABC):
     more than a request, as on local disk.
     """
 
+    files_are_cheap: bool = False
+    """Whether a hundred small objects cost about as much as one large one, as on local disk.
+
+    Where it is False, a RowSet of any size is one object.
+    """
+
     trust_s: float = 0.0
     """For how long a log that a process has just seen counts as not removed or replaced, in
     seconds. It is 0 where a look costs next to nothing, as on local disk.
@@ -250,6 +256,16 @@ class ObjectStore(abc.ABC):
         have not begun by then are not made.
         """
         return side_by_side(calls, self.parallel)
+
+    def in_turn(self, calls: Sequence[Callable[[], T]]) -> Iterator[T]:
+        """Yield the results of independent calls of this store, in the given order.
+
+        Where requests can be under way side by side, the next call is made while the caller uses a
+        result. Raises the error of a call in its place. Holds at most two results.
+        """
+        if self.parallel > 1:
+            return one_ahead(calls)
+        return (call() for call in calls)
 
     def both(self, one: Callable[[], T], other: Callable[[], S]) -> tuple[T, S]:
         """Make two independent calls of this store as `together` does; `one` is the first."""

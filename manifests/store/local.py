@@ -102,6 +102,7 @@ class LocalStore(ObjectStore):
     """
 
     read_only = False
+    files_are_cheap = True
 
     def __init__(self, root: str | os.PathLike[str]) -> None:
         self.url = os.path.abspath(root)

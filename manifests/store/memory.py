@@ -38,6 +38,7 @@ class MemoryStore(ObjectStore):
     """
 
     read_only = False
+    files_are_cheap = True
 
     def __init__(self, url: str = "memory:", now_ms: Callable[[], int] = now_ms) -> None:
         self.url = url

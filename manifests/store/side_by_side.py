@@ -1,11 +1,11 @@
-"""Make independent calls side by side, a bounded number at once.
+"""Make independent calls side by side, or one ahead of its use; a bounded number at once.
 
 Spec: docs/spec/store.md#side-by-side
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from typing import TypeVar
@@ -32,3 +32,24 @@ def side_by_side(calls: Sequence[Callable[[], T]], width: int) -> list[T]:
             return done + [call() for call in calls[len(done) :]]
         finally:
             pool.shutdown(cancel_futures=True)
+
+
+def one_ahead(calls: Sequence[Callable[[], T]]) -> Iterator[T]:
+    """Yield the results of calls in the given order. Holds at most two results.
+
+    While the caller uses a result, the next call is made in another thread. Raises the error of a
+    call in its place. When the caller stops early, it waits for a call that has begun.
+    """
+    if not calls:
+        return
+    result = calls[0]()
+    if len(calls) == 1:
+        yield result
+        return
+    with ThreadPoolExecutor(1, "colonnade-ahead") as pool:
+        for call in calls[1:]:
+            following = pool.submit(call)
+            yield result
+            del result
+            result = following.result()
+        yield result

@@ -9,8 +9,8 @@ Spec: docs/spec/rowset.md#footer, #sparse-index
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from functools import cached_property
+from collections.abc import Collection, Sequence
+from functools import cached_property, partial
 from typing import NoReturn
 
 import numpy as np
@@ -26,7 +26,7 @@ from colonnade.tableformat.rowset.adapt import absent_statistics
 from colonnade.tableformat.rowset.block import BlockEntry
 from colonnade.tableformat.rowset.block_statistics import Statistics, from_log
 from colonnade.tableformat.rowset.column import StoredColumn
-from colonnade.tableformat.rowset.footer import ColumnSegment, Filters, entry_of
+from colonnade.tableformat.rowset.footer import ColumnSegment, Extent, Filters, entry_of
 from colonnade.tableformat.rowset.source import RowSetSource
 from colonnade.tableformat.rowset.sparse_index import SparseIndex, decode_index, index_of_one
 from colonnade.tableformat.rowset.stored_block import ColumnBlocks
@@ -58,6 +58,7 @@ class ColumnSegments:
     """
 
     def __init__(self, store: ObjectStore, prefix: str, rowset: LiveRowSet) -> None:
+        self._store = store
         self._entry = entry = rowset.entry
         self._source = RowSetSource(store, prefix, entry)
         self._segments = self._source.footer().columns
@@ -69,15 +70,29 @@ class ColumnSegments:
         }
         self.cuts = _cuts_of(entry)
 
-    def open(self, column: StoredColumn) -> ColumnBlocks | None:
-        """Load the index of a column. Returns None when the RowSet does not have the column.
+    def open(self, columns: Sequence[StoredColumn]) -> list[ColumnBlocks | None]:
+        """Load the indexes of columns. None stands for a column that the RowSet does not have.
 
-        Raises CorruptionError, StoreError.
+        Near indexes are read with one request, and others side by side. Raises CorruptionError,
+        StoreError.
         """
-        source, segment = self._place(column)
-        if segment is None:
-            return None
-        index = self._index(column, source, segment)
+        replaced = {id(each): each for column in columns if (each := self._replaced.get(column.id))}
+        self._store.together([partial(getattr, each, "segments") for each in replaced.values()])
+        places = [self._place(column) for column in columns]
+        indexes = self._read_indexes(columns, places)
+        return [
+            None if segment is None else self._open(column, source, segment, indexes.get(column.id))
+            for column, (source, segment) in zip(columns, places, strict=True)
+        ]
+
+    def _open(
+        self,
+        column: StoredColumn,
+        source: RowSetSource,
+        segment: ColumnSegment,
+        index_bytes: memoryview | None,
+    ) -> ColumnBlocks:
+        index = self._index(column, source, segment, index_bytes)
         filters = segment.filters or _NO_FILTERS
         ends = (index.first_rows[-1], index.offsets[-1], index.filter_offsets[-1])
         if ends != (self._entry.rows, segment.length, filters.length):
@@ -88,6 +103,27 @@ class ColumnSegments:
             if not np.array_equal(index.first_rows[at_cut], self.cuts):
                 self.damaged(column, "a block lies across a cut")
         return ColumnBlocks(column, source, segment.offset, filters.offset, index, at_cut)
+
+    def _read_indexes(
+        self,
+        columns: Sequence[StoredColumn],
+        places: Sequence[tuple[RowSetSource, ColumnSegment | None]],
+    ) -> dict[int, memoryview]:
+        """Return the stored indexes by column id, as far as columns have one."""
+        wanted: dict[tuple[RowSetSource, str], list[tuple[int, Extent]]] = {}
+        for column, (source, segment) in zip(columns, places, strict=True):
+            if segment is not None and segment.index is not None:
+                objects = wanted.setdefault((source, source.index_name(column.id)), [])
+                objects.append((column.id, segment.index))
+        calls = [
+            partial(source.read, name, [(each.offset, each.length) for _, each in indexes])
+            for (source, name), indexes in wanted.items()
+        ]
+        return {
+            column: data
+            for indexes, found in zip(wanted.values(), self._store.together(calls), strict=True)
+            for (column, _), data in zip(indexes, found, strict=True)
+        }
 
     def statistics(self, column: StoredColumn) -> Statistics:
         """Return the footer's statistics of a column, or those of a column that the RowSet lacks.
@@ -120,7 +156,8 @@ class ColumnSegments:
         """Raise CorruptionError for a block of a column that the RowSet has."""
         source, segment = self._place(column)
         assert segment is not None
-        first, end = self._index(column, source, segment).first_rows[number : number + 2]
+        index = self._read_indexes([column], [(source, segment)]).get(column.id)
+        first, end = self._index(column, source, segment, index).first_rows[number : number + 2]
         self.damaged(column, f"block {number} (rows {first} to {end - 1}): {problem}", cause)
 
     def damaged(
@@ -146,15 +183,19 @@ class ColumnSegments:
         return replaced.source, replaced.segments[column.id]
 
     def _index(
-        self, column: StoredColumn, source: RowSetSource, segment: ColumnSegment
+        self,
+        column: StoredColumn,
+        source: RowSetSource,
+        segment: ColumnSegment,
+        stored: memoryview | None,
     ) -> SparseIndex:
         extent = segment.index
         if (extent is None) == (segment.block is None):
             self.damaged(column, "the footer must name either an index or a block")
-        if extent is None:
+        if extent is None or stored is None:
             return index_of_one(self._lone_block(column, segment))
         name = source.index_name(column.id)
-        data = bytes(source.read(name, [(extent.offset, extent.length)])[0])
+        data = bytes(stored)
         if crc32c(data) != extent.crc32c:
             self.damaged(column, f"the index in {source.locate(name)} is damaged")
         try:

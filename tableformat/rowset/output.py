@@ -1,8 +1,10 @@
 """Write one RowSet to the store.
 
-Encoded blocks stay in memory until they exceed the size of a packed RowSet. From then on every
-column is written to its own file. A RowSet that stays small becomes one object, or is stored inline
-in the log. A RowSet of very many columns stays in memory to the end.
+Encoded blocks stay in memory until they exceed the size of a packed RowSet. A RowSet that stays
+small becomes one object, or is stored inline in the log. For a larger one the store decides. Where
+files are cheap, every column is written to its own file from then on. Elsewhere the RowSet becomes
+one object, too, and its blocks wait on local disk (`spill.py`) until the last one is there. The
+blocks of very many columns also wait there.
 
     packed or inline   segments | Bloom filters | indexes, each in column order | footer
     directory          <id>.col ... , <id>.idx (filters, then index) ... , then rowset.json
@@ -16,6 +18,7 @@ import base64
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 from typing import Literal
 
 import pyarrow as pa
@@ -42,12 +45,13 @@ from colonnade.tableformat.rowset.footer import (
     has_filters,
 )
 from colonnade.tableformat.rowset.sparse_index import encode_index
+from colonnade.tableformat.rowset.spill import Spill, Spilled
 from colonnade.tableformat.rowset.stored_block import StoredBlock
 from colonnade.tableformat.rowset.write_options import WriteOptions
 from colonnade.tableformat.types.array_size import array_bytes
 
 _MOST_OPEN_FILES = 256
-"""The most files that are open at once. A RowSet of more columns waits in memory instead."""
+"""The most files that are open at once. A RowSet of more columns waits on local disk instead."""
 
 
 class _Part:
@@ -58,8 +62,10 @@ class _Part:
         self.has_filters = has_filters
         self.entries: list[BlockEntry] = []
         self.waiting: list[pa.Buffer] = []
+        self.spilled: list[Spilled] = []
         self.file: ObjectWriter | None = None
         self.filters: list[bytes] = []
+        self.spilled_filters: list[Spilled] = []
         self.index_file: ObjectWriter | None = None
 
     @property
@@ -96,7 +102,11 @@ class RowSetOutput:
         ]
         self._names: list[str] = []
         self._packed_limit = options.packed_limit(len(columns))
-        self._in_files = False
+        cheap = store.files_are_cheap if options.one_object is None else not options.one_object
+        self._one_object = not cheap
+        self._in_files = cheap and len(columns) <= _MOST_OPEN_FILES
+        self._large = False
+        self._spill: Spill | None = None
         self._cuts: list[int] = []
         self._stated_cuts = cuts
         self.byte_count = 0
@@ -168,28 +178,45 @@ class RowSetOutput:
         if bloom:
             part.filters.append(bloom)
         self.byte_count += data.size + len(bloom)
-        if not self._in_files:
-            if self.byte_count <= self._packed_limit:
-                return
-            if len(self._parts) > _MOST_OPEN_FILES:
-                return
-            self._in_files = True
+        if not self._large and self.byte_count > self._packed_limit:
+            self._large = True
             for each in self._parts:
-                self._flush(each)
-        self._flush(part)
+                self._move(each)
+        elif self._large:
+            self._move(part)
+
+    def _move(self, part: _Part) -> None:
+        """Move blocks and filters out of the memory."""
+        if self._in_files:
+            self._flush(part)
+        elif part.waiting:
+            self._spill = self._spill or Spill()
+            part.spilled += [self._spill.add(memoryview(data)) for data in part.waiting]
+            part.spilled_filters += [self._spill.add(bloom) for bloom in part.filters]
+            part.waiting.clear()
+            part.filters.clear()
+
+    def _blocks(self, part: _Part) -> Iterator[Data]:
+        yield from self._spill.read(part.spilled) if self._spill else ()
+        yield from (memoryview(data) for data in part.waiting)
+
+    def _blooms(self, part: _Part) -> Iterator[Data]:
+        yield from self._spill.read(part.spilled_filters) if self._spill else ()
+        yield from part.filters
 
     def _flush(self, part: _Part) -> None:
-        if not part.waiting:
+        """Write blocks and filters to the files of the column."""
+        if not part.waiting and not part.spilled:
             return
         if part.file is None:
             name = object_names.column_segment_name(self._prefix, self._object, part.column.id)
             part.file = self._create(name)
-        for data in part.waiting:
-            part.file.write(memoryview(data))
-        part.waiting.clear()
-        for bloom in part.filters:
+        for data in self._blocks(part):
+            part.file.write(data)
+        for bloom in self._blooms(part):
             self._index_file(part).write(bloom)
-        part.filters.clear()
+        for done in (part.waiting, part.spilled, part.filters, part.spilled_filters):
+            done.clear()
 
     def _index_file(self, part: _Part) -> ObjectWriter:
         if part.index_file is None:
@@ -204,11 +231,16 @@ class RowSetOutput:
 
     def finish(self) -> RowSetEntry:
         """Write the rest, and return the entry. Requires at least one cut. Raises StoreError."""
-        large = self._in_files or self.byte_count > self._packed_limit
-        entry = self._finish_directory() if large else self._finish_string()
+        in_directory = self._large and not self._one_object
+        entry = self._finish_directory() if in_directory else self._finish_string()
         # A task may write very many RowSets, and only their names are needed to remove them.
         self._parts.clear()
+        self._close_spill()
         return entry
+
+    def _close_spill(self) -> None:
+        if self._spill is not None:
+            self._spill.close()
 
     def _finish_directory(self) -> RowSetEntry:
         segments: dict[int, ColumnSegment] = {}
@@ -224,7 +256,7 @@ class RowSetOutput:
             files = [file for part in group for file in (part.file, part.index_file)]
             self._store.close_all([file for file in files if file is not None])
         footer = self._footer(segments)
-        self._put(object_names.footer_name(self._prefix, self._object), footer)
+        self._put(object_names.footer_name(self._prefix, self._object), [footer])
         return self._entry("directory", footer, segments, self.byte_count + len(footer))
 
     def _finish_string(self) -> RowSetEntry:
@@ -238,16 +270,16 @@ class RowSetOutput:
             filter_offset += part.filter_length
             index_offset += len(index or b"")
         footer = self._footer(segments)
-        blocks = (memoryview(data) for part in self._parts for data in part.waiting)
-        blooms = (bloom for part in self._parts for bloom in part.filters)
-        pieces: list[Data] = [*blocks, *blooms, *(index for index in indexes if index), footer]
+        blocks = chain.from_iterable(map(self._blocks, self._parts))
+        blooms = chain.from_iterable(map(self._blooms, self._parts))
+        pieces = chain(blocks, blooms, filter(None, indexes), [footer])
         size = index_offset + len(footer)
         if size <= self._options.inline_bytes:
             return self._entry("inline", footer, segments, size, b"".join(pieces))
-        self._put(object_names.packed_name(self._prefix, self._object), *pieces)
+        self._put(object_names.packed_name(self._prefix, self._object), pieces)
         return self._entry("packed", footer, segments, size)
 
-    def _put(self, name: str, *pieces: Data) -> None:
+    def _put(self, name: str, pieces: Iterable[Data]) -> None:
         with self._create(name) as writer:
             for data in pieces:
                 writer.write(data)
@@ -304,6 +336,7 @@ class RowSetOutput:
                     file.abort()
             part.waiting.clear()
             part.filters.clear()
+        self._close_spill()
         for name in self._names:
             with suppress(ColonnadeError):
                 self._store.delete(name)

@@ -13,15 +13,30 @@ from colonnade.manifests.model.codec import decode_model, verify
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.rowset.footer import FOOTER_LIMIT, Footer
+from colonnade.tableformat.rowset.write_options import KIB, MIB
+
+_WHOLE_BYTES = MIB
+"""A RowSet of at most as many bytes is read with one request, where a request costs a round."""
+
+_MOST_TAIL_BYTES = 2 * MIB
+"""The most bytes before a footer that are read with it."""
+
+_COLUMN_BYTES = 256
+"""The fewest bytes that a column takes in most footers."""
 
 
 class RowSetSource:
-    """Reads ranges of the objects of one RowSet. Every failed check is a CorruptionError."""
+    """Reads ranges of the objects of one RowSet. Every failed check is a CorruptionError.
+
+    Keeps the end of a packed RowSet, where a request costs a round, once it has read the footer.
+    """
 
     def __init__(self, store: ObjectStore, prefix: str, entry: RowSetEntry) -> None:
         self._store = store
         self._prefix = prefix
         self._entry = entry
+        self._tail_start = entry.bytes
+        self._tail = memoryview(b"")
 
     def column_segment_name(self, column_id: int) -> str:
         """Return the object that holds a column's blocks."""
@@ -51,6 +66,10 @@ class RowSetSource:
         location = f"The footer of {self.locate(name)}"
         if offset < 0 or check.length > FOOTER_LIMIT:
             raise CorruptionError(f"{location} cannot have {check.length} bytes.")
+        if entry.place == "packed" and self._store.parallel > 1:
+            start = entry.bytes - tail_bytes(entry)
+            self._tail = self.read(name, [(start, entry.bytes - start)])[0]
+            self._tail_start = start
         data = bytes(self.read(name, [(offset, check.length)])[0])
         try:
             verify(data, check, location)
@@ -103,18 +122,29 @@ class RowSetSource:
                 f"{self.locate(name)} is missing, though the log names it."
             ) from error
 
-    def _fetch(self, name: str, ranges: Sequence[tuple[int, int]]) -> Sequence[bytes]:
+    def _fetch(self, name: str, ranges: Sequence[tuple[int, int]]) -> Sequence[bytes | memoryview]:
         if self._entry.place == "inline":
             data = self._inline
             if any(offset + length > len(data) for offset, length in ranges):
                 raise CorruptionError(f"{self.locate(name)} is truncated.")
             return [data[offset : offset + length] for offset, length in ranges]
+        wanted = [each for each in ranges if each[0] < self._tail_start]
         try:
-            return self._store.get_ranges(name, ranges)
+            found = iter(self._store.get_ranges(name, wanted) if wanted or not ranges else ())
         except NotFoundError as error:
             raise CorruptionError(
                 f"{self.locate(name)} is missing, though the log names it."
             ) from error
+        return [
+            next(found) if offset < self._tail_start else self._of_tail(name, offset, length)
+            for offset, length in ranges
+        ]
+
+    def _of_tail(self, name: str, offset: int, length: int) -> memoryview:
+        start = offset - self._tail_start
+        if start + length > len(self._tail):
+            raise CorruptionError(f"{self.locate(name)} is truncated.")
+        return self._tail[start : start + length]
 
     @cached_property
     def _inline(self) -> bytes:
@@ -126,3 +156,17 @@ class RowSetSource:
         if len(data) != self._entry.bytes:
             raise CorruptionError(f"{location} holds {len(data)} bytes, not {self._entry.bytes}.")
         return data
+
+
+def tail_bytes(entry: RowSetEntry) -> int:
+    """Return how many bytes at the end of a packed RowSet to read with its footer.
+
+    A small RowSet is read whole. In a larger one, the sparse indexes lie right before the footer.
+    Their size is not known yet, so it is estimated from the columns and stretches of the RowSet.
+    """
+    if entry.bytes <= _WHOLE_BYTES:
+        return entry.bytes
+    stretches = -(-entry.rows // entry.cuts) if isinstance(entry.cuts, int) else len(entry.cuts)
+    columns = entry.footer.length // _COLUMN_BYTES + 1
+    indexes = min(columns * (2 * KIB + 128 * stretches), _MOST_TAIL_BYTES)
+    return min(entry.footer.length + indexes, entry.bytes)

@@ -21,9 +21,10 @@ class WriteOptions:
     `block_bytes` bounds a decoded block of more than one row.
 
     RowSets of at most `inline_bytes` stored bytes are stored in the log, and RowSets of at most
-    `packed_bytes` in one object. Larger ones become a directory. A RowSet of many columns may have
-    `packed_bytes` for every 64 columns, since each file costs a wait for the disk. Deletion vectors
-    and origins of at most `inline_vector_bytes` are stored in the log.
+    `packed_bytes` in one object. A RowSet of many columns may have `packed_bytes` for every 64
+    columns, since each file costs a wait for the disk. Larger ones become a directory where files
+    are cheap, and one object elsewhere. `one_object` replaces this choice of the store. Deletion
+    vectors and origins of at most `inline_vector_bytes` are stored in the log.
 
     With a sort key, rows are collected up to `run_bytes` decoded bytes and sorted.
     `indexed_columns` are the ids of columns whose statistics the log keeps. `bloom_columns` are the
@@ -36,6 +37,7 @@ class WriteOptions:
     cut_bytes: int = 32 * MIB
     block_bytes: int = 8 * MIB
     packed_bytes: int = 4 * MIB
+    one_object: bool | None = None
     inline_bytes: int = 16 * KIB
     inline_vector_bytes: int = LIMITS.inline_bytes
     run_bytes: int = 256 * 10**6
@@ -44,5 +46,5 @@ class WriteOptions:
     bloom_columns: frozenset[int] = frozenset()
 
     def packed_limit(self, columns: int) -> int:
-        """Return the most stored bytes of a RowSet with this many columns in one object."""
+        """Return the most stored bytes that wait in memory for the end of their RowSet."""
         return self.packed_bytes * max(1, columns // _PACKED_COLUMNS)

@@ -20,15 +20,24 @@ from colonnade.manifests.errors import (
 )
 from colonnade.manifests.log.reader import LogReader
 from colonnade.manifests.model.deletion_vector import DeletionVector
+from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.predicate import BoundPredicate, evaluate, prune
 from colonnade.tableformat.rowset.deleted import read_deleted
 from colonnade.tableformat.rowset.reader import RowSetReader
-from colonnade.tableformat.scan.plan import ScanPlan, split_plan
+from colonnade.tableformat.scan.plan import RowSetScan, ScanPlan, split_plan
 from colonnade.tableformat.types.arrow_types import arrow_schema
 
 PARALLEL_SHARE_BYTES = 8 * 2**20
 """The stored bytes that one thread of a parallel read handles at a time."""
+
+_FAR_SHARE_BYTES = 32 * 2**20
+"""The same, but of the columns that are read, where requests cost more than bytes."""
+
+_FAR_ROWSETS = 16
+"""The RowSets that are opened side by side, ahead of their use, where requests cost rounds."""
+
+_Opened = tuple[RowSetScan, RowSetReader, DeletionVector | None]
 
 
 def read_plan(store: ObjectStore, plan: ScanPlan) -> Iterator[pa.RecordBatch]:
@@ -52,14 +61,9 @@ def read_plan(store: ObjectStore, plan: ScanPlan) -> Iterator[pa.RecordBatch]:
 def _read_rowsets(store: ObjectStore, plan: ScanPlan) -> Iterator[pa.RecordBatch]:
     predicate = plan.bound_predicate()
     keep = None if predicate is None else partial(prune, predicate)
-    needed = set(plan.projection)
-    if predicate is not None:
-        needed |= {plan.table_schema.by_id(column).name for column in predicate.column_ids}
-    fields = [field for field in plan.table_schema.fields if field.name in needed]
+    fields = _fields(plan, predicate)
     output = arrow_schema(plan.output_schema)
-    for scan in plan.rowsets:
-        reader = RowSetReader(store, plan.prefix, scan.rowset)
-        deleted = read_deleted(store, plan.prefix, scan.rowset)
+    for scan, reader, deleted in _opened(store, plan):
         for first_row, batch in reader.read(
             fields,
             ranges=scan.ranges,
@@ -71,12 +75,37 @@ def _read_rowsets(store: ObjectStore, plan: ScanPlan) -> Iterator[pa.RecordBatch
                 yield kept.select(output.names) if kept.schema.names != output.names else kept
 
 
+def _fields(plan: ScanPlan, predicate: BoundPredicate | None) -> list[SchemaField]:
+    """Return the columns to read, in the order of the table."""
+    needed = set(plan.projection)
+    if predicate is not None:
+        needed |= {plan.table_schema.by_id(column).name for column in predicate.column_ids}
+    return [field for field in plan.table_schema.fields if field.name in needed]
+
+
+def _opened(store: ObjectStore, plan: ScanPlan) -> Iterator[_Opened]:
+    """Open the RowSets of a plan in order. Behind a network, many are opened ahead of their use."""
+
+    def opened(scan: RowSetScan) -> _Opened:
+        reader, deleted = store.both(
+            lambda: RowSetReader(store, plan.prefix, scan.rowset),
+            lambda: read_deleted(store, plan.prefix, scan.rowset),
+        )
+        return scan, reader, deleted
+
+    calls = [partial(opened, scan) for scan in plan.rowsets]
+    width = min(_FAR_ROWSETS, store.parallel)
+    groups = [calls[at : at + width] for at in range(0, len(calls), width)]
+    for group in store.in_turn([partial(store.together, group) for group in groups]):
+        yield from group
+
+
 def read_plan_parallel(store: ObjectStore, plan: ScanPlan) -> Iterator[pa.RecordBatch]:
     """Read a plan like `read_plan`, decoding several parts of it in parallel.
 
     Holds the decoded rows of at most twice as many parts as there are processors.
     """
-    shares = split_plan(plan, PARALLEL_SHARE_BYTES)
+    shares = split_plan(plan, _share_bytes(store, plan))
     workers = os.cpu_count() or 1
     if len(shares) == 1 or workers == 1:
         yield from read_plan(store, plan)
@@ -93,6 +122,18 @@ def read_plan_parallel(store: ObjectStore, plan: ScanPlan) -> Iterator[pa.Record
         finally:
             for future in waiting:
                 future.cancel()
+
+
+def _share_bytes(store: ObjectStore, plan: ScanPlan) -> int:
+    """Return how many bytes of whole RowSets one thread handles at a time.
+
+    Each share of a RowSet opens it again. So behind a network, shares are larger, and larger still
+    for few columns.
+    """
+    if store.parallel == 1:
+        return PARALLEL_SHARE_BYTES
+    read = len(_fields(plan, plan.bound_predicate()))
+    return _FAR_SHARE_BYTES * len(plan.table_schema.fields) // max(1, read)
 
 
 def _live_rows(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 from colonnade.manifests.object_names import epoch_name
@@ -201,6 +201,10 @@ class ProcessStore(FaultyStore):
     def together(self, calls: Sequence[Callable[[], T]]) -> list[T]:
         """Make calls one after another, so that a seed tells the whole run."""
         return [call() for call in calls]
+
+    def in_turn(self, calls: Sequence[Callable[[], T]]) -> Iterator[T]:
+        """Make calls one after another, too."""
+        return (call() for call in calls)
 
     def turn(self, folder: str) -> Turn:
         if self.order is None:

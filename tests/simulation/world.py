@@ -128,6 +128,13 @@ def draw_limits(order: random.Random) -> Limits:
     return replace(LIMITS, victims=victims, listed_anchors=listed, **chosen, **paged)
 
 
+FORMS: dict[int, dict[str, Any]] = {
+    3: {"packed_bytes": 0, "one_object": False},
+    6: {"packed_bytes": 0, "one_object": True},
+}
+"""How large RowSets are stored, by the remainder of a seed."""
+
+
 class World:
     """A database, those who work on it, and what they may not do to it.
 
@@ -164,6 +171,7 @@ class World:
         self.work = 0
         self._waits = self.order if waits else None
         self._inline_bytes = self.order.choice((0, WriteOptions().inline_bytes))
+        self._form = FORMS.get(seed % 8, {})
         drawn = draw_limits(self.order)
         if waits:  # Only appends that list their RowSets leave notes.
             listed = LIMITS.listed_rowsets
@@ -393,13 +401,15 @@ class World:
     def _seeded(self) -> Iterator[None]:
         """Draw ids from the seed, let no mistake pass as a warning, and run one thing at a time.
 
-        Half of the runs keep small RowSets in objects.
+        Half of the runs keep small RowSets in objects. Some of these write them as large RowSets
+        are written: as a directory, or as one object whose blocks have waited on disk.
         """
 
         def options(*arguments: Any) -> WriteOptions:
             return replace(
                 write_options(*arguments),
                 inline_bytes=self._inline_bytes,
+                **self._form,
                 inline_vector_bytes=self.limits.inline_bytes,
             )
 

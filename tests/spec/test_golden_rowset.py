@@ -154,7 +154,7 @@ def test_an_earlier_rowset_is_read(folder: str, place: str) -> None:
 def test_the_newest_rowsets_hold_every_encoding(folder: str) -> None:
     segments = ColumnSegments(golden_store(folder), "", as_written(entry_of(folder, "directory")))
     fields = golden_schema(FOLDERS[folder]).fields
-    opened = [segments.open(column_of(field)) for field in fields]
+    opened = segments.open([column_of(field) for field in fields])
     found = {entry.encoding for each in opened if each for entry in each.index.entries}
     assert found == set(ENCODINGS)
 

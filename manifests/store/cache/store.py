@@ -55,6 +55,7 @@ class CachedStore(ObjectStore):
         self.url = inner.url
         self.read_only = inner.read_only
         self.keeps_logs = inner.keeps_logs
+        self.files_are_cheap = inner.files_are_cheap
         self.tries, self.pause = inner.tries, inner.pause
         self.parallel, self.trust_s = inner.parallel, inner.trust_s
 

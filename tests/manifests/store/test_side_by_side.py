@@ -9,7 +9,7 @@ import pytest
 
 from colonnade.manifests.errors import StoreError
 from colonnade.manifests.store import MemoryStore
-from colonnade.manifests.store.side_by_side import side_by_side
+from colonnade.manifests.store.side_by_side import one_ahead, side_by_side
 from tests.faults import Fault, FaultyStore
 
 
@@ -77,3 +77,46 @@ def test_a_read_that_fails_leaves_the_other_reads_their_results(width: int) -> N
     found = store.read_many([f"a/{number}" for number in range(10)])
     assert sum(isinstance(each, StoreError) for each in found) == 1
     assert found.count(b"x") == 9
+
+
+def test_the_next_call_is_made_while_a_result_is_used_and_no_call_after_it() -> None:
+    begun = [threading.Event() for _ in range(5)]
+
+    def call(number: int) -> int:
+        begun[number].set()
+        return number
+
+    found = []
+    for number in one_ahead([partial(call, number) for number in range(5)]):
+        found.append(number)
+        assert all(each.wait(20) for each in begun[: number + 2])
+        assert not any(each.is_set() for each in begun[number + 2 :])
+    assert found == [0, 1, 2, 3, 4]
+
+
+def test_one_call_needs_no_thread() -> None:
+    assert list(one_ahead([])) == []
+    assert list(one_ahead([threading.get_ident])) == [threading.get_ident()]
+
+
+def test_the_error_of_a_call_comes_in_its_place() -> None:
+    def call(number: int) -> int:
+        if number == 2:
+            raise StoreError(f"call {number} failed")
+        return number
+
+    results = one_ahead([partial(call, number) for number in range(5)])
+    assert [next(results), next(results)] == [0, 1]
+    with pytest.raises(StoreError, match="call 2 failed"):
+        next(results)
+
+
+def test_a_store_behind_a_network_reads_ahead_and_a_disk_does_not() -> None:
+    store, made = MemoryStore(), list[int]()
+    calls = [partial(made.append, number) for number in range(3)]
+    for step, _ in enumerate(store.in_turn(calls)):
+        assert made == [*range(step + 1)]
+    store.parallel, begun = 2, threading.Event()
+    results = store.in_turn([lambda: None, begun.set])
+    next(results)
+    assert begun.wait(20)

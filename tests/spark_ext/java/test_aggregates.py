@@ -126,7 +126,7 @@ def encodings(table: ArrowTable) -> set[str]:
     for rowset in Log(store).read_rowsets(table.state, None):
         segments = ColumnSegments(store, table.state.prefix, rowset)
         for field in table.state.schema.fields:
-            opened = segments.open(column_of(field))
+            [opened] = segments.open([column_of(field)])
             assert opened is not None
             found |= {each.encoding for each in opened.index.entries}
     return found

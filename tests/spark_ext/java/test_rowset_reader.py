@@ -32,6 +32,10 @@ from tests.spec.test_golden_rowset import (
 from tests.strategies import batches, schemas
 
 JOB = "0123456789abcdef"
+WRITTEN = {
+    **PLACES,
+    "one object": {"inline_bytes": 0, "packed_bytes": 0, "one_object": True, "block_rows": 400},
+}
 
 
 @pytest.fixture
@@ -61,7 +65,7 @@ def spark_struct(*fields: tuple[str, Any]) -> str:
     return json.dumps(spark_type(*fields))
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", WRITTEN)
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_every_schema_comes_back_from_every_place(
@@ -71,7 +75,7 @@ def test_every_schema_comes_back_from_every_place(
     rows = data.draw(batches(schema, min_rows=1, max_rows=60))
     size = data.draw(st.sampled_from((1, 7, 65_536)))
     wide = data.draw(st.sampled_from((16, 200, 8 * 2**20)))
-    options = {**PLACES[place], "block_rows": size, "block_bytes": wide}
+    options = {**WRITTEN[place], "block_rows": size, "block_bytes": wide}
     entries = write(store, schema, rows, **options)
     gone = data.draw(st.sets(st.integers(0, rows.num_rows - 1)))
     vectors = {0: write_deletion_vector(store, "", JOB, DeletionVector.of(gone))} if gone else {}
@@ -182,15 +186,18 @@ def test_blocks_of_different_heights_meet_in_batches_of_the_lowest(
     assert answer["rows"] == kept
 
 
-def test_many_windows_and_rowsets_come_in_order(tool: ReadTool, store: LocalStore) -> None:
+@pytest.mark.parametrize("one_object", [False, True])
+def test_many_windows_and_rowsets_come_in_order(
+    tool: ReadTool, store: LocalStore, one_object: bool
+) -> None:
     rng = np.random.default_rng(1)
     schema, rows = table(
         a=pa.array(rng.bytes(3 * 2**20)[i : i + 2**20] for i in range(0, 3 * 2**20, 2**20)),
         n=pa.array([1, 2, 3]),
     )
-    entries = [
-        e for _ in range(7) for e in write(store, schema, rows, block_rows=1, packed_bytes=0)
-    ]
+    options: dict[str, Any] = {"block_rows": 1, "packed_bytes": 0, "one_object": one_object}
+    entries = [e for _ in range(7) for e in write(store, schema, rows, **options)]
+    assert {entry.place for entry in entries} == {"packed" if one_object else "directory"}
     found = tool.rows(store.url, plan_of(schema, entries), spark_schema(schema))
     assert found == expected_rows(rows, schema) * 7
 
@@ -205,12 +212,12 @@ def test_names_differ_by_case_and_types_must_agree(tool: ReadTool, store: LocalS
     assert "Column 'other' does not exist." in answer["crash"]
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", WRITTEN)
 def test_other_stores_are_read_through_hadoop(
     tool: ReadTool, store: LocalStore, place: str
 ) -> None:
     schema, rows = table(n=pa.array(range(1000)), s=pa.array([str(i) for i in range(1000)]))
-    entries = write(store, schema, rows, **{**PLACES[place], "block_rows": 300})
+    entries = write(store, schema, rows, **{**WRITTEN[place], "block_rows": 300})
     url = f"shelf://{store.url}"
     plan = plan_of(schema, entries)
     assert tool.rows(url, plan, spark_schema(schema)) == expected_rows(rows, schema)

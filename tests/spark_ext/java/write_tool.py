@@ -216,7 +216,7 @@ def blocks(url: Path, schema: TableSchema, entry: RowSetEntry) -> list[list[Bloc
     segments = ColumnSegments(LocalStore(url), PREFIX, as_written(entry))
     found = []
     for field in schema.fields:
-        opened = segments.open(column_of(field))
+        [opened] = segments.open([column_of(field)])
         assert opened is not None
         found.append(
             [replace(each, length=0, crc32c=0, decoded=0) for each in opened.index.entries]

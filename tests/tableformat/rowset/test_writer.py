@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,16 +24,27 @@ from tests.faults import Fault, FaultyStore
 from tests.tableformat.rowset.written import JOB, PLACES, one_column, read, write
 
 
+@pytest.mark.parametrize("cheap", [True, False])
+def test_the_store_decides_the_form_of_a_large_rowset(cheap: bool) -> None:
+    schema, rows = wide_rows()
+    store = MemoryStore()
+    store.files_are_cheap = cheap
+    (entry,) = write(store, schema, rows, block_rows=1000, packed_bytes=10_000)
+    assert entry.place == ("directory" if cheap else "packed")
+    assert len(list(stored(store))) == (17 if cheap else 1)
+    (small,) = write(store, schema, rows.slice(0, 300), packed_bytes=30_000)
+    assert small.place == "packed"
+
+
 def test_entry_bytes_are_what_the_store_holds(tmp_path: Path) -> None:
     schema, rows = one_column(pa.array([str(i) for i in range(5000)]))
     for place, options in PLACES.items():
         store = LocalStore(str(tmp_path / place))
         (entry,) = write(store, schema, rows, block_rows=999, **options)
         objects = list(store.list(""))
-        assert entry.place == place
-        if place == "inline":
-            assert not objects
-        else:
+        assert entry.place == place.replace("one object", "packed")
+        assert len(objects) == {"inline": 0, "directory": 3}.get(place, 1)
+        if objects:
             assert sum(each.size for each in objects) == entry.bytes
         assert read(store, schema, (entry,)).equals(pa.Table.from_batches([rows]))
 
@@ -144,20 +156,30 @@ def wide_rows() -> tuple[TableSchema, pa.RecordBatch]:
     return assign_ids(schema_from_arrow(rows.schema), 1)[0], rows
 
 
-def test_a_writer_holds_about_one_cut_however_many_rows_it_writes(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("one_object", "place"), [(False, "directory"), (True, "packed")])
+def test_a_writer_holds_about_one_cut_however_many_rows_it_writes(
+    tmp_path: Path, one_object: bool, place: str
+) -> None:
     schema, rows = wide_rows()
     store = LocalStore(str(tmp_path))
     before = pa.total_allocated_bytes()
     peak = 0
-    options = WriteOptions(block_rows=8192, packed_bytes=100_000, sync=False)
+    options = WriteOptions(block_rows=8192, packed_bytes=100_000, one_object=one_object, sync=False)
+    tracemalloc.start()
     with RowSetWriter(store, "t/", JOB, schema, (), options) as writer:
         for _ in range(200):
             writer.write(rows)
             peak = max(peak, pa.total_allocated_bytes() - before)
         (entry,) = writer.close()
-    assert entry.place == "directory"
+    held = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert entry.place == place
     assert entry.bytes > 30_000_000
     assert peak < 3_000_000
+    assert held < 8_000_000
+    assert len(list(store.list(""))) == (17 if place == "directory" else 1)
+    found = RowSetReader(store, "t/", as_written(entry)).read(schema.fields)
+    assert all(batch.slice(0, 4096).equals(rows) for _, batch in found)
 
 
 def stored(store: MemoryStore) -> Iterator[str]:
@@ -239,7 +261,8 @@ def test_a_rowset_of_many_small_columns_is_one_object(columns: int, place: str) 
 def test_a_very_wide_rowset_does_not_need_as_many_open_files() -> None:
     rows = pa.record_batch({f"c{i}": pa.array([i, i + 1, i * i]) for i in range(300)})
     schema = assign_ids(schema_from_arrow(rows.schema), 1)[0]
-    options = WriteOptions(packed_bytes=0, inline_bytes=0, block_rows=2)
+    bloom = frozenset({1, 300})
+    options = WriteOptions(packed_bytes=0, inline_bytes=0, block_rows=2, bloom_columns=bloom)
     open_files: list[int] = []
 
     class Counting(MemoryStore):

@@ -19,6 +19,7 @@ PLACES = {
     "inline": {"inline_bytes": 2**20},
     "packed": {"inline_bytes": 0},
     "directory": {"inline_bytes": 0, "packed_bytes": 0},
+    "one object": {"inline_bytes": 0, "packed_bytes": 0, "one_object": True},
 }
 
 
