@@ -1,13 +1,14 @@
 """The address of a path in a Spark session: `storage_options` before the session's settings.
 
-The settings are `spark.colonnade.storage.<name>`. SQL statements take no other options.
+The settings are `spark.colonnade.storage.<name>`, and after them Hadoop's for S3. SQL statements
+take no other options.
 Guide: docs/spark.md#options-of-the-store
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -15,10 +16,16 @@ from pyspark.sql import SparkSession
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.store import StoreAddress, StorePath
 from colonnade.manifests.store.option_text import option_values
+from colonnade.manifests.store.path_text import local_path
+from colonnade.spark_ext.hadoop_s3 import PREFIX, bucket_of, with_hadoop
 from colonnade.spark_ext.settings import STORAGE
 
 StorageOptions = Mapping[str, object] | None
 """Options of a store, as its fsspec library names them; None: only those of the session."""
+
+_HADOOP = "spark.hadoop."
+_FILES = "security.credential.provider.path"
+_PASSWORDS = ("access.key", "secret.key", "session.token")
 
 
 def address_in(
@@ -30,7 +37,12 @@ def address_in(
     InvalidInputError for a text that is not a path, for a setting with invalid text, and for
     `options` of a local path.
     """
-    return StoreAddress.of(path, options, partial(_of_session, spark))
+    if not isinstance(options, Mapping | None) or isinstance(path, StoreAddress):
+        return StoreAddress.of(path, options)
+    if local_path(str(path)) is not None:
+        return StoreAddress.of(path, options)
+    url, given = str(path), {**_of_session(spark), **(options or {})}
+    return StoreAddress.of(path, with_hadoop(url, _of_hadoop(spark, url), given))
 
 
 def require_session_options(spark: SparkSession, address: StoreAddress, what: str) -> None:
@@ -54,3 +66,38 @@ def _of_session(spark: SparkSession) -> dict[str, Any]:
             if name.startswith(STORAGE)
         }
     )
+
+
+def _of_hadoop(spark: SparkSession, url: str) -> dict[str, str]:
+    """Return the session's settings of Hadoop for the bucket of a URL. They hold secrets.
+
+    A client of Spark Connect only sees those that are settings of Spark.
+    """
+    bucket = bucket_of(url)
+    if bucket is None:
+        return {}
+    session = getattr(spark, "_jsparkSession", None)
+    if session is None:
+        texts = {name.removeprefix(_HADOOP): text for name, text in spark.conf.getAll.items()}
+        return {name: text for name, text in texts.items() if name.startswith(PREFIX)}
+    hadoop = session.sessionState().newHadoopConf()
+    mapper = spark.sparkContext._jvm.com.fasterxml.jackson.databind.ObjectMapper()  # type: ignore[union-attr]
+    texts = json.loads(mapper.writeValueAsString(hadoop.getPropsWithPrefix(PREFIX)))
+    found = {f"{PREFIX}{name}": text for name, text in texts.items() if text.strip()}
+    return found | _of_credential_files(hadoop, found, bucket)
+
+
+def _of_credential_files(hadoop: Any, found: Mapping[str, str], bucket: str) -> dict[str, str]:
+    """Return the credentials for a bucket that are in Hadoop's credential files."""
+    own = f"{PREFIX}bucket.{bucket}."
+    names = (f"{own}{_FILES}", f"{PREFIX}{_FILES}")
+    paths = [*(found.get(name, "") for name in names), hadoop.get(f"hadoop.{_FILES}") or ""]
+    if not any(paths):
+        return {}
+    hadoop.set(f"hadoop.{_FILES}", ",".join(filter(None, paths)))
+    secrets = (
+        (f"{prefix}{name}", hadoop.getPassword(f"{prefix}{name}"))
+        for prefix in (PREFIX, own)
+        for name in _PASSWORDS
+    )
+    return {name: "".join(secret) for name, secret in secrets if secret is not None}

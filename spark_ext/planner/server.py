@@ -2,7 +2,8 @@
 
     <- {"hello": {"version": "0.1.0", "protocol": 1, "pid": 12, "python": "/usr/bin/python3"}}
     -> {"id": 7, "op": "load", "args": {...}}      `within`: the id of a transaction, if any;
-                                                    `storage`: the options of stores, as text
+                                                    `storage`: the options of stores, as text;
+                                                    `hadoop`: Hadoop's settings for S3
     <- {"id": 7, "result": {...}}
     <- {"id": 7, "error": {"code": "COLONNADE_NOT_FOUND", "kind": "NOT_FOUND", "message": "..."}}
 
@@ -25,7 +26,7 @@ from colonnade.manifests.errors import ColonnadeError, InvalidInputError
 from colonnade.manifests.version import VERSION
 from colonnade.spark_ext.planner.operations import describe
 from colonnade.spark_ext.planner.outdated import Operation
-from colonnade.spark_ext.planner.storage import session_options
+from colonnade.spark_ext.planner.storage import session_stores
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS
 
 LOG_VARIABLE = "COLONNADE_PLANNER_LOG"
@@ -89,7 +90,7 @@ def answer(operations: Mapping[str, Operation], request: Mapping[str, Any]) -> b
     try:
         if name not in operations:
             raise InvalidInputError(f"The planner {VERSION} does not have the operation {name!r}.")
-        with TRANSACTIONS.within(request.get("within")), session_options(request.get("storage")):
+        with TRANSACTIONS.within(request.get("within")), session_stores(request):
             result = operations[name](request["args"])
         return orjson.dumps({"id": request["id"], "result": result})
     except ColonnadeError as error:

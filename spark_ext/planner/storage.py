@@ -1,7 +1,8 @@
 """The storage options of a request: those of the session, and those that a DataFrame gives.
 
-The Java half sends the session's settings `spark.colonnade.storage.<name>` beside every request. A
-table that was loaded keeps its options: replies and jobs name them (see `StoreAddress`).
+The Java half sends the session's settings `spark.colonnade.storage.<name>` beside every request,
+and its settings of Hadoop for S3. A table that was loaded keeps its options: replies and jobs name
+them (see `StoreAddress`).
 """
 
 from __future__ import annotations
@@ -9,19 +10,31 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, NamedTuple
 
 from colonnade.manifests.store import StoreAddress
 from colonnade.manifests.store.option_text import option_values
+from colonnade.manifests.store.path_text import local_path
+from colonnade.spark_ext.hadoop_s3 import with_hadoop
 from colonnade.tableformat.write.job import WriteJob
 
-_SESSION: ContextVar[Mapping[str, str] | None] = ContextVar("session_storage", default=None)
+
+class _Session(NamedTuple):
+    """What a session says about stores: options as text, and settings of Hadoop."""
+
+    texts: Mapping[str, str]
+    hadoop: Mapping[str, str]
+
+
+_NOTHING = _Session({}, {})
+_SESSION: ContextVar[_Session] = ContextVar("session_stores", default=_NOTHING)
 
 
 @contextmanager
-def session_options(texts: Mapping[str, str] | None) -> Iterator[None]:
-    """Run a block with the storage options of a session, as text by name."""
-    token = _SESSION.set(texts)
+def session_stores(request: Mapping[str, Any]) -> Iterator[None]:
+    """Run a block with what a request says about stores."""
+    session = _Session(request.get("storage") or {}, request.get("hadoop") or {})
+    token = _SESSION.set(session)
     try:
         yield
     finally:
@@ -31,14 +44,15 @@ def session_options(texts: Mapping[str, str] | None) -> Iterator[None]:
 def place(path: str, storage: Mapping[str, Any] | None = None) -> StoreAddress:
     """Return the address of a path; the options `storage` go before those of the session.
 
-    A local path does not use the session's options. Raises InvalidInputError for text that is not a
-    path, for an option with invalid text, and for `storage` of a local path.
+    Both go before Hadoop's settings. A local path does not use the session. Raises
+    InvalidInputError for text that is not a path, for an option with invalid text, for `storage` of
+    a local path, and for settings of Hadoop that Python cannot use.
     """
-    return StoreAddress.of(path, storage, _of_session)
-
-
-def _of_session() -> dict[str, Any]:
-    return option_values(_SESSION.get() or {})
+    if local_path(path) is not None:
+        return StoreAddress.of(path, storage)
+    session = _SESSION.get()
+    given = {**option_values(session.texts), **(storage or {})}
+    return StoreAddress.of(path, with_hadoop(path, session.hadoop, given))
 
 
 def known(address: StoreAddress) -> StoreAddress:
@@ -46,9 +60,10 @@ def known(address: StoreAddress) -> StoreAddress:
 
     If that planner has ended, the session's options are used. Raises as `place`.
     """
-    if address.is_known or not _SESSION.get():
+    if address.is_known:
         return address
-    return place(address.url)
+    found = place(address.url)
+    return address if found.options is None else found
 
 
 def place_of(state: Mapping[str, Any]) -> StoreAddress:

@@ -21,6 +21,7 @@ from botocore.session import Session
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.store.bucket.patience import Patience
 from colonnade.manifests.store.s3.failures import classify
+from colonnade.manifests.store.s3.roles import take_on
 from colonnade.manifests.store.s3.settings import S3Settings
 
 T = TypeVar("T")
@@ -59,12 +60,14 @@ class S3Client(Patience):
         self.settings = settings
         try:
             session = Session(**settings.session)
-            config = Config(**settings.config)
-            self._sender = session.create_client("s3", config=config, **settings.client)
+            config, client = Config(**settings.config), settings.client
+            if settings.role:
+                client = take_on(session, settings.role, client)
+            self._sender = session.create_client("s3", config=config, **client)
         except (BotoCoreError, TypeError, ValueError) as error:
             raise InvalidInputError(
                 f"The storage options for S3 cannot be used ({type(error).__name__}); check key,"
-                " secret, profile, endpoint_url, client_kwargs and config_kwargs."
+                " secret, profile, assume_role, endpoint_url, client_kwargs and config_kwargs."
             ) from error
 
     @property

@@ -34,7 +34,11 @@ _NAMES = {
 _OF_CLIENT = frozenset((*_NAMES.values(), "region_name", "verify", "api_version", "aws_account_id"))
 _OWN = {
     *("anon", "profile", "client_kwargs", "config_kwargs", "s3_additional_kwargs"),
-    *("requester_pays", "max_concurrency", "patience"),
+    *("requester_pays", "max_concurrency", "patience", "assume_role"),
+}
+_OF_ROLE = {
+    *("role_arn", "session_name", "duration_s", "external_id", "policy"),
+    *("endpoint_url", "region_name"),
 }
 _OF_CACHES = {
     *("use_listings_cache", "listings_expiry_time", "max_paths", "skip_instance_cache"),
@@ -49,7 +53,7 @@ class S3Settings:
 
     `session`, `client` and `config` are arguments of botocore. `extra` are parameters of requests
     that write, such as those of server-side encryption. `payer` are parameters of all requests that
-    can have them.
+    can have them. `role` names a role that the credentials take on; it is empty for none.
     `patience_s` is how long a call repeats what may pass.
     """
 
@@ -58,13 +62,14 @@ class S3Settings:
     config: dict[str, Any] = field(repr=False)
     extra: dict[str, Any] = field(repr=False)
     payer: dict[str, Any] = field(repr=False)
+    role: dict[str, Any] = field(repr=False)
     parallel: int = field(repr=False)
     patience_s: float = field(repr=False)
 
     @property
     def identity(self) -> str:
         """A text that is equal for equal settings. It holds secrets."""
-        mappings = (self.session, self.client, self.config, self.extra, self.payer)
+        mappings = (self.session, self.client, self.config, self.extra, self.payer, self.role)
         parts = (*mappings, self.parallel, self.patience_s)
         return repr([sorted(each.items()) if isinstance(each, dict) else each for each in parts])
 
@@ -79,7 +84,7 @@ def parse_settings(options: Mapping[str, Any], url: str) -> S3Settings:
         raise InvalidInputError(
             f"{url} has no storage options {unknown}; the options are those of s3fs: key, secret,"
             " token, profile, anon, endpoint_url, use_ssl, client_kwargs, config_kwargs,"
-            " s3_additional_kwargs, requester_pays, max_concurrency, and patience."
+            " s3_additional_kwargs, requester_pays, max_concurrency, assume_role, and patience."
         )
     client = {
         "use_ssl": True,
@@ -102,6 +107,7 @@ def parse_settings(options: Mapping[str, Any], url: str) -> S3Settings:
         config=config,
         extra=_mapping(options, "s3_additional_kwargs", url),
         payer={"RequestPayer": "requester"} if options.get("requester_pays") else {},
+        role=_role(options, url),
         parallel=int(parallel),
         patience_s=number(options, "patience", PATIENCE_S, url),
     )
@@ -123,6 +129,16 @@ def _config(given: dict[str, Any], parallel: int, url: str) -> dict[str, Any]:
         # One call is one request: this package alone decides what is sent again.
         "retries": {"total_max_attempts": 1, "mode": "standard"},
     }
+
+
+def _role(options: Mapping[str, Any], url: str) -> dict[str, Any]:
+    given = _mapping(options, "assume_role", url)
+    if given and (given.keys() - _OF_ROLE or not given.get("role_arn")):
+        raise InvalidInputError(
+            f"The storage option assume_role of {url} needs role_arn, and may have"
+            f" {', '.join(sorted(_OF_ROLE - {'role_arn'}))}."
+        )
+    return {"session_name": "colonnade", **given} if given else {}
 
 
 def _mapping(options: Mapping[str, Any], name: str, url: str) -> dict[str, Any]:

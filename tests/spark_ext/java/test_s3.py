@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -31,6 +33,23 @@ class Lake:
         return sorted(key for key in keys if "/_manifest/" not in key)
 
 
+@contextmanager
+def settings(shell: SparkShell, **given: str | None) -> Iterator[None]:
+    """Set settings of the session, or unset those that are None, and put them back at the end."""
+    before = {name: shell.run(f"spark.conf.get({name!r}, None)") for name in given}
+    try:
+        change(shell, given)
+        yield
+    finally:
+        change(shell, before)
+
+
+def change(shell: SparkShell, settings: Mapping[str, str | None]) -> None:
+    for name, value in settings.items():
+        call = f"unset({name!r})" if value is None else f"set({name!r}, {value!r})"
+        shell.run(f"spark.conf.{call}")
+
+
 @pytest.fixture(scope="module")
 def proxy(minio: Minio) -> Iterator[Proxy]:
     proxy = Proxy(minio.port)
@@ -40,21 +59,15 @@ def proxy(minio: Minio) -> Iterator[Proxy]:
 
 @pytest.fixture(scope="module")
 def lake(spark_shell: SparkShell, minio: Minio, proxy: Proxy) -> Iterator[Lake]:
-    """Spark's tasks reach the server through a proxy, and the planner reaches it directly."""
+    """The session has Hadoop's settings alone, and reaches the server through a proxy."""
     given = {
         "fs.s3a.endpoint": proxy.url,
         "fs.s3a.path.style.access": "true",
         "fs.s3a.access.key": KEY,
         "fs.s3a.secret.key": SECRET,
-        "spark.colonnade.storage.key": KEY,
-        "spark.colonnade.storage.secret": SECRET,
-        "spark.colonnade.storage.endpoint_url": minio.url,
     }
-    for name, value in given.items():
-        spark_shell.run(f"spark.conf.set({name!r}, {value!r})")
-    yield Lake(spark_shell, minio)
-    for name in given:
-        spark_shell.run(f"spark.conf.unset({name!r})")
+    with settings(spark_shell, **given):
+        yield Lake(spark_shell, minio)
 
 
 @pytest.fixture(autouse=True)
@@ -129,3 +142,54 @@ def test_a_task_that_fails_leaves_no_object_no_folder_and_no_upload(
     assert proxy.count("PUT") > sent + 1
     assert lake.keys("failed") == before
     assert lake.shell.sql(f"SELECT count(*) FROM {table}") == [[0]]
+
+
+def test_tables_open_in_python_with_the_settings_of_the_session(lake: Lake) -> None:
+    run, url = lake.shell.run, f"s3a://{lake.bucket}/python"
+    database = f"colonnade.Database.create(spark, '{url}')"
+    run(f"{database}.createTable('t').addColumn('id', 'bigint').execute().path")
+    table = f"colonnade.Table.forPath(spark, '{url}/t')"
+    lake.shell.sql(f"INSERT INTO colonnade.`{url}/t` SELECT id FROM range(100)")
+    assert run(f"{table}.toDF()") == [[each] for each in range(100)]
+    run(f"{table}.delete('id >= 90')")
+    run(f"{table}.update('id = 3', {{'id': '1000'}})")
+    rows = "spark.range(85, 95).toDF('n')"
+    run(f"{table}.merge({rows}, 'id = n').whenNotMatchedInsert(values={{'id': 'n'}}).execute()")
+    assert run(f"{table}.toDF().count()") == 95
+    operations = [row[0] for row in run(f"{table}.history().select('operation')")]
+    assert operations == ["merge", "update", "delete", "append", "create_table"]
+    run(f"{table}.vacuum(0)")
+    assert run(f"{table}.verify().is_sound")
+    assert run(f"colonnade.Database.forPath(spark, '{url}').tables()") == ["t"]
+
+
+def test_credentials_in_a_file_of_hadoop_reach_tasks_planner_and_python(
+    lake: Lake, minio: Minio, tmp_path: Path
+) -> None:
+    file = f"localjceks://file{tmp_path}/keys.jceks"
+    bucket = minio.new_bucket()  # Hadoop keeps what it has opened with other credentials
+    url = f"s3a://{bucket}/t"
+    secrets = {"fs.s3a.access.key": KEY, "fs.s3a.secret.key": SECRET}
+    make = "__import__('tests.spark_ext.java.credential_file', fromlist=['make']).make"
+    lake.shell.run(f"{make}(spark, {file!r}, {secrets!r})")
+    path = "hadoop.security.credential.provider.path"
+    with settings(lake.shell, **{**dict.fromkeys(secrets), path: file}):
+        lake.shell.sql(f"CREATE TABLE colonnade.`{url}` AS SELECT uuid() AS t FROM range(20000)")
+        assert lake.shell.run(f"colonnade.Table.forPath(spark, '{url}').toDF().count()") == 20000
+    with settings(lake.shell, **{**dict.fromkeys(secrets), path: f"{file}.missing"}):
+        said = lake.shell.refusal(f"SELECT * FROM colonnade.`s3a://{bucket}/other`")
+        assert said.startswith("[COLONNADE_")
+
+
+def test_a_provider_without_a_counterpart_is_named_and_an_option_takes_its_place(
+    lake: Lake,
+) -> None:
+    select = f"SELECT count(*) FROM colonnade.`s3://{lake.bucket}/provided`"
+    lake.shell.sql(f"CREATE TABLE colonnade.`s3://{lake.bucket}/provided` AS SELECT 1 AS a")
+    with settings(lake.shell, **{"fs.s3a.aws.credentials.provider": "com.acme.Vault"}):
+        said = lake.shell.refusal(select)
+        assert "names com.acme.Vault" in said
+        assert "spark.colonnade.storage.key" in said
+        own = {"spark.colonnade.storage.key": KEY, "spark.colonnade.storage.secret": SECRET}
+        with settings(lake.shell, **own):
+            assert lake.shell.sql(select) == [[1]]

@@ -97,11 +97,11 @@ public final class Planner {
       throws ColonnadeException {
     PlannerCommand command = PlannerCommand.configured();
     String transaction = transaction();
-    Map<String, String> storage = storage();
+    PlannerProcess.Stores stores = new PlannerProcess.Stores(storage(), HadoopSettings.ofStores());
     for (int attempt = 1; ; attempt++) {
       PlannerProcess process = running(command);
       try {
-        return result(process.request(op, args, transaction, storage));
+        return result(process.request(op, args, transaction, stores));
       } catch (PlannerProcess.Gone gone) {
         process.stop();
         if (gone.wasAsked() && !repeatable) {

@@ -119,12 +119,31 @@ final class PlannerProcess {
   }
 
   /**
-   * Sends one request and waits for its reply: {@code result} or {@code error}. {@code transaction}
-   * is the transaction of the request, or null. {@code storage} has the session's storage options;
-   * they hold secrets, and travel nowhere but over the pipe.
+   * How a session reaches its stores: its storage options, and its settings for Hadoop. They hold
+   * secrets, and travel nowhere but over the pipe.
    */
-  JsonNode request(
-      String op, Map<String, ?> args, String transaction, Map<String, String> storage)
+  record Stores(Map<String, String> storage, Map<String, String> hadoop) {
+    /** Names nothing, because a record's own text would show the secrets. */
+    @Override
+    public String toString() {
+      return "Stores";
+    }
+
+    private void addTo(Map<String, Object> request) {
+      if (!storage.isEmpty()) {
+        request.put("storage", storage);
+      }
+      if (!hadoop.isEmpty()) {
+        request.put("hadoop", hadoop);
+      }
+    }
+  }
+
+  /**
+   * Sends one request and waits for its reply: {@code result} or {@code error}. {@code transaction}
+   * is the transaction of the request, or null.
+   */
+  JsonNode request(String op, Map<String, ?> args, String transaction, Stores stores)
       throws Gone, InterruptedException {
     long id = lastId.incrementAndGet();
     CompletableFuture<JsonNode> reply = new CompletableFuture<>();
@@ -134,9 +153,7 @@ final class PlannerProcess {
       if (transaction != null) {
         request.put("within", transaction);
       }
-      if (!storage.isEmpty()) {
-        request.put("storage", storage);
-      }
+      stores.addTo(request);
       send(Json.write(request));
       return reply.get();
     } catch (IOException error) {
