@@ -5,6 +5,7 @@
         00000000000000000012.json          epoch 12
         hint.json                          where the newest checkpoint is; may be stale or missing
         maintenance.jsonl                  a journal of maintenance rounds, for people
+        maintenance/<time>-<digits>.json   a round, where a store cannot append to a journal
         checkpoint/<object id>.json        a checkpoint's root or one of its segments
         copy/<object id>.json              a copy of such an object, where an anchor needs it
         freed-<database id>-<block>.json   a mark: the slots of this block are free
@@ -23,11 +24,13 @@ Spec: docs/spec/layout.md
 from __future__ import annotations
 
 import re
+from datetime import datetime, timezone
 
 MANIFEST = "_manifest"
 HINT = f"{MANIFEST}/hint.json"
 JOURNAL = f"{MANIFEST}/maintenance.jsonl"
 OLDER_JOURNAL = f"{MANIFEST}/maintenance.1.jsonl"
+ROUNDS = f"{MANIFEST}/maintenance/"
 CHECKPOINTS = f"{MANIFEST}/checkpoint"
 COPIES = f"{MANIFEST}/copy"
 FREED = f"{MANIFEST}/freed-"
@@ -97,6 +100,11 @@ class TablePrefixes(dict[str, str]):
 
     def __missing__(self, table_id: str) -> str:
         return table_prefix(table_id, self._at_root)
+
+
+def round_name(time: datetime, digits: str) -> str:
+    """Return the name of a maintenance round that began at `time`, so that names sort by time."""
+    return f"{ROUNDS}{time.astimezone(timezone.utc):%Y%m%dT%H%M%S}-{digits}.json"
 
 
 def rowset_folder(prefix: str, object_id: str) -> str:

@@ -24,8 +24,6 @@ from colonnade.manifests.errors import ColonnadeError, InvalidInputError, NotFou
 from colonnade.manifests.store import StoreAddress
 from colonnade.tableformat.location import find_store
 
-NO_JOURNAL = "{} is not on a local disk and keeps no journal of rounds; --json prints the lines."
-
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
@@ -69,8 +67,7 @@ def maintain(
             _write_end(database, begun, error, output)
             raise
         try:
-            if not write_line(place.location.store, done):
-                output.note(NO_JOURNAL.format(place.location.store.url))
+            write_line(place.location.store, done, done.time)
         finally:
             output.show_line(done, *_view(done))
         return done
@@ -90,7 +87,8 @@ def _write_end(path: StoreAddress, begun: datetime, error: BaseException, output
     failure = StepError("round", code.name, sentence)
     try:
         store = find_store(path)
-        write_line(store, Round(begun, store.url, None, round(seconds, 3), errors=[failure]))
+        line = Round(begun, store.url, None, round(seconds, 3), errors=[failure])
+        write_line(store, line, begun)
     except ColonnadeError as unwritten:
         output.note(f"This round has no line in the journal: {unwritten.message}")
 

@@ -1,4 +1,7 @@
-"""The journal of maintenance: each round appends one line, next to the log of the database.
+"""The journal of maintenance: each round adds one line, next to the log of the database.
+
+On local disk, the lines are in one file. No other store can append, so each line is an object
+there.
 
 The journal is for people and their dashboards. Readers of the database ignore it, vacuum keeps it,
 and users may move or remove it at any time.
@@ -9,30 +12,39 @@ from __future__ import annotations
 
 import fcntl
 import os
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 
 import orjson
 
 from colonnade.manifests.errors import StoreError
-from colonnade.manifests.object_names import JOURNAL, OLDER_JOURNAL
+from colonnade.manifests.object_names import JOURNAL, OLDER_JOURNAL, ROUNDS, round_name
 from colonnade.manifests.store import LocalStore, ObjectStore
 from colonnade.manifests.store.local_files import write_all
 
 JOURNAL_BYTES = 4 * 2**20
 """A longer journal is renamed, and replaces the previous renamed one. It holds years of rounds."""
 
+ROUNDS_KEPT = 1000
+"""The rounds that are kept as objects. One listing shows as many."""
 
-def write_line(store: ObjectStore, line: object) -> bool:
-    """Append one JSON document to the journal; lines of concurrent processes stay whole.
 
-    Returns false, and writes nothing, if the store is not a local directory: no other store can
-    append. Raises StoreError if the file cannot be written.
+def write_line(store: ObjectStore, line: object, begun: datetime) -> None:
+    """Add one JSON document to the journal; lines of concurrent processes stay whole.
+
+    `begun` is when the round began. Where lines are objects, the newest `ROUNDS_KEPT` are kept,
+    which costs a PUT, a listing of them, and a DELETE. Raises StoreError if the line cannot be
+    written; InvalidInputError if the store is read-only.
     """
-    if not isinstance(store, LocalStore):
-        return False
     data = orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE)
+    if not isinstance(store, LocalStore):
+        store.put(round_name(begun, secrets.token_hex(4)), data, sync=True)
+        names = sorted((info.name for info in store.list(ROUNDS)), reverse=True)
+        store.remove_many(names[ROUNDS_KEPT:])
+        return
     path = Path(store.locate(JOURNAL))
     try:
         with _locked(path) as file:
@@ -41,7 +53,6 @@ def write_line(store: ObjectStore, line: object) -> bool:
                 path.replace(store.locate(OLDER_JOURNAL))
     except OSError as error:
         raise StoreError(f"{path}: {error.strerror}.") from error
-    return True
 
 
 def _append(file: int, data: bytes) -> None:

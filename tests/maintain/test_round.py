@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import threading
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -29,14 +31,17 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import SetProperties
 from colonnade.manifests.object_names import JOURNAL, OLDER_JOURNAL
 from colonnade.manifests.store import LocalStore, MemoryStore
+from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
 from colonnade.tableformat.compaction.job import CompactionJob, CompactionOutcome
 from colonnade.tableformat.compaction.run import run_job
 from colonnade.tableformat.jobs import Stop, Workplace
 from colonnade.tableformat.table.alteration import AlterProperties
 from tests.cli.runner import run_command
+from tests.log_samples import make_log, with_orders
 from tests.manifests.store.test_local import file_size_limit
 
 SCHEMA = pa.schema([("id", pa.int64())])
+NOW = datetime(2026, 11, 23, tzinfo=timezone.utc)
 
 
 @pytest.fixture
@@ -184,7 +189,7 @@ def write_at_once(store: LocalStore, count: int) -> None:
 
     def write(name: str) -> None:
         for number in range(count):
-            write_line(store, {"name": name, "number": number, "long": name * 2000})
+            write_line(store, {"name": name, "number": number, "long": name * 2000}, NOW)
 
     threads = [threading.Thread(target=write, args=(name,)) for name in "abcd"]
     for thread in threads:
@@ -217,15 +222,25 @@ def test_a_journal_that_is_full_is_put_aside_once_and_its_lines_are_still_read(
 
 def test_a_line_that_the_disk_has_half_room_for_leaves_nothing(lake: Path) -> None:
     store = LocalStore(str(lake))
-    write_line(store, {"a": "x" * 100})
+    write_line(store, {"a": "x" * 100}, NOW)
     with file_size_limit(200), pytest.raises(StoreError, match=r"maintenance\.jsonl: File too"):
-        write_line(store, {"a": "y" * 100})
-    write_line(store, {"a": "z" * 100})
+        write_line(store, {"a": "y" * 100}, NOW)
+    write_line(store, {"a": "z" * 100}, NOW)
     assert [line["a"][0] for line in read_lines(store)] == ["x", "z"]
 
 
-def test_a_store_without_files_has_no_journal() -> None:
-    write_line(MemoryStore(), {"a": 1})
+def test_rounds_are_objects_where_a_store_cannot_append_and_the_newest_are_kept() -> None:
+    store = MemoryStore()
+    log = make_log(store)
+    with_orders(store, log)
+    for number in range(1005):
+        write_line(store, {"number": number}, NOW + timedelta(seconds=number))
+    names = sorted(info.name for info in store.list("_manifest/maintenance/"))
+    assert [orjson.loads(store.get(name))["number"] for name in names] == [*range(5, 1005)]
+    assert re.fullmatch(r"_manifest/maintenance/20261123T000005-[0-9a-f]{8}\.json", names[0])
+    vacuum(log, VacuumRequest(hours=0, epochs=1, force=True))
+    assert sorted(info.name for info in store.list("_manifest/maintenance/")) == names
+    assert log.read_head().epoch >= 1
 
 
 def test_the_command_ends_with_the_code_of_what_failed_and_says_what_was_done(lake: Path) -> None:
