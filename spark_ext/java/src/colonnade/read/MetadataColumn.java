@@ -1,5 +1,6 @@
 package colonnade.read;
 
+import colonnade.format.LiveRowSet;
 import org.apache.spark.sql.types.LongType$;
 import org.apache.spark.sql.types.StructField;
 
@@ -29,7 +30,7 @@ record MetadataColumn(Kind kind, ColonnadeVector vector) {
    * Shows {@code count} rows of a RowSet from {@code first} on. If {@code kept} is not null, shows
    * only the rows that it names.
    */
-  void show(RowSetScan rowset, long first, int count, int[] kept) {
+  void show(LiveRowSet rowset, long first, int count, int[] kept) {
     switch (kind) {
       case ROWSET -> vector.setConstant(rowset.id(), 0);
       case EPOCH -> vector.setConstant(rowset.epoch(), 0);

@@ -7,6 +7,7 @@ import colonnade.format.Slice;
 import colonnade.format.TableField;
 import colonnade.store.ByteSource;
 import colonnade.store.StoreException;
+import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -46,7 +47,7 @@ final class RowSet {
 
   RowSet(ByteSource store, ReadPlan plan, RowSetScan scan) throws IOException {
     this.scan = scan;
-    RowSetEntry entry = scan.entry();
+    RowSetEntry entry = scan.rowset().entry();
     own = Stored.open(store, plan, entry);
     cuts = entry.cuts() == null ? null : entry.cuts().boundaries(entry.rows());
     if (cuts == null) {
@@ -66,22 +67,28 @@ final class RowSet {
     }
     Reads.all(isRemote(), reads);
     chosen = choose(store, plan);
+    JsonNode deleted = scan.rowset().amendments().vector();
     vector =
-        scan.vector() == null
+        deleted == null
             ? null
-            : DeletionVector.read(store, plan.prefix(), scan.vector(), entry.rows());
+            : DeletionVector.read(store, plan.prefix(), deleted, entry.rows());
+  }
+
+  /** Returns the RowSet that has the current values of a replaced column, or else null. */
+  private RowSetEntry replacement(TableField column) {
+    return scan.rowset().amendments().replaced().get(column.id());
   }
 
   private void openReplacement(ByteSource store, ReadPlan plan, TableField column)
       throws IOException {
-    RowSetEntry replaced = scan.replaced().get(column.id());
+    RowSetEntry replaced = replacement(column);
     if (replaced != null && !replacements.containsKey(replaced)) {
       replacements.put(replaced, Stored.open(store, plan, replaced));
     }
   }
 
   private Stored stored(TableField column) {
-    RowSetEntry replaced = scan.replaced().get(column.id());
+    RowSetEntry replaced = replacement(column);
     return replaced == null ? own : replacements.get(replaced);
   }
 
@@ -127,7 +134,8 @@ final class RowSet {
       int end = Arrays.binarySearch(cuts, range[1]);
       if (first < 0 || end < 0) {
         throw new IllegalArgumentException(
-            "Row ranges of RowSet " + scan.entry().object() + " do not begin and end at cuts.");
+            "Row ranges of RowSet " + scan.rowset().entry().object()
+                + " do not begin and end at cuts.");
       }
       for (int cut = first; cut < end; cut++) {
         found.add(cut);

@@ -123,7 +123,7 @@ final class ScanTaskReader implements PartitionReader<ColumnarBatch> {
       column.show(decoder, first, count, kept);
     }
     for (MetadataColumn column : metadata) {
-      column.show(window.rowset().scan, first, count, kept);
+      column.show(window.rowset().scan.rowset(), first, count, kept);
     }
   }
 
