@@ -10,8 +10,9 @@ Each folder imports only folders above it in this list, which `tests/test_layers
     many entries at once, as arrays           arrays/
     slots of the log, and the dates in them    epochs/
     a state as stored objects                 checkpoint/
+    states as the log tells them              reading/
     how a change gets its slot in the log     commit/
-    the log itself                            log/
+    the log itself: reads and commits         log/
     which RowSets to rewrite                  compaction/
     which objects to delete                   vacuum/
 """

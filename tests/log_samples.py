@@ -16,7 +16,6 @@ from colonnade.manifests.commit.change import Change
 from colonnade.manifests.ids import TableId, new_transaction_id
 from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.log.log import Log, create_database
-from colonnade.manifests.log.reader import LogReader
 from colonnade.manifests.model.entries import (
     ByteCheck,
     ColumnStatistics,
@@ -34,6 +33,7 @@ from colonnade.manifests.model.operations import (
     Txn,
 )
 from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import LiveRowSet, RowSets, Snapshot, TableState
 from colonnade.manifests.store import LocalStore, MemoryStore, ObjectStore
 

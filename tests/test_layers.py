@@ -29,9 +29,7 @@ def floors(text: str) -> tuple[tuple[str, ...], ...]:
 ROOMS = {
     "manifests": floors(
         "errors ids clock sizes version engine limits object_names"
-        " < store < model < state < arrays < epochs < checkpoint"
-        # A commit reads the log, and `Log` commits. So the folder is on two floors.
-        " < log.last_look log.following log.reader < commit < log"
+        " < store < model < state < arrays < epochs < checkpoint < reading < commit < log"
         " < compaction < vacuum"
     ),
     "tableformat": floors(

@@ -26,7 +26,7 @@ ELSEWHERE = {
     "manifests/commit/test_guards.py": ("commit.change",),
     "manifests/compaction/test_picker.py": ("arrays.entry_table",),
     "manifests/epochs/test_freed_slots.py": ("vacuum.freeing",),
-    "manifests/log/test_budgets.py": ("log.following",),
+    "manifests/log/test_budgets.py": ("reading.following",),
     "manifests/log/test_log.py": ("engine", "limits"),
     "manifests/log/test_log_machine.py": ("commit.sending", "state.rowsets_fold"),
     "manifests/log/test_removed_folder.py": ("log.dropping", "log.removed_objects"),

@@ -1,1 +1,1 @@
-"""The log of a database: its reader, its writer, its creation and its end."""
+"""The log of a database: its writer, its creation and its end."""

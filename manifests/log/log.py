@@ -47,7 +47,6 @@ from colonnade.manifests.errors import (
 from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.log.creation import create_database
 from colonnade.manifests.log.late_checkpoint import LateCheckpoint
-from colonnade.manifests.log.reader import LogReader
 from colonnade.manifests.model.codec import encode_epoch
 from colonnade.manifests.model.members import find_change, transactions_of
 from colonnade.manifests.model.operations import (
@@ -58,6 +57,7 @@ from colonnade.manifests.model.operations import (
     Stub,
 )
 from colonnade.manifests.object_names import MANIFEST
+from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.partition_layout import PARTITIONS
 from colonnade.manifests.state.replaced_columns import REPLACE_COLUMN, replaces_columns

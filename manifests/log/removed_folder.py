@@ -12,7 +12,7 @@ import shutil
 from contextlib import suppress
 
 from colonnade.manifests.errors import ColonnadeError, InvalidInputError, StoreError
-from colonnade.manifests.log.reader import LogReader
+from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.store.base import ObjectStore
 from colonnade.manifests.store.local import LocalStore
 

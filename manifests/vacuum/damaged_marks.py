@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from colonnade.manifests.epochs.freed_slots import Marks, read_marks, rewrite_mark
 from colonnade.manifests.errors import CorruptionError
-from colonnade.manifests.log.reader import LogReader
 from colonnade.manifests.model.operations import Anchor
+from colonnade.manifests.reading.reader import LogReader
 
 WILL_REPAIR = "`repair` writes this mark anew."
 

@@ -22,9 +22,9 @@ from colonnade.manifests.checkpoint.root import touched_segments
 from colonnade.manifests.checkpoint.stored_batches import StoredBatches
 from colonnade.manifests.checkpoint.stored_tables import StoredTables
 from colonnade.manifests.errors import NotFoundError
-from colonnade.manifests.log.reader import LogReader
 from colonnade.manifests.model.named_objects import named_objects
 from colonnade.manifests.model.operations import AddRowSets, Anchor, AnchorList
+from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import EntrySegmentRef, RowSets, Snapshot, TableState
 from colonnade.manifests.store.base import ObjectStore
 from colonnade.manifests.vacuum.copies import Parts

@@ -18,9 +18,9 @@ from colonnade.manifests.errors import (
     StoreError,
     UnsupportedFormatError,
 )
-from colonnade.manifests.log.reader import LogReader
 from colonnade.manifests.model.deletion_vector import DeletionVector
 from colonnade.manifests.model.schema import SchemaField
+from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.predicate import BoundPredicate, evaluate, prune
 from colonnade.tableformat.rowset.deleted import read_deleted

@@ -23,7 +23,6 @@ from colonnade.manifests.epochs.freed_slots import (
 from colonnade.manifests.epochs.slots import FAR, check_end, read_log_slot, read_slot
 from colonnade.manifests.errors import ColonnadeError, CorruptionError, StoreError
 from colonnade.manifests.ids import TableId
-from colonnade.manifests.log.reader import LogReader
 from colonnade.manifests.model.operations import Anchor, Stub
 from colonnade.manifests.model.slot_blocks import SlotBlocks
 from colonnade.manifests.object_names import (
@@ -36,6 +35,7 @@ from colonnade.manifests.object_names import (
     packed_name,
     rowset_folder,
 )
+from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.replaced_columns import stored_parts
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState

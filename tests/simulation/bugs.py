@@ -43,13 +43,13 @@ from colonnade.manifests.epochs.slots import read_slot
 from colonnade.manifests.errors import ColonnadeError, StoreError
 from colonnade.manifests.limits import Limits
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.log.reader import LogReader
 from colonnade.manifests.model import codec
 from colonnade.manifests.model.codec import encode_epoch
 from colonnade.manifests.model.deletion_vector import DeletionVector, write_deletion_vector
 from colonnade.manifests.model.entries import ColumnStatistics, PartitionValues
 from colonnade.manifests.model.operations import AddRowSet, Compaction, Epoch, ReplaceColumn, Stub
 from colonnade.manifests.object_names import checkpoint_name, epoch_name
+from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.rowsets_fold import RowSetsFold
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.manifests.store import ObjectStore, PutOutcome

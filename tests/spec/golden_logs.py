@@ -19,7 +19,6 @@ from colonnade.manifests.commit.change import Change
 from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.limits import Limits
 from colonnade.manifests.log.log import Log, create_database
-from colonnade.manifests.log.reader import LogReader
 from colonnade.manifests.model.entries import (
     ByteCheck,
     ColumnStatistics,
@@ -35,6 +34,7 @@ from colonnade.manifests.model.schema import (
     TableSchema,
 )
 from colonnade.manifests.object_names import COPIES
+from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot
 from colonnade.manifests.store import LocalStore, MemoryStore, ObjectStore
 

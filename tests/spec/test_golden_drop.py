@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from colonnade.manifests.errors import NotFoundError
-from colonnade.manifests.log.reader import LogReader
 from colonnade.manifests.model.operations import CreateTable, DropDatabase
+from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.store import ObjectStore
 from tests.spec.golden_logs import (
     ORDERS,

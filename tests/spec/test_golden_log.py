@@ -13,7 +13,6 @@ from colonnade.manifests.commit.change import Change
 from colonnade.manifests.errors import NotFoundError, UnsupportedFormatError
 from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.log.reader import LogReader
 from colonnade.manifests.model.codec import encode_model
 from colonnade.manifests.model.entries import ColumnStatistics, SortField
 from colonnade.manifests.model.operations import (
@@ -26,6 +25,7 @@ from colonnade.manifests.model.operations import (
     Stub,
 )
 from colonnade.manifests.object_names import HINT, epoch_name
+from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.store import MemoryStore, ObjectStore
 from tests.spec.golden_logs import (
     ORDERS,

@@ -12,9 +12,9 @@ from functools import partial
 from typing import Any
 
 from colonnade.manifests.commit.change import Change
-from colonnade.manifests.log.reader import LogReader
 from colonnade.manifests.model.members import changes_of
 from colonnade.manifests.model.operations import CreateTable
+from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.store import MemoryStore, ObjectStore
 from tests.noted_store import NotedStore
 from tests.spec.golden_logs import (

@@ -31,7 +31,6 @@ from colonnade.manifests.commit.spill import spill
 from colonnade.manifests.commit.vacuum_conflicts import check_vacuum
 from colonnade.manifests.errors import ConflictError, CorruptionError, InvalidInputError
 from colonnade.manifests.ids import TableId
-from colonnade.manifests.log.reader import LogReader
 from colonnade.manifests.model.codec import encoded_length
 from colonnade.manifests.model.operations import (
     AddDeletionVector,
@@ -48,6 +47,7 @@ from colonnade.manifests.model.operations import (
     Vacuum,
 )
 from colonnade.manifests.object_names import TablePrefixes
+from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot
 
 Targets = Mapping[str, Mapping[int, TargetRowSet]]

@@ -15,7 +15,6 @@ from colonnade.manifests.checkpoint.reader import read_entry_segment
 from colonnade.manifests.commit.change import Change, TableRead
 from colonnade.manifests.commit.rebase.targets import conflict, ids_of, numbered
 from colonnade.manifests.ids import TableId
-from colonnade.manifests.log.reader import LogReader
 from colonnade.manifests.model.operations import (
     AddDeletionVector,
     AddRowSet,
@@ -26,6 +25,7 @@ from colonnade.manifests.model.operations import (
     Renumber,
     ReplaceColumn,
 )
+from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.replaced_columns import with_replacement
 from colonnade.manifests.state.snapshot import EntrySegmentRef, LiveRowSet, Snapshot, TableState
 

@@ -14,8 +14,8 @@ from fsspec.implementations.memory import MemoryFileSystem
 from colonnade.manifests.checkpoint.reader import read_hint, state_of
 from colonnade.manifests.errors import StoreError
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.log.reader import LogReader
 from colonnade.manifests.object_names import HINT, checkpoint_name
+from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import FsspecReadStore, MemoryStore
 from colonnade.manifests.store.transient import may_pass

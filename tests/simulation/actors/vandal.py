@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from colonnade.manifests.checkpoint.reader import read_state
 from colonnade.manifests.errors import CorruptionError
-from colonnade.manifests.log.reader import LogReader
 from colonnade.manifests.model.operations import AddRowSets
 from colonnade.manifests.object_names import HINT, checkpoint_name
+from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.vacuum.copies import damaged_places
 from colonnade.manifests.vacuum.floor import cached_objects, read_anchor
 from colonnade.manifests.vacuum.references import StateObjects

@@ -15,7 +15,6 @@ from colonnade.manifests.commit.change import Change, RowsGone, TableRead
 from colonnade.manifests.errors import ConflictError, InvalidInputError, NotFoundError
 from colonnade.manifests.ids import new_object_id, new_transaction_id
 from colonnade.manifests.limits import Limits
-from colonnade.manifests.log.reader import LogReader
 from colonnade.manifests.model.entries import ByteCheck, EntrySegment
 from colonnade.manifests.model.operations import (
     AddRowSet,
@@ -26,6 +25,7 @@ from colonnade.manifests.model.operations import (
     Txn,
 )
 from colonnade.manifests.object_names import epoch_name
+from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.rowset_ids import ROWSET_IDS
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.tableformat.table.alteration import AlterProperties

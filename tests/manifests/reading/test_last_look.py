@@ -7,8 +7,8 @@ from unittest.mock import patch
 import pytest
 
 from colonnade.manifests.errors import ConflictError, NotFoundError
-from colonnade.manifests.log import last_look
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.reading import last_look
 from tests.log_samples import append, contents, database, make_log, overwrite, with_orders
 from tests.manifests.log.far import far_log
 

@@ -41,10 +41,10 @@ from colonnade.manifests.errors import (
     UnsupportedFormatError,
 )
 from colonnade.manifests.limits import LIMITS, Limits
-from colonnade.manifests.log.following import LogFollower
-from colonnade.manifests.log.last_look import LastLook
 from colonnade.manifests.model.operations import Epoch, Stub
 from colonnade.manifests.object_names import epoch_name
+from colonnade.manifests.reading.following import LogFollower
+from colonnade.manifests.reading.last_look import LastLook
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableMap, TableState
 from colonnade.manifests.store.base import ObjectStore
 
