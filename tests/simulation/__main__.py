@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from itertools import count, islice
 
-from tests.simulation.actors.every import ACTORS, SHARING
+from tests.simulation.actors.every import ACTORS, SHARING, UPGRADED
 from tests.simulation.world import Counters, simulate
 
 BATCH = 20
@@ -26,8 +26,9 @@ def run_batch(first: int, runs: int) -> tuple[Counters, list[str]]:
     counters, failures = Counters(), []
     for seed in range(first, first + runs):
         try:
-            shares = seed % 4 == 1
-            simulate(seed, SHARING if shares else ACTORS, counters, waits=shares)
+            shares, old = seed % 4 == 1, seed % 8 == 3
+            actors = SHARING if shares else UPGRADED if old else ACTORS
+            simulate(seed, actors, counters, waits=shares, old=old)
         except AssertionError as error:
             failures.append(str(error))
     return counters, failures

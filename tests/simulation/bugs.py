@@ -48,6 +48,7 @@ from colonnade.manifests.model.codec import encode_epoch
 from colonnade.manifests.model.deletion_vector import DeletionVector, write_deletion_vector
 from colonnade.manifests.model.entries import ColumnStatistics, PartitionValues
 from colonnade.manifests.model.operations import AddRowSet, Compaction, Epoch, ReplaceColumn, Stub
+from colonnade.manifests.model.slot_blocks import SlotBlocks
 from colonnade.manifests.object_names import checkpoint_name, epoch_name
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.rowsets_fold import RowSetsFold
@@ -74,6 +75,7 @@ from tests.simulation.actors.partitioner import Partitioner
 from tests.simulation.actors.reader import Reader
 from tests.simulation.actors.renumberer import Renumberer
 from tests.simulation.actors.undropper import Undropper
+from tests.simulation.actors.upgrader import Upgrader
 from tests.simulation.actors.vacuumer import Vacuumer
 from tests.simulation.actors.vandal import Vandal
 from tests.simulation.actors.writer import Writer
@@ -226,13 +228,21 @@ class Bug:
     long: bool = False
     seeds: int = 500
     waits: bool = False
+    old: bool = False
 
     def find(self) -> int | None:
         """The first seed that finds it."""
         for seed in range(self.seeds):
             try:
                 with self.plant():
-                    simulate(seed, self.actors, rate=self.rate, faults=UNKNOWN, waits=self.waits)
+                    simulate(
+                        seed,
+                        self.actors,
+                        rate=self.rate,
+                        faults=UNKNOWN,
+                        waits=self.waits,
+                        old=self.old,
+                    )
             except AssertionError:
                 return seed
         return None
@@ -354,6 +364,13 @@ _real_check_end = SlotReader.check_end
 def _check_end_without_a_mark(slots: SlotReader, number: int, blocks: object) -> Any:
     """Nobody asks whether a free slot was freed."""
     return _real_check_end(slots, number, None)
+
+
+def _from_the_upgrade_on(state: Snapshot) -> SlotBlocks | None:
+    """Blocks that begin with the slot of the upgrade, and not behind it."""
+    if state.slot_block is None:
+        return None
+    return SlotBlocks(state.database, state.slot_block, state.slot_start - 1)
 
 
 SLEEPY = (Writer(8), Reader(3), Vacuumer(5), Litterer(3))
@@ -596,6 +613,20 @@ BUGS: tuple[Bug, ...] = (
         lambda: patch.object(Sending, "_look_again", lambda *_: None),
         actors=(Writer(8), Vacuumer(5)),
         seeds=100,
+    ),
+    Bug(
+        "a writer that planned before an upgrade looks for no mark after its PUT",
+        lambda: patch.object(colonnade.manifests.commit.sending, "stated_blocks", lambda *_: None),
+        actors=(Writer(8), Vacuumer(5), Upgrader(2)),
+        seeds=100,
+        old=True,
+    ),
+    Bug(
+        "an upgrade frees slots from before it",
+        lambda: patch.object(Snapshot, "blocks", property(_from_the_upgrade_on)),
+        actors=(Writer(8), Vacuumer(5), Upgrader(2)),
+        seeds=20,
+        old=True,
     ),
     Bug(
         "a free slot is taken for the end of the log",

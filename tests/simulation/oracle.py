@@ -19,7 +19,9 @@ from colonnade.manifests.model.members import changes_of
 from colonnade.manifests.model.operations import (
     Anchor,
     AnchorList,
+    CreateDatabase,
     CreateTable,
+    EnableFeatures,
     Epoch,
     Restore,
     SetPartitionLayout,
@@ -42,7 +44,8 @@ from tests.simulation.statements import (
 ALL = Condition()
 
 UNCHANGED = frozenset({
-    "vacuum", "compaction", "compact", "tag", "untag", "pin", "unpin", "alter_table", "renumber"
+    "vacuum", "compaction", "compact", "tag", "untag", "pin", "unpin", "alter_table", "renumber",
+    "upgrade",
 })  # fmt: skip
 """Operations of epochs without a note: they do not change rows."""
 
@@ -66,6 +69,7 @@ class Oracle:
     told: list[tuple[Intent, str, int | None]] = field(default_factory=list)
     reads: int = 0
     freed: int = 0
+    first_freed: int | None = None
     store: ObjectStore | None = None
     shared: int = 0
     _transactions: set[str] = field(default_factory=set)
@@ -98,7 +102,9 @@ class Oracle:
         self.states.append(state)
         self.layouts.append(self._layouts(epoch))
         for operation in epoch.ops:
-            if isinstance(operation, Tag):
+            if isinstance(operation, CreateDatabase | EnableFeatures) and operation.slot_block:
+                self.first_freed = number + 1
+            elif isinstance(operation, Tag):
                 self.tags[operation.name] = operation.epoch
             elif isinstance(operation, Untag):
                 del self.tags[operation.name]
@@ -123,6 +129,8 @@ class Oracle:
     def free(self, number: int) -> None:
         """What is in a slot was removed. Raises AssertionError where an epoch is still kept."""
         assert 0 < number < self.floor, f"epoch {number} is still kept"
+        assert self.first_freed is not None, f"slot {number} was freed without an upgrade"
+        assert number >= self.first_freed, f"slot {number} is from before the upgrade"
         self.freed = max(self.freed, number)
 
     def _after(self, head: State, epoch: Epoch) -> State:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.simulation.actors.every import ACTORS, SHARING
+from tests.simulation.actors.every import ACTORS, SHARING, UPGRADED
 from tests.simulation.bugs import BUGS, Bug
 from tests.simulation.corpus import CORPUS
 from tests.simulation.world import Counters, World, simulate
@@ -35,6 +35,15 @@ def test_changes_that_share_an_epoch_land_once_and_every_writer_is_told_so() -> 
     print(counters)
     assert counters.shared > RUNS
     assert counters.crashes > 2 * RUNS
+
+
+def test_a_database_is_upgraded_beside_writers_vacuums_and_kills() -> None:
+    counters = Counters()
+    for seed in range(RUNS // 3):
+        simulate(seed, UPGRADED, counters, waits=seed % 2 == 0, old=True)
+    print(counters)
+    assert counters.upgrades > RUNS // 8
+    assert counters.crashes > RUNS
 
 
 def test_a_seed_tells_the_whole_run() -> None:

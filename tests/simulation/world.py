@@ -77,6 +77,7 @@ class Counters:
     commits: int = 0
     shared: int = 0
     reads: int = 0
+    upgrades: int = 0
 
     def add(self, world: World) -> None:
         """Count one run."""
@@ -87,6 +88,7 @@ class Counters:
         self.commits += world.oracle.head
         self.shared += world.oracle.shared
         self.reads += world.oracle.reads
+        self.upgrades += any(each.operation == "upgrade" for each in world.oracle.epochs)
 
     def __add__(self, other: Counters) -> Counters:
         return Counters(
@@ -138,7 +140,8 @@ FORMS: dict[int, dict[str, Any]] = {
 class World:
     """A database, those who work on it, and what they may not do to it.
 
-    With `waits`, writers wait for turns, and other writers may commit their changes meanwhile.
+    With `waits`, writers wait for turns, and other writers may commit their changes meanwhile. With
+    `old`, an earlier version made the database, which frees no slots and has no shared epochs.
     """
 
     def __init__(
@@ -148,8 +151,10 @@ class World:
         faults: Sequence[Fault] = tuple(Fault),
         *,
         waits: bool = False,
+        old: bool = False,
     ) -> None:
         self.order = random.Random(seed)
+        self._old = old
         self.copies = COPIES if seed % 16 == LARGE else 1
         self.oracle = Oracle(frozenset({"strict"}), self.copies)
         self.disk = self.oracle.store = Disk(self.oracle.land, self.oracle.stub, self.oracle.free)
@@ -189,8 +194,14 @@ class World:
     def _found(self) -> None:
         """Make the database and its tables, in good weather."""
         log = Log(self.disk, clock_ms=self._clock, limits=self.limits)
-        block = self.order.choice((1, 2, 4, 4))
-        base = create_database(self.disk, lone_table=False, clock_ms=self._clock, slot_block=block)
+        self.block = self.order.choice((1, 2, 4, 4))
+        base = create_database(
+            self.disk,
+            lone_table=False,
+            clock_ms=self._clock,
+            slot_block=None if self._old else self.block,
+            shared_epochs=not self._old,
+        )
         made = ArrowDatabase(self.disk, log, base)
         for name in TABLES:
             strict = {"isolation": "serializable"} if name == "strict" else {}
@@ -454,9 +465,10 @@ def simulate(
     faults: Sequence[Fault] = tuple(Fault),
     *,
     waits: bool = False,
+    old: bool = False,
 ) -> None:
     """Run one seed. Raises AssertionError that names it where something is wrong."""
-    world = World(seed, rate, faults, waits=waits)
+    world = World(seed, rate, faults, waits=waits, old=old)
     try:
         world.run(actors)
     except Exception as error:

@@ -14,6 +14,7 @@ from tests.simulation.actors.renumberer import Renumberer
 from tests.simulation.actors.repairer import Repairer
 from tests.simulation.actors.streamer import Streamer
 from tests.simulation.actors.undropper import Undropper
+from tests.simulation.actors.upgrader import Upgrader
 from tests.simulation.actors.vacuumer import Vacuumer
 from tests.simulation.actors.vandal import Vandal
 from tests.simulation.actors.writer import Writer
@@ -35,6 +36,18 @@ ACTORS: tuple[Actor, ...] = (
     Vacuumer(),
     Litterer(),
 )
+
+UPGRADED: tuple[Actor, ...] = (
+    Writer(8),
+    Appender(2),
+    Reader(3),
+    Keeper(1),
+    Vacuumer(5),
+    Litterer(3),
+    Repairer(0.5),
+    Upgrader(0.5),
+)
+"""Work on a database of an earlier version, which one of its users upgrades."""
 
 SHARING: tuple[Actor, ...] = (
     Appender(),
