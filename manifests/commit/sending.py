@@ -287,8 +287,11 @@ class Sending:
         """
         if not can_share(self.carried.change, self.head):
             return ()
-        found = (*self._notes, *decode_notes(turn.collect()))
         recent = self._recent.up_to(self.head)
+        if recent:
+            # The writers of a shared epoch soon have their next changes.
+            turn.await_notes(len(recent[-1].transactions) - 1)
+        found = (*self._notes, *decode_notes(turn.collect()))
         self._notes = admit(found, self.change, self.head, recent, limits)
         if self._notes:
             turn.hold()

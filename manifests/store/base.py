@@ -149,6 +149,9 @@ class Turn:
         del note
         return False
 
+    def await_notes(self, count: int) -> None:
+        """Wait a few milliseconds at most for so many notes. Never raises."""
+
     def collect(self) -> bytes:
         """Take the notes that writers have left, in any order.
 

@@ -36,6 +36,9 @@ _TRY_S = 0.001
 _NOTED_TRY_S = 0.003
 """The same for a writer that has left a note, because the writer with the turn may take it."""
 
+_COUNT_S, _COUNTS = 0.0005, 6
+"""The interval at which the writer with the turn counts notes, and how often it does so."""
+
 _READ_AHEAD = 2**16
 """The bytes of lines that a read expects beyond the size of a file, because writers add more."""
 
@@ -127,6 +130,12 @@ class _FolderTurn(Turn):
     def leave(self, note: bytes) -> bool:
         self._try_s = _NOTED_TRY_S
         return self._append(_NOTES, note, _NOTES_BYTES, anew=False)
+
+    def await_notes(self, count: int) -> None:
+        for _ in range(_COUNTS if count > 0 else 0):
+            if self._read(_NOTES, empty=False).count(b"\n") >= count:
+                break
+            time.sleep(_COUNT_S)
 
     def collect(self) -> bytes:
         return self._read(_NOTES, empty=True)

@@ -21,6 +21,9 @@ from colonnade.manifests.store.base import Turn
 _TAKEN_AT_ONCE = 64
 """The most notes that a writer takes. Another writer may take the rest."""
 
+_AWAITED_S = 0.003
+"""The longest time that the writer with the turn waits for notes, in seconds."""
+
 _NOTES_BYTES = 2**22
 """The size at which no note is added. It bounds the memory if no writer takes the notes."""
 
@@ -168,7 +171,13 @@ class _MemoryTurn(Turn):
             if sum(len(each) for _, each in notes) + len(note) > _NOTES_BYTES:
                 return False
             notes.append((self, note))
+            if self._order.writer is not None:
+                self._order.writer.wake()
         return True
+
+    def await_notes(self, count: int) -> None:
+        with self._order.lock:
+            self._changed.wait_for(lambda: len(self._order.notes) >= count, _AWAITED_S)
 
     def collect(self) -> bytes:
         order = self._order

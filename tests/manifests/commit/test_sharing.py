@@ -267,6 +267,21 @@ def test_a_writer_uses_the_note_of_one_who_has_followed_fewer_epochs() -> None:
         assert bool(epochs_of(store)[-1].further) is uses
 
 
+def test_a_writer_awaits_the_next_changes_of_those_who_have_shared_the_last_epoch() -> None:
+    """A writer whose last epoch was its own waits for nobody."""
+    store, awaited = NotedStore(), list[int]()
+    base = with_orders(store, make_log(store))
+    with patch.object(NotedTurn, "await_notes", lambda turn, count: awaited.append(count)):
+        log = make_log(store)
+        alone = log.commit(append(), log.commit(append(), base))
+        assert awaited == [0]
+        shared = commit_together(store, [append(), append(), append()], alone)
+        assert len({each.epoch for each in shared}) == 1
+        awaited.clear()
+        log.commit(append(), alone)
+        assert awaited == [2]
+
+
 @pytest.mark.parametrize("kind", ["overwrite", "delete", "expects", "large"])
 def test_only_short_appends_leave_notes(kind: str) -> None:
     store = NotedStore()

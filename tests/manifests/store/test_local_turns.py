@@ -8,7 +8,7 @@ import signal
 import time
 from multiprocessing.connection import Connection
 from pathlib import Path
-from unittest.mock import Mock
+from unittest.mock import Mock, patch
 
 import pytest
 
@@ -104,3 +104,25 @@ def ordered(store: LocalStore) -> bool:
     """Whether one turn keeps the next one waiting."""
     with store.turn(MANIFEST) as first, LocalStore(store.url).turn(MANIFEST) as second:
         return first.take(0) and not second.take(0)
+
+
+def test_the_writer_with_the_turn_waits_for_notes_a_moment_and_no_longer(
+    store: LocalStore,
+) -> None:
+    other = LocalStore(store.url).turn(MANIFEST)
+    with store.turn(MANIFEST) as leader:
+        assert leader.take(0)
+        assert not other.take(0)
+        leave = Mock(side_effect=lambda _: other.leave(b"note\n"))
+        with patch("colonnade.manifests.store.local_turns.time.sleep", leave):
+            leader.await_notes(0)
+            assert not leave.called
+            leader.await_notes(2)
+            assert leave.call_count == 2
+            leader.await_notes(2)
+            assert leave.call_count == 2
+            assert leader.collect() == b"note\nnote\n"
+            leave.side_effect = None
+            leader.await_notes(1)
+            assert leave.call_count < 20
+    other.give_back()

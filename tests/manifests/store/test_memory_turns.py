@@ -8,11 +8,12 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
+from unittest.mock import patch
 
 import pytest
 
 from colonnade.manifests.object_names import MANIFEST, epoch_name, freed_name
-from colonnade.manifests.store import MemoryStore, PutOutcome
+from colonnade.manifests.store import MemoryStore, PutOutcome, memory_turns
 from colonnade.manifests.store.base import Turn
 from colonnade.manifests.store.memory_turns import MemoryTurns, turns_of
 from colonnade.manifests.store.s3 import S3Store
@@ -123,6 +124,26 @@ def test_a_statement_ends_the_wait_of_the_writers_whose_notes_were_taken() -> No
         has_turn, stated, seconds = waiting.result()
     assert (has_turn, stated) == (False, b"durable\n")
     assert seconds < SOON_S / 2
+
+
+def test_a_note_ends_the_wait_of_the_writer_with_the_turn_that_awaits_it(
+    other: ThreadPoolExecutor,
+) -> None:
+    turns = MemoryTurns()
+    waiting = begin(turns, other)
+    with turns.begin(MANIFEST) as leader:
+        assert leader.take(0)
+        begun = time.monotonic()
+        with patch.object(memory_turns, "_AWAITED_S", 0.001):
+            leader.await_notes(1)
+        with patch.object(memory_turns, "_AWAITED_S", SOON_S):
+            left = other.submit(lambda: time.sleep(0.01) or waiting.leave(b"note\n"))
+            leader.await_notes(1)
+            assert left.result()
+            assert leader.collect() == b"note\n"
+            leader.await_notes(0)
+        assert time.monotonic() - begun < SOON_S / 2
+    waiting.give_back()
 
 
 def test_a_turn_ends_with_an_epoch_of_its_thread_unless_it_is_held(
