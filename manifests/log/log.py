@@ -295,7 +295,14 @@ class Log(LogReader):
                 take_slot(self.store, epoch, encode_epoch(epoch), self.pause)
                 return self._read_landed(epoch, head)
         oldest = self.read_at(head.floor, head=head)
-        return oldest if oldest.transaction == transaction else None
+        if oldest.transaction == transaction:
+            return oldest
+        # A state has the first transaction of its epoch. If retention has not removed the file yet,
+        # the file has all of them.
+        floor = read_slot(self.store, oldest.epoch)
+        if isinstance(floor, Epoch) and floor.transaction == oldest.transaction:
+            return oldest if transaction in transactions_of(floor) else None
+        return None
 
     @contextmanager
     def removals_are_conflicts(self, change: Change, base: Snapshot) -> Iterator[None]:

@@ -146,6 +146,34 @@ def test_a_change_that_is_sent_again_is_found_in_the_epoch_of_another_one() -> N
     assert make_log(store).read_head() == later
 
 
+def test_changes_of_the_epoch_at_the_floor_are_never_called_failed() -> None:
+    """The state at the floor names one transaction. The file of its epoch names all of them."""
+    store = NotedStore()
+    base = with_orders(store, make_log(store))
+    changes = [append(), append(), append()]
+    shared = commit_together(store, changes, base)[0].epoch
+    make_log(store).commit(append(), make_log(store).read_head())
+    file = store.get(epoch_name(shared))
+    first, *others = transactions_of(epochs_of(store)[shared])
+    vacuum(Log(store), VacuumRequest(hours=0, epochs=2, threads=1, force=True))
+    log, lost = make_log(store), StoreError("The last send failed.")
+    assert log.read_head().floor == shared
+    assert log.find_sent(first, lost).epoch == shared
+    for transaction in others:
+        with pytest.raises(CommitUnknownError, match="was committed"):
+            log.find_sent(transaction, lost)
+    for each in changes:
+        if each.transaction != first:
+            with pytest.raises(CommitUnknownError):
+                log.commit(each, base)
+    # A vacuum may end between its epoch and the removal of this file.
+    store.put(epoch_name(shared), file, sync=False)
+    for transaction in (first, *others):
+        assert log.find_sent(transaction, lost).epoch == shared
+    with pytest.raises(CommitUnknownError):
+        log.find_sent("0" * 32, lost)
+
+
 def test_each_change_of_a_shared_epoch_is_described_by_itself() -> None:
     store = NotedStore()
     base = with_orders(store, make_log(store))
