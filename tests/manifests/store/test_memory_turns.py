@@ -131,13 +131,18 @@ def test_a_note_ends_the_wait_of_the_writer_with_the_turn_that_awaits_it(
 ) -> None:
     turns = MemoryTurns()
     waiting = begin(turns, other)
+
+    def leave_late() -> bool:
+        time.sleep(0.01)
+        return waiting.leave(b"note\n")
+
     with turns.begin(MANIFEST) as leader:
         assert leader.take(0)
         begun = time.monotonic()
         with patch.object(memory_turns, "_AWAITED_S", 0.001):
             leader.await_notes(1)
         with patch.object(memory_turns, "_AWAITED_S", SOON_S):
-            left = other.submit(lambda: time.sleep(0.01) or waiting.leave(b"note\n"))
+            left = other.submit(leave_late)
             leader.await_notes(1)
             assert left.result()
             assert leader.collect() == b"note\n"
