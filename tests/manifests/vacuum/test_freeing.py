@@ -1,0 +1,118 @@
+"""Vacuum frees whole blocks of slots, each after its mark, and harms no log where it slept."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from colonnade.manifests.epochs.freed_slots import freed_slots
+from colonnade.manifests.errors import (
+    NotFoundError,
+)
+from colonnade.manifests.log.dropping import drop_database
+from colonnade.manifests.log.log import Log, create_database
+from colonnade.manifests.object_names import FREED, HINT, epoch_name
+from colonnade.manifests.store import LocalStore, PutOutcome
+from colonnade.manifests.store.base import Data
+from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
+from tests.faults import Fault, FaultyStore, Stopped
+from tests.log_samples import append, change, table
+from tests.manifests.epochs.blocks import BLOCK, Blocks
+from tests.manifests.vacuum.world import Hooked
+
+
+def test_all_epochs_below_the_floor_are_removed_except_in_its_own_block() -> None:
+    old = Blocks()
+    floor = old.vacuum()
+    assert floor == 28
+    newest = old.log.read_head().epoch
+    assert old.numbers() == {0, *range(28, newest + 1)}
+    assert len([*old.store.list(FREED)]) == 7
+    assert freed_slots(old.store, old.states[0].blocks) == range(1, 28)
+    old.check()
+
+
+def test_a_vacuum_that_is_killed_anywhere_is_taken_up_by_the_next() -> None:
+    for number in range(1, 10_000):
+        old = Blocks(epochs=18)
+        store = FaultyStore(
+            old.store, {number: Fault.STOP_AFTER if number % 2 else Fault.STOP_BEFORE}
+        )
+        with suppress(Stopped):
+            old.vacuum(store=store)
+        if not store.fired:
+            break
+        old.check()
+        old.vacuum()
+        old.check()
+        newest = old.log.read_head().epoch
+        assert old.numbers() == {0, *range(16, newest + 1)}, number
+    assert number > 60
+
+
+def test_a_vacuum_that_slept_puts_stubs_into_freed_slots_and_harms_nothing() -> None:
+    old = Blocks(epochs=11)
+
+    def meanwhile() -> None:
+        for _ in range(20):
+            old.states.append(old.log.read_head())
+            old.send(append())
+        old.vacuum()
+
+    store = Hooked(old.store, {("put", epoch_name(8)): meanwhile})
+    old.vacuum(store=store)
+    assert 8 in old.numbers()
+    old.check()
+    old.vacuum()
+    assert 8 not in old.numbers()
+    old.check()
+
+
+@pytest.mark.parametrize("lost", [{0}, {3}, {6}, {*range(7)}])
+def test_a_vacuum_puts_lost_marks_again(lost: set[int]) -> None:
+    old = Blocks()
+    old.vacuum()
+    blocks = old.states[0].blocks
+    assert blocks is not None
+    for block in lost:
+        old.store.delete(blocks.mark(block))
+    old.vacuum()
+    assert len([*old.store.list(FREED)]) == 7
+    old.check()
+    old.store.delete(HINT)
+    old.check()
+
+
+def test_a_vacuum_that_slept_leaves_no_mark_where_its_database_was_dropped(tmp_path: Path) -> None:
+    place = tmp_path / "db"
+    create_database(LocalStore(place), lone_table=False, slot_block=BLOCK)
+    log = Log(LocalStore(place))
+    for mine in (change(table()), *(append() for _ in range(9))):
+        log.commit(mine, log.read_head())
+
+    class Slept(LocalStore):
+        def put_if_absent(self, name: str, data: Data) -> PutOutcome:
+            if name.startswith(FREED) and place.exists():
+                drop_database(Log(LocalStore(place)), cascade=True)
+            return super().put_if_absent(name, data)
+
+    with pytest.raises(NotFoundError, match="was removed or replaced"):
+        vacuum(Log(Slept(place)), VacuumRequest(0, 1, force=True, threads=1))
+    assert not place.exists()
+    create_database(LocalStore(place), lone_table=False)
+
+
+def test_a_vacuum_reads_and_lists_what_came_since_the_one_before() -> None:
+    costs = []
+    for epochs in (40, 400):
+        old = Blocks(epochs=epochs)
+        old.vacuum()
+        for _ in range(8):
+            old.states.append(old.log.read_head())
+            old.send(append())
+        store = FaultyStore(old.store)
+        old.vacuum(store=store)
+        costs.append(len(store.trace))
+    assert costs[1] <= costs[0] + 6 * 4, costs  # a few looks for the newest of 100 marks
