@@ -16,11 +16,11 @@ from colonnade.manifests.checkpoint.loaded_pages import LoadedPages
 from colonnade.manifests.checkpoint.reader import UNUSABLE, read_hint, read_state
 from colonnade.manifests.checkpoint.root import CheckpointRef
 from colonnade.manifests.commit.change import Change
-from colonnade.manifests.epochs.slots import check_slot
+from colonnade.manifests.epochs.slots import check_slot, read_log_slot
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.operations import Operation, Unpin, Vacuum
+from colonnade.manifests.model.operations import Operation, Stub, Unpin, Vacuum
 from colonnade.manifests.object_names import checkpoint_name, copy_name
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.vacuum.copies import copy_what_is_lost
@@ -32,6 +32,9 @@ from colonnade.manifests.vacuum.floor import (
     write_anchor,
 )
 from colonnade.manifests.vacuum.references import StateObjects, read_state_objects
+
+OPERATION = "repair"
+"""The operation of the epoch with a later floor. Its only victim is the root of the lost anchor."""
 
 
 def begin_at_checkpoint(log: Log, head: Snapshot) -> Snapshot:
@@ -75,36 +78,37 @@ def begin_at_checkpoint(log: Log, head: Snapshot) -> Snapshot:
     floor = Vacuum(floor=state.epoch, anchors=anchors, anchor_list=listed, victims=victims)
     change = Change(
         new_transaction_id(),
-        "repair",
+        OPERATION,
         (*ops, floor),
         fresh=True,
         anchored=frozenset(each.epoch for each in kept_anchors),
     )
     after = log.commit(change, head)
-    put_stubs(log, after, threads=1)
-    _remove_roots(log, victims)
+    finish_floor(log, after, threads=1)
     return after
 
 
-def finish_later_floor(log: Log, head: Snapshot) -> None:
-    """Finish a later floor whose writer was killed after its commit.
+def finish_floor(log: Log, head: Snapshot, threads: int) -> None:
+    """Finish the floor of `head` if its writer was killed after its commit.
 
-    Until the stubs are put and the root of the lost anchor is removed, the log can be opened only
-    by the hint. Does nothing if it can be opened without the hint, after a few GETs. Raises
-    StoreError.
+    Until then, a log with a later floor can be opened only by the hint. The stub at the floor is
+    put last, so it proves that all is done. Costs one GET if it is there. If not, costs a GET for
+    each epoch since the floor, and as `put_stubs`. Raises StoreError; CorruptionError.
     """
-    put_stubs(log, head, threads=1)
-    try:
-        log.read_from_log(head.floor)
-    except CorruptionError:
-        for epoch in log.read_epochs(head.epoch, head.epoch - head.floor):
-            for op in epoch.ops:
-                if isinstance(op, Vacuum) and op.floor == head.floor:
-                    _remove_roots(log, op.victims)
+    if not head.floor or isinstance(read_log_slot(log.store, head.floor, head.blocks), Stub):
+        return
+    for epoch in log.read_epochs(head.epoch, head.epoch - head.floor):
+        if epoch.operation == OPERATION:
+            _remove_roots(log, [name for op in epoch.ops for name in _victims(op)])
+    put_stubs(log, head, threads)
+
+
+def _victims(op: Operation) -> tuple[str, ...]:
+    return op.victims if isinstance(op, Vacuum) else ()
 
 
 def _remove_roots(log: Log, names: Iterable[str]) -> None:
-    """Remove objects that a committed vacuum names, if they are checkpoints. Raises StoreError."""
+    """Remove roots of lost anchors. Readers of old stubs then go on. Raises StoreError."""
     places = [place(name) for name in names for place in (checkpoint_name, copy_name)]
     for error in log.store.remove_many(places).values():
         raise error

@@ -39,6 +39,7 @@ from colonnade.manifests.vacuum.floor import (
     settle_hint,
 )
 from colonnade.manifests.vacuum.freeing import restore_marks
+from colonnade.manifests.vacuum.later_floor import finish_floor
 from colonnade.manifests.vacuum.objects import Stored, describe
 from colonnade.manifests.vacuum.plan import Removal, check_listing, plan_removal
 from colonnade.manifests.vacuum.references import StateObjects, read_later_objects
@@ -216,7 +217,7 @@ def _look(log: Log, request: VacuumRequest, before: Snapshot) -> _Found:
     now_ms = log.now_ms() if own else log.agreed_ms()
     if not request.dry_run:
         # This finishes the work of a killed run.
-        put_stubs(log, before, request.threads)
+        finish_floor(log, before, request.threads)
     stored = _listing(log, before.lone_table)
     if not request.dry_run:
         restore_marks(log.store, before, {each.info.name for each in stored})

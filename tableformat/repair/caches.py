@@ -19,7 +19,7 @@ from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.vacuum.copies import restore
 from colonnade.manifests.vacuum.damaged_marks import rewrite_damaged_marks
 from colonnade.manifests.vacuum.floor import lost_states, name_lost
-from colonnade.manifests.vacuum.later_floor import begin_at_checkpoint, finish_later_floor
+from colonnade.manifests.vacuum.later_floor import begin_at_checkpoint, finish_floor
 from colonnade.manifests.vacuum.references import StateObjects
 
 
@@ -56,7 +56,7 @@ def rebuild_caches(log: Log, *, give_up_lost_epochs: bool = False) -> Rebuilt:
     if give_up_lost_epochs and not _begin_later(log):
         log.store.delete(HINT)
     newest = log.read_head()
-    finish_later_floor(log, newest)
+    finish_floor(log, newest, threads=1)
     restored, lost = _restore_anchors(log, newest)
     if lost and newest.floor in lost_states(log, newest):
         raise _lost_error(log, newest, lost)
@@ -77,7 +77,7 @@ def _begin_later(log: Log) -> bool:
     except CorruptionError:
         return False  # the newest epochs are lost
     # Without this, a log that a killed repair has left can be opened only by the hint.
-    finish_later_floor(log, head)
+    finish_floor(log, head, threads=1)
     lost = head.floor in lost_states(log, head)
     if lost:
         begin_at_checkpoint(log, head)

@@ -54,11 +54,12 @@ from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.rowsets_fold import RowSetsFold
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.manifests.store import ObjectStore, PutOutcome
-from colonnade.manifests.vacuum import floor, freeing, run
+from colonnade.manifests.vacuum import floor, freeing, later_floor, run
 from colonnade.manifests.vacuum.floor import cached_objects
 from colonnade.manifests.vacuum.freeing import free_slots
 from colonnade.manifests.vacuum.references import read_state_objects
 from colonnade.manifests.vacuum.removal import remove
+from colonnade.tableformat.repair import caches
 from colonnade.tableformat.rowset import output as rowset_output
 from colonnade.tableformat.rowset.output import _for_log
 from colonnade.tableformat.statements import overwrite_partitions
@@ -67,7 +68,7 @@ from tests.faults import Fault
 from tests.simulation.actors.appender import Appender
 from tests.simulation.actors.compactor import Compactor
 from tests.simulation.actors.driver import Driver
-from tests.simulation.actors.every import ACTORS, SHARING
+from tests.simulation.actors.every import ACTORS, LOSING, SHARING
 from tests.simulation.actors.keeper import Keeper
 from tests.simulation.actors.litterer import Litterer
 from tests.simulation.actors.optimizer import Optimizer
@@ -349,6 +350,15 @@ def _marked_last() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def _unfinished_floors() -> Iterator[None]:
+    with (
+        patch.object(caches, "finish_floor", lambda *_, **__: None),
+        patch.object(run, "finish_floor", lambda *_, **__: None),
+    ):
+        yield
+
+
 def _follow_whatever_is_there(
     log: LogReader, state: Snapshot, target: int | None, slots: SlotReader
 ) -> Any:
@@ -581,6 +591,19 @@ BUGS: tuple[Bug, ...] = (
         lambda: patch.object(stored_object, "_either", _only_the_first),
         actors=(Writer(), Reader(), Vandal(4), Vacuumer(4)),
         seeds=20,
+    ),
+    Bug(
+        "old stubs lead to the lost root after a later floor",
+        lambda: patch.object(later_floor, "_remove_roots", lambda *_: None),
+        actors=LOSING,
+        seeds=50,
+    ),
+    Bug(
+        "nobody finishes a later floor whose writer was killed",
+        _unfinished_floors,
+        actors=LOSING,
+        long=True,
+        seeds=100,
     ),
     Bug(
         "a vacuum overlooks what is in the segments of a large append",

@@ -45,7 +45,7 @@ ALL = Condition()
 
 UNCHANGED = frozenset({
     "vacuum", "compaction", "compact", "tag", "untag", "pin", "unpin", "alter_table", "renumber",
-    "upgrade",
+    "repair", "upgrade",
 })  # fmt: skip
 """Operations of epochs without a note: they do not change rows."""
 
@@ -70,6 +70,7 @@ class Oracle:
     reads: int = 0
     freed: int = 0
     first_freed: int | None = None
+    stubbed: int = 0
     store: ObjectStore | None = None
     shared: int = 0
     _transactions: set[str] = field(default_factory=set)
@@ -125,6 +126,7 @@ class Oracle:
         stub = decode_slot(data, number, f"epoch {number}")
         assert isinstance(stub, Stub), f"epoch {number} was overwritten"
         assert 0 < number <= stub.floor <= self.floor, f"epoch {number} is still kept"
+        self.stubbed = max(self.stubbed, number)
 
     def free(self, number: int) -> None:
         """What is in a slot was removed. Raises AssertionError where an epoch is still kept."""

@@ -223,8 +223,12 @@ class ProcessStore(FaultyStore):
             self._pass_turn()
         return super()._call(operation, name, effect)
 
+    def stop_within(self, calls: int) -> None:
+        """Kill this process after some calls."""
+        self._plan[len(self.trace) + calls] = Fault.STOP_BEFORE
+
     def _fault_at(self, number: int, operation: str) -> Fault | None:
-        return self._weather.fault(operation)
+        return self._plan.get(number) or self._weather.fault(operation)
 
     def _defer(self, effect: Callable[[], object]) -> None:
         self._weather.defer(effect)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.simulation.actors.every import ACTORS, SHARING, UPGRADED
+from tests.simulation.actors.every import ACTORS, LOSING, SHARING, UPGRADED
 from tests.simulation.bugs import BUGS, Bug
 from tests.simulation.corpus import CORPUS
 from tests.simulation.world import Counters, World, simulate
@@ -44,6 +44,15 @@ def test_a_database_is_upgraded_beside_writers_vacuums_and_kills() -> None:
     print(counters)
     assert counters.upgrades > RUNS // 8
     assert counters.crashes > RUNS
+
+
+def test_a_lost_oldest_state_is_given_up_beside_writers_whoever_is_killed() -> None:
+    counters = Counters()
+    for seed in range(RUNS // 2):
+        simulate(seed, LOSING, counters)
+    print(counters)
+    assert counters.losses > RUNS // 4
+    assert counters.given_up <= counters.losses // 4
 
 
 def test_a_seed_tells_the_whole_run() -> None:

@@ -15,7 +15,7 @@ from itertools import count
 from typing import Any, Protocol, TypeVar
 from unittest.mock import patch
 
-from colonnade.manifests.checkpoint.reader import read_state
+from colonnade.manifests.checkpoint.reader import UNUSABLE, read_hint, read_state
 from colonnade.manifests.epochs.freed_slots import freed_slots
 from colonnade.manifests.errors import (
     ColonnadeError,
@@ -26,10 +26,10 @@ from colonnade.manifests.errors import (
 from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.model.entries import RowSetEntry
-from colonnade.manifests.object_names import epoch_number
+from colonnade.manifests.object_names import HINT, epoch_number
 from colonnade.manifests.state.snapshot import Snapshot, TableMap
 from colonnade.manifests.vacuum.copies import damaged_places
-from colonnade.manifests.vacuum.references import StateObjects
+from colonnade.manifests.vacuum.references import StateObjects, read_state_objects
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
 from colonnade.tableformat.compaction import execute
 from colonnade.tableformat.rowset.write_options import WriteOptions
@@ -78,6 +78,8 @@ class Counters:
     shared: int = 0
     reads: int = 0
     upgrades: int = 0
+    losses: int = 0
+    given_up: int = 0
 
     def add(self, world: World) -> None:
         """Count one run."""
@@ -89,6 +91,8 @@ class Counters:
         self.shared += world.oracle.shared
         self.reads += world.oracle.reads
         self.upgrades += any(each.operation == "upgrade" for each in world.oracle.epochs)
+        self.losses += world.losses
+        self.given_up += world.given_up
 
     def __add__(self, other: Counters) -> Counters:
         return Counters(
@@ -170,6 +174,8 @@ class World:
         self._seen: list[Snapshot] = []
         self.disk.clock = self.order.choice((self._clock, lambda: None))
         self.damaged = set[str]()
+        self.losses = self.given_up = 0
+        self._lost_floor = -1
         self.jobs: dict[str, tuple[Intent, WriteJob, Sequence[RowSetEntry]]] = {}
         self._rows = count()
         self._names = count()
@@ -253,6 +259,33 @@ class World:
         if self._jumps and self.order.random() < 0.1:
             store.off_ms = self._draw_off()
 
+    def lose(self) -> None:
+        """Note that the state at the floor was lost for good."""
+        self.losses += 1
+        self._lost_floor = self.oracle.floor
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the state at the floor is lost, or a later floor is not finished yet."""
+        return self._lost_floor >= self.oracle.stubbed
+
+    @property
+    def mended(self) -> int:
+        """How many losses are over. Damage that is seen during others is no mistake."""
+        return self.losses - self.is_lost
+
+    def sound_checkpoints(self) -> list[Snapshot]:
+        """The states of whole checkpoints above the floor that the hint leads to."""
+        found = read_hint(self.disk)
+        states: list[Snapshot] = []
+        for ref in (found[0], *found[1].earlier) if found else ():
+            with suppress(*UNUSABLE):
+                state = read_state(self.disk, ref)
+                read_state_objects(self.disk, state)
+                if ref.epoch > self.oracle.floor:
+                    states.append(state)
+        return states
+
     def new_ids(self, wanted: int) -> list[int]:
         """Ids of rows that never were."""
         return [next(self._rows) for _ in range(wanted)]
@@ -317,12 +350,14 @@ class World:
             assert isinstance(store, ProcessStore)
             self._pass_time(store)
             store.begin()
+            mended = self.mended
             [actor] = self.order.choices(actors, weights)
             try:
                 actor.act(database, self, self.order)
             except CorruptionError as error:
-                if self.oracle.floor and "missing" in error.message:
-                    continue  # A state from before the floor; readers tell it from a kept one.
+                if self.losses > mended or (self.oracle.floor and "missing" in error.message):
+                    # The state is lost, or from before the floor. Readers tell it from a kept one.
+                    continue
                 raise AssertionError(f"whole data was called damaged: {error}") from error
             except ColonnadeError:
                 continue
@@ -330,6 +365,8 @@ class World:
     def _check(self) -> None:
         """In good weather all is well: every epoch reads, and everybody gets on."""
         self.oracle.check_told()
+        if self.is_lost and not self._salvage():
+            return
         for name in [name for name in TABLES if name in self.oracle.states[-1]]:
             self._finish(name)
         database = self.open()
@@ -356,6 +393,26 @@ class World:
         report = database.verify(4, threads=1)
         assert report.is_sound, str(report)
         self._check_retention()
+
+    def _salvage(self) -> bool:
+        """Give up the lost state, if there is a whole checkpoint. Returns whether there is."""
+        if self._lost_floor == self.oracle.floor and not self.sound_checkpoints():
+            self.given_up += 1
+            return False
+        self._now += DAY_MS  # No lease lasts so long.
+        database = self.open()
+        try:
+            database.repair(give_up_lost_epochs=True)
+        except CorruptionError:
+            for tag in database.tags():
+                database.untag(tag)
+            for pin in database.pins():
+                database.unpin(pin)
+            database.repair(give_up_lost_epochs=True)
+        assert not self.is_lost
+        if self.order.random() < 0.5:
+            self.disk.delete(HINT)
+        return True
 
     def _check_repair(self, database: ArrowDatabase) -> None:
         """Check that verify names all damage and nothing else, and that one repair mends it."""

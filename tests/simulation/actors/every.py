@@ -12,6 +12,7 @@ from tests.simulation.actors.partitioner import Partitioner
 from tests.simulation.actors.reader import Reader
 from tests.simulation.actors.renumberer import Renumberer
 from tests.simulation.actors.repairer import Repairer
+from tests.simulation.actors.salvager import Salvager
 from tests.simulation.actors.streamer import Streamer
 from tests.simulation.actors.undropper import Undropper
 from tests.simulation.actors.upgrader import Upgrader
@@ -62,3 +63,17 @@ SHARING: tuple[Actor, ...] = (
     Vacuumer(1),
 )
 """Writers whose appends share epochs, and the work that may come between."""
+
+LOSING: tuple[Actor, ...] = (
+    Writer(),
+    Reader(3),
+    Keeper(),
+    Compactor(1),
+    Partitioner(0.5),
+    Undropper(0.5),
+    Driver(),
+    Repairer(0.5),
+    Vacuumer(2),
+    Salvager(),
+)
+"""Writers and vacuums of a database whose oldest state is lost now and then."""
