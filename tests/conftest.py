@@ -9,6 +9,7 @@ import pytest
 from hypothesis import settings
 from xdist.remote import Producer
 
+from tests.setup.azurite import Azurite
 from tests.setup.class_archive import java_options
 from tests.setup.gcs import FakeGcs
 from tests.setup.minio import Minio
@@ -41,5 +42,13 @@ def minio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Minio]:
 def gcs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FakeGcs]:
     """A server of this process with the API of Google Cloud Storage."""
     server = FakeGcs(tmp_path_factory.mktemp("gcs"))
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def azurite(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Azurite]:
+    """A server of this process with the API of Azure Blob Storage."""
+    server = Azurite(tmp_path_factory.mktemp("azurite"))
     yield server
     server.stop()

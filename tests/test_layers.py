@@ -11,7 +11,7 @@ LAYERS = ("manifests", "tableformat", "spark_ext", "colonnade")
 ALLOWED_HEAVY = {
     "manifests": {"numpy", "pydantic", "orjson", "fsspec", "google_crc32c", "pyroaring"}
     # The clients of buckets. Only the package of a store loads its client.
-    | {"botocore", "google", "requests", "urllib3"},
+    | {"azure", "botocore", "google", "requests", "urllib3"},
     "tableformat": {"numpy", "pydantic", "pyarrow", "pyroaring", "google_crc32c", "sqlglot"}
     | {"xxhash"},
     "spark_ext": {"orjson", "pyarrow", "pyspark"},

@@ -40,6 +40,10 @@ ELSEWHERE = {
         *("store.bucket.failure", "store.bucket.patience", "store.bucket.probe"),
         *("store.bucket.requests", "store.bucket.upload"),
     ),
+    "manifests/store/azure/test_store.py": (
+        *("store.azure.client", "store.azure.failures", "store.azure.requests"),
+        *("store.azure.settings", "store.azure.upload"),
+    ),
     "manifests/store/s3/test_store.py": ("store.bucket.place", "store.s3.requests"),
     "manifests/store/test_conformance.py": ("store.base", "store.memory"),
     "manifests/vacuum/test_run.py": ("model.named_objects",),

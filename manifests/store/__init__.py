@@ -39,6 +39,9 @@ _KINDS = {
     re.compile(r"gc?s://", re.IGNORECASE): _Kind(
         "gcs", "GcsStore", "GCS", "gcs", {"google": "google-auth", "requests": "requests"}
     ),
+    re.compile(r"(?:az|abfss?)://", re.IGNORECASE): _Kind(
+        "azure", "AzureStore", "Azure", "azure", {"azure": "azure-storage-blob and azure-identity"}
+    ),
 }
 
 __all__ = [
@@ -62,12 +65,13 @@ def open_store(
     """Open the store at a path or address; `create` says that the caller is going to write.
 
     A plain path or a `file:` URL means local disk. A `~` at the start of a plain path means the
-    home directory. `s3:`, `s3a:`, `gs:` and `gcs:` URLs mean a bucket, with the storage options of
-    s3fs and gcsfs. Any other URL is read through fsspec, which gets the storage options. The
-    options `cache`, `cache_bytes` and `cache_memory_bytes` are Colonnade's own, for every URL. With
-    `create`, the call makes the local folder, and it refuses a store that cannot be written safely
-    at once instead of at the first write. Without `create` it does no I/O on local disk or in a
-    bucket, so it also opens a path where nothing exists.
+    home directory. `s3:`, `s3a:`, `gs:` and `gcs:` URLs mean a bucket, and `az:`, `abfs:` and
+    `abfss:` URLs a container, with the storage options of s3fs, gcsfs and adlfs. Any other URL is
+    read through fsspec, which gets the storage options. The options `cache`, `cache_bytes` and
+    `cache_memory_bytes` are Colonnade's own, for every URL. With `create`, the call makes the local
+    folder, and it refuses a store that cannot be written safely at once instead of at the first
+    write. Without `create` it does no I/O on local disk or in a bucket, so it also opens a path
+    where nothing exists.
 
     Raises: InvalidInputError for a path, protocol or options that cannot work; NotFoundError for a
     relative path if the working directory was removed; StoreError.

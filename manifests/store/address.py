@@ -21,7 +21,7 @@ from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.store.path_text import local_path
 
 _AUTHORITY = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/@]*@)?")
-_CONTAINERS = frozenset(("abfs", "abfss", "wasb", "wasbs"))
+_CONTAINERS = frozenset(("az", "abfs", "abfss", "wasb", "wasbs"))
 """Schemes of Azure, in whose URLs `container@account` names a place and no user."""
 
 CACHE_OPTIONS = frozenset(("cache", "cache_bytes", "cache_memory_bytes"))

@@ -46,10 +46,11 @@ def go_program(module: str, version: str) -> Path:
 
 
 def run(
-    command: Sequence[str | Path], trouble: str, environment: Mapping[str, str] | None = None
+    command: Sequence[object], trouble: str, environment: Mapping[str, str] | None = None
 ) -> None:
     """Run a command. Raises: RuntimeError with the last line of its errors."""
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    words = [str(each) for each in command]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True)
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["no output"])[-1]
         raise RuntimeError(f"{trouble}: {last}")

@@ -23,8 +23,10 @@ from colonnade.manifests.errors import (
 from colonnade.manifests.model.codec import encode_epoch
 from colonnade.manifests.model.operations import CreateDatabase, Epoch
 from colonnade.manifests.store import PutOutcome, open_store
+from colonnade.manifests.store.azure.upload import PART as AZURE_PART
 from colonnade.manifests.store.bucket.store import BucketStore
 from colonnade.manifests.store.gcs.upload import PART as GCS_PART
+from tests.setup.azurite import Azurite
 from tests.setup.gcs_sessions import SessionProxy
 from tests.setup.http_proxy import (
     Fault,
@@ -84,6 +86,16 @@ KINDS = {
         part=GCS_PART,
         denied="permission denied; the credentials need storage.objects.create",
     ),
+    "azure": Kind(
+        server="azurite",
+        scheme="az",
+        proxy=Proxy,
+        at=Azurite.at,
+        times={"read_timeout": 1, "connection_timeout": 1},
+        commits_by="PUT",
+        part=AZURE_PART,
+        denied="permission denied; the credentials need the role Storage Blob Data Contributor",
+    ),
 }
 
 
@@ -119,7 +131,7 @@ def open_at(kind: Kind, server: Any, proxy: Proxy, bucket: str) -> Open:
     def opened(bucket: str = bucket, **options: Any) -> BucketStore:
         url = f"{kind.scheme}://{bucket}/{secrets.token_hex(4)}"
         given = {"patience": 20, **kind.times, **options}
-        store = open_store(url, server.options(**kind.at(proxy.url), **given))
+        store = open_store(url, {**server.options(), **kind.at(proxy.url), **given})
         assert isinstance(store, BucketStore)
         return store
 
@@ -301,7 +313,7 @@ def test_a_server_that_does_not_answer_is_an_error_soon(kind: Kind, server: Any)
         deaf.bind(("127.0.0.1", 0))
         deaf.listen(64)
         place = kind.at(f"http://127.0.0.1:{deaf.getsockname()[1]}")
-        options = server.options(**place, **kind.times, patience=1)
+        options = {**server.options(), **place, **kind.times, "patience": 1}
         store = open_store(f"{kind.scheme}://bucket/db", options)
         began = time.monotonic()
         with pytest.raises(ColonnadeError):
@@ -317,7 +329,7 @@ def test_a_server_that_does_not_answer_is_an_error_soon(kind: Kind, server: Any)
 
 
 def test_a_server_that_is_not_there_is_an_error_soon(kind: Kind, server: Any) -> None:
-    options = server.options(**kind.at("http://127.0.0.1:9"), patience=1)
+    options = {**server.options(), **kind.at("http://127.0.0.1:9"), "patience": 1}
     store = open_store(f"{kind.scheme}://bucket/db", options)
     began = time.monotonic()
     with pytest.raises(StoreError, match="cannot be reached; check"):

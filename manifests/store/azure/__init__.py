@@ -1,0 +1,13 @@
+"""A store in a container of Azure Blob Storage or Data Lake Storage.
+
+Needs azure-storage-blob and azure-identity, which the extra `colonnade[azure]` brings. `open_store`
+alone loads this package.
+
+Spec: docs/spec/store.md#azure
+"""
+
+from __future__ import annotations
+
+from colonnade.manifests.store.azure.store import AzureStore
+
+__all__ = ["AzureStore"]
