@@ -1,1 +1,6 @@
-"""Many entries as NumPy arrays and as bytes: bounds, entry blocks and entry segments. Pure."""
+"""Many entries as NumPy arrays and as bytes: bounds, entry blocks and entry segments. Pure.
+
+vectors.py  bounds.py  statistics_block.py  partitions.py    columns of numbers and bounds
+entry_block.py  entry_table.py                               many RowSets in memory
+entry_segment.py  segment_objects.py                         many RowSets as one stored object
+"""

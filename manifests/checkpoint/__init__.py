@@ -1,1 +1,9 @@
-"""A state as stored objects: a root, segments, and maps whose pages are read on demand."""
+"""A state as stored objects: a root, segments, and maps whose pages are read on demand.
+
+    root.py  writer.py  reader.py     a checkpoint as bytes, written, found and read
+    paged_map.py  stored_map.py       large maps in pages
+    stored_tables.py  stored_batches.py  loaded_pages.py  anchor_list.py    what is in such maps
+    stored_object.py                  one object, or the copy of an anchor's object
+
+Spec: docs/spec/checkpoint.md
+"""

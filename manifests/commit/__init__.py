@@ -1,1 +1,11 @@
-"""How a change gets its slot: what it conflicts with, how it is rebased, how it is sent."""
+"""How a change gets its slot: what it conflicts with, how it is rebased, how it is sent.
+
+    change.py                             a change that a writer wants to commit
+    conflicts.py  vacuum_conflicts.py     may it follow later epochs?
+    rebase/                               the change carried over later epochs
+    spill.py                              entries in segments, if an epoch would hold too many
+    turns.py  sharing.py  recent_epochs.py    the order of waiting writers, and epochs they share
+    sending.py                            the change on the way to its slot
+
+Spec: docs/spec/epoch-log.md#commit
+"""

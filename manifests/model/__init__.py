@@ -1,4 +1,12 @@
 """The values of the log: schemas, RowSet entries, operations, and their JSON.
 
+    schema.py  entries.py  statistics.py    columns, stored objects, bounds
+    operations.py  members.py               operations, epochs, and the changes of an epoch
+    named_objects.py                        the objects that operations name
+    codec.py                                the envelope of every JSON object
+    deletion_vector.py                      deleted rows as bytes
+    slot_blocks.py                          blocks of slots
+    bloom_columns.py  text_policy.py        what properties of a table mean
+
 All modules are pure, except that `deletion_vector` reads and writes the object of a vector.
 """

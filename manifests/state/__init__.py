@@ -1,1 +1,8 @@
-"""The state of a database after an epoch, and the fold that makes it from operations. Pure."""
+"""The state of a database after an epoch, and the fold that makes it from operations. Pure.
+
+snapshot.py  amendments.py     the state: tables, live RowSets, what came to them later
+fold.py                        a state and the next epoch make the next state
+columns_fold.py  rowsets_fold.py  kept_fold.py  features.py    parts of the fold
+refusal.py                     the error for an epoch that contradicts the state
+partition_layout.py  replaced_columns.py  rowset_ids.py        what parts of a state mean
+"""

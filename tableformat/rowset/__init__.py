@@ -1,1 +1,12 @@
-"""One RowSet: its blocks, indexes and footer as bytes, its reader and its writer."""
+"""One RowSet: its blocks, indexes and footer as bytes, its reader and its writer.
+
+    column.py             a column as blocks see it: its id, its type, the order of its values
+    block.py  encodings/  ipc_stream.py  block_statistics.py    rows of a column as bytes
+    sparse_index.py  bloom_filter.py  footer.py                 what is stored beside the blocks
+    source.py  column_segments.py  stored_block.py              where the bytes are
+    reader.py  filter_pruning.py  deleted.py  adapt.py          rows out
+    writer.py  output.py  sort.py  spill.py  write_options.py  task_writer.py    rows in
+    read_back.py          rewritten rows compared with their inputs
+
+Spec: docs/spec/rowset.md
+"""
