@@ -12,11 +12,15 @@ from typing import Any
 import orjson
 
 from colonnade.manifests.checkpoint.paged_map import Page, PagePlace, decode_page
-from colonnade.manifests.checkpoint.reader import UNUSABLE
+from colonnade.manifests.checkpoint.reader import UNUSABLE, state_of
+from colonnade.manifests.checkpoint.root import Root, decode_root, decode_root_value
+from colonnade.manifests.checkpoint.stored_object import read_checkpoint_object
 from colonnade.manifests.checkpoint.stored_tables import CheckpointTables, StoredTables
-from colonnade.manifests.model.codec import unseal
+from colonnade.manifests.model.codec import unseal, verify
+from colonnade.manifests.model.operations import Anchor
 from colonnade.manifests.model.schema import SchemaField, is_primitive
 from colonnade.manifests.state.snapshot import Snapshot, TableState
+from colonnade.manifests.store.base import ObjectStore
 
 _FIELD_KEYS = frozenset(SchemaField.model_fields)
 
@@ -75,6 +79,26 @@ class LoadedPages:
                 self._pages[place] = tuple(
                     stored.decode(key, _without_columns(value)) for key, value in found
                 )
+
+
+def read_plain_state(store: ObjectStore, anchor: Anchor) -> Snapshot:
+    """Return the state of an anchor, perhaps without columns and statistics of its tables.
+
+    For those who need the names of objects. Raises as `read_state`.
+    """
+
+    def decode(data: bytes, location: str) -> Root:
+        verify(data, anchor.check, location)
+        try:
+            value = orjson.loads(unseal(data, location))
+            tables = [_without_columns(each) for each in value.get("tables", ())]
+        except (ValueError, TypeError, AttributeError):
+            return decode_root(data, anchor.epoch, location)  # which explains what is wrong
+        return decode_root_value({**value, "tables": tables}, anchor.epoch, location)
+
+    return state_of(
+        store, anchor, read_checkpoint_object(store, anchor.root, anchor.check.length, decode)
+    )
 
 
 def _without_columns(value: Any) -> Any:

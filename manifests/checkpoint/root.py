@@ -201,7 +201,15 @@ def decode_root(data: bytes, epoch: int, name: str) -> Root:
 
     Raises CorruptionError; UnsupportedFormatError if a newer version wrote it.
     """
-    root = decode_model(Root, data, name)
+    return _checked(decode_model(Root, data, name), epoch, name)
+
+
+def decode_root_value(value: Any, epoch: int, name: str) -> Root:
+    """Read a root from parsed JSON whose checksum was compared. Raises as `decode_root`."""
+    return _checked(decode_value(Root, value, name), epoch, name)
+
+
+def _checked(root: Root, epoch: int, name: str) -> Root:
     if root.checkpoint != epoch:
         raise CorruptionError(f"{name} is the checkpoint of another epoch than {epoch}.")
     wrong = root.format_version != 3 and (

@@ -5,15 +5,16 @@ Spec: docs/spec/vacuum.md#floor
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 from colonnade.manifests.checkpoint.anchor_list import (
     describe_anchor_list,
     encode_anchor_list,
     read_live_anchors,
 )
-from colonnade.manifests.checkpoint.loaded_pages import LoadedPages
+from colonnade.manifests.checkpoint.loaded_pages import LoadedPages, read_plain_state
 from colonnade.manifests.checkpoint.paged_map import PagePlace
 from colonnade.manifests.checkpoint.reader import UNUSABLE, read_hint, read_state, state_of
 from colonnade.manifests.checkpoint.stored_batches import are_stored, check_batches
@@ -31,6 +32,9 @@ from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store.base import ObjectStore
 from colonnade.manifests.vacuum.freeing import free_slots, mark_blocks
 from colonnade.manifests.vacuum.references import StateObjects, name_the_same, read_state_objects
+
+_AT_ONCE = 64
+"""The anchors whose states are in memory at once."""
 
 
 def keep_states(
@@ -55,12 +59,12 @@ def keep_states(
     there = {anchor.epoch: anchor for anchor in known}
     anchors: list[Anchor] = []
     objects = StateObjects(log.store, loaded)
+    epochs = sorted({*kept, floor})
+    _add_states(log, [there[epoch] for epoch in epochs if epoch in there], objects)
     state = log.read_from_log(head.floor)
-    for epoch in sorted({*kept, floor}):
+    for epoch in epochs:
         anchor = there.get(epoch)
-        if anchor is not None:
-            objects.add(_read_state(log, anchor))
-        else:
+        if anchor is None:
             state = log.read_from_log(epoch, state)
             if store and floor:
                 anchor, state = write_anchor(log, state)
@@ -69,6 +73,15 @@ def keep_states(
             anchors.append(anchor)
             objects.add_root(anchor)
     return tuple(anchors), objects
+
+
+def _add_states(log: LogReader, anchors: Sequence[Anchor], objects: StateObjects) -> None:
+    """Add the objects of states that are stored. Reads the roots of some anchors side by side."""
+    for start in range(0, len(anchors), _AT_ONCE):
+        part = anchors[start : start + _AT_ONCE]
+        calls = [partial(_read_state, log, anchor, read_plain_state) for anchor in part]
+        for state in log.store.together(calls):
+            objects.add(state)
 
 
 def list_anchors(
@@ -190,9 +203,13 @@ def read_anchor(log: LogReader, anchor: Anchor) -> tuple[Snapshot, set[str]]:
     return state, read_state_objects(log.store, state) | {anchor.root}
 
 
-def _read_state(log: LogReader, anchor: Anchor) -> Snapshot:
+def _read_state(
+    log: LogReader,
+    anchor: Anchor,
+    read: Callable[[ObjectStore, Anchor], Snapshot] = read_state,
+) -> Snapshot:
     try:
-        return read_state(log.store, anchor)
+        return read(log.store, anchor)
     except NotFoundError as error:
         raise CorruptionError(f"{error.message} It is an anchor: part of the log.") from error
 

@@ -12,14 +12,19 @@ import pytest
 
 from colonnade.manifests.arrays.segment_objects import decode_segment_objects
 from colonnade.manifests.checkpoint import root, stored_tables
-from colonnade.manifests.checkpoint.loaded_pages import LoadedPages, _without_columns
+from colonnade.manifests.checkpoint.loaded_pages import (
+    LoadedPages,
+    _without_columns,
+    read_plain_state,
+)
 from colonnade.manifests.checkpoint.paged_map import PagePlace
-from colonnade.manifests.checkpoint.reader import read_entry_segment
+from colonnade.manifests.checkpoint.reader import read_entry_segment, read_state
 from colonnade.manifests.checkpoint.root import encode_table_record
 from colonnade.manifests.checkpoint.stored_tables import StoredTables
-from colonnade.manifests.errors import UnsupportedFormatError
+from colonnade.manifests.errors import ColonnadeError, CorruptionError, UnsupportedFormatError
 from colonnade.manifests.limits import Limits
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.codec import byte_check, seal, unseal
 from colonnade.manifests.model.operations import DropTable, SetComment
 from colonnade.manifests.model.schema import ArrayType, SchemaField, TableSchema
 from colonnade.manifests.object_names import checkpoint_name
@@ -30,6 +35,7 @@ from tests.faults import FaultyStore
 from tests.log_samples import append, change, database, entry, make_log, table
 from tests.manifests.checkpoint.test_stored_tables import SMALL, with_tables
 from tests.manifests.vacuum.test_references import some_operations
+from tests.manifests.vacuum.world import World
 
 
 def without(table: TableState) -> TableState:
@@ -197,3 +203,43 @@ def check_consecutive(log: Log, state: Snapshot) -> None:
     assert [*found.live(((second, second),), {})] == [
         name for at, name in enumerate(found.objects) if at != 1
     ]
+
+
+def test_a_state_that_is_read_for_the_names_of_its_objects_lacks_columns_alone() -> None:
+    world = World(4)
+    for _ in range(6):
+        world.append()
+    world.vacuum()
+    anchor = world.log.read_head().anchors[-1]
+    whole, plain = read_state(world.store, anchor), read_plain_state(world.store, anchor)
+    assert by_id(plain.tables.values()) == by_id(whole.tables.values())
+    assert replace(plain, tables=whole.tables) == whole
+    assert not any(each.schema.fields for each in plain.tables.values())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "error"),
+    [
+        (b'"type":"long"', b'"type":"cube"', UnsupportedFormatError),
+        (b'"name":"id"', b'"size":"id"', UnsupportedFormatError),
+        (b'"tables":[', b'"tables":[1,', CorruptionError),
+        (b'"floor":', b'"cubes":', UnsupportedFormatError),
+    ],
+)
+def test_what_is_unknown_or_wrong_in_a_stored_state_is_refused(
+    old: bytes, new: bytes, error: type[ColonnadeError]
+) -> None:
+    world = World(4)
+    world.append()
+    world.append()
+    world.vacuum()
+    anchor = world.log.read_head().anchors[-1]
+    name = checkpoint_name(anchor.root)
+    body = unseal(world.store.get(name), name)
+    assert old in body
+    data = seal(body.replace(old, new, 1))
+    world.store.put(name, data, sync=True)
+    changed = anchor.model_copy(update={"check": byte_check(data)})
+    for read in (read_state, read_plain_state):
+        with pytest.raises(error):
+            read(world.store, changed)

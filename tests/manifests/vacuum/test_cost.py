@@ -34,6 +34,12 @@ def test_many_tags_that_a_floor_passes_cost_one_pass_over_the_log() -> None:
     again = reads(world)
     assert again.total() <= 3 * TAGS
     assert world.vacuum().epoch is None
+    far = FarStore(world.store)
+    with far.counted() as cost:
+        assert world.vacuum(store=far).epoch is None
+    # The roots of all anchors are read side by side.
+    assert cost.requests >= 2 * TAGS
+    assert cost.rounds <= TAGS // 4
 
 
 def litter(world: World, count: int) -> list[str]:
