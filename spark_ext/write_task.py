@@ -59,6 +59,7 @@ def _options_json(options: WriteOptions, columns: int, held_bytes: int) -> dict[
         "held_bytes": held_bytes,
         "block_bytes": options.block_bytes,
         "packed_bytes": options.packed_limit(columns),
+        "one_object": options.one_object,
         "inline_bytes": options.inline_bytes,
         "sync": options.sync,
         "indexed_columns": sorted(options.indexed_columns),

@@ -38,6 +38,7 @@ from tests.spark_ext.java.write_tool import (
     WriteTool,
     blocks,
     by_python,
+    stated,
 )
 from tests.strategies import make_batch
 
@@ -166,7 +167,7 @@ def test_two_writers_and_two_readers_agree(
     for deleted in DELETED.values():
         left = [row for at, row in enumerate(expected) if at not in set(deleted)]
         for by, (entry,) in entries.items():
-            assert entry.place == place
+            assert entry.place == stated(place)
             for reader, found in read_both(tool, urls[by], schema, entry, deleted).items():
                 assert found == left, f"written by {by}, read by {reader}"
 

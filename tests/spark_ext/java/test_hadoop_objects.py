@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from colonnade.tableformat.write.settings import WriteSettings
-from tests.spark_ext.java.write_tool import PLACES, WriteTool, one_column, read
+from tests.spark_ext.java.write_tool import PLACES, WriteTool, one_column, read, stated
 from tests.strategies import identical
 
 HADOOP = {"fs.shelf.impl": "ShelfFileSystem", "fs.lossy.impl": "LossyFileSystem"}
@@ -29,13 +29,25 @@ def test_objects_that_are_written_through_hadoop_have_the_bytes_of_their_entry(
     folder = next(folders)
     options = {"block_rows": 999, "sync": sync, **PLACES[place]}
     (entry,) = writer.write(f"shelf://{folder}", schema, rows, options=options, hadoop=HADOOP)
-    assert entry.place == place
+    assert entry.place == stated(place)
     assert identical(read(folder, schema, [entry]), rows)
     if place != "inline":
         assert sum(path.stat().st_size for path in files(folder)) == entry.bytes
 
 
-@pytest.mark.parametrize("place", ["packed", "directory"])
+def test_a_rowset_of_any_size_is_one_object_behind_hadoop(
+    writer: WriteTool, folders: Iterator[Path]
+) -> None:
+    schema, rows = one_column(TEXTS)
+    folder = next(folders)
+    options = {"block_rows": 999, "inline_bytes": 0, "packed_bytes": 100}
+    (entry,) = writer.write(f"shelf://{folder}", schema, rows, options=options, hadoop=HADOOP)
+    assert entry.place == "packed"
+    assert len(files(folder)) == 1
+    assert identical(read(folder, schema, [entry]), rows)
+
+
+@pytest.mark.parametrize("place", ["packed", "directory", "one object"])
 def test_an_object_whose_bytes_did_not_all_arrive_fails_the_task_and_is_removed(
     writer: WriteTool, folders: Iterator[Path], place: str
 ) -> None:
@@ -47,7 +59,7 @@ def test_an_object_whose_bytes_did_not_all_arrive_fails_the_task_and_is_removed(
     assert not files(folder)
 
 
-@pytest.mark.parametrize("place", ["packed", "directory"])
+@pytest.mark.parametrize("place", ["packed", "directory", "one object"])
 def test_a_task_that_gives_up_removes_finished_and_unfinished_objects(
     writer: WriteTool, folders: Iterator[Path], place: str
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +23,7 @@ from tests.spark_ext.java.write_tool import (
     WriteTool,
     one_column,
     read,
+    stated,
 )
 from tests.strategies import identical
 
@@ -35,7 +37,7 @@ def test_entry_bytes_are_what_the_store_holds(
     options = {"block_rows": 999, **PLACES[place]}
     (entry,) = writer.write(url, schema, rows, options=options)
     objects = [path for path in url.rglob("*") if path.is_file()]
-    assert entry.place == place
+    assert entry.place == stated(place)
     assert not [path for path in objects if path.name.startswith(".")]
     if place == "inline":
         assert not objects
@@ -119,7 +121,31 @@ def test_an_entry_says_that_its_objects_were_not_synced(
     assert not entry.unsynced
 
 
-@pytest.mark.parametrize("place", ["packed", "directory"])
+def test_blocks_that_waited_on_disk_become_the_same_object(
+    writer: WriteTool, folders: Iterator[Path]
+) -> None:
+    noise = np.random.default_rng(5)
+    rows = pa.record_batch(
+        {
+            "n": pa.array(noise.integers(0, 2**40, 5000)),
+            "t": pa.array([f"text {i}" for i in range(5000)]),
+            "s": pa.array([{"a": i, "b": [i] * (i % 3)} for i in range(5000)]),
+        }
+    )
+    schema = assign_ids(schema_from_arrow(rows.schema), 1)[0]
+    found = []
+    for packed_bytes in (0, 30_000, 2**30):
+        url = next(folders)
+        options: dict[str, Any] = {"block_rows": 900, "bloom_columns": frozenset({1, 2})}
+        options |= {**PLACES["one object"], "packed_bytes": packed_bytes}
+        (entry,) = writer.write(url, schema, rows, options=options)
+        [path] = [path for path in url.rglob("*") if path.is_file()]
+        found.append((entry.model_copy(update={"object": ""}), path.read_bytes()))
+        assert identical(read(url, schema, (entry,)), rows)
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize("place", ["packed", "directory", "one object"])
 def test_an_aborted_task_leaves_nothing(
     writer: WriteTool, folders: Iterator[Path], place: str
 ) -> None:
@@ -152,6 +178,30 @@ def test_a_disk_that_is_full_is_said_and_left_as_it_was(
             )
             inside = Path(f"/proc/{limited.pid}/root{url}")
             assert [path.name for path in inside.rglob("*")] == ["t"]
+
+
+@pytest.mark.skipif(
+    subprocess.run(["unshare", "-rm", "true"], capture_output=True).returncode != 0,
+    reason="needs a mount namespace of its own",
+)
+def test_a_full_folder_for_blocks_that_wait_is_named_and_nothing_is_left(
+    class_path: str, tmp_path: Path, folders: Iterator[Path]
+) -> None:
+    schema, rows = one_column(pa.array(np.random.default_rng(0).integers(0, 2**62, 50_000)))
+    url, small = next(folders), next(folders)
+    small_disk = 'mount -t tmpfs -o size=100k tmpfs "$0" && exec "$@"'
+    before = ["unshare", "-rm", "sh", "-c", small_disk, str(small)]
+    java = f"-Djava.io.tmpdir={small} -DZstdTempFolder={tmp_path}"  # the library needs room, too
+    before += ["env", f"JAVA_TOOL_OPTIONS={java}"]
+    with WriteTool(class_path, tmp_path, before) as limited:
+        error = limited.error(url, schema, rows, options=PLACES["one object"])
+        assert error == (
+            "[COLONNADE_STORE] The blocks of a large RowSet could not be kept in the folder"
+            f" {small}: the disk is full; free some space and run this again. Another folder can be"
+            " named in spark.local.dir."
+        )
+        assert not list(Path(f"/proc/{limited.pid}/root{small}").iterdir())
+    assert not [path for path in url.rglob("*") if path.is_file()]
 
 
 def test_a_folder_that_is_a_link_is_not_written_through(

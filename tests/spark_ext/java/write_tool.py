@@ -42,8 +42,14 @@ PREFIX = "t/"
 PLACES = {
     "inline": {"inline_bytes": 2**20},
     "packed": {"inline_bytes": 0},
-    "directory": {"inline_bytes": 0, "packed_bytes": 0},
+    "directory": {"inline_bytes": 0, "packed_bytes": 0, "one_object": False},
+    "one object": {"inline_bytes": 0, "packed_bytes": 0, "one_object": True},
 }
+
+
+def stated(place: str) -> str:
+    """The place that the log states for one of `PLACES`."""
+    return "packed" if place == "one object" else place
 
 
 class WriteTool(JsonProcess):

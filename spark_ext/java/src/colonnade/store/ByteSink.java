@@ -26,6 +26,12 @@ public interface ByteSink {
   }
 
   /**
+   * Returns whether many small objects cost about as much as a large one. Where they cost more, a
+   * RowSet of any size is one object.
+   */
+  boolean filesAreCheap();
+
+  /**
    * Begins a new object, which is durable once it is closed if {@code sync}.
    *
    * @throws IOException with a sentence that names the object, if it exists or cannot be written

@@ -21,6 +21,11 @@ final class HadoopSink implements ByteSink {
   }
 
   @Override
+  public boolean filesAreCheap() {
+    return false;
+  }
+
+  @Override
   public ObjectOutput create(String name, boolean sync) throws IOException {
     ObjectNameCheck.check(name);
     FileSystem system = files.system();

@@ -45,6 +45,11 @@ final class LocalSink implements ByteSink {
   }
 
   @Override
+  public boolean filesAreCheap() {
+    return true;
+  }
+
+  @Override
   public ObjectOutput create(String name, boolean sync) throws IOException {
     Path path = path(name);
     try {

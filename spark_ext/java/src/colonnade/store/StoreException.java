@@ -69,6 +69,14 @@ public final class StoreException {
         cause);
   }
 
+  /** Creates the error for a folder of local files that cannot keep the blocks of a RowSet. */
+  static IOException notSpilled(String folder, IOException cause) {
+    return new IOException(
+        "[COLONNADE_STORE] The blocks of a large RowSet could not be kept in the folder " + folder
+            + ": " + reason(cause) + ". Another folder can be named in spark.local.dir.",
+        cause);
+  }
+
   private static String reason(IOException cause) {
     if (cause instanceof AccessDeniedException) {
       return "permission denied; check the owner and mode of the file and its folders";

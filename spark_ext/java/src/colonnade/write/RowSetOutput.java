@@ -9,6 +9,7 @@ import colonnade.format.Statistics;
 import colonnade.format.TableField;
 import colonnade.store.ByteSink;
 import colonnade.store.ObjectOutput;
+import colonnade.store.Spill;
 import colonnade.write.staged.BlockEncoder;
 import colonnade.write.staged.EncodedBlock;
 import colonnade.write.staged.Staged;
@@ -25,14 +26,16 @@ import java.util.stream.Stream;
 /**
  * One RowSet that is being written. Readers do not see it before the commit.
  *
- * <p>Encoded blocks stay in memory until they are too large for a packed RowSet. From then on,
- * every column has a file of its own. If the RowSet is small at the end, in total or in each of its
- * many columns, it becomes one object or is stored inline in the log. Spec:
+ * <p>Encoded blocks stay in memory until they are too large for a packed RowSet. A RowSet that is
+ * small at the end, in total or in each of its many columns, becomes one object or is stored inline
+ * in the log. For a larger RowSet the store decides. Where files are cheap, every column has a file
+ * of its own. Elsewhere the RowSet becomes one object, too, and its blocks wait on local disk until
+ * the last one has come. The blocks of very many columns also wait there. Spec:
  * docs/spec/rowset.md#places
  */
 final class RowSetOutput {
   /**
-   * The most files that one RowSet keeps open. A RowSet with more columns stays in memory instead.
+   * The most files that one RowSet keeps open. A RowSet with more columns waits on local disk.
    */
   private static final int MOST_OPEN_FILES = 256;
 
@@ -45,7 +48,9 @@ final class RowSetOutput {
   private final List<String> written = new ArrayList<>();
   private final CutsBuilder cuts;
   private final long packedLimit;
-  private boolean inFiles;
+  private final boolean oneObject;
+  private boolean large;
+  private Spill spill;
   private long byteCount;
 
   /** One column: its blocks so far, and the location of their bytes and of their Bloom filters. */
@@ -55,6 +60,8 @@ final class RowSetOutput {
     final List<BlockEntry> blocks = new ArrayList<>();
     final List<byte[]> waiting = new ArrayList<>();
     final List<byte[]> filters = new ArrayList<>();
+    final List<Spill.Piece> spilled = new ArrayList<>();
+    final List<Spill.Piece> spilledFilters = new ArrayList<>();
     ObjectOutput file;
     ObjectOutput indexFile;
 
@@ -89,6 +96,8 @@ final class RowSetOutput {
     this.encoder = encoder;
     this.cuts = new CutsBuilder(options.blockRows());
     this.packedLimit = options.packedBytes();
+    this.oneObject =
+        options.oneObject() == null ? !sink.filesAreCheap() : options.oneObject();
     for (TableField column : job.columns()) {
       parts.add(new Part(column, options.bloomColumns().contains(column.id())));
     }
@@ -139,33 +148,72 @@ final class RowSetOutput {
   private void append(Part part, byte[] data) throws IOException {
     part.waiting.add(data);
     byteCount += data.length;
-    if (!inFiles) {
-      if (byteCount <= packedLimit || parts.size() > MOST_OPEN_FILES) {
-        return;
-      }
-      inFiles = true;
+    if (large) {
+      move(part);
+    } else if (byteCount > packedLimit) {
+      large = true;
       for (Part each : parts) {
-        flush(each);
+        move(each);
       }
     }
-    flush(part);
   }
 
+  /** Moves the blocks and filters of a column out of memory. */
+  private void move(Part part) throws IOException {
+    if (!oneObject && parts.size() <= MOST_OPEN_FILES) {
+      flush(part);
+      return;
+    }
+    if (spill == null) {
+      spill = Spill.create();
+    }
+    for (byte[] data : part.waiting) {
+      part.spilled.add(spill.add(data));
+    }
+    part.waiting.clear();
+    for (byte[] filter : part.filters) {
+      part.spilledFilters.add(spill.add(filter));
+    }
+    part.filters.clear();
+  }
+
+  /** Writes the blocks and filters of a column to its own files. */
   private void flush(Part part) throws IOException {
-    if (part.waiting.isEmpty()) {
+    if (part.waiting.isEmpty() && part.spilled.isEmpty()) {
       return;
     }
     if (part.file == null) {
       part.file = create(names.columnSegment(part.column.id()));
     }
-    for (byte[] data : part.waiting) {
-      part.file.write(data);
-    }
+    copyBlocks(part, part.file::write);
     part.waiting.clear();
-    for (byte[] filter : part.filters) {
-      indexFile(part).write(filter);
-    }
+    part.spilled.clear();
+    copyFilters(part, filter -> indexFile(part).write(filter));
     part.filters.clear();
+    part.spilledFilters.clear();
+  }
+
+  /** Takes bytes. */
+  private interface Target {
+    void write(byte[] data) throws IOException;
+  }
+
+  private void copyBlocks(Part part, Target target) throws IOException {
+    copy(part.spilled, part.waiting, target);
+  }
+
+  private void copyFilters(Part part, Target target) throws IOException {
+    copy(part.spilledFilters, part.filters, target);
+  }
+
+  private void copy(List<Spill.Piece> spilled, List<byte[]> waiting, Target target)
+      throws IOException {
+    for (Spill.Piece piece : spilled) {
+      target.write(spill.read(piece));
+    }
+    for (byte[] data : waiting) {
+      target.write(data);
+    }
   }
 
   private ObjectOutput indexFile(Part part) throws IOException {
@@ -181,27 +229,25 @@ final class RowSetOutput {
     return output;
   }
 
-  private void put(String name, byte[]... pieces) throws IOException {
-    try (ObjectOutput output = create(name)) {
-      for (byte[] data : pieces) {
-        output.write(data);
-      }
-    }
-  }
-
   /** Returns the number of bytes of blocks that are held in memory. */
   long waitingBytes() {
-    return inFiles ? 0 : byteCount;
+    return large ? 0 : byteCount;
   }
 
   /**
    * Writes everything that is not written yet, and releases the blocks. Requires: at least one cut.
    */
   RowSetEntry finish() throws IOException {
-    boolean large = inFiles || byteCount > packedLimit;
-    RowSetEntry entry = large ? finishDirectory() : finishString();
+    RowSetEntry entry = large && !oneObject ? finishDirectory() : finishString();
     parts.clear();
+    closeSpill();
     return entry;
+  }
+
+  private void closeSpill() {
+    if (spill != null) {
+      spill.close();
+    }
   }
 
   private RowSetEntry finishDirectory() throws IOException {
@@ -223,7 +269,9 @@ final class RowSetOutput {
       sink.closeAll(files);
     }
     byte[] footer = new Footer(rows(), cuts.build(), segments).encode();
-    put(names.footer(), footer);
+    try (ObjectOutput output = create(names.footer())) {
+      output.write(footer);
+    }
     return entry("directory", footer, bytes + footer.length, null);
   }
 
@@ -246,20 +294,36 @@ final class RowSetOutput {
       }
     }
     byte[] footer = new Footer(rows(), cuts.build(), segments).encode();
-    List<byte[]> pieces = new ArrayList<>();
-    parts.forEach(part -> pieces.addAll(part.waiting));
-    parts.forEach(part -> pieces.addAll(part.filters));
-    pieces.addAll(indexes);
-    pieces.add(footer);
+    indexes.add(footer);
     long size = indexOffset + footer.length;
     if (size <= options.inlineBytes()) {
       ByteArrayOutputStream whole = new ByteArrayOutputStream((int) size);
-      pieces.forEach(whole::writeBytes);
+      copyAll(indexes, whole::writeBytes);
       String data = Base64.getEncoder().encodeToString(whole.toByteArray());
       return entry("inline", footer, size, data);
     }
-    put(names.packed(), pieces.toArray(byte[][]::new));
+    ObjectOutput output = create(names.packed());
+    try {
+      copyAll(indexes, output::write);
+      output.close();
+    } catch (IOException | RuntimeException error) {
+      output.abort();
+      throw error;
+    }
     return entry("packed", footer, size, null);
+  }
+
+  /** Copies all blocks, then all filters, each column after column, and then the end. */
+  private void copyAll(List<byte[]> end, Target target) throws IOException {
+    for (Part part : parts) {
+      copyBlocks(part, target);
+    }
+    for (Part part : parts) {
+      copyFilters(part, target);
+    }
+    for (byte[] data : end) {
+      target.write(data);
+    }
   }
 
   private byte[] index(Part part) {
@@ -301,6 +365,7 @@ final class RowSetOutput {
       part.waiting.clear();
       part.filters.clear();
     }
+    closeSpill();
     for (String name : written) {
       remove(() -> sink.delete(name));
     }

@@ -14,7 +14,9 @@ import java.util.Set;
  * @param cutBytes the staged size at which wide rows are cut earlier
  * @param heldBytes the most bytes that the open writers of several partitions may hold
  * @param blockBytes the most bytes of a decoded block of more than one row
- * @param packedBytes the most stored bytes of a RowSet that is one object
+ * @param packedBytes the most stored bytes that wait in memory for the end of their RowSet
+ * @param oneObject whether a larger RowSet is one object or a directory; null leaves that to the
+ *     store
  * @param inlineBytes the most stored bytes of a RowSet that is stored in the log
  * @param sync whether objects must be synced to disk before the commit
  * @param indexedColumns the ids of the columns whose statistics the log keeps
@@ -28,6 +30,7 @@ record WriteOptions(
     long heldBytes,
     long blockBytes,
     long packedBytes,
+    Boolean oneObject,
     long inlineBytes,
     boolean sync,
     Set<Integer> indexedColumns,
@@ -41,6 +44,7 @@ record WriteOptions(
         options.get("held_bytes").longValue(),
         options.get("block_bytes").longValue(),
         options.get("packed_bytes").longValue(),
+        options.get("one_object").isNull() ? null : options.get("one_object").booleanValue(),
         options.get("inline_bytes").longValue(),
         options.get("sync").booleanValue(),
         ids(options.get("indexed_columns")),
