@@ -17,7 +17,7 @@ from colonnade.spark_ext.settings import STORAGE
 
 PREFIX = "fs.s3a."
 UNREADABLE = "colonnade.credentials.unreadable"
-"""The setting by which the JVM says why it could not read Hadoop's credential files."""
+"""The setting that holds the reason why the JVM could not read Hadoop's credential files."""
 
 _PROVIDERS = f"{PREFIX}aws.credentials.provider"
 _ROLE = "assumed.role."

@@ -26,7 +26,7 @@ class UpgradeResult:
 
     `epoch` is None in a dry run, and if no feature is missing. Versions of Colonnade that do not
     know one of the features refuse the database from that epoch on. Slots up to `kept_slots` are
-    never freed: the stub of each stays for ever. It is 0 if the upgrade leaves slots as they are.
+    never freed: the stub of each stays for ever. It is 0 if the upgrade frees no further slots.
     """
 
     dry_run: bool
@@ -52,13 +52,13 @@ class UpgradeResult:
 def upgrade(log: Log, *, dry_run: bool = False, slot_block: int = SLOT_BLOCK) -> UpgradeResult:
     """Enable the features that new databases have and this one lacks. Moves and rewrites nothing.
 
-    Safe beside readers, writers and vacuums of this version. Those of versions that do not know the
-    features refuse the database at their next look. There is no way back. `slot_block` is the
+    Safe beside readers, writers and vacuums of this version. Versions that do not know the features
+    refuse the database at their next look. An upgrade cannot be undone. `slot_block` is the
     number of slots that vacuum frees together. Cost: as a commit.
 
-    Raises InvalidInputError if the store is read-only; NotFoundError if there is no database;
-    ConflictError if other upgrades and other writers win ten times; CommitUnknownError: call it
-    again, which does nothing if the first call has succeeded; StoreError.
+    Raises InvalidInputError for a read-only store, NotFoundError for an absent database, and
+    ConflictError if concurrent upgrades and writers win ten times. After CommitUnknownError, call
+    it again: the second call does nothing if the first one has succeeded. Raises StoreError.
     """
     if not dry_run:
         log.store.require_writable()

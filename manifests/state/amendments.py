@@ -73,7 +73,7 @@ class Amendments:
 
 
 UNAMENDED = Amendments()
-"""The amendments of a RowSet in which nothing has changed since it was written."""
+"""The amendments of a RowSet that has not changed since it was written."""
 
 
 @dataclass(frozen=True, slots=True)

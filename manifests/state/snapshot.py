@@ -32,7 +32,7 @@ from colonnade.manifests.state.amendments import UNAMENDED, Amendments, LaterAme
 class LiveRowSet:
     """One live RowSet of a table: its id, the epoch that added it, and what came to it since.
 
-    `entry` describes the RowSet as it was written, without `replacements`. Only its statistics are
+    `entry` describes the RowSet as its writer wrote it, without `replacements`. Only its statistics are
     those of the current values. Everything that changes in a RowSet later is in `amendments`. The
     constructor requires them, so that no code forgets them. JSON may leave empty amendments out.
     """
@@ -91,7 +91,7 @@ class LiveRowSet:
 def as_written(entry: RowSetEntry, number: int = 0) -> LiveRowSet:
     """Return a RowSet that was just written, and that no epoch has added yet.
 
-    `number` stands for its id. Requires an entry without replacements.
+    `number` is used as its id. Requires an entry without replacements.
     """
     return LiveRowSet(number, 0, entry, UNAMENDED)
 
@@ -276,7 +276,7 @@ class Snapshot:
 
     @property
     def blocks(self) -> SlotBlocks | None:
-        """The blocks in which slots of the log are freed; None if slots are never freed."""
+        """The blocks of slots that vacuum frees; None if slots are never freed."""
         if self.slot_block is None:
             return None
         return SlotBlocks(self.database, self.slot_block, self.slot_start)

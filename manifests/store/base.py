@@ -150,7 +150,7 @@ class Turn:
         return False
 
     def await_notes(self, count: int) -> None:
-        """Wait a few milliseconds at most for so many notes. Never raises."""
+        """Wait for `count` notes, at most a few milliseconds. Never raises."""
 
     def collect(self) -> bytes:
         """Take the notes that writers have left, in any order.
@@ -276,7 +276,7 @@ class ObjectStore(abc.ABC):
         return cast(T, first), cast(S, second)
 
     def later(self, work: Callable[[], None]) -> None:
-        """Do work for which no caller waits: at once if `parallel` is 1, else in a thread.
+        """Do work that no caller waits for: at once if `parallel` is 1, else in a thread.
 
         The process ends only after such work. Requires that `work` does not raise.
         """

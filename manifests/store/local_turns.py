@@ -34,7 +34,7 @@ _TRY_S = 0.001
 """The mean interval between two tries of a lock, in seconds."""
 
 _NOTED_TRY_S = 0.003
-"""The same for a writer that has left a note, because the writer with the turn may take it."""
+"""The mean interval of a writer that has left a note, which the writer with the turn may take."""
 
 _COUNT_S, _COUNTS = 0.0005, 6
 """The interval at which the writer with the turn counts notes, and how often it does so."""

@@ -1,6 +1,6 @@
 """How a new object is sent to Azure.
 
-Blocks without a list that names them are no object. Those of a killed writer end by themselves
+Blocks become an object by a list that names them. Azure removes the blocks of a killed writer
 after a week.
 
 Spec: docs/spec/store.md#azure

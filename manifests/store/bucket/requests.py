@@ -14,7 +14,7 @@ from colonnade.manifests.store.bucket.patience import Patience
 from colonnade.manifests.store.bucket.upload import Upload
 
 CheckSize = Callable[[int], None]
-"""Raises an error for an object of so many bytes that must not be read."""
+"""Takes the size of an object in bytes. Raises an error if it is too large to be read."""
 
 
 class Head(NamedTuple):
@@ -75,7 +75,7 @@ class BucketRequests(abc.ABC):
 
     @abc.abstractmethod
     def remove(self, key: str) -> None:
-        """Remove an object. An absent one is no failure."""
+        """Remove an object. Accepts an absent one."""
 
     @abc.abstractmethod
     def remove_batch(self, keys: Sequence[str]) -> Mapping[str, Kept]:

@@ -145,7 +145,7 @@ class GcsUpload(Upload):
 
 
 def _described(key: str, token: str | None) -> dict[str, Any]:
-    # What everyone may read is kept by caches for an hour, unless the object says otherwise.
+    # Caches keep a public object for an hour, unless the object says otherwise.
     mark = {} if token is None else {"metadata": {MARK: token}}
     return {"name": key, "cacheControl": "no-store", **mark}
 
