@@ -32,9 +32,9 @@ from colonnade.manifests.state.amendments import UNAMENDED, Amendments, LaterAme
 class LiveRowSet:
     """One live RowSet of a table: its id, the epoch that added it, and what came to it since.
 
-    `entry` describes the RowSet as its writer wrote it, without `replacements`. Only its statistics are
-    those of the current values. Everything that changes in a RowSet later is in `amendments`. The
-    constructor requires them, so that no code forgets them. JSON may leave empty amendments out.
+    `entry` describes the RowSet as its writer wrote it, without `replacements`. Only its statistics
+    are those of the current values. Everything that changes in a RowSet later is in `amendments`.
+    The constructor requires them, so that no code forgets them. JSON may omit empty amendments.
     """
 
     id: int

@@ -250,9 +250,9 @@ def test_every_statement_that_takes_rows_replaces_text(table: ArrowTable) -> Non
 
 
 def test_the_property_is_checked_and_decides_from_then_on(table: ArrowTable) -> None:
-    with pytest.raises(InvalidInputError, match="'invalid-text' is one of .*, not 'Replace'"):
+    with pytest.raises(InvalidInputError, match="'invalid-text' must be .*, not 'Replace'"):
         table.alter(AlterProperties(set={"invalid-text": "Replace"}))
-    with pytest.raises(InvalidInputError, match="'invalid-text' is one of"):
+    with pytest.raises(InvalidInputError, match="'invalid-text' must be"):
         colonnade.create(Path(f"{table.path}-2"), table.schema, properties={"invalid-text": ""})
     table.alter(AlterProperties(set={"invalid-text": "refuse"}))
     before = table.epoch
