@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from colonnade.manifests.errors import (
@@ -20,7 +21,8 @@ from colonnade.manifests.errors import (
 from colonnade.manifests.log.dropping import drop_database as drop
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import Snapshot
-from colonnade.manifests.store import LocalStore, is_url, open_store
+from colonnade.manifests.store import LocalStore, ObjectStore, StoreAddress, is_url, open_store
+from colonnade.manifests.store.bucket.store import BucketStore
 from colonnade.spark_ext.options import storage_of
 from colonnade.spark_ext.planner.partitions import layout_texts
 from colonnade.spark_ext.planner.snapshots import SNAPSHOTS
@@ -58,15 +60,16 @@ def names_url(args: Args) -> dict[str, Any]:
 
 def list_databases(args: Args) -> dict[str, Any]:
     """List the databases in the folder `warehouse`, sorted; none if the folder is missing."""
-    root = _local_folder(args["warehouse"])
-    names = os.listdir(root) if os.path.isdir(root) else []
-    folders = (name for name in names if os.path.isdir(f"{root}/{name}"))
-    return {"databases": sorted(name for name in folders if _is_database(f"{root}/{name}"))}
+    store = open_store(place(args["warehouse"]))
+    names = sorted(_folders(store))
+    calls = [partial(_is_database, store.address / name) for name in names]
+    found = zip(names, store.together(calls), strict=True)
+    return {"databases": [name for name, is_database in found if is_database]}
 
 
 def database_exists(args: Args) -> dict[str, Any]:
     """Say whether `path` is a database of several tables."""
-    return {"exists": _is_database(args["path"])}
+    return {"exists": _is_database(place(args["path"]))}
 
 
 def create_database(args: Args) -> dict[str, Any]:
@@ -82,9 +85,9 @@ def drop_database(args: Args) -> dict[str, Any]:
 
     The reply's `dropped` is false if the database stays because it has tables.
     """
-    folder = _local_folder(args["path"])
+    store = open_store(place(args["path"]))
     TRANSACTIONS.refuse(args["path"], "dropped")
-    return {"dropped": drop(Log(open_store(folder)), cascade=args["cascade"])}
+    return {"dropped": drop(Log(store), cascade=args["cascade"])}
 
 
 def list_tables(args: Args) -> dict[str, Any]:
@@ -208,28 +211,31 @@ def _state(location: Location) -> Snapshot:
     return _head(location) if transaction is None else transaction.snapshot
 
 
-def _is_database(path: str) -> bool:
-    """Whether `path` itself is a database of several tables, or a damaged database.
+def _is_database(address: StoreAddress) -> bool:
+    """Whether the place itself is a database of several tables, or a damaged database.
 
     A damaged database is listed, so that users can see and drop it.
     """
-    if os.path.basename(path).startswith("_"):
+    if os.path.basename(address.url).startswith("_"):
         return False
     try:
-        location = locate(place(path))
+        location = locate(address)
         return location.exists and location.table is None and not _head(location).lone_table
-    except NotFoundError:
-        return False  # It is being dropped; creating it again finishes the drop.
+    except (NotFoundError, InvalidInputError):
+        # It is being dropped, and creating it again finishes the drop; or a key cannot be a place.
+        return False
     except (CorruptionError, UnsupportedFormatError):
         return True
 
 
-def _local_folder(path: str) -> str:
-    """Return the path of a folder on local disk. Raises InvalidInputError for another store."""
-    store = open_store(place(path))
+def _folders(store: ObjectStore) -> list[str]:
+    """Return the names of the folders in a warehouse. Raises InvalidInputError for other stores."""
+    if isinstance(store, BucketStore):
+        return list(store.folders())
     if not isinstance(store, LocalStore):
-        raise InvalidInputError(f"{path} is not on a local disk; a warehouse must be on one.")
-    return store.url
+        raise InvalidInputError(f"{store.url} cannot be a warehouse; give a folder or a bucket.")
+    names = os.listdir(store.url) if os.path.isdir(store.url) else []
+    return [name for name in names if os.path.isdir(f"{store.url}/{name}")]
 
 
 OPS = {

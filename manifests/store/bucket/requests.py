@@ -31,6 +31,13 @@ class Page(NamedTuple):
     next: str | None
 
 
+class Folders(NamedTuple):
+    """Names between a key and the next slash, and what asks for more; None after the last ones."""
+
+    names: list[str]
+    next: str | None
+
+
 class Kept(NamedTuple):
     """Why an object may still exist: the end of a sentence, and whether that may pass."""
 
@@ -84,6 +91,16 @@ class BucketRequests(abc.ABC):
     @abc.abstractmethod
     def page(self, prefix: str, after: str | None) -> Page:
         """Return a page of the objects whose key begins with a text. Their names are keys."""
+
+    def folders(self, prefix: str, after: str | None) -> Folders:
+        """Return some names of folders directly below a text that is empty or ends in a slash.
+
+        A name may come again. Reads all keys, where the bucket has no better request.
+        """
+        page = self.page(prefix, after)
+        below = [each.name.removeprefix(prefix) for each in page.objects]
+        names = dict.fromkeys(name.partition("/")[0] for name in below if "/" in name)
+        return Folders([*names], page.next)
 
     @abc.abstractmethod
     def date_ms(self) -> int:

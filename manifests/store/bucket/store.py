@@ -156,6 +156,17 @@ class BucketStore(ObjectStore):
         check_prefix(prefix)
         return (info for info in self._list(prefix) if is_name(info.name))
 
+    def folders(self) -> Iterator[str]:
+        """Yield the names of the folders directly below the root, each once, in no order."""
+        bucket, seen, after = self.bucket, set[str](), None
+        while True:
+            ask = partial(bucket.folders, self._prefix, after)
+            page = bucket.patience.call(ask, self.url, "listed")
+            yield from dict.fromkeys(name for name in page.names if name not in seen)
+            seen.update(page.names)
+            if (after := page.next) is None:
+                return
+
     def delete(self, name: str) -> None:
         check_name(name)
         self._remove(name)

@@ -15,6 +15,7 @@ from colonnade.manifests.store.bucket.failure import Failure
 from colonnade.manifests.store.bucket.requests import (
     BucketRequests,
     CheckSize,
+    Folders,
     Head,
     Kept,
     Page,
@@ -93,6 +94,16 @@ class S3Requests(BucketRequests):
                 ObjectInfo(each["Key"], each["Size"], _ms(each["LastModified"]))
                 for each in answer.get("Contents", ())
             ],
+            answer["NextContinuationToken"] if answer.get("IsTruncated") else None,
+        )
+
+    def folders(self, prefix: str, after: str | None) -> Folders:
+        more = {} if after is None else {"ContinuationToken": after}
+        place = {"Bucket": self.name, "Prefix": prefix, "Delimiter": "/", **more}
+        answer: Any = self._client.send("ListObjectsV2", place)
+        found = [each["Prefix"] for each in answer.get("CommonPrefixes", ())]
+        return Folders(
+            [each.removeprefix(prefix).rstrip("/") for each in found],
             answer["NextContinuationToken"] if answer.get("IsTruncated") else None,
         )
 

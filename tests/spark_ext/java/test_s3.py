@@ -193,3 +193,112 @@ def test_a_provider_without_a_counterpart_is_named_and_an_option_takes_its_place
         own = {"spark.colonnade.storage.key": KEY, "spark.colonnade.storage.secret": SECRET}
         with settings(lake.shell, **own):
             assert lake.shell.sql(select) == [[1]]
+
+
+def test_the_session_catalog_has_tables_at_a_location_in_a_bucket(lake: Lake) -> None:
+    sql, url = lake.shell.sql, f"s3a://{lake.bucket}/located"
+    sql(f"CREATE TABLE located (id BIGINT) USING colonnade LOCATION '{url}'")
+    try:
+        sql("INSERT INTO located SELECT id FROM range(10)")
+        sql("DELETE FROM located WHERE id = 4")
+        assert sql("SELECT count(*), sum(id) FROM located") == [[9, 41]]
+        assert sql(f"SELECT count(*) FROM colonnade.`s3://{lake.bucket}/located`") == [[9]]
+        assert [row[0] for row in sql("SELECT operation FROM located.history")][:1] == ["delete"]
+    finally:
+        sql("DROP TABLE located")
+    sql(f"CREATE TABLE located USING colonnade LOCATION 's3://{lake.bucket}/located'")
+    assert sql("SELECT count(*) FROM located VERSION AS OF 2") == [[10]]
+    sql("DROP TABLE located")
+
+
+def python_rows(lake: Lake, url: str) -> int:
+    """The rows of a table, as Python counts them without Spark."""
+    return colonnade.open(url, lake.options).scan().to_arrow().num_rows
+
+
+def test_transactions_tags_and_earlier_versions_work_in_a_bucket(lake: Lake) -> None:
+    sql, url = lake.shell.sql, f"s3a://{lake.bucket}/shop"
+    call = "CALL colonnade.system."
+    lake.shell.run(f"colonnade.Database.create(spark, '{url}').path")
+    for name in ("orders", "lines"):
+        sql(f"CREATE TABLE colonnade.`{url}/{name}` (id BIGINT)")
+    sql(f"{call}begin(database => '{url}')")
+    sql(f"INSERT INTO colonnade.`{url}/orders` VALUES (1)")
+    sql(f"INSERT INTO colonnade.`{url}/lines` VALUES (1), (2)")
+    assert python_rows(lake, f"{url}/orders") == 0
+    ((epoch,),) = sql(f"{call}commit()")
+    assert python_rows(lake, f"{url}/orders") == 1
+    sql(f"{call}begin(database => '{url}')")
+    sql(f"DELETE FROM colonnade.`{url}/lines`")
+    sql(f"{call}rollback()")
+    sql(f"{call}tag(name => 'first', database => '{url}')")
+    sql(f"INSERT INTO colonnade.`{url}/lines` VALUES (3)")
+    count = f"SELECT count(*) FROM colonnade.`{url}/lines`"
+    assert sql(f"{count} VERSION AS OF 'first'") == sql(f"{count} VERSION AS OF {epoch}") == [[2]]
+    sql(f"{call}restore(table => '{url}/lines', tag => 'first')")
+    assert sql(count) == [[2]]
+    assert sql(f"{call}repair(table => '{url}/lines', dry_run => true)") is not None
+    assert [row[0] for row in sql(f"{call}tags(database => '{url}')")] == ["first"]
+
+
+def test_nothing_that_users_see_holds_a_secret(lake: Lake, minio: Minio) -> None:
+    url = f"s3a://{lake.bucket}/shown"
+    table = f"colonnade.`{url}`"
+    lake.shell.sql(f"CREATE TABLE {table} (id BIGINT, t STRING)")
+    lake.shell.sql(f"INSERT INTO {table} SELECT id, uuid() FROM range(20000)")
+    wrong = {"fs.s3a.secret.key": "MARKED-ONE", "fs.s3a.session.token": "MARKED-TWO"}
+    seen = [
+        *lake.shell.sql(f"EXPLAIN EXTENDED SELECT * FROM {table} WHERE id > 3"),
+        *lake.shell.sql(f"EXPLAIN EXTENDED DELETE FROM {table} WHERE id > 3"),
+        *lake.shell.sql(f"EXPLAIN EXTENDED INSERT INTO {table} SELECT id, 'a' FROM range(3)"),
+        *lake.shell.sql(f"DESCRIBE TABLE EXTENDED {table}"),
+        *lake.shell.sql(f"SHOW CREATE TABLE {table}"),
+        *lake.shell.sql(f"SHOW TBLPROPERTIES {table}"),
+        *lake.shell.sql(f"CALL colonnade.system.history(table => '{url}')"),
+        *lake.shell.sql(f"SELECT * FROM {table}.rowsets"),
+        lake.shell.run(f"repr(colonnade.Table.forPath(spark, '{url}'))"),
+        lake.shell.run(f"spark.table('{table}')._jdf.queryExecution().toString()"),
+    ]
+    with settings(lake.shell, **wrong):
+        bucket = minio.new_bucket()  # Hadoop keeps what it has opened with other credentials
+        statements = (
+            f"SELECT count(*) FROM colonnade.`s3a://{bucket}/t`",
+            f"CREATE TABLE colonnade.`s3a://{bucket}/t` AS SELECT 1 AS a",
+            f"CALL colonnade.system.verify(table => '{url}')",
+        )
+        seen += [lake.shell.ask({"sql": statement})["error"] for statement in statements]
+        own = {
+            f"spark.colonnade.storage.{name}": minio.options()[name] for name in ("key", "secret")
+        }
+        with settings(lake.shell, **own):  # only the tasks have wrong credentials
+            insert = f"CREATE TABLE colonnade.`s3a://{bucket}/t` AS SELECT uuid() FROM range(20000)"
+            seen.append(lake.shell.ask({"sql": insert})["error"])
+            assert "permission denied; check the credentials" in seen[-1]
+    log = lake.shell.run("colonnade.doctor(spark).planner_log")
+    seen.append(Path(log).read_text() if Path(log).exists() else "")
+    stored = [each.read_bytes() for each in (lake.folder / "shown").rglob("*") if each.is_file()]
+    for marked in (SECRET, "MARKED"):
+        assert not [text for text in seen if marked in str(text)]
+        assert not [data for data in stored if marked.encode() in data]
+
+
+def test_a_catalog_has_its_warehouse_in_a_bucket(lake: Lake) -> None:
+    sql, name = lake.shell.sql, "spark.sql.catalog.lake"
+    warehouse = f"s3a://{lake.bucket}/warehouse/"
+    given = {name: "colonnade.catalog.ColonnadeCatalog", f"{name}.warehouse": warehouse}
+    with settings(lake.shell, **given):
+        assert sql("SHOW DATABASES IN lake") == []
+        sql("CREATE DATABASE lake.sales")
+        sql("CREATE TABLE lake.sales.orders AS SELECT id FROM range(30)")
+        sql("CREATE TABLE lake.t (id BIGINT)")
+        sql("INSERT INTO lake.t SELECT id FROM lake.sales.orders WHERE id < 10")
+        assert sql("SHOW DATABASES IN lake") == [["default"], ["sales"]]
+        assert [row[1] for row in sql("SHOW TABLES IN lake.sales")] == ["orders"]
+        sql("ALTER TABLE lake.sales.orders RENAME TO lake.sales.sold")
+        assert python_rows(lake, f"{warehouse}sales/sold") == 30
+        assert "NOT_EMPTY" in lake.shell.refusal("DROP DATABASE lake.sales")
+        sql("DROP TABLE lake.sales.sold")
+        sql("DROP DATABASE lake.sales")
+        assert sql("SHOW DATABASES IN lake") == [["default"]]
+        assert sql("SELECT count(*) FROM lake.t") == [[10]]
+        assert not lake.keys("warehouse/sales")

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from colonnade.manifests.errors import StoreError
 from colonnade.manifests.store import FsspecReadStore, open_store
+from colonnade.manifests.store.bucket.requests import BucketRequests
 from colonnade.manifests.store.checks import finished_name
 from colonnade.manifests.store.near_ranges import plan_requests
 from colonnade.manifests.store.s3 import S3Store
@@ -183,3 +184,17 @@ def test_the_object_of_a_killed_probe_is_unfinished_and_can_be_removed(store: S3
     assert list(store.list("")) == []
     store.delete_unfinished(left)
     assert list(store.list_unfinished()) == []
+
+
+def test_the_folders_below_a_root_are_named_once_and_a_listing_has_pages(
+    minio: Minio, bucket: str
+) -> None:
+    root = f"s3://{bucket}/{secrets.token_hex(4)}"
+    store = S3Store(root, minio.options())
+    assert list(store.folders()) == []
+    for name in ("b/x", "b/y", "a/c/x", "file"):
+        store.put_if_absent(name, b"bytes")
+    S3Store(f"{root}x", minio.options()).put_if_absent("other/x", b"bytes")
+    assert sorted(store.folders()) == ["a", "b"]
+    slow = BucketRequests.folders(store.bucket, store._prefix, None)
+    assert (sorted(slow.names), slow.next) == (["a", "b"], None)
