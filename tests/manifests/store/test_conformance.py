@@ -20,10 +20,16 @@ from colonnade.manifests.errors import (
     InvalidInputError,
     NotFoundError,
 )
+from colonnade.manifests.log.dropping import drop_database
+from colonnade.manifests.log.log import Log, create_database
+from colonnade.manifests.model.codec import decode_slot
+from colonnade.manifests.model.operations import DropDatabase, Epoch
+from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.store import LocalStore, MemoryStore, ObjectStore, PutOutcome, open_store
 from colonnade.manifests.store.cache.options import cache_of
 from colonnade.manifests.store.cache.store import CachedStore
 from tests.faults import FaultyStore
+from tests.log_samples import change, table
 
 
 def _parallel(store: ObjectStore) -> ObjectStore:
@@ -110,6 +116,12 @@ def store(
         return STORES[request.param](tmp_path)
     server = request.getfixturevalue(request.param)
     return open_store(f"{BUCKETS[request.param]}://{new_root(server)}", server.options())
+
+
+@pytest.fixture(params=STORES)
+def without_logs(request: pytest.FixtureRequest, tmp_path: Path) -> ObjectStore:
+    """Each store where a drop leaves no log."""
+    return STORES[request.param](tmp_path)
 
 
 def names(store: ObjectStore, prefix: str = "") -> list[str]:
@@ -460,9 +472,34 @@ def _run_all(threads: list[threading.Thread]) -> None:
         thread.join()
 
 
-def test_no_epoch_but_the_first_begins_a_log(store: ObjectStore) -> None:
-    if store.keeps_logs:
-        pytest.skip("the log of a dropped database stays, so a late epoch meets its end")
+@pytest.mark.parametrize("server", BUCKETS)
+def test_a_late_epoch_meets_the_end_of_a_log_that_a_bucket_keeps(
+    server: str, request: pytest.FixtureRequest, new_root: Callable[[Any], str]
+) -> None:
+    """A bucket cannot refuse a name for want of a folder. So a drop never frees a slot."""
+    place = request.getfixturevalue(server)
+    store = open_store(f"{BUCKETS[server]}://{new_root(place)}", place.options())
+    assert store.keeps_logs
+    log, state = Log(store), create_database(store, lone_table=False)
+    for number in range(3):
+        state = log.commit(change(table(f"{number:016x}", f"t{number}")), state)
+    assert drop_database(log, cascade=True)
+    end = state.epoch + 1
+    last = decode_slot(store.get(epoch_name(end)), end, "the end")
+    assert isinstance(last, Epoch)
+    assert isinstance(last.ops[0], DropDatabase)
+    for number in range(end + 1):
+        assert store.put_if_absent(epoch_name(number), b"late") is PutOutcome.EXISTS
+    with pytest.raises(NotFoundError, match=f"was dropped in epoch {end}"):
+        log.commit(change(table("f" * 16, "late")), state)
+    with pytest.raises(AlreadyExistsError, match="A bucket keeps its log"):
+        create_database(store, lone_table=False)
+    assert log.is_dropped()
+
+
+def test_no_epoch_but_the_first_begins_a_log(without_logs: ObjectStore) -> None:
+    store = without_logs
+    assert not store.keeps_logs
     with pytest.raises(NotFoundError, match="removed or replaced"):
         store.put_if_absent(LATER, b"x")
     store.put_if_absent("a", b"x")
