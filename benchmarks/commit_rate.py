@@ -34,12 +34,19 @@ ROWS = pa.table(
 class Round:
     """The result of writers that append at the same time: seconds of each append, by writer.
 
-    `lost` counts the slots that they lost to each other, and `epochs` their epochs.
+    `lost` counts the slots that they lost to each other, and `epochs` their epochs. `cpu_s` is the
+    processor time of all their appends, in seconds.
     """
 
     times: Sequence[Sequence[float]]
     lost: int
     epochs: int
+    cpu_s: float
+
+    @property
+    def cpu_ms(self) -> float:
+        """The processor time of an append, in milliseconds."""
+        return 1e3 * self.cpu_s / max(1, sum(map(len, self.times)))
 
     @property
     def shared(self) -> float:
@@ -75,13 +82,18 @@ class Round:
 
 
 def run(folder: Path, scale: float, runs: int) -> list[Figure]:
-    """Run rounds of one writer, eight processes and eight threads in turn; take the medians."""
+    """Run rounds of one writer, eight processes and eight threads in turn; take the medians.
+
+    Eight processes with a table each show what the machine gives where nobody shares anything.
+    """
     del scale
-    alone, together, threads = [], [], []
+    alone, together, apart, threads = [], [], [], []
+    path = folder / "commit-rate"
     for _ in range(runs):
-        alone.append(_round(folder / "commit-rate", 1))
-        together.append(_round(folder / "commit-rate", PROCESSES))
-        threads.append(_round(folder / "commit-rate", 1, THREADS))
+        alone.append(_round([path]))
+        together.append(_round([path] * PROCESSES))
+        apart.append(_round([folder / f"commit-rate-{i}" for i in range(PROCESSES)]))
+        threads.append(_round([path], THREADS))
     one = statistics.median(each.rate for each in alone)
     many = statistics.median(each.rate for each in together)
     gain = statistics.median(b.rate / a.rate for a, b in zip(alone, together, strict=True))
@@ -94,6 +106,11 @@ def run(folder: Path, scale: float, runs: int) -> list[Figure]:
     threaded = statistics.median(each.rate for each in threads)
     by_threads = statistics.median(b.rate / a.rate for a, b in zip(alone, threads, strict=True))
     in_threads = statistics.median(each.shared for each in threads)
+    by_tables = statistics.median(b.rate / a.rate for a, b in zip(alone, apart, strict=True))
+    separate = statistics.median(each.rate for each in apart)
+    cpu_alone = statistics.median(each.cpu_ms for each in alone)
+    cpu_together = statistics.median(each.cpu_ms for each in together)
+    cpu_apart = statistics.median(each.cpu_ms for each in apart)
     return [
         Figure(f"time of a commit: {PROCESSES} processes together beside one", "ms", 1e3 / many,
                1e3 / one, 1 / gain, target=0.667),
@@ -105,33 +122,53 @@ def run(folder: Path, scale: float, runs: int) -> list[Figure]:
                target=2),
         Figure(f"slots that a commit loses to others, {PROCESSES} processes", "", lost),
         Figure(f"commits for each epoch, {PROCESSES} processes", "", shared),
+        Figure(f"processor time of a commit: {PROCESSES} processes together beside one", "ms",
+               cpu_together, cpu_alone, cpu_together / cpu_alone),
+        Figure(f"processor time of a commit: {PROCESSES} processes with a table each beside one",
+               "ms", cpu_apart, cpu_alone, cpu_apart / cpu_alone),
+        Figure(f"commits a second: {PROCESSES} processes with a table each beside one", "/s",
+               separate, one, by_tables),
         Figure(f"commits a second: {THREADS} threads of a process beside one", "/s", threaded, one,
                by_threads),
         Figure(f"commits for each epoch, {THREADS} threads", "", in_threads),
     ]  # fmt: skip
 
 
-def _round(path: Path, processes: int, threads: int = 1) -> Round:
-    shutil.rmtree(path, ignore_errors=True)
-    first = colonnade.create(path, ROWS.schema).epoch
+def _round(paths: Sequence[Path], threads: int = 1) -> Round:
+    """Run a process for each of `paths`; equal paths are one table."""
+    first = 0
+    for path in {*paths}:
+        shutil.rmtree(path, ignore_errors=True)
+        first += colonnade.create(path, ROWS.schema).epoch
     context = multiprocessing.get_context("spawn")
-    barrier, results = context.Barrier(processes), context.SimpleQueue()
+    barrier, results = context.Barrier(len(paths)), context.SimpleQueue()
     workers = [
-        context.Process(target=_append, args=(path, threads, barrier, results))
-        for _ in range(processes)
+        context.Process(target=_append, args=(path, threads, barrier, results)) for path in paths
     ]
     for worker in workers:
         worker.start()
-    found = [results.get() for _ in workers]
+    found: list[_Result] = [results.get() for _ in workers]
     for worker in workers:
         worker.join()
-    epochs = colonnade.open(path).epoch - first
-    return Round([times for each, _ in found for times in each], sum(n for _, n in found), epochs)
+    last = sum(colonnade.open(path).epoch for path in {*paths})
+    return Round(
+        [times for each in found for times in each.times],
+        sum(each.lost for each in found),
+        last - first,
+        sum(each.cpu_s for each in found),
+    )
 
 
-def _append(
-    path: Path, threads: int, barrier: Barrier, results: SimpleQueue[tuple[list[list[float]], int]]
-) -> None:
+@dataclass(frozen=True)
+class _Result:
+    """The result of one process: the same as of a round."""
+
+    times: Sequence[Sequence[float]]
+    lost: int
+    cpu_s: float
+
+
+def _append(path: Path, threads: int, barrier: Barrier, results: SimpleQueue[_Result]) -> None:
     """Append for some seconds with each thread; runs in a separate process."""
     tables, lost = [colonnade.open(path) for _ in range(threads)], 0
 
@@ -144,10 +181,10 @@ def _append(
     for table in tables:
         table._log.pause = pause
     barrier.wait()
-    end = time.perf_counter() + SECONDS
+    end, begun = time.perf_counter() + SECONDS, time.process_time()
     with ThreadPoolExecutor(threads) as pool:
         times = [*pool.map(lambda table: _append_until(table, end), tables)]
-    results.put((times, lost))
+    results.put(_Result(times, lost, time.process_time() - begun))
 
 
 def _append_until(table: colonnade.ArrowTable, end: float) -> list[float]:

@@ -20,10 +20,13 @@ LOOK_S = 0.005
 """The interval at which a writer that waits for its turn follows new epochs, in seconds."""
 
 STATED_S = 0.003
-"""The interval at which a writer that has left a note looks for the answer, in seconds."""
+"""After this time a writer that has left a note first looks for the answer, in seconds."""
+
+_GROWTH = 1.5
+"""The factor by which the time to the next look grows. Where answers are late, looks are few."""
 
 WOKEN_S = 0.02
-"""The interval of both looks where a statement ends the wait for a turn, in seconds."""
+"""The longest interval of looks, also where a statement ends the wait for a turn, in seconds."""
 
 _LONGEST_PAUSE_S = 0.02
 
@@ -59,11 +62,15 @@ def wait_for_turn(
     if line is None and follow(False):
         return True
     interval = WOKEN_S if turn.wakes else LOOK_S if line is None else STATED_S
-    for _ in range(round(limit_s / interval)):
+    waited_s = 0.0
+    while waited_s < limit_s:
         if turn.take(interval):
             break
         if (line is None or line in turn.stated()) and follow(False):
             return True
+        waited_s += interval
+        if line is not None:
+            interval = min(_GROWTH * interval, WOKEN_S)
     else:
         turn.give_up()
     return follow(True)

@@ -33,11 +33,8 @@ _STATEMENTS_BYTES = 2**13
 _TRY_S = 0.001
 """The mean interval between two tries of a lock, in seconds."""
 
-_NOTED_TRY_S = 0.003
-"""The mean interval of a writer that has left a note, which the writer with the turn may take."""
-
-_COUNT_S, _COUNTS = 0.0005, 6
-"""The interval at which the writer with the turn counts notes, and how often it does so."""
+_AWAITED_S, _COUNT_S = 0.003, 0.001
+"""How long the writer with the turn waits for notes, and the interval at which it counts them."""
 
 _READ_AHEAD = 2**16
 """The bytes of lines that a read expects beyond the size of a file, because writers add more."""
@@ -82,17 +79,21 @@ class _FolderTurn(Turn):
         self._folder = folder
         self._file: int | None = None
         self._has = False
-        self._try_s = _TRY_S
+        self._noted = False
 
     def take(self, wait_s: float) -> bool:
         if self._has:
             return True
         if wait_s <= 0:
             return self._try()
+        if self._noted:
+            # The writer with the turn probably takes the note, so one try is enough.
+            time.sleep(random.uniform(0.5, 1) * wait_s)
+            return self._try()
         end = time.monotonic() + wait_s
         while (left := end - time.monotonic()) > 0:
             # A random interval, so that no writer is always later than another one.
-            time.sleep(min(left, random.uniform(0.5, 1.5) * self._try_s))
+            time.sleep(min(left, random.uniform(0.5, 1.5) * _TRY_S))
             if self._try():
                 return True
         return False
@@ -128,12 +129,14 @@ class _FolderTurn(Turn):
         self.held = True
 
     def leave(self, note: bytes) -> bool:
-        self._try_s = _NOTED_TRY_S
+        self._noted = True
         return self._append(_NOTES, note, _NOTES_BYTES, anew=False)
 
     def await_notes(self, count: int) -> None:
-        for _ in range(_COUNTS if count > 0 else 0):
-            if self._read(_NOTES, empty=False).count(b"\n") >= count:
+        end = time.monotonic() + _AWAITED_S
+        while count > 0 and self._read(_NOTES, empty=False).count(b"\n") < count:
+            # On a busy machine the first sleep takes longer than all of them should.
+            if time.monotonic() >= end:
                 break
             time.sleep(_COUNT_S)
 

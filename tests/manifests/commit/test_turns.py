@@ -8,7 +8,7 @@ from unittest.mock import MagicMock, Mock, patch
 
 import pytest
 
-from colonnade.manifests.commit.turns import LOOK_S, TURN_LIMIT_S, pause_s, wait_for_turn
+from colonnade.manifests.commit.turns import LOOK_S, TURN_LIMIT_S, WOKEN_S, pause_s, wait_for_turn
 from colonnade.manifests.object_names import MANIFEST, epoch_name
 from colonnade.manifests.store import LocalStore, MemoryStore, ObjectStore
 from tests.faults import FaultyStore
@@ -89,3 +89,17 @@ def test_waiting_is_bounded_and_shorter_for_those_who_wait_longer() -> None:
     pauses = [[pause_s(lost) for _ in range(50)] for lost in (1, 10, 100)]
     assert max(pauses[2]) < min(pauses[1]) <= max(pauses[1]) < min(pauses[0])
     assert all(len(set(each)) > 40 for each in pauses)
+
+
+def test_a_writer_with_a_note_looks_less_and_less_often_and_gives_up_in_time() -> None:
+    turn = MagicMock(wakes=False)
+    turn.take.return_value = False
+    turn.stated.return_value = b""
+    follow = Mock(return_value=True)
+    assert wait_for_turn(turn, follow, lambda: b"durable")
+    intervals = [call.args[0] for call in turn.take.call_args_list[1:]]
+    assert intervals == sorted(intervals)
+    assert intervals[0] < intervals[1] < intervals[-1] == WOKEN_S
+    assert TURN_LIMIT_S <= sum(intervals) < TURN_LIMIT_S + WOKEN_S
+    turn.give_up.assert_called_once()
+    follow.assert_called_once_with(True)

@@ -110,19 +110,26 @@ def test_the_writer_with_the_turn_waits_for_notes_a_moment_and_no_longer(
     store: LocalStore,
 ) -> None:
     other = LocalStore(store.url).turn(MANIFEST)
+    clock = Mock()
+    clock.monotonic.return_value = 0.0
+
+    def leave_note(seconds: float) -> None:
+        clock.monotonic.return_value += seconds
+        other.leave(b"note\n")
+
+    clock.sleep.side_effect = leave_note
     with store.turn(MANIFEST) as leader:
         assert leader.take(0)
         assert not other.take(0)
-        leave = Mock(side_effect=lambda _: other.leave(b"note\n"))
-        with patch("colonnade.manifests.store.local_turns.time.sleep", leave):
+        with patch("colonnade.manifests.store.local_turns.time", clock):
             leader.await_notes(0)
-            assert not leave.called
+            assert not clock.sleep.called
             leader.await_notes(2)
-            assert leave.call_count == 2
+            assert clock.sleep.call_count == 2
             leader.await_notes(2)
-            assert leave.call_count == 2
-            assert leader.collect() == b"note\nnote\n"
-            leave.side_effect = None
-            leader.await_notes(1)
-            assert leave.call_count < 20
+            assert clock.sleep.call_count == 2
+            begun = clock.monotonic()
+            leader.await_notes(1000)
+            assert clock.monotonic() - begun < 0.01
+            assert leader.collect().count(b"\n") == clock.sleep.call_count < 10
     other.give_back()
