@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import shutil
 import statistics
 import time
@@ -84,7 +85,7 @@ class Round:
 def run(folder: Path, scale: float, runs: int) -> list[Figure]:
     """Run rounds of one writer, eight processes and eight threads in turn; take the medians.
 
-    Eight processes with a table each show what the machine gives where nobody shares anything.
+    Eight processes with a table each show what the machine gives to processes that share nothing.
     """
     del scale
     alone, together, apart, threads = [], [], [], []
@@ -170,6 +171,7 @@ class _Result:
 
 def _append(path: Path, threads: int, barrier: Barrier, results: SimpleQueue[_Result]) -> None:
     """Append for some seconds with each thread; runs in a separate process."""
+    _append_elsewhere(path)
     tables, lost = [colonnade.open(path) for _ in range(threads)], 0
 
     def pause(seconds: float) -> None:
@@ -185,6 +187,13 @@ def _append(path: Path, threads: int, barrier: Barrier, results: SimpleQueue[_Re
     with ThreadPoolExecutor(threads) as pool:
         times = [*pool.map(lambda table: _append_until(table, end), tables)]
     results.put(_Result(times, lost, time.process_time() - begun))
+
+
+def _append_elsewhere(path: Path) -> None:
+    """Append once to a table of this process, because the first append of a process takes long."""
+    own = path.with_name(f"{path.name}-of-{os.getpid()}")
+    colonnade.create(own, ROWS.schema).append(ROWS)
+    shutil.rmtree(own)
 
 
 def _append_until(table: colonnade.ArrowTable, end: float) -> list[float]:
