@@ -15,6 +15,9 @@ from tests.simulation.world import Counters, World, simulate
 RUNS = 16
 """Seeds of one push; which ones is always the same, so that a failure is everybody's."""
 
+LONG = (pytest.mark.long, pytest.mark.timeout(1800))
+"""Seeds bound the search for a mistake. The time only ends a run that hangs."""
+
 
 def test_no_invariant_breaks_whatever_fails() -> None:
     counters = Counters()
@@ -66,7 +69,7 @@ def test_a_seed_tells_the_whole_run() -> None:
 
 @pytest.mark.parametrize(
     "bug",
-    [pytest.param(bug, id=bug.name, marks=(pytest.mark.long,) if bug.long else ()) for bug in BUGS],
+    [pytest.param(bug, id=bug.name, marks=LONG if bug.long else ()) for bug in BUGS],
 )
 def test_planted_mistakes_are_found(bug: Bug) -> None:
     assert bug.find() is not None
