@@ -82,6 +82,7 @@ public final class ReadTool {
     ScanTask task = new ScanTask(request.get("task").textValue(), InternalRow.empty());
     ArrayNode rows = reply.putArray("rows");
     ArrayNode batches = reply.putArray("batches");
+    int before = ShelfFileSystem.OPENED.get();
     try (PartitionReader<ColumnarBatch> reader = factory.createColumnarReader(task)) {
       while (reader.next()) {
         ColumnarBatch batch = reader.get();
@@ -97,6 +98,7 @@ public final class ReadTool {
         batch.closeIfFreeable();
       }
     }
+    reply.put("opened", ShelfFileSystem.OPENED.get() - before);
     try (PartitionReader<InternalRow> reader = factory.createReader(task)) {
       InternalRow copy = null;
       for (int i = 0; i < rows.size(); i++) {

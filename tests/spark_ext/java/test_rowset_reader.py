@@ -270,3 +270,27 @@ def test_replaced_columns_are_read_from_where_they_are(
     expected = pa.record_batch(columns, schema=rows.schema)
     found = tool.rows(store.url, plan_of(schema, [replaced]), spark_schema(schema))
     assert found == expected_rows(expected, schema)
+
+
+@pytest.mark.parametrize("wanted", [["c3"], ["id", "c7", "c15"]])
+def test_a_scan_of_k_columns_behind_hadoop_costs_k_reads_and_one(
+    tool: ReadTool, store: LocalStore, wanted: list[str]
+) -> None:
+    rng = np.random.default_rng(4)
+    columns = {f"c{i}": pa.array(rng.integers(0, 2**62, 20_000)) for i in range(16)}
+    schema, rows = table(id=pa.array(range(20_000)), **columns)
+    options: dict[str, Any] = {"one_object": True, "packed_bytes": 0, "block_rows": 5000}
+    [entry] = write(store, schema, rows, **options)
+    assert entry.bytes > 2 * 2**20
+    plan = plan_of(schema, [entry])
+    answer = tool.answer(f"shelf://{store.url}", plan, spark_schema(schema.select(wanted)))
+    assert answer["rows"] == expected_rows(rows.select(wanted), schema.select(wanted))
+    assert answer["opened"] <= 1 + len(wanted)
+
+
+def test_a_small_rowset_behind_hadoop_is_one_read(tool: ReadTool, store: LocalStore) -> None:
+    schema, rows = table(n=pa.array(range(3000)), s=pa.array([str(i) for i in range(3000)]))
+    entries = write(store, schema, rows, inline_bytes=0, block_rows=400)
+    answer = tool.answer(f"shelf://{store.url}", plan_of(schema, entries), spark_schema(schema))
+    assert answer["rows"] == expected_rows(rows, schema)
+    assert answer["opened"] == 1

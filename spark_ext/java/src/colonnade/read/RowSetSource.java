@@ -23,10 +23,26 @@ final class RowSetSource {
   /** The most bytes that one read of neighbouring extents may have. */
   private static final long JOINED_LIMIT = 1L << 28;
 
+  /** The most bytes between two extents that cost less than another round trip. */
+  private static final long GAP_BYTES = 256L << 10;
+
+  /** A RowSet of at most as many bytes is read at once, if each read costs a round trip. */
+  private static final long WHOLE_BYTES = 1L << 20;
+
+  /** The most bytes before a footer that are read with it. */
+  private static final long MOST_TAIL_BYTES = 2L << 20;
+
+  /** The fewest bytes that a column takes in most footers. */
+  private static final long COLUMN_BYTES = 256;
+
   private final ByteSource store;
   private final ObjectNames names;
   private final RowSetEntry entry;
   private byte[] inline;
+
+  /** The end of a packed RowSet, once it was read with the footer. */
+  private Slice tail;
+  private long tailStart;
 
   RowSetSource(ByteSource store, String prefix, RowSetEntry entry) {
     this.store = store;
@@ -67,6 +83,10 @@ final class RowSetSource {
       throw StoreException.corruption(
           location + " cannot have " + check.length() + " bytes.", null);
     }
+    if (isRemote() && !entry.isDirectory()) {
+      tailStart = entry.bytes() - tailBytes();
+      tail = read(name, tailStart, entry.bytes() - tailStart);
+    }
     Slice data = read(name, List.of(new Extent(offset, check.length()))).get(0);
     if (data.crc32c() != check.crc32c()) {
       throw StoreException.corruption(
@@ -81,27 +101,56 @@ final class RowSetSource {
   }
 
   /**
-   * Reads extents of an object, and joins neighbours into one read. Requires: the extents ascend.
+   * Returns how many bytes at the end of a packed RowSet to read with its footer, as Python does.
+   * The sparse indexes lie right before the footer. Their size is not known yet, so it is estimated
+   * from the columns and stretches.
+   */
+  private long tailBytes() {
+    if (entry.bytes() <= WHOLE_BYTES) {
+      return entry.bytes();
+    }
+    long[] boundaries = entry.cuts() == null ? null : entry.cuts().boundaries(entry.rows());
+    long stretches = boundaries == null ? 1 : boundaries.length - 1;
+    long columns = entry.footer().length() / COLUMN_BYTES + 1;
+    long indexes = Math.min(columns * (2048 + 128 * stretches), MOST_TAIL_BYTES);
+    return Math.min(entry.footer().length() + indexes, entry.bytes());
+  }
+
+  /**
+   * Reads extents of an object, and joins near ones into one read. Reads that cost round trips run
+   * side by side. Requires: the extents ascend.
    */
   List<Slice> read(String name, List<Extent> extents) throws IOException {
-    List<Slice> found = new ArrayList<>(extents.size());
+    long gap = isRemote() ? GAP_BYTES : 0;
+    Slice[] found = new Slice[extents.size()];
+    List<Reads.Read> reads = new ArrayList<>();
     int first = 0;
     while (first < extents.size()) {
       long start = extents.get(first).offset();
       long end = start + extents.get(first).length();
       int next = first + 1;
       while (next < extents.size()
-          && extents.get(next).offset() == end
-          && end + extents.get(next).length() - start <= JOINED_LIMIT) {
-        end += extents.get(next++).length();
+          && extents.get(next).offset() >= end
+          && extents.get(next).offset() <= end + gap
+          && extents.get(next).offset() + extents.get(next).length() - start <= JOINED_LIMIT) {
+        end = extents.get(next).offset() + extents.get(next).length();
+        next++;
       }
-      Slice joined = read(name, start, end - start);
-      for (; first < next; first++) {
-        Extent extent = extents.get(first);
-        found.add(joined.part((int) (extent.offset() - start), (int) extent.length()));
-      }
+      int from = first;
+      int to = next;
+      long length = end - start;
+      reads.add(
+          () -> {
+            Slice joined = read(name, start, length);
+            for (int i = from; i < to; i++) {
+              Extent extent = extents.get(i);
+              found[i] = joined.part((int) (extent.offset() - start), (int) extent.length());
+            }
+          });
+      first = next;
     }
-    return found;
+    Reads.all(isRemote(), reads);
+    return List.of(found);
   }
 
   private Slice read(String name, long offset, long length) throws IOException {
@@ -111,6 +160,9 @@ final class RowSetSource {
         throw StoreException.corruption(locate(name) + " is truncated.", null);
       }
       return new Slice(data, (int) offset, (int) length);
+    }
+    if (tail != null && offset >= tailStart && offset + length <= entry.bytes()) {
+      return tail.part((int) (offset - tailStart), (int) length);
     }
     if (length > Integer.MAX_VALUE - 8) {
       throw StoreException.corruption(
