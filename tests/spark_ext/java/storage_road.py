@@ -78,6 +78,9 @@ def run(spark: SparkSession, url: str) -> dict[str, str]:
     seen["session"] = shown(load().groupBy().count())
     seen["sql"] = shown(spark.sql(f"SELECT count(*) FROM colonnade.`{url}`"))
     seen["history"] = shown(spark.sql(f"CALL colonnade.system.history(table => '{url}')"))
+    spark.conf.unset(SETTING)
+    spark.conf.set("spark.colonnade.storage.patience", "1")
+    seen["dead server"] = sentence(lambda: spark.sql("SELECT * FROM colonnade.`s3a://bucket/t`"))
     return seen
 
 
@@ -90,6 +93,10 @@ def main(folder: Path) -> None:
     table.append(pa.table({"id": pa.array(range(100), pa.int64())}))
     builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
     builder = builder.config("spark.sql.warehouse.dir", str(folder / "warehouse"))
+    for name in ("secret.key", "session.token"):
+        builder = builder.config(f"spark.hadoop.fs.s3a.{name}", SECRET)
+    builder = builder.config("spark.hadoop.fs.s3a.access.key", "someone")
+    builder = builder.config("spark.hadoop.fs.s3a.endpoint", "http://127.0.0.1:1")
     spark = colonnade.enable(colonnade.configure(builder).getOrCreate())
     spark.conf.set(PYTHON_PATH, f"{code}{os.pathsep}{spark.conf.get(PYTHON_PATH)}")
     print(json.dumps(run(spark, f"vault://{folder}/t")))
