@@ -90,6 +90,9 @@ def append_by_java(
 
 EVERY_STEP = [(sort_key, name) for sort_key, steps in STEPS.items() for name in steps]
 
+SLOW = pytest.mark.timeout(1200)
+"""For tests in which the JVM hands over up to 900,000 nested rows as JSON."""
+
 
 @pytest.mark.parametrize(("sort_key", "step"), EVERY_STEP)
 def test_java_reads_what_each_change_has_rewritten(
@@ -104,6 +107,7 @@ def test_java_reads_what_each_change_has_rewritten(
 
 
 @pytest.mark.long
+@SLOW
 @pytest.mark.parametrize("seed", range(30))
 def test_java_reads_what_many_changes_have_rewritten(
     seed: int, tool: ReadTool, folders: Iterator[Path], tmp_path: Path
@@ -160,7 +164,7 @@ def test_what_java_wrote_keeps_its_rows_through_each_change(
 
 
 @pytest.mark.long
-@pytest.mark.timeout(1200)  # The JVM hands over up to 900,000 nested rows as JSON.
+@SLOW
 @pytest.mark.parametrize("seed", range(40))
 def test_what_java_wrote_keeps_its_rows_through_many_changes(
     seed: int, writer: WriteTool, tool: ReadTool, folders: Iterator[Path], tmp_path: Path
