@@ -596,6 +596,7 @@ BUGS: tuple[Bug, ...] = (
         "old stubs lead to the lost root after a later floor",
         lambda: patch.object(later_floor, "_remove_roots", lambda *_: None),
         actors=LOSING,
+        long=True,
         seeds=50,
     ),
     Bug(
