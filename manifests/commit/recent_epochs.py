@@ -20,9 +20,11 @@ KEPT = 64
 
 @dataclass(frozen=True, slots=True)
 class RecentEpoch:
-    """The number of an epoch, its first transaction, and that of the epoch before it.
+    """An epoch that was followed lately, as far as notes need it.
 
-    `transactions` are those of all its changes. `appends` says whether it only adds RowSets.
+    `transaction` is the id of its first change, and `transactions` has the ids of all its changes.
+    `previous` is the `transaction` of the epoch before it, None for epoch 0. `appends` says whether
+    the epoch only adds RowSets.
     """
 
     epoch: int

@@ -35,7 +35,7 @@ from colonnade.manifests.store.base import ObjectStore
 
 
 class LogFollower:
-    """Begins at a checkpoint or at epoch 0 of the database in `store`, and applies later epochs.
+    """Follows the log of the database in `store`, from a checkpoint or from epoch 0 on.
 
     Methods raise as those of `LogReader`.
     """

@@ -133,7 +133,7 @@ class Turn:
     def may_exist(self, name: str) -> bool:
         """Return whether a concurrent writer may have put an object since a look found it absent.
 
-        If not, an object that exists all the same costs a lost slot, and nothing else.
+        A wrong False costs the caller a lost slot, and does no other harm.
         """
         del name
         return False

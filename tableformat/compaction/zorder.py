@@ -182,7 +182,7 @@ def _write_bucket(batches: Sequence[pa.RecordBatch], writer: RowSetWriter) -> li
 
 
 class _Memory:
-    """The only bucket, in memory."""
+    """Keeps the rows of a z-order that needs only one bucket in memory."""
 
     def __init__(self) -> None:
         self._batches: list[pa.RecordBatch] = []

@@ -147,7 +147,10 @@ def _drop(table: TableState) -> tuple[Operation, ...]:
 def _last_states(
     log: Log, base: Snapshot, then: Snapshot, lost: Mapping[TableId, TableState]
 ) -> dict[TableId, TableState]:
-    """Return the last states of dropped tables; their states in `then` if these were removed."""
+    """Return the last state of each table: of a dropped table, the state before its drop.
+
+    A table whose last state retention has removed has its state in `then`, which is in `lost`.
+    """
     found = {key: base.tables[key] for key in lost if key in base.tables}
     if len(found) == len(lost):
         return found

@@ -99,7 +99,10 @@ def _added(before: Snapshot, table: TableState, theirs: Epoch, log: LogReader) -
 def _replaced(
     table: TableState, theirs: Epoch, log: LogReader, columns: frozenset[int] | None = None
 ) -> list[LiveRowSet]:
-    """Return the RowSets, after an epoch, of which it replaced one of the columns (None: any)."""
+    """Return the RowSets in which an epoch replaced one of these columns, as they are after it.
+
+    Without `columns`, a replacement of any column counts.
+    """
     operations = _replacements(table, theirs, columns)
     live = log.find_rowsets(table, {op.rowset for op in operations})
     for op in operations:

@@ -56,7 +56,7 @@ def _probe(bucket: BucketRequests, prefix: str, url: str) -> None:
 
 
 def _put(bucket: BucketRequests, key: str, url: str) -> bool:
-    """Return whether a conditional put has created the object; an own earlier try counts."""
+    """Return whether this call has created the object, perhaps by a put whose answer was lost."""
     token = secrets.token_hex(8).encode()
     try:
         bucket.patience.patiently(partial(bucket.put, key, token, if_absent=True))
