@@ -26,6 +26,8 @@ from __future__ import annotations
 import re
 from datetime import datetime, timezone
 
+from colonnade.manifests.ids import OBJECT_ID, TABLE_ID
+
 MANIFEST = "_manifest"
 HINT = f"{MANIFEST}/hint.json"
 JOURNAL = f"{MANIFEST}/maintenance.jsonl"
@@ -42,7 +44,14 @@ def epoch_name(epoch: int) -> str:
 
 
 _EPOCH = re.compile(rf"{MANIFEST}/([0-9]{{20}})\.json", re.ASCII)
-_FREED = re.compile(re.escape(FREED) + r"[0-9a-f]{16}-(\d{20})\.json")
+_FREED = re.compile(rf"{FREED}{TABLE_ID.pattern}-([0-9]{{20}})\.json", re.ASCII)
+_CHECKPOINT = re.compile(rf"(?:{CHECKPOINTS}|{COPIES})/({OBJECT_ID.pattern})\.json", re.ASCII)
+_TURNS = re.compile(rf"{MANIFEST}/(?:notes|statements)", re.ASCII)
+_COLUMN = r"[1-9][0-9]{0,9}\.(?:col|idx)"
+_FILES = rf"({OBJECT_ID.pattern})(?:\.rowset|\.dv|\.origin|/rowset\.json|/{_COLUMN})"
+_DATA_AT_ROOT = re.compile(_FILES, re.ASCII)
+_LONE = re.compile(rf"{MANIFEST}|{OBJECT_ID.pattern}(?:\.rowset|\.dv|\.origin)?", re.ASCII)
+_DATA_OF_TABLE = re.compile(rf"{TABLE_ID.pattern}/{_FILES}", re.ASCII)
 
 
 def epoch_number(name: str) -> int | None:
@@ -140,3 +149,25 @@ def deletion_vector_name(prefix: str, object_id: str) -> str:
 def origin_name(prefix: str, object_id: str) -> str:
     """Return the name of the object that stores the origin of the rows of a compaction."""
     return f"{prefix}{object_id}.origin"
+
+
+def checkpoint_object(name: str) -> str | None:
+    """Return the id of the part of a checkpoint, or of its copy, with this name; else None."""
+    found = _CHECKPOINT.fullmatch(name)
+    return found[1] if found else None
+
+
+def data_object(name: str, at_root: bool) -> str | None:
+    """Return the id of the object of a table with this name; None for any other name."""
+    found = (_DATA_AT_ROOT if at_root else _DATA_OF_TABLE).fullmatch(name)
+    return found[1] if found else None
+
+
+def is_of_turns(name: str) -> bool:
+    """Return whether a file of this name holds the notes or statements of waiting writers."""
+    return _TURNS.fullmatch(name) is not None
+
+
+def is_of_lone_table(entry: str) -> bool:
+    """Return whether a lone table has a file or folder of this name directly in its folder."""
+    return _LONE.fullmatch(entry) is not None

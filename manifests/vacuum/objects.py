@@ -7,24 +7,19 @@ Spec: docs/spec/vacuum.md#names
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Literal
 
-from colonnade.manifests.ids import OBJECT_ID, TABLE_ID
-from colonnade.manifests.object_names import CHECKPOINTS, COPIES, FREED, HINT, MANIFEST
+from colonnade.manifests.object_names import (
+    HINT,
+    checkpoint_object,
+    data_object,
+    epoch_number,
+    freed_block,
+    is_of_turns,
+)
 from colonnade.manifests.store.base import ObjectInfo
 from colonnade.manifests.store.checks import finished_name
-
-_OBJECT = OBJECT_ID.pattern
-_COLUMN = r"[1-9][0-9]{0,9}\.(?:col|idx)"
-_FILES = rf"(?P<object>{_OBJECT})(?:\.rowset|\.dv|\.origin|/rowset\.json|/{_COLUMN})"
-_DATA_AT_ROOT = re.compile(_FILES, re.ASCII)
-_DATA_OF_TABLE = re.compile(rf"{TABLE_ID.pattern}/{_FILES}", re.ASCII)
-_CHECKPOINT = re.compile(rf"(?:{CHECKPOINTS}|{COPIES})/(?P<object>{_OBJECT})\.json", re.ASCII)
-_EPOCH = re.compile(rf"{MANIFEST}/(?P<epoch>[0-9]{{20}})\.json", re.ASCII)
-_MARK = re.compile(rf"{FREED}{TABLE_ID.pattern}-[0-9]{{20}}\.json", re.ASCII)
-_NOTE = re.compile(rf"{MANIFEST}/(?:notes|statements)", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +55,14 @@ def describe(info: ObjectInfo, *, lone_table: bool) -> Stored:
     name = finished_name(info.name) or info.name
     if name == HINT:
         return Stored(info, "hint", name)
-    if found := _EPOCH.fullmatch(name):
-        return Stored(info, "epoch", name, epoch=int(found["epoch"]))
-    if _MARK.fullmatch(name):
+    if (epoch := epoch_number(name)) is not None:
+        return Stored(info, "epoch", name, epoch=epoch)
+    if freed_block(name) is not None:
         return Stored(info, "mark", name)
-    if name != info.name and _NOTE.fullmatch(name):
+    if name != info.name and is_of_turns(name):
         return Stored(info, "note", name)
-    if found := _CHECKPOINT.fullmatch(name):
-        return Stored(info, "checkpoint", name, object=found["object"])
-    data = _DATA_AT_ROOT if lone_table else _DATA_OF_TABLE
-    if found := data.fullmatch(name):
-        return Stored(info, "data", name, object=found["object"])
+    if (found := checkpoint_object(name)) is not None:
+        return Stored(info, "checkpoint", name, object=found)
+    if (found := data_object(name, at_root=lone_table)) is not None:
+        return Stored(info, "data", name, object=found)
     return Stored(info, "other", name)

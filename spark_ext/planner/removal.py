@@ -7,7 +7,6 @@ table is stored beside its rows, so nothing would find them after Spark has forg
 from __future__ import annotations
 
 import os
-import re
 import secrets
 import shutil
 from collections.abc import Mapping
@@ -15,13 +14,12 @@ from contextlib import suppress
 from typing import Any
 
 from colonnade.manifests.errors import CorruptionError, UnsupportedFormatError
+from colonnade.manifests.object_names import MANIFEST, is_of_lone_table
 from colonnade.manifests.store import LocalStore
+from colonnade.manifests.store.checks import finished_name
 from colonnade.spark_ext.planner.catalog import drop_table
 from colonnade.spark_ext.planner.storage import place
 from colonnade.tableformat.location import locate
-
-_OURS = re.compile(r"_manifest|[0-9a-f]{32}(\..+)?|\.tmp-.+")
-"""The names in the folder of a lone table (docs/spec/layout.md)."""
 
 
 def remove_table(args: Mapping[str, Any]) -> dict[str, Any]:
@@ -50,14 +48,19 @@ def _remove_files(folder: str) -> None:
     parent, number = os.path.dirname(folder), secrets.token_hex(8)
     moved, dropped = f"{parent}/_moved-{number}", f"{parent}/_dropped-{number}"
     os.mkdir(moved)
-    names = sorted(os.listdir(folder), key=lambda name: name != "_manifest")
-    for name in filter(_OURS.fullmatch, names):
+    names = sorted(os.listdir(folder), key=lambda name: name != MANIFEST)
+    for name in filter(_is_ours, names):
         os.rename(f"{folder}/{name}", f"{moved}/{name}")
     os.rename(moved, dropped)
     # A concurrent drop may be removing the same files.
     shutil.rmtree(dropped, ignore_errors=True)
     with suppress(OSError):  # raised if the folder has other files, too
         os.rmdir(folder)
+
+
+def _is_ours(entry: str) -> bool:
+    """Return whether the folder of a lone table has this entry, finished or not."""
+    return is_of_lone_table(finished_name(entry) or entry)
 
 
 OPS = {"remove_table": remove_table}

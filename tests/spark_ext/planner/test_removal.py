@@ -9,6 +9,7 @@ import pytest
 
 import colonnade
 from colonnade.manifests.errors import ColonnadeError, InvalidInputError
+from colonnade.manifests.ids import new_job_id, new_object_id
 from colonnade.spark_ext.planner.reads import load
 from colonnade.spark_ext.planner.removal import remove_table
 
@@ -55,6 +56,22 @@ def test_files_of_other_programs_stay(lone: Path) -> None:
     (lone / "data").mkdir()
     remove_table({"path": str(lone)})
     assert sorted(each.name for each in lone.iterdir()) == ["data", "notes.txt"]
+
+
+@pytest.mark.parametrize("name", ["d41d8cd98f00b204e9800998ecf8427e.txt", ".tmp-mine", ".tmp-0"])
+def test_a_file_whose_name_only_looks_like_an_object_stays(lone: Path, name: str) -> None:
+    (lone / name).write_text("mine")
+    remove_table({"path": str(lone)})
+    assert [each.name for each in lone.iterdir()] == [name]
+
+
+@pytest.mark.parametrize("end", ["", ".rowset", ".dv", ".origin"])
+def test_what_a_killed_writer_left_is_removed(lone: Path, end: str) -> None:
+    left = f"{new_object_id(new_job_id())}{end}"
+    (lone / left).write_text("left")
+    (lone / f".tmp-{0:016x}-{left}").write_text("left")
+    remove_table({"path": str(lone)})
+    assert not lone.exists()
 
 
 def test_a_table_with_a_damaged_log_is_removed(lone: Path) -> None:
