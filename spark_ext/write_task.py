@@ -1,7 +1,8 @@
 """Describe a planned write to the tasks in the JVM.
 
 The JSON of a task has a part of the `WriteJob`, and all options of RowSets that follow from the
-job's settings and the table. The JVM therefore has no constants for decisions of Python.
+job's settings and the table. So the JVM has no constants for them. It has constants of its own for
+what encodings do and for what stays open, as Python has.
 """
 
 from __future__ import annotations
