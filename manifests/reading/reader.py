@@ -245,6 +245,14 @@ class LogReader(LogFollower):
             raise CorruptionError(f"Epoch {epoch} of {self.store.url} is not in its log.")
         return state
 
+    def read_head_from_log(self) -> Snapshot:
+        """Return the newest state, without any checkpoint above the floor.
+
+        Costs a GET for each epoch since the floor. Raises as `read_head`; CorruptionError if the
+        oldest readable state is lost.
+        """
+        return self.require_live(self._advance(self._begin(None, use_hint=False)))
+
     def find_ended(self, timestamp_ms: int, head: Snapshot, present_ms: int) -> int | None:
         """Return the last readable epoch up to `head` that was certainly not committed after a
         time.

@@ -54,6 +54,8 @@ def rebuild_caches(log: Log, *, give_up_lost_epochs: bool = False) -> Rebuilt:
     log = log.uncached
     marks = rewrite_damaged_marks(log)
     if give_up_lost_epochs and not _begin_later(log):
+        # If the log cannot be opened without the hint, the hint may lead to its only whole state.
+        log.read_head_from_log()
         log.store.delete(HINT)
     newest = log.read_head()
     finish_floor(log, newest, threads=1)

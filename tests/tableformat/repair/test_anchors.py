@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from colonnade.manifests.checkpoint.anchor_list import read_anchors
+from colonnade.manifests.checkpoint.reader import read_hint
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.limits import Limits
 from colonnade.manifests.log.log import Log, create_database
@@ -17,6 +18,7 @@ from colonnade.manifests.store import MemoryStore, ObjectStore
 from colonnade.manifests.vacuum.copies import Part
 from colonnade.manifests.vacuum.floor import cached_objects, read_anchor
 from colonnade.manifests.vacuum.references import StateObjects
+from colonnade.tableformat.repair.caches import rebuild_caches
 from colonnade.tableformat.table.database import ArrowDatabase
 from tests.faults import Fault, FaultyStore, Stopped
 
@@ -286,6 +288,29 @@ def test_a_lost_oldest_state_that_a_pin_or_tag_keeps_is_not_given_up() -> None:
     db.untag("oldest")
     db.repair(give_up_lost_epochs=True)
     assert open_database(store, PLAIN).verify(4).is_sound
+
+
+def test_the_hint_stays_if_a_log_cannot_be_opened_without_it() -> None:
+    """A person may still bring the newest checkpoint back, to which it leads."""
+    store = make(PLAIN)
+    db = open_database(store, PLAIN)
+    for number in range(9):
+        db.table("b").append(pa.table({"id": [7000 + number]}, SCHEMA))
+    expected = read(db, "b", db.refresh().epoch)
+    found = read_hint(store)
+    assert found is not None
+    newest = checkpoint_name(found[0].root)
+    kept = store.get(newest)
+    for name in (newest, *floor_objects(db)[0].places):
+        store.delete(name)
+    hint = store.get(HINT)
+    with pytest.raises(CorruptionError):
+        rebuild_caches(Log(store, limits=PLAIN), give_up_lost_epochs=True)
+    assert store.get(HINT) == hint
+    store.put(newest, kept, sync=False)
+    db = open_database(store, PLAIN)
+    db.repair(give_up_lost_epochs=True)
+    assert read(db, "b", db.snapshot.epoch) == expected
 
 
 WRITES = {"put", "put_if_absent", "delete"}
