@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from typing import TypeVar
 
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.conflicts import check_head, has_landed
@@ -51,6 +52,8 @@ from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.state.fold import apply_epochs
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store.base import ObjectStore, Turn
+
+T = TypeVar("T")
 
 _FOLDED_AT_ONCE = 64
 """The most epochs that are held in memory before they are folded."""
@@ -241,7 +244,7 @@ class Sending:
         if found is epoch:
             if not self._looked and not self._covers(self.base):
                 # The PUT took so long that the log may be another one by now.
-                self._check_base()
+                self._after_put(epoch, pause, self._check_base)
             self._state, self.done, self._settled = after, epoch, True
             self.epochs.append(epoch)
             self._recent.add(epoch)
@@ -322,17 +325,20 @@ class Sending:
         """
         found = take_slot(self._store, epoch, data, pause)
         if settles or (isinstance(found, Epoch) and found.transaction == epoch.transaction):
-            self._check(self._look_again(epoch, pause))
+            self._check(self._after_put(epoch, pause, partial(self._find_freed, epoch.epoch)))
         return found
 
-    def _look_again(self, epoch: Epoch, pause: Callable[[float], None]) -> Stub | None:
-        """Return the mark if the slot of a put epoch was freed, else None.
+    def _after_put(
+        self, epoch: Epoch, pause: Callable[[float], None], look: Callable[[], T]
+    ) -> T:
+        """Return what a look finds that has to follow the PUT of an epoch.
 
-        Raises CommitUnknownError.
+        The epoch may be committed, so an error of the look is an unknown outcome. Raises
+        CommitUnknownError, and NotFoundError as `look`.
         """
         for attempt in range(TRIES):
             try:
-                return self._find_freed(epoch.epoch)
+                return look()
             except StoreError as error:
                 cause: ColonnadeError = error
                 pause(slot_pause_s(attempt))

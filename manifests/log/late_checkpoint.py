@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from threading import Lock
 
+from colonnade.manifests.errors import ColonnadeError
 from colonnade.manifests.model.operations import Epoch
 from colonnade.manifests.state.fold import apply_epochs
 from colonnade.manifests.state.snapshot import Snapshot
@@ -53,7 +54,8 @@ class LateCheckpoint:
     def adopt(self, state: Snapshot, epochs: Sequence[Epoch]) -> Snapshot:
         """Return the same state, based on the stored checkpoint if that is possible by now.
 
-        `epochs` are the last epochs up to the state, without gaps.
+        `epochs` are the last epochs up to the state, without gaps. Never raises. May read tables of
+        the checkpoint that are not in memory.
         """
         with self._lock:
             job = self._job
@@ -63,7 +65,11 @@ class LateCheckpoint:
             if job.stored is None or job.reached != state.epoch:
                 return state
             self._job = None
-        return apply_epochs(job.stored, job.epochs) if job.epochs else job.stored
+        try:
+            return apply_epochs(job.stored, job.epochs) if job.epochs else job.stored
+        except ColonnadeError:
+            # The state is committed. An error here would tell the caller that it is not.
+            return state
 
 
 class _Job:

@@ -13,6 +13,7 @@ import abc
 import enum
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from threading import Thread
@@ -278,12 +279,14 @@ class ObjectStore(abc.ABC):
     def later(self, work: Callable[[], None]) -> None:
         """Do work that no caller waits for: at once if `parallel` is 1, else in a thread.
 
-        The process ends only after such work. Requires that `work` does not raise.
+        The process ends only after such work. It is also done at once where no thread can be
+        started, as at the end of a process. Requires that `work` does not raise.
         """
-        if self.parallel <= 1:
-            work()
-        else:
-            Thread(target=work, name="colonnade-later", daemon=False).start()
+        if self.parallel > 1:
+            with suppress(RuntimeError):
+                Thread(target=work, name="colonnade-later", daemon=False).start()
+                return
+        work()
 
     def read_many(
         self, names: Sequence[str], *, limit: int | None = None

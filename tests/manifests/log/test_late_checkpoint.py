@@ -7,15 +7,32 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from threading import Thread
+from typing import TypeVar
 
 import pytest
 
+from colonnade.manifests.errors import StoreError
+from colonnade.manifests.limits import LIMITS
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.object_names import HINT
 from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.manifests.store import MemoryStore
 from tests.far_store import FarStore
-from tests.log_samples import ORDERS, append, contents, make_log, with_orders
+from tests.log_samples import (
+    ORDERS,
+    append,
+    change,
+    contents,
+    database,
+    make_log,
+    table,
+    with_orders,
+)
+
+T = TypeVar("T")
 
 
 class LateStore(FarStore):
@@ -102,6 +119,56 @@ def test_states_that_other_writers_moved_are_never_mixed_up() -> None:
                     states[at] = logs[at].commit(append(), states[at])
             expected = Log(store.inner).read_at(states[at].epoch)
             assert contents(logs[at], states[at]) == contents(Log(store.inner), expected)
+
+
+class BrokenStore(LateStore):
+    """A store that can lose its checkpoints for a while."""
+
+    broken = False
+
+    def _call(self, operation: str, name: str, effect: Callable[[], T]) -> T:
+        if self.broken and operation.startswith("get") and "checkpoint" in name:
+            raise StoreError("The store is not available.", retryable=True)
+        return super()._call(operation, name, effect)
+
+
+def test_a_commit_does_not_fail_because_a_table_of_the_stored_checkpoint_cannot_be_read() -> None:
+    # The table was read from the checkpoint before. The new one has it in a page of its own.
+    store = BrokenStore()
+    paged = replace(LIMITS, root_tables=1, root_bytes=64, page_bytes=512)
+    tables = [f"{number:016x}" for number in range(1, 12)]
+    log = make_log(store, 4, limits=paged)
+    state = database(store)
+    for each in tables:
+        state = log.commit(change(table(each, f"t{each}"), name="create_table"), state)
+    state = log.commit(append(to=tables[0]), state)
+    store.catch_up()
+    later = make_log(store, 4, limits=paged)
+    state = later.read_head()
+    for _ in range(4):
+        state = later.commit(append(to=tables[0]), state)
+    store.catch_up()
+    assert tables[9] in state.tables
+    store.broken = True
+    after = later.commit(replace(append(to=tables[9]), fresh=True), state)
+    store.broken = False
+    assert contents(later, after) == contents(Log(store), Log(store).read_head())
+
+
+def test_a_commit_does_not_fail_because_no_thread_can_store_its_checkpoint(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Parallel(MemoryStore):
+        parallel = 8
+
+    def refuse(thread: Thread) -> None:
+        raise RuntimeError("can't create new thread at interpreter shutdown")
+
+    store = Parallel()
+    log = make_log(store, 4)
+    state = fill(log, with_orders(store, log), 3)
+    monkeypatch.setattr(Thread, "start", refuse)
+    assert held(fill(log, state, 4)) == 0
 
 
 def test_a_process_that_ends_right_after_its_commit_stores_the_checkpoint(tmp_path: Path) -> None:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from unittest.mock import patch
 
 import pytest
 
-from colonnade.manifests.errors import ConflictError, NotFoundError
+from colonnade.manifests.errors import (
+    CommitUnknownError,
+    ConflictError,
+    NotFoundError,
+    StoreError,
+)
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.reading import last_look
 from tests.log_samples import append, contents, database, make_log, overwrite, with_orders
 from tests.manifests.log.far import far_log
@@ -135,3 +143,32 @@ def test_a_put_that_took_too_long_does_not_count_where_the_log_was_replaced_mean
         pytest.raises(NotFoundError, match="removed or replaced"),
     ):
         log.commit(append(), seen)
+
+
+def test_a_put_that_took_too_long_is_never_reported_as_not_committed_while_reads_fail() -> None:
+    store, _ = far_log(5)
+    log = make_log(store)
+    seen = log.read_head()
+    log.last_look.note(seen, 0.0)
+    real, slot = store.inner.get_ranges, epoch_name(seen.epoch)
+
+    def get_ranges(name: str, ranges: Sequence[tuple[int, int]]) -> Sequence[bytes]:
+        if name == slot:
+            raise StoreError("The store is busy.", retryable=True)
+        return real(name, ranges)
+
+    def elapsed() -> float:
+        """Return a time that makes a leap once the epoch was put."""
+        return 1e12 if epoch_name(seen.epoch + 1) in names() else 0.0
+
+    def names() -> list[str]:
+        return [info.name for info in store.inner.list("")]
+
+    change = replace(append(), fresh=True)
+    with (
+        patch.object(last_look, "elapsed_s", elapsed),
+        patch.object(store.inner, "get_ranges", get_ranges),
+        pytest.raises(CommitUnknownError, match=change.transaction),
+    ):
+        log.commit(change, seen)
+    assert log.read_head().transaction == change.transaction
