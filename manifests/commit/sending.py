@@ -328,9 +328,7 @@ class Sending:
             self._check(self._after_put(epoch, pause, partial(self._find_freed, epoch.epoch)))
         return found
 
-    def _after_put(
-        self, epoch: Epoch, pause: Callable[[float], None], look: Callable[[], T]
-    ) -> T:
+    def _after_put(self, epoch: Epoch, pause: Callable[[float], None], look: Callable[[], T]) -> T:
         """Return what a look finds that has to follow the PUT of an epoch.
 
         The epoch may be committed, so an error of the look is an unknown outcome. Raises

@@ -226,7 +226,8 @@ class LogReader(LogFollower):
     def is_removed(self, epoch: int) -> bool:
         """Return whether retention has removed an epoch; False if the log cannot be read."""
         try:
-            self.read_at(epoch)
+            # Files of a removed epoch may still exist, in the store or in a cache.
+            self.read_at(epoch, head=self.try_read_head())
         except NotFoundError:
             return True
         except (*UNUSABLE, StoreError):

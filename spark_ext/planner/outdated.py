@@ -42,7 +42,8 @@ def unless_outdated(operation: Operation) -> Operation:
             return operation(args)
         except CorruptionError:
             if "url" in args:
-                Log(open_store(place_of(args))).read_at(_epoch(args["epoch"]))
+                log = Log(open_store(place_of(args)))
+                log.read_at(_epoch(args["epoch"]), head=log.try_read_head())
             raise
 
     return run

@@ -54,7 +54,8 @@ def read_plan(store: ObjectStore, plan: ScanPlan) -> Iterator[pa.RecordBatch]:
             # A missing file is not damage when retention removed the epoch: this raises
             # NotFoundError.
             with suppress(CorruptionError, StoreError, UnsupportedFormatError):
-                LogReader(store).read_at(plan.epoch)
+                log = LogReader(store)
+                log.read_at(plan.epoch, head=log.read_head())
         raise
 
 

@@ -10,6 +10,7 @@ from colonnade.manifests.errors import (
 )
 from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.store import MemoryStore
+from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
 from tests.log_samples import (
     append,
     change,
@@ -76,3 +77,19 @@ def test_epochs_that_land_during_a_look_are_no_gap() -> None:
     log.commit(append(), log.commit(append(), base))
     store.stale = epoch_name(2)
     assert log.refresh(base).epoch == 3
+
+
+def test_an_old_floor_is_removed_even_while_its_checkpoint_can_still_be_read() -> None:
+    # It may still be in the store, or in a cache.
+    store = MemoryStore()
+    log = make_log(store)
+    state, floors = with_orders(store, log), []
+    for _ in range(2):
+        for _ in range(5):
+            state = log.commit(append(), state)
+        vacuum(log, VacuumRequest(hours=0, epochs=1, threads=1))
+        state = log.read_head()
+        floors.append(state.floor)
+    assert log.read_at(floors[0]).epoch == floors[0]
+    assert log.is_removed(floors[0])
+    assert not log.is_removed(floors[1])
