@@ -325,8 +325,15 @@ class Sending:
         """
         found = take_slot(self._store, epoch, data, pause)
         if settles or (isinstance(found, Epoch) and found.transaction == epoch.transaction):
-            self._check(self._after_put(epoch, pause, partial(self._find_freed, epoch.epoch)))
+            self._check(self._look_again(epoch, pause))
         return found
+
+    def _look_again(self, epoch: Epoch, pause: Callable[[float], None]) -> Stub | None:
+        """Return the mark if the slot of a put epoch was freed, else None.
+
+        Raises CommitUnknownError.
+        """
+        return self._after_put(epoch, pause, partial(self._find_freed, epoch.epoch))
 
     def _after_put(self, epoch: Epoch, pause: Callable[[float], None], look: Callable[[], T]) -> T:
         """Return what a look finds that has to follow the PUT of an epoch.
