@@ -149,7 +149,8 @@ class FsspecReadStore(ObjectStore):
     def require_writable(self) -> NoReturn:
         raise InvalidInputError(
             f"{self.url} is read-only: Colonnade knows no atomic put-if-absent for the protocol"
-            f" {self.protocol!r}, and without one a commit can be lost; write to a local path."
+            f" {self.protocol!r}, and without one a commit can be lost; write to a local path"
+            " or a bucket of S3, GCS or Azure."
         )
 
     def _connect(self) -> tuple[Any, str]:

@@ -100,6 +100,7 @@ def test_statements_that_write_reach_the_bucket_and_python_reads_the_same_rows(l
     assert lake.keys("statements")
 
 
+@pytest.mark.long
 def test_a_table_that_python_made_is_appended_to_compacted_and_verified(lake: Lake) -> None:
     url = f"s3://{lake.bucket}/made"
     schema = pa.schema([("id", pa.int64()), ("day", pa.string())])
@@ -163,6 +164,7 @@ def test_tables_open_in_python_with_the_settings_of_the_session(lake: Lake) -> N
     assert run(f"colonnade.Database.forPath(spark, '{url}').tables()") == ["t"]
 
 
+@pytest.mark.long
 def test_credentials_in_a_file_of_hadoop_reach_tasks_planner_and_python(
     lake: Lake, minio: Minio, tmp_path: Path
 ) -> None:
@@ -195,6 +197,7 @@ def test_a_provider_without_a_counterpart_is_named_and_an_option_takes_its_place
             assert lake.shell.sql(select) == [[1]]
 
 
+@pytest.mark.long
 def test_the_session_catalog_has_tables_at_a_location_in_a_bucket(lake: Lake) -> None:
     sql, url = lake.shell.sql, f"s3a://{lake.bucket}/located"
     sql(f"CREATE TABLE located (id BIGINT) USING colonnade LOCATION '{url}'")
@@ -216,6 +219,7 @@ def python_rows(lake: Lake, url: str) -> int:
     return colonnade.open(url, lake.options).scan().to_arrow().num_rows
 
 
+@pytest.mark.long
 def test_transactions_tags_and_earlier_versions_work_in_a_bucket(lake: Lake) -> None:
     sql, url = lake.shell.sql, f"s3a://{lake.bucket}/shop"
     call = "CALL colonnade.system."

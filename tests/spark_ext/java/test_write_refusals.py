@@ -12,7 +12,6 @@ import pytest
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.entries import SortField
 from colonnade.manifests.model.schema import SchemaField, StructType, TableSchema, assign_ids
-from colonnade.manifests.store import open_store
 from colonnade.tableformat.types.arrow_types import arrow_schema, schema_from_arrow
 from colonnade.tableformat.types.conform import conform
 from colonnade.tableformat.types.conversion import match_fields
@@ -125,14 +124,6 @@ def test_rows_of_other_columns_or_types_are_refused(
     with pytest.raises(InvalidInputError) as refused:
         match_fields(["it's"], ["a"], "The data")
     error = writer.error(next(folders), schema, rows, row_schema=spark_schema(unknown))
-    assert error == f"[{refused.value.code}] {refused.value}"
-
-
-def test_a_store_other_than_local_disk_is_refused(writer: WriteTool) -> None:
-    schema, rows = one_column(pa.array([1, 2]))
-    with pytest.raises(InvalidInputError) as refused:
-        open_store("memory://db").require_writable()
-    error = writer.error("memory://db", schema, rows)
     assert error == f"[{refused.value.code}] {refused.value}"
 
 

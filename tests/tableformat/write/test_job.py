@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import colonnade
-from colonnade.manifests.errors import CommitUnknownError, ConflictError
+from colonnade.manifests.errors import CommitUnknownError, ConflictError, InvalidInputError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.store import open_store
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
@@ -39,6 +39,12 @@ def job(tmp_path: Path) -> WriteJob:
 
 def ids(path: Path) -> list[int]:
     return colonnade.open(path).scan().to_arrow()["id"].to_pylist()
+
+
+def test_no_write_is_planned_for_a_store_that_cannot_commit() -> None:
+    create = new_table("t", as_table_schema(SCHEMA))
+    with pytest.raises(InvalidInputError, match=r"memory://.* is read-only: .* bucket"):
+        plan_write(locate("memory://db/t"), None, "append", create=create)
 
 
 def test_of_several_attempts_at_a_task_only_the_reported_one_is_visible(
