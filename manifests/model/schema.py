@@ -82,6 +82,9 @@ NESTING_LIMIT = 50
 METADATA_LIMIT = 2**18
 """The most bytes of metadata in all fields of a table: each change of columns repeats them."""
 
+_SHOWN = 20
+"""The most columns that an error lists."""
+
 
 def _check_metadata(text: str) -> str:
     orjson.loads(text)  # raises for text that is not JSON
@@ -208,15 +211,16 @@ class TableSchema(InputModel):
     def field(self, name: str) -> SchemaField:
         """Find a column by its exact name, or else without regard to case.
 
-        Raises NotFoundError, which lists the columns.
+        Raises NotFoundError, which lists the first columns.
         """
         folded = name.casefold()
         found = next((f for f in self.fields if f.name == name), None) or next(
             (f for f in self.fields if f.name.casefold() == folded), None
         )
         if found is None:
-            known = ", ".join(self.names)
-            raise NotFoundError(f"Column {name!r} does not exist; the columns are {known}.")
+            known, more = ", ".join(self.names[:_SHOWN]), len(self.names) - _SHOWN
+            others = f" and {more} more" if more > 0 else ""
+            raise NotFoundError(f"Column {name!r} does not exist; the columns are {known}{others}.")
         return found
 
     def by_id(self, column_id: int) -> SchemaField:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.model.operations import CreateTable
 from colonnade.manifests.model.schema import (
     METADATA_LIMIT,
@@ -72,3 +72,11 @@ def test_metadata_is_bounded_for_all_columns_and_the_fields_inside_together() ->
     check_schema(schema(METADATA_LIMIT))
     with pytest.raises(InvalidInputError, match=f"column 'large' has {METADATA_LIMIT + 2} of them"):
         check_schema(schema(METADATA_LIMIT + 2))
+
+
+def test_an_unknown_column_of_a_wide_table_is_an_error_that_can_be_read() -> None:
+    fields = tuple(SchemaField(name=f"c{i}", type="long") for i in range(500))
+    with pytest.raises(NotFoundError, match=r"^Column 'x' .* c18, c19 and 480 more\.$"):
+        TableSchema(fields=fields).field("x")
+    with pytest.raises(NotFoundError, match=r"the columns are c0, c1\.$"):
+        TableSchema(fields=fields[:2]).field("x")
