@@ -212,8 +212,7 @@ def test_the_page_about_stores_runs_as_it_stands(place: str, minio: Minio) -> No
     page = (ROOT / "docs" / "stores.md").read_text()
     _, _, section = page.partition("## S3 from Python")
     [code] = re.findall(r"^```py\n(.*?)^```$", section.partition("\n## ")[0], re.M | re.S)
-    names = {"schema": SCHEMA, "rows": rows(1, 2)}
-    exec(compile(code, "stores.md", "exec"), names)
+    exec(compile(code, "stores.md", "exec"), {})
     options = minio.options()
     assert ids(colonnade.open("s3://bucket/lake/trips", storage_options=options)) == [1, 2]
 
