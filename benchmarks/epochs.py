@@ -20,15 +20,8 @@ from colonnade.manifests.epochs.slots import read_slot
 from colonnade.manifests.ids import new_table_id, new_transaction_id
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.model.codec import encode_epoch, encode_model
-from colonnade.manifests.model.operations import (
-    Anchor,
-    CreateTable,
-    Epoch,
-    Operation,
-    SetComment,
-    Stub,
-    Vacuum,
-)
+from colonnade.manifests.model.epoch import Epoch, Stub
+from colonnade.manifests.model.operations import Anchor, CreateTable, Operation, SetComment, Vacuum
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.model.slot_blocks import SLOT_BLOCK
 from colonnade.manifests.object_names import epoch_name

@@ -30,7 +30,6 @@ ELSEWHERE = {
     "manifests/log/test_log_machine.py": ("commit.sending", "state.rowsets_fold"),
     "manifests/log/test_removed_folder.py": ("log.dropping",),
     "manifests/log/test_upgrade.py": ("state.features",),
-    "manifests/model/test_codec.py": ("model.entries", "model.operations"),
     "manifests/state/test_fold.py": ("state.refusal", "state.snapshot"),
     "manifests/store/gcs/test_store.py": (
         *("store.bucket.option_values", "store.gcs.client", "store.gcs.failures"),
@@ -46,7 +45,6 @@ ELSEWHERE = {
     ),
     "manifests/store/s3/test_store.py": ("store.bucket.place", "store.s3.requests"),
     "manifests/store/test_conformance.py": ("store.base", "store.memory"),
-    "manifests/vacuum/test_run.py": ("model.named_objects",),
     "spark_ext/test_wheel.py": ("version",),
     "spec/test_partition_vectors.py": ("partition.transforms",),
     "tableformat/compaction/test_run.py": ("compaction.inputs", "compaction.job"),

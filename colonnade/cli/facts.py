@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from colonnade.cli.places import Place
-from colonnade.manifests.model.operations import Epoch
+from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.state.partition_layout import field_text
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState

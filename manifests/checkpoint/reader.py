@@ -43,7 +43,8 @@ from colonnade.manifests.errors import (
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.codec import decode_model, decode_slot, is_epoch, verify
 from colonnade.manifests.model.entries import EntrySegment
-from colonnade.manifests.model.operations import Anchor, CreateDatabase, Epoch, Stub
+from colonnade.manifests.model.epoch import Epoch, Stub
+from colonnade.manifests.model.operations import Anchor, CreateDatabase
 from colonnade.manifests.model.slot_blocks import SlotBlocks
 from colonnade.manifests.object_names import HINT, checkpoint_name, epoch_name
 from colonnade.manifests.state.snapshot import EntrySegmentRef, Replay, Snapshot, TableState

@@ -30,14 +30,8 @@ from colonnade.manifests.model.entries import (
     SortField,
     TableIdText,
 )
-from colonnade.manifests.model.operations import (
-    Anchor,
-    AnchorList,
-    Lease,
-    Pin,
-    SlotCount,
-    TransactionIdText,
-)
+from colonnade.manifests.model.epoch import TransactionIdText
+from colonnade.manifests.model.operations import Anchor, AnchorList, Lease, Pin, SlotCount
 from colonnade.manifests.model.schema import Model, TableSchema
 from colonnade.manifests.state.amendments import LaterAmendments
 from colonnade.manifests.state.features import check_reader_features

@@ -43,8 +43,9 @@ from colonnade.manifests.ids import TableId, new_job_id, new_object_id
 from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.model.codec import byte_check, encode_model
 from colonnade.manifests.model.entries import EntrySegment
+from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.named_objects import removed_objects
-from colonnade.manifests.model.operations import Anchor, Epoch
+from colonnade.manifests.model.operations import Anchor
 from colonnade.manifests.object_names import HINT, checkpoint_name
 from colonnade.manifests.state.amendments import LaterAmendments
 from colonnade.manifests.state.snapshot import (

@@ -19,6 +19,7 @@ from colonnade.manifests.errors import (
     UnsupportedFormatError,
 )
 from colonnade.manifests.ids import TableId
+from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import (
     AddDeletionVector,
     AddRowSet,
@@ -30,7 +31,6 @@ from colonnade.manifests.model.operations import (
     DropRowSet,
     DropTable,
     EnableFeatures,
-    Epoch,
     Lease,
     Operation,
     Pin,

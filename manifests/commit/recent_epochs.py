@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.members import only_adds, transactions_of
-from colonnade.manifests.model.operations import Epoch
 from colonnade.manifests.state.snapshot import Snapshot
 
 KEPT = 64

@@ -46,8 +46,9 @@ from colonnade.manifests.errors import (
 )
 from colonnade.manifests.limits import Limits
 from colonnade.manifests.model.codec import encode_epoch
+from colonnade.manifests.model.epoch import Epoch, Stub
 from colonnade.manifests.model.members import transactions_of
-from colonnade.manifests.model.operations import DropDatabase, Epoch, Stub, Txn
+from colonnade.manifests.model.operations import DropDatabase, Txn
 from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.state.fold import apply_epochs
 from colonnade.manifests.state.snapshot import Snapshot

@@ -16,14 +16,9 @@ from colonnade.manifests.errors import ColonnadeError
 from colonnade.manifests.limits import Limits
 from colonnade.manifests.model.codec import decode_model, encode_model
 from colonnade.manifests.model.entries import Count, TableIdText
+from colonnade.manifests.model.epoch import Epoch, FurtherChange, TransactionIdText
 from colonnade.manifests.model.members import SHARED_EPOCHS
-from colonnade.manifests.model.operations import (
-    AddRowSet,
-    AddRowSets,
-    Epoch,
-    FurtherChange,
-    TransactionIdText,
-)
+from colonnade.manifests.model.operations import AddRowSet, AddRowSets
 from colonnade.manifests.model.schema import Model
 from colonnade.manifests.state.snapshot import Snapshot
 

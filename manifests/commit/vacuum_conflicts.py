@@ -12,17 +12,9 @@ from collections.abc import Collection, Iterable
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.errors import ConflictError
 from colonnade.manifests.ids import job_id_of
+from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.named_objects import named_objects, removed_objects
-from colonnade.manifests.model.operations import (
-    Anchor,
-    Epoch,
-    Lease,
-    Operation,
-    Pin,
-    Tag,
-    Unpin,
-    Vacuum,
-)
+from colonnade.manifests.model.operations import Anchor, Lease, Operation, Pin, Tag, Unpin, Vacuum
 from colonnade.manifests.state.snapshot import Snapshot
 
 

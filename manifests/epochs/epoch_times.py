@@ -15,7 +15,7 @@ from colonnade.manifests.clock import DAY_MS
 from colonnade.manifests.epochs.dating import OWN_CLOCK
 from colonnade.manifests.epochs.slots import read_log_slot
 from colonnade.manifests.errors import CorruptionError, NotFoundError
-from colonnade.manifests.model.operations import Epoch, Stub
+from colonnade.manifests.model.epoch import Epoch, Stub
 from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store.base import ObjectStore

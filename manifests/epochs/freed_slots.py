@@ -15,14 +15,8 @@ from dataclasses import dataclass
 from colonnade.manifests.errors import CorruptionError, NotFoundError, StoreError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.codec import EPOCH_LIMIT, decode_model, decode_slot, encode_model
-from colonnade.manifests.model.operations import (
-    Anchor,
-    CreateDatabase,
-    EnableFeatures,
-    Epoch,
-    FreedBlock,
-    Stub,
-)
+from colonnade.manifests.model.epoch import Epoch, FreedBlock, Stub
+from colonnade.manifests.model.operations import Anchor, CreateDatabase, EnableFeatures
 from colonnade.manifests.model.slot_blocks import SlotBlocks
 from colonnade.manifests.object_names import FREED, epoch_name, freed_block
 from colonnade.manifests.store.base import ObjectStore, PutOutcome

@@ -20,7 +20,7 @@ from colonnade.manifests.epochs.slots import (
 )
 from colonnade.manifests.errors import ColonnadeError, CorruptionError, NotFoundError
 from colonnade.manifests.model.codec import EPOCH_LIMIT, decode_slot
-from colonnade.manifests.model.operations import Epoch, Stub
+from colonnade.manifests.model.epoch import Epoch, Stub
 from colonnade.manifests.model.slot_blocks import SlotBlocks
 from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.store.base import ObjectStore

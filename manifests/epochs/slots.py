@@ -21,7 +21,7 @@ from colonnade.manifests.errors import (
     StoreError,
 )
 from colonnade.manifests.model.codec import EPOCH_LIMIT, decode_model, decode_slot, identity_bytes
-from colonnade.manifests.model.operations import Epoch, EpochIdentity, Stub
+from colonnade.manifests.model.epoch import Epoch, EpochIdentity, Stub
 from colonnade.manifests.model.slot_blocks import SlotBlocks
 from colonnade.manifests.object_names import FREED, HINT, epoch_name
 from colonnade.manifests.store.base import ObjectStore, PutOutcome

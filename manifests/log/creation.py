@@ -24,8 +24,9 @@ from colonnade.manifests.ids import new_table_id, new_transaction_id
 from colonnade.manifests.log.removed_folder import move_away
 from colonnade.manifests.log.removed_objects import remove_objects, used_place_error
 from colonnade.manifests.model.codec import encode_epoch
+from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.members import SHARED_EPOCHS
-from colonnade.manifests.model.operations import CreateDatabase, DropDatabase, Epoch
+from colonnade.manifests.model.operations import CreateDatabase, DropDatabase
 from colonnade.manifests.model.slot_blocks import FREED_SLOTS, SLOT_BLOCK
 from colonnade.manifests.object_names import FREED, HINT, epoch_name, epoch_number
 from colonnade.manifests.state.fold import apply_epoch

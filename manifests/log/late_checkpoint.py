@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from threading import Lock
 
 from colonnade.manifests.errors import ColonnadeError
-from colonnade.manifests.model.operations import Epoch
+from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.state.fold import apply_epochs
 from colonnade.manifests.state.snapshot import Snapshot
 

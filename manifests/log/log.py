@@ -48,14 +48,9 @@ from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.log.creation import create_database
 from colonnade.manifests.log.late_checkpoint import LateCheckpoint
 from colonnade.manifests.model.codec import encode_epoch
+from colonnade.manifests.model.epoch import Epoch, Stub
 from colonnade.manifests.model.members import find_change, transactions_of
-from colonnade.manifests.model.operations import (
-    CreateTable,
-    EnableFeatures,
-    Epoch,
-    SetPartitionLayout,
-    Stub,
-)
+from colonnade.manifests.model.operations import CreateTable, EnableFeatures, SetPartitionLayout
 from colonnade.manifests.object_names import MANIFEST
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.fold import apply_epoch

@@ -1,7 +1,8 @@
 """The values of the log: schemas, RowSet entries, operations, and their JSON.
 
     schema.py  entries.py  statistics.py    columns, stored objects, bounds
-    operations.py  members.py               operations, epochs, and the changes of an epoch
+    operations.py                           what an epoch does to a database
+    epoch.py  members.py                    the content of a slot, and the changes of an epoch
     named_objects.py                        the objects that operations name
     codec.py                                the envelope of every JSON object
     deletion_vector.py                      deleted rows as bytes

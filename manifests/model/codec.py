@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from colonnade.manifests.errors import CorruptionError, InvalidInputError, UnsupportedFormatError
 from colonnade.manifests.model.entries import ByteCheck
-from colonnade.manifests.model.operations import FORMAT_VERSION, Epoch, Stub
+from colonnade.manifests.model.epoch import FORMAT_VERSION, Epoch, Stub
 from colonnade.manifests.model.schema import Model
 
 EPOCH_LIMIT = 8 * 2**20

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from colonnade.manifests.model.operations import AddRowSet, AddRowSets, Epoch, FurtherChange
+from colonnade.manifests.model.epoch import Epoch, FurtherChange
+from colonnade.manifests.model.operations import AddRowSet, AddRowSets
 
 SHARED_EPOCHS = "shared_epochs"
 """The feature of databases whose epochs may hold several changes."""

@@ -1,6 +1,6 @@
-"""Operations, tagged by `op`, and the epoch that lists them: the schema of the log.
+"""Operations, tagged by `op`: what an epoch does to the state of a database.
 
-Reading an epoch validates it and refuses unknown operations and keys.
+Reading an operation validates it and refuses unknown keys.
 Spec: docs/spec/operations.md
 """
 
@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field, StringConstraints
+from pydantic import Field, StringConstraints
 
-from colonnade.manifests import ids
 from colonnade.manifests.model.entries import (
     ByteCheck,
     ColumnNumber,
@@ -30,11 +29,7 @@ from colonnade.manifests.model.entries import (
 )
 from colonnade.manifests.model.schema import Model, TableSchema
 
-FORMAT_VERSION = 1
-"""The format version that this code writes, and the only one that it reads."""
-
 TableName = Annotated[str, StringConstraints(min_length=1, max_length=255)]
-TransactionIdText = Annotated[str, StringConstraints(pattern=f"^{ids.TRANSACTION_ID.pattern}$")]
 SlotCount = Annotated[int, Field(ge=1, le=2**32)]
 RowKind = Literal["delete", "update", "merge"]
 """The statement that removed rows. After an update or merge, the rows are in another RowSet."""
@@ -397,74 +392,3 @@ Operation = Annotated[
     | EnableFeatures,
     Field(discriminator="op"),
 ]
-
-
-class FurtherChange(Model):
-    """A change in the epoch of another change; `ops` is the number of its operations."""
-
-    transaction: TransactionIdText
-    base: Count
-    operation: str
-    parameters: dict[str, str] = {}
-    engine: str
-    metrics: dict[str, Count] | None = None
-    ops: RowCount
-
-
-class Epoch(Model):
-    """One committed step of the log.
-
-    `transaction` identifies the change, also when it is sent again. `previous` is the transaction
-    of the previous epoch (absent for epoch 0). `base` is the epoch that the change was planned on.
-    `time_ms` is in ms since 1970 UTC and grows strictly along the log. `metrics` count, for people,
-    the effects of a statement. `further` are the other changes of a shared epoch. Their operations
-    are the last ones, in the same order (`members.py`).
-    """
-
-    format_version: Literal[1] = 1
-    epoch: Count
-    transaction: TransactionIdText
-    previous: TransactionIdText | None = None
-    base: Count
-    time_ms: Count
-    operation: str
-    parameters: dict[str, str] = {}
-    engine: str
-    metrics: dict[str, Count] | None = None
-    further: tuple[FurtherChange, ...] | None = None
-    ops: tuple[Operation, ...]
-
-
-class EpochIdentity(Model):
-    """The part of a slot's file that identifies an epoch. A stub has no transaction."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    transaction: TransactionIdText | None = None
-
-
-class Stub(Model):
-    """The file in the slot of an epoch that retention removed. The slot is therefore never free.
-
-    `floor` is the oldest readable epoch. `anchor` is the checkpoint of its state. `slot_block` and
-    `slot_start` describe the blocks of an upgraded database, whose epoch 0 does not state them.
-    """
-
-    format_version: Literal[1] = 1
-    removed: Count
-    floor: Count
-    anchor: Anchor
-    slot_block: SlotCount | None = None
-    slot_start: Count | None = None
-
-
-class FreedBlock(Model):
-    """The mark of a freed block of slots, whose epochs are all below the floor.
-
-    `floor` and `anchor` belong to the vacuum that put the mark, as in a stub.
-    """
-
-    format_version: Literal[1] = 1
-    freed: Count
-    floor: Count
-    anchor: Anchor

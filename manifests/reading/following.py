@@ -27,7 +27,7 @@ from colonnade.manifests.errors import (
 )
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.limits import LIMITS, Limits
-from colonnade.manifests.model.operations import Epoch, Stub
+from colonnade.manifests.model.epoch import Epoch, Stub
 from colonnade.manifests.object_names import MANIFEST, checkpoint_name, epoch_name
 from colonnade.manifests.state.fold import apply_epoch, apply_epochs
 from colonnade.manifests.state.snapshot import Snapshot

@@ -41,7 +41,7 @@ from colonnade.manifests.errors import (
     UnsupportedFormatError,
 )
 from colonnade.manifests.limits import LIMITS, Limits
-from colonnade.manifests.model.operations import Epoch, Stub
+from colonnade.manifests.model.epoch import Epoch, Stub
 from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.reading.following import LogFollower
 from colonnade.manifests.reading.last_look import LastLook

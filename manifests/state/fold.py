@@ -16,6 +16,7 @@ from typing import NoReturn
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.entries import PartitionField
+from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.members import SHARED_EPOCHS, problem_of
 from colonnade.manifests.model.operations import (
     AddDeletionVector,
@@ -30,7 +31,6 @@ from colonnade.manifests.model.operations import (
     DropRowSet,
     DropTable,
     EnableFeatures,
-    Epoch,
     Lease,
     Operation,
     Pin,

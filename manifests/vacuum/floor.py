@@ -25,7 +25,8 @@ from colonnade.manifests.epochs.slots import read_log_slot, read_slot
 from colonnade.manifests.errors import CorruptionError, NotFoundError
 from colonnade.manifests.ids import new_job_id
 from colonnade.manifests.model.codec import encode_model
-from colonnade.manifests.model.operations import Anchor, AnchorList, Stub
+from colonnade.manifests.model.epoch import Stub
+from colonnade.manifests.model.operations import Anchor, AnchorList
 from colonnade.manifests.object_names import HINT, checkpoint_name, epoch_name
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import Snapshot, TableState

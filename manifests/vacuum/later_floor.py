@@ -20,7 +20,8 @@ from colonnade.manifests.epochs.slots import check_slot, read_log_slot
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.operations import Operation, Stub, Unpin, Vacuum
+from colonnade.manifests.model.epoch import Stub
+from colonnade.manifests.model.operations import Operation, Unpin, Vacuum
 from colonnade.manifests.object_names import checkpoint_name, copy_name
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.vacuum.copies import copy_what_is_lost

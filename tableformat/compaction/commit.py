@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.operations import (
-    Compaction,
-    CompactionInput,
-    CompactionOutput,
-    Epoch,
-)
+from colonnade.manifests.model.epoch import Epoch
+from colonnade.manifests.model.operations import Compaction, CompactionInput, CompactionOutput
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.tableformat.compaction.job import CompactionJob, CompactionOutcome
 from colonnade.tableformat.compaction.lease import end_of_lease

@@ -14,7 +14,7 @@ from colonnade.manifests.compaction.plan import CompactionGroup, CompactionPlan
 from colonnade.manifests.errors import ConflictError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import Count
-from colonnade.manifests.model.operations import Epoch
+from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.schema import Model
 from colonnade.manifests.sizes import size_text
 from colonnade.manifests.state.snapshot import Snapshot

@@ -16,7 +16,7 @@ from colonnade.manifests.model.entries import (
     RowSetEntry,
     TableIdText,
 )
-from colonnade.manifests.model.operations import TransactionIdText
+from colonnade.manifests.model.epoch import TransactionIdText
 from colonnade.manifests.model.schema import Model
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.manifests.store import StoreAddress

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.errors import ConflictError, CorruptionError
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.operations import Epoch
+from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.state.snapshot import Snapshot
 
 TRIES = 10

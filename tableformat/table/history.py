@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 
 from colonnade.manifests.errors import NotFoundError
+from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.members import changes_of
 from colonnade.manifests.model.operations import (
     AddDeletionVector,
@@ -16,7 +17,6 @@ from colonnade.manifests.model.operations import (
     CreateTable,
     DropRowSet,
     DropTable,
-    Epoch,
     Operation,
     Vacuum,
 )

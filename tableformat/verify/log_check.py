@@ -23,7 +23,8 @@ from colonnade.manifests.epochs.freed_slots import (
 from colonnade.manifests.epochs.slots import FAR, check_end, read_log_slot, read_slot
 from colonnade.manifests.errors import ColonnadeError, CorruptionError, StoreError
 from colonnade.manifests.ids import TableId
-from colonnade.manifests.model.operations import Anchor, Stub
+from colonnade.manifests.model.epoch import Stub
+from colonnade.manifests.model.operations import Anchor
 from colonnade.manifests.model.slot_blocks import SlotBlocks
 from colonnade.manifests.object_names import (
     HINT,

@@ -35,12 +35,8 @@ from colonnade.manifests.model.entries import (
     SortField,
     TableIdText,
 )
-from colonnade.manifests.model.operations import (
-    CreateTable,
-    Lease,
-    Operation,
-    TransactionIdText,
-)
+from colonnade.manifests.model.epoch import TransactionIdText
+from colonnade.manifests.model.operations import CreateTable, Lease, Operation
 from colonnade.manifests.model.schema import Model, TableSchema
 from colonnade.manifests.model.text_policy import TextPolicy, text_policy
 from colonnade.manifests.object_names import table_prefix

@@ -47,7 +47,8 @@ from colonnade.manifests.model import codec
 from colonnade.manifests.model.codec import encode_epoch
 from colonnade.manifests.model.deletion_vector import DeletionVector, write_deletion_vector
 from colonnade.manifests.model.entries import ColumnStatistics, PartitionValues
-from colonnade.manifests.model.operations import AddRowSet, Compaction, Epoch, ReplaceColumn, Stub
+from colonnade.manifests.model.epoch import Epoch, Stub
+from colonnade.manifests.model.operations import AddRowSet, Compaction, ReplaceColumn
 from colonnade.manifests.model.slot_blocks import SlotBlocks
 from colonnade.manifests.object_names import checkpoint_name, epoch_name
 from colonnade.manifests.reading.reader import LogReader

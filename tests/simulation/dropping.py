@@ -19,7 +19,8 @@ from colonnade.manifests.errors import ColonnadeError
 from colonnade.manifests.log.dropping import drop_database
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.model.codec import decode_slot
-from colonnade.manifests.model.operations import CreateDatabase, DropDatabase, Epoch, Vacuum
+from colonnade.manifests.model.epoch import Epoch
+from colonnade.manifests.model.operations import CreateDatabase, DropDatabase, Vacuum
 from colonnade.manifests.object_names import MANIFEST, epoch_name, epoch_number
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import LocalStore, ObjectStore, PutOutcome

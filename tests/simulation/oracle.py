@@ -15,6 +15,7 @@ from colonnade.manifests.checkpoint.anchor_list import read_anchor_list
 from colonnade.manifests.errors import ColonnadeError
 from colonnade.manifests.model.codec import decode_slot
 from colonnade.manifests.model.entries import PartitionField
+from colonnade.manifests.model.epoch import Epoch, Stub
 from colonnade.manifests.model.members import changes_of
 from colonnade.manifests.model.operations import (
     Anchor,
@@ -22,10 +23,8 @@ from colonnade.manifests.model.operations import (
     CreateDatabase,
     CreateTable,
     EnableFeatures,
-    Epoch,
     Restore,
     SetPartitionLayout,
-    Stub,
     Tag,
     Untag,
     Vacuum,

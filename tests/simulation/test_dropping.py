@@ -11,7 +11,7 @@ import pytest
 
 from colonnade.manifests.commit import sending
 from colonnade.manifests.log import creation, removed_folder
-from colonnade.manifests.model.operations import Epoch
+from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.object_names import epoch_number
 from colonnade.manifests.state.fold import _Fold
 from colonnade.manifests.store import LocalStore

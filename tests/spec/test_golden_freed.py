@@ -13,7 +13,8 @@ import pytest
 from colonnade.manifests.errors import NotFoundError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.codec import encode_epoch
-from colonnade.manifests.model.operations import CreateTable, DropDatabase, Epoch
+from colonnade.manifests.model.epoch import Epoch
+from colonnade.manifests.model.operations import CreateTable, DropDatabase
 from colonnade.manifests.object_names import HINT, epoch_name
 from colonnade.manifests.store import MemoryStore, ObjectStore
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum

@@ -15,6 +15,7 @@ from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.codec import encode_model
 from colonnade.manifests.model.entries import ColumnStatistics, SortField
+from colonnade.manifests.model.epoch import Stub
 from colonnade.manifests.model.operations import (
     Anchor,
     CreateTable,
@@ -22,7 +23,6 @@ from colonnade.manifests.model.operations import (
     DropTable,
     EnableFeatures,
     Operation,
-    Stub,
 )
 from colonnade.manifests.object_names import HINT, epoch_name
 from colonnade.manifests.reading.reader import LogReader

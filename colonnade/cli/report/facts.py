@@ -23,7 +23,8 @@ from colonnade.manifests.compaction.facts import CompactionFacts, facts_of
 from colonnade.manifests.compaction.picker import plan_compaction
 from colonnade.manifests.compaction.plan import CompactionGroup, CompactionPlan
 from colonnade.manifests.compaction.policy import parse_policy
-from colonnade.manifests.model.operations import AddRowSet, AddRowSets, Compaction, Epoch
+from colonnade.manifests.model.epoch import Epoch
+from colonnade.manifests.model.operations import AddRowSet, AddRowSets, Compaction
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.partition.text import key_text
 

@@ -32,6 +32,7 @@ from colonnade.manifests.commit.vacuum_conflicts import check_vacuum
 from colonnade.manifests.errors import ConflictError, CorruptionError, InvalidInputError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.codec import encoded_length
+from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import (
     AddDeletionVector,
     AddRowSet,
@@ -39,7 +40,6 @@ from colonnade.manifests.model.operations import (
     Compaction,
     CompactionOutput,
     DropRowSet,
-    Epoch,
     Operation,
     Renumber,
     ReplaceColumn,

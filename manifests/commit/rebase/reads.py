@@ -15,13 +15,13 @@ from colonnade.manifests.checkpoint.reader import read_entry_segment
 from colonnade.manifests.commit.change import Change, TableRead
 from colonnade.manifests.commit.rebase.targets import conflict, ids_of, numbered
 from colonnade.manifests.ids import TableId
+from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import (
     AddDeletionVector,
     AddRowSet,
     AddRowSets,
     DropRowSet,
     DropTable,
-    Epoch,
     Renumber,
     ReplaceColumn,
 )

@@ -15,11 +15,11 @@ from pyroaring import BitMap, FrozenBitMap
 from colonnade.manifests.errors import ConflictError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.entries import DeletionVectorEntry
+from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import (
     AddRowSet,
     AddRowSets,
     Compaction,
-    Epoch,
     Operation,
     Renumber,
     RowKind,

@@ -13,7 +13,8 @@ from colonnade.manifests.checkpoint.anchor_list import (
 from colonnade.manifests.errors import AlreadyExistsError, CorruptionError, NotFoundError
 from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.limits import Limits
-from colonnade.manifests.model.operations import Anchor, Epoch, Pin, Tag, Untag, Vacuum
+from colonnade.manifests.model.epoch import Epoch
+from colonnade.manifests.model.operations import Anchor, Pin, Tag, Untag, Vacuum
 from colonnade.manifests.object_names import checkpoint_name
 from colonnade.manifests.state.fold import apply_epoch
 from tests.faults import FaultyStore

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from colonnade.manifests.commit.recent_epochs import KEPT, RecentEpochs
+from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.members import only_adds, transactions_of
-from colonnade.manifests.model.operations import Epoch, SetComment
+from colonnade.manifests.model.operations import SetComment
 from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import MemoryStore

@@ -32,16 +32,9 @@ from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.log.creation import create_database
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.codec import byte_check, decode_slot, encode_epoch
+from colonnade.manifests.model.epoch import Epoch, FurtherChange, Stub
 from colonnade.manifests.model.members import changes_of, find_change, transactions_of
-from colonnade.manifests.model.operations import (
-    Anchor,
-    DropDatabase,
-    Epoch,
-    FurtherChange,
-    RenameTable,
-    SetComment,
-    Stub,
-)
+from colonnade.manifests.model.operations import Anchor, DropDatabase, RenameTable, SetComment
 from colonnade.manifests.object_names import MANIFEST, epoch_name
 from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.snapshot import Snapshot

@@ -12,16 +12,8 @@ from colonnade.manifests.epochs.slots import read_slot
 from colonnade.manifests.errors import ConflictError
 from colonnade.manifests.ids import new_job_id
 from colonnade.manifests.limits import Limits
-from colonnade.manifests.model.operations import (
-    Epoch,
-    Lease,
-    Operation,
-    Pin,
-    Stub,
-    Tag,
-    Unpin,
-    Untag,
-)
+from colonnade.manifests.model.epoch import Epoch, Stub
+from colonnade.manifests.model.operations import Lease, Operation, Pin, Tag, Unpin, Untag
 from colonnade.manifests.store import ObjectStore
 from colonnade.manifests.vacuum import run
 from tests.log_samples import append

@@ -15,7 +15,8 @@ from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.log.upgrade import upgrade
 from colonnade.manifests.model.codec import encode_epoch
-from colonnade.manifests.model.operations import Epoch, Operation
+from colonnade.manifests.model.epoch import Epoch
+from colonnade.manifests.model.operations import Operation
 from colonnade.manifests.object_names import MANIFEST, epoch_name, epoch_number
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import MemoryStore, ObjectStore

@@ -15,7 +15,8 @@ from colonnade.manifests.epochs.dating import OWN_CLOCK
 from colonnade.manifests.epochs.slots import read_slot
 from colonnade.manifests.errors import NotFoundError
 from colonnade.manifests.log.log import Log, create_database
-from colonnade.manifests.model.operations import Epoch, Pin
+from colonnade.manifests.model.epoch import Epoch
+from colonnade.manifests.model.operations import Pin
 from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import Snapshot

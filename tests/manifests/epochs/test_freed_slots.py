@@ -17,7 +17,8 @@ from colonnade.manifests.errors import (
 )
 from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.model.codec import encode_epoch
-from colonnade.manifests.model.operations import DropDatabase, Epoch, Operation, Tag
+from colonnade.manifests.model.epoch import Epoch
+from colonnade.manifests.model.operations import DropDatabase, Operation, Tag
 from colonnade.manifests.object_names import FREED, HINT, epoch_name
 from colonnade.manifests.store import PutOutcome
 from colonnade.manifests.store.base import Data

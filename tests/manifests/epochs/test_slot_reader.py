@@ -10,7 +10,7 @@ from colonnade.manifests.epochs.slot_reader import SlotReader, read_slots_down
 from colonnade.manifests.epochs.slots import FAR, read_slot
 from colonnade.manifests.errors import CorruptionError, StoreError
 from colonnade.manifests.model.codec import encode_epoch
-from colonnade.manifests.model.operations import Epoch
+from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.object_names import epoch_name, epoch_number
 from colonnade.manifests.store import MemoryStore
 from tests.far_store import FarStore

@@ -14,7 +14,8 @@ from colonnade.manifests.errors import (
     NotFoundError,
 )
 from colonnade.manifests.model.codec import decode_model, encode_model
-from colonnade.manifests.model.operations import Anchor, Stub
+from colonnade.manifests.model.epoch import Stub
+from colonnade.manifests.model.operations import Anchor
 from colonnade.manifests.object_names import HINT, checkpoint_name, epoch_name
 from colonnade.manifests.store import MemoryStore
 from tests.log_samples import (

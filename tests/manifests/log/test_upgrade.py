@@ -25,8 +25,9 @@ from colonnade.manifests.errors import (
 )
 from colonnade.manifests.log.log import create_database
 from colonnade.manifests.log.upgrade import upgrade
+from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.members import SHARED_EPOCHS
-from colonnade.manifests.model.operations import DropDatabase, EnableFeatures, Epoch, Operation, Tag
+from colonnade.manifests.model.operations import DropDatabase, EnableFeatures, Operation, Tag
 from colonnade.manifests.model.slot_blocks import FREED_SLOTS, UPGRADED_SLOTS
 from colonnade.manifests.object_names import FREED, HINT, epoch_name
 from colonnade.manifests.state.features import READER_FEATURES

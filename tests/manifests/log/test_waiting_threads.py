@@ -20,8 +20,8 @@ from colonnade.manifests.commit.turns import pause_s, wait_for_turn
 from colonnade.manifests.errors import ConflictError, StoreError
 from colonnade.manifests.limits import Limits
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.members import changes_of, transactions_of
-from colonnade.manifests.model.operations import Epoch
 from colonnade.manifests.object_names import MANIFEST, epoch_number
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import MemoryStore, ObjectStore, PutOutcome

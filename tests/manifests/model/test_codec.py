@@ -17,7 +17,8 @@ from colonnade.manifests.model.codec import (
     unseal,
 )
 from colonnade.manifests.model.entries import ByteCheck
-from colonnade.manifests.model.operations import Anchor, Epoch, Stub
+from colonnade.manifests.model.epoch import Epoch, Stub
+from colonnade.manifests.model.operations import Anchor
 from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.store import MemoryStore
 from tests.log_samples import append, entry, make_log, with_orders

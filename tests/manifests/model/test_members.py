@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from colonnade.manifests.model.epoch import Epoch, FurtherChange
 from colonnade.manifests.model.members import (
     changes_of,
     find_change,
@@ -11,7 +12,7 @@ from colonnade.manifests.model.members import (
     problem_of,
     transactions_of,
 )
-from colonnade.manifests.model.operations import AddRowSet, DropTable, Epoch, FurtherChange
+from colonnade.manifests.model.operations import AddRowSet, DropTable
 from tests.log_samples import entry
 
 TABLE = "0123456789abcdef"

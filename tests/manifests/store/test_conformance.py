@@ -23,7 +23,8 @@ from colonnade.manifests.errors import (
 from colonnade.manifests.log.dropping import drop_database
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.model.codec import decode_slot
-from colonnade.manifests.model.operations import DropDatabase, Epoch
+from colonnade.manifests.model.epoch import Epoch
+from colonnade.manifests.model.operations import DropDatabase
 from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.store import LocalStore, MemoryStore, ObjectStore, PutOutcome, open_store
 from colonnade.manifests.store.cache.options import cache_of

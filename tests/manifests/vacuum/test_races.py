@@ -21,6 +21,7 @@ from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.codec import byte_check
 from colonnade.manifests.model.entries import RowSetEntry
+from colonnade.manifests.model.epoch import Stub
 from colonnade.manifests.model.operations import (
     AddDeletionVector,
     AddRowSet,
@@ -32,7 +33,6 @@ from colonnade.manifests.model.operations import (
     Operation,
     Pin,
     Restore,
-    Stub,
     Tag,
 )
 from colonnade.manifests.object_names import (

@@ -11,7 +11,7 @@ from colonnade import ArrowTable
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.errors import ConflictError
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.operations import Epoch
+from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.state.snapshot import Snapshot
 from tests.tableformat.statements.tables import another, filled, ids, rows
 

@@ -21,7 +21,8 @@ from colonnade.manifests.errors import (
     StoreError,
 )
 from colonnade.manifests.model.codec import encode_epoch
-from colonnade.manifests.model.operations import CreateDatabase, Epoch
+from colonnade.manifests.model.epoch import Epoch
+from colonnade.manifests.model.operations import CreateDatabase
 from colonnade.manifests.store import PutOutcome, open_store
 from colonnade.manifests.store.azure.upload import PART as AZURE_PART
 from colonnade.manifests.store.bucket.store import BucketStore

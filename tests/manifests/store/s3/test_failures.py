@@ -18,7 +18,8 @@ from colonnade.manifests.errors import (
     StoreError,
 )
 from colonnade.manifests.model.codec import encode_epoch
-from colonnade.manifests.model.operations import CreateDatabase, Epoch
+from colonnade.manifests.model.epoch import Epoch
+from colonnade.manifests.model.operations import CreateDatabase
 from colonnade.manifests.store import PutOutcome
 from colonnade.manifests.store.s3 import S3Store
 from colonnade.manifests.store.s3.upload import PART

@@ -1,0 +1,78 @@
+"""What a slot of the log contains: the keys that the specification names, and no others."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from colonnade.manifests.model.entries import ByteCheck
+from colonnade.manifests.model.epoch import Epoch, EpochIdentity, FreedBlock, FurtherChange, Stub
+from colonnade.manifests.model.operations import Anchor, DropTable
+
+SPEC = Path(__file__).parents[3] / "docs" / "spec" / "epoch-log.md"
+ANCHOR = Anchor(epoch=5, root="a" * 32, check=ByteCheck(length=1, crc32c=2))
+FURTHER = FurtherChange(transaction="b" * 32, base=1, operation="append", engine="e", ops=1)
+EPOCH = Epoch(
+    epoch=2,
+    transaction="a" * 32,
+    previous="c" * 32,
+    base=1,
+    time_ms=7,
+    operation="append",
+    parameters={"mode": "ERROR"},
+    engine="e",
+    metrics={"rows": 3},
+    further=(FURTHER,),
+    ops=(DropTable(table="0123456789abcdef"),) * 2,
+)
+CONTENTS = (
+    EPOCH,
+    Stub(removed=3, floor=5, anchor=ANCHOR, slot_block=4, slot_start=1),
+    FreedBlock(freed=0, floor=5, anchor=ANCHOR),
+)
+
+
+@pytest.mark.parametrize("content", CONTENTS)
+def test_the_content_of_a_slot_survives_json(content: Any) -> None:
+    text = content.model_dump_json(exclude_none=True)
+    assert type(content).model_validate_json(text) == content
+
+
+@pytest.mark.parametrize("content", [*CONTENTS, FURTHER])
+def test_a_key_that_a_newer_version_wrote_is_refused(content: Any) -> None:
+    with pytest.raises(ValidationError, match="newer"):
+        type(content).model_validate({**content.model_dump(exclude_none=True), "newer": 1})
+
+
+@pytest.mark.parametrize("kind", [Epoch, FurtherChange, Stub, FreedBlock])
+def test_the_specification_names_every_key(kind: Any) -> None:
+    named = set(re.findall(r'[`"](\w+)[`"]', SPEC.read_text()))
+    assert set(kind.model_fields) <= named
+
+
+@pytest.mark.parametrize("content", CONTENTS[:2])
+def test_the_identity_of_a_slot_is_read_whatever_else_its_file_holds(content: Any) -> None:
+    identity = EpochIdentity.model_validate({**content.model_dump(), "newer": 1})
+    assert identity.transaction == getattr(content, "transaction", None)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"format_version": 2},
+        {"transaction": "A" * 32},
+        {"transaction": "a" * 31},
+        {"time_ms": -1},
+        {"epoch": 2**53},
+        {"metrics": {"rows": -3}},
+    ],
+)
+def test_values_beyond_the_limits_of_the_specification_are_refused(
+    fields: dict[str, object],
+) -> None:
+    with pytest.raises(ValidationError):
+        Epoch.model_validate({**EPOCH.model_dump(), **fields})
