@@ -16,7 +16,7 @@ from tests.longevity.roles import rows_of
 
 
 def test_nothing_is_lost_or_left_while_processes_are_killed(tmp_path: Path) -> None:
-    told = run(tmp_path, seconds=60, seed=7)
+    told = run(tmp_path, seconds=25, seed=7)
     assert told.problems == [], told.text
     records = tmp_path / "records"
     assert {step.outcome for step in read_steps(records, "writer")} >= {"landed"}

@@ -395,7 +395,12 @@ BUGS: tuple[Bug, ...] = (
         0.2,
     ),
     Bug("an unknown outcome is a failure", _take_slot(_failed), 0.2),
-    Bug("a slot that is still free is a failure", _take_slot(_absent_is_failed), 0.2),
+    Bug(
+        "a slot that is still free is a failure",
+        _take_slot(_absent_is_failed),
+        0.2,
+        long=True,
+    ),
     Bug("an unknown outcome is tried again at the next slot", _take_slot(_next_slot), 0.2),
     Bug(
         "a change in the epoch of another one is not known as one's own",
@@ -417,6 +422,7 @@ BUGS: tuple[Bug, ...] = (
         actors=(Appender(), Writer(2), Vacuumer(3)),
         seeds=100,
         waits=True,
+        long=True,
     ),
     Bug(
         "a change that another writer may have committed is called failed",
@@ -425,6 +431,7 @@ BUGS: tuple[Bug, ...] = (
         actors=SHARING,
         seeds=100,
         waits=True,
+        long=True,
     ),
     Bug(
         "a renumbering loses what was added meanwhile",
@@ -443,7 +450,11 @@ BUGS: tuple[Bug, ...] = (
         "nobody looks for conflicts",
         lambda: patch.object(Carried, "follow", lambda mine, before, theirs: mine),
     ),
-    Bug("two updates of a row both land", _after(lambda mine, kind: True)),
+    Bug(
+        "two updates of a row both land",
+        _after(lambda mine, kind: True),
+        long=True,
+    ),
     Bug(
         "a deletion of a row that moved is thought done",
         _after(lambda mine, k: mine.kind == "delete"),
@@ -470,6 +481,7 @@ BUGS: tuple[Bug, ...] = (
     Bug(
         "an epoch is not the expected one",
         lambda: patch.object(colonnade.manifests.log.log, "check_head", _check_head),
+        long=True,
     ),
     Bug(
         "a compaction forgets what went meanwhile",
@@ -479,6 +491,7 @@ BUGS: tuple[Bug, ...] = (
     Bug(
         "a compaction takes a newer base",
         lambda: patch.object(Log, "commit_change", _commit_on_newest),
+        long=True,
     ),
     Bug(
         "rows keep their numbers through a compaction",
@@ -523,6 +536,7 @@ BUGS: tuple[Bug, ...] = (
     Bug(
         "a checkpoint counts only what changed",
         lambda: patch.object(checkpoint_writer, "_rewritten", _uncounted),
+        long=True,
     ),
     Bug(
         "a restore brings deleted rows back",
@@ -537,6 +551,7 @@ BUGS: tuple[Bug, ...] = (
         "damage goes unnoticed",
         lambda: patch.object(codec, "crc32c", lambda data: 0),
         actors=(Writer(), Reader(20), Vandal(8)),
+        long=True,
     ),
     Bug(
         "vacuum keeps what the newest epoch needs",
@@ -562,6 +577,7 @@ BUGS: tuple[Bug, ...] = (
         lambda: patch.object(Log, "commit_change", _each_part_since_the_one_before),
         actors=VACUUMED,
         seeds=100,
+        long=True,
     ),
     Bug(
         "the default mix overlooks what came between the parts of a vacuum",
@@ -645,6 +661,7 @@ BUGS: tuple[Bug, ...] = (
         actors=(Writer(8), Vacuumer(5), Upgrader(2)),
         seeds=100,
         old=True,
+        long=True,
     ),
     Bug(
         "an upgrade frees slots from before it",
