@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import colonnade
+from colonnade.manifests.store import open_store
 from tests.setup.http_proxy import Proxy, status_before
 from tests.setup.minio import KEY, SECRET, Minio
 from tests.spark_ext.java.spark_shell import SparkShell
@@ -114,6 +115,40 @@ def test_a_table_that_python_made_is_appended_to_compacted_and_verified(lake: La
     assert lake.shell.sql(
         f"SELECT count(*), sum(id) FROM colonnade.`s3a://{lake.bucket}/made`"
     ) == [[15000, 3 * 12497500]]
+
+
+def test_a_scan_asks_for_the_bytes_of_its_columns_and_sends_no_other_request(
+    lake: Lake, proxy: Proxy
+) -> None:
+    table = f"colonnade.`s3a://{lake.bucket}/ranges`"
+    columns = ", ".join(f"rand({i}) AS c{i}" for i in range(20))
+    lake.shell.sql(f"CREATE TABLE {table} AS SELECT {columns} FROM range(0, 100000, 1, 1)")
+    proxy.seen.clear()
+    lake.shell.sql(f"SELECT sum(c3), sum(c12) FROM {table}")
+    seen = [each for each in proxy.seen if ".rowset" in each.path]
+    assert {each.method for each in seen} == {"GET"}
+    assert len(seen) == 3  # the footer with the indexes, and each column
+    asked = 0
+    for each in seen:
+        first, last = each.headers["range"].removeprefix("bytes=").split("-")
+        asked += int(last) - int(first) + 1
+    assert 1_500_000 < asked < 1_700_000  # a column has 780,000 bytes, all have 15 million
+
+
+def test_an_object_that_is_missing_or_cut_fails_the_query_with_its_name(
+    lake: Lake, proxy: Proxy
+) -> None:
+    url = f"s3://{lake.bucket}/lost"
+    lake.shell.sql(f"CREATE TABLE colonnade.`{url}` AS SELECT uuid() AS t FROM range(5000)")
+    [key] = [key for key in lake.keys("lost") if key.endswith(".rowset")]
+    store = open_store(url, lake.options)
+    name = key.removeprefix("lost/")
+    data = store.get(name)
+    store.delete(name)
+    query = f"SELECT max(t) FROM colonnade.`{url}`"
+    assert f"{url}/{name} is missing, though the log names it." in lake.shell.refusal(query)
+    store.put(name, data[:-1], sync=True)
+    assert f"{url}/{name} is truncated: " in lake.shell.refusal(query)
 
 
 def test_an_object_that_the_server_refuses_fails_the_statement_and_nothing_stays(

@@ -3,12 +3,19 @@ package colonnade.store;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
-/** The objects below one URL as files of Hadoop. Safe for concurrent use by several threads. */
+/**
+ * The objects below one URL as files of Hadoop. Safe for concurrent use by several threads.
+ *
+ * <p>Hadoop keeps one file system for each scheme and bucket in a process. S3A is asked for with
+ * the scheme {@code s3}, so that its settings for Colonnade change no other reader of a bucket.
+ */
 final class HadoopFiles {
+  private static final Pattern S3 = Pattern.compile("^s3a?://");
   private static final String DENIED =
       "permission denied; check the credentials in Spark's settings for Hadoop, and what they"
           + " allow";
@@ -21,9 +28,13 @@ final class HadoopFiles {
   HadoopFiles(String url, Map<String, String> hadoopConf) {
     this.url = url;
     hadoopConf.forEach(conf::set);
-    // Python uses the scheme s3, while Hadoop has the same store as s3a.
-    boolean renamed = url.startsWith("s3://") && conf.get("fs.s3.impl") == null;
-    this.address = renamed ? "s3a" + url.substring(2) : url;
+    boolean isS3 = S3.matcher(url).find() && conf.get("fs.s3.impl") == null;
+    this.address = isS3 ? S3.matcher(url).replaceFirst("s3://") : url;
+    if (isS3) {
+      conf.set("fs.s3.impl", conf.get("fs.s3a.impl", "org.apache.hadoop.fs.s3a.S3AFileSystem"));
+      // The default of Hadoop 3.5 asks for the length of every object, and reads other ranges.
+      conf.setIfUnset("fs.s3a.input.stream.type", "classic");
+    }
   }
 
   /** Returns the URL in the form that users know. */

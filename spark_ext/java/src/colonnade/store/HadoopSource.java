@@ -7,7 +7,9 @@ import java.nio.file.NoSuchFileException;
 import java.util.Map;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Options.OpenFileOptions;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.util.functional.FutureIO;
 
 /** Reads objects of any store that Hadoop has a file system for. */
 final class HadoopSource implements ByteSource {
@@ -32,7 +34,7 @@ final class HadoopSource implements ByteSource {
     FileSystem system = files.system();
     Path path = files.path(name);
     byte[] bytes = new byte[length];
-    try (FSDataInputStream input = system.open(path)) {
+    try (FSDataInputStream input = open(system, path, offset + length)) {
       input.readFully(offset, bytes, 0, length);
     } catch (EOFException error) {
       long size = system.getFileStatus(path).getLen();
@@ -43,5 +45,23 @@ final class HadoopSource implements ByteSource {
       throw files.failed(name, "read", error);
     }
     return bytes;
+  }
+
+  /**
+   * Opens an object for a read that ends at {@code end}.
+   *
+   * <p>S3A asks the server for the length of an object that it opens, and reads a new stream to the
+   * object's end. With the end of the range as the stated length it does neither.
+   */
+  private static FSDataInputStream open(FileSystem system, Path path, long end)
+      throws IOException {
+    return FutureIO.awaitFuture(
+        system
+            .openFile(path)
+            .opt(
+                OpenFileOptions.FS_OPTION_OPENFILE_READ_POLICY,
+                OpenFileOptions.FS_OPTION_OPENFILE_READ_POLICY_RANDOM)
+            .opt(OpenFileOptions.FS_OPTION_OPENFILE_LENGTH, Long.toString(end))
+            .build());
   }
 }
