@@ -288,6 +288,18 @@ def test_a_scan_of_k_columns_behind_hadoop_costs_k_reads_and_one(
     assert answer["opened"] <= 1 + len(wanted)
 
 
+def test_a_column_of_many_bytes_behind_hadoop_is_one_read(
+    tool: ReadTool, store: LocalStore
+) -> None:
+    rng = np.random.default_rng(5)
+    schema, rows = table(wide=pa.array([rng.bytes(2**20) for _ in range(12)], pa.binary()))
+    [entry] = write(store, schema, rows, one_object=True, packed_bytes=0, block_rows=1)
+    plan = plan_of(schema, [entry])
+    answer = tool.answer(f"shelf://{store.url}", plan, spark_schema(schema))
+    assert answer["rows"] == expected_rows(rows, schema)
+    assert answer["opened"] <= 2
+
+
 def test_a_small_rowset_behind_hadoop_is_one_read(tool: ReadTool, store: LocalStore) -> None:
     schema, rows = table(n=pa.array(range(3000)), s=pa.array([str(i) for i in range(3000)]))
     entries = write(store, schema, rows, inline_bytes=0, block_rows=400)

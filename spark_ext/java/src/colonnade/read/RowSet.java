@@ -105,7 +105,7 @@ final class RowSet {
   }
 
   /** Whether a read may cost a round trip. */
-  private boolean isRemote() {
+  boolean isRemote() {
     return Arrays.stream(sources).anyMatch(RowSetSource::isRemote);
   }
 

@@ -8,10 +8,14 @@ import java.util.concurrent.Future;
 
 /**
  * Reads the bytes of a plan window by window. Reads the next window in the background while the
- * reader decodes the current one. Holds at most two windows of about 8 MiB each.
+ * reader decodes the current one. Holds at most two windows. A window has about 8 MiB, or about 32
+ * MiB where a read costs a round trip.
  */
 final class WindowReader implements AutoCloseable {
   private static final long WINDOW_BYTES = 8L << 20;
+
+  /** The same, where every window costs a round trip, and a request for each column. */
+  private static final long FAR_WINDOW_BYTES = 32L << 20;
 
   private final ByteSource store;
   private final ReadPlan plan;
@@ -45,12 +49,13 @@ final class WindowReader implements AutoCloseable {
       rowset = new RowSet(store, plan, rowsets.next());
       position = 0;
     }
+    long limit = rowset.isRemote() ? FAR_WINDOW_BYTES : WINDOW_BYTES;
     int first = position;
     long size = 0;
     do {
       size += rowset.byteCount(rowset.chosen[position++]);
     } while (position < rowset.chosen.length
-        && size + rowset.byteCount(rowset.chosen[position]) <= WINDOW_BYTES);
+        && size + rowset.byteCount(rowset.chosen[position]) <= limit);
     int[] stretches = Arrays.copyOfRange(rowset.chosen, first, position);
     return new Window(rowset, stretches, rowset.read(stretches));
   }
