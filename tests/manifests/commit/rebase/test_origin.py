@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import tracemalloc
 from collections.abc import Sequence
-from typing import Any
-from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -13,14 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyroaring import FrozenBitMap
 
-from colonnade.manifests.commit.rebase import compaction as rebase_compaction
 from colonnade.manifests.commit.rebase.origin import row_map
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.model.operations import Compaction, CompactionInput, CompactionOutput
-from colonnade.manifests.store import MemoryStore
-from colonnade.manifests.store.base import Data, PutOutcome
 from tests.log_samples import ORDERS, entry
-from tests.row_world import World
 
 
 def compaction(inputs: Sequence[int], outputs: Sequence[int]) -> Compaction:
@@ -87,45 +81,3 @@ def test_carrying_a_row_through_a_concatenation_takes_no_memory_for_other_rows()
         assert tracemalloc.get_traced_memory()[1] < 100_000
     finally:
         tracemalloc.stop()
-
-
-class Crowded(MemoryStore):
-    """A store with a concurrent writer, which takes each of the next `left` slots before a put."""
-
-    left = 0
-    world: World
-
-    def put_if_absent(self, name: str, data: Data) -> PutOutcome:
-        if self.left and name.startswith("_manifest/0"):
-            left, self.left = self.left, 0
-            self.world.commit(self.take())
-            self.left = left - 1
-        return super().put_if_absent(name, data)
-
-    def take(self) -> Any:
-        """What the other writer does: it deletes a row in each third turn, and else appends one."""
-        head = self.world.head
-        ids = [] if self.left % 3 else sorted(self.world.model)[:1]
-        return self.world.take(head, "delete", ids) if ids else self.world.append(head, 1)
-
-
-@pytest.mark.parametrize("ordered", [False, True])
-@pytest.mark.parametrize("mine", ["compaction", "delete"])
-def test_rows_are_mapped_once_however_often_the_slot_is_lost(
-    mine: str, ordered: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = Crowded()
-    world = store.world = World(store)
-    world.commit(world.append(world.head, 40))
-    world.commit(world.append(world.head, 40))
-    base = world.head
-    compact = world.compact(base, [0, 1], ordered=ordered)
-    late = world.take(base, "delete", [70]) if mine == "delete" else compact
-    if mine == "delete":
-        world.commit(compact)
-    counted = Mock(wraps=row_map)
-    monkeypatch.setattr(rebase_compaction, "row_map", counted)
-    store.left = 12
-    world.commit(late)
-    assert store.left == 0
-    assert counted.call_count == 1

@@ -1,0 +1,253 @@
+"""A change on its way to its slot: what it finds there, what that costs, and what it says of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from colonnade.manifests.commit.change import Change
+from colonnade.manifests.commit.rebase.carried import begin
+from colonnade.manifests.commit.recent_epochs import RecentEpochs
+from colonnade.manifests.commit.sending import Sending, not_sent, outdated_error, perhaps_sent
+from colonnade.manifests.epochs.slots import read_slot
+from colonnade.manifests.errors import (
+    ColonnadeError,
+    CommitUnknownError,
+    ConflictError,
+    CorruptionError,
+    NotFoundError,
+    StoreError,
+)
+from colonnade.manifests.limits import LIMITS
+from colonnade.manifests.model.codec import encode_epoch, encode_model
+from colonnade.manifests.model.entries import ByteCheck
+from colonnade.manifests.model.epoch import Epoch, Stub
+from colonnade.manifests.model.operations import Anchor
+from colonnade.manifests.object_names import epoch_name
+from colonnade.manifests.state.fold import apply_epoch
+from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.manifests.store import MemoryStore
+from colonnade.manifests.store.base import Data, PutOutcome, Turn
+from tests.far_store import FarStore
+from tests.log_samples import append, contents, drop, make_log, overwrite, with_orders
+from tests.noted_store import NotedStore
+
+ANCHOR = Anchor(epoch=9, root="a" * 32, check=ByteCheck(length=1, crc32c=2))
+
+
+def started(store: MemoryStore | None = None, epochs: int = 0) -> tuple[MemoryStore, Snapshot]:
+    """A log with the table `orders`, and the state before its last `epochs` appends."""
+    store = store or MemoryStore()
+    log = make_log(store)
+    base = state = with_orders(store, log)
+    for _ in range(epochs):
+        state = log.commit(append(), state)
+    return store, base
+
+
+def sending(store: MemoryStore | FarStore, change: Change, base: Snapshot) -> Sending:
+    made = Sending(change, base, store)
+    made.carried = begin(change, base, make_log(store))
+    return made
+
+
+def epoch_of(change: Change, head: Snapshot) -> Epoch:
+    return Epoch(
+        epoch=head.epoch + 1,
+        transaction=change.transaction,
+        previous=head.transaction,
+        base=head.epoch,
+        time_ms=head.time_ms + 1,
+        operation=change.operation,
+        engine="e",
+        ops=change.ops,
+    )
+
+
+def put(sent: Sending, change: Change) -> bool:
+    epoch = epoch_of(change, sent.head)
+    after = apply_epoch(sent.head, epoch)
+    return sent.put(epoch, after, encode_epoch(epoch), Turn(), lambda _: None)
+
+
+@pytest.mark.parametrize("epochs", [0, 1, 2, 70])
+def test_a_change_follows_each_epoch_since_its_base_once_and_then_gets_the_next_slot(
+    epochs: int,
+) -> None:
+    store, base = started(epochs=epochs)
+    far = FarStore(store)
+    mine = append()
+    sent = sending(far, mine, base)
+    with far.counted() as cost:
+        sent.look()
+        assert not sent.follow(Turn(), waited=False)
+    assert cost.requests <= epochs + 2
+    assert sent.head.epoch == base.epoch + epochs
+    assert put(sent, mine)
+    assert sent.done == read_slot(store, base.epoch + epochs + 1)
+    log = make_log(store)
+    assert contents(log, sent.head) == contents(log, log.read_head())
+    assert sent.leads
+    assert not sent.outdated
+    # The newest epochs are kept without a gap, for what follows the commit.
+    assert [each.epoch for each in sent.epochs] == sorted(
+        range(sent.head.epoch, max(base.epoch, sent.head.epoch - 64), -1)
+    )
+
+
+def test_a_free_slot_is_looked_at_once_and_never_where_the_log_was_just_seen() -> None:
+    store, base = started()
+    far = FarStore(store)
+    for covers, requests in ((True, 0), (False, 2)):
+        sent = Sending(append(), base, far, lambda _, seen=covers: seen, RecentEpochs())
+        sent.carried = begin(sent.change, base, make_log(far))
+        with far.counted() as cost:
+            sent.look()
+            assert not sent.follow(Turn(), waited=False)
+        assert cost.requests == requests
+
+
+@pytest.mark.parametrize("epochs", [0, 2])
+def test_an_earlier_send_is_found_in_the_log_and_not_put_again(epochs: int) -> None:
+    store, base = started(epochs=epochs)
+    mine = append()
+    landed = make_log(store).commit(mine, base)
+    make_log(store).commit(append(), landed)
+    sent = sending(store, mine, base)
+    sent.look()
+    assert sent.follow(Turn(), waited=False)
+    assert sent.done is not None
+    assert sent.done.epoch == landed.epoch
+    assert sent.head.epoch == landed.epoch
+    sent.settle(Turn(), lambda _: None)
+    assert make_log(store).read_head().epoch == landed.epoch + 1
+
+
+def test_a_lost_slot_is_followed_before_the_next_one_is_tried() -> None:
+    store, base = started()
+    mine = append()
+    sent = sending(store, mine, base)
+    sent.look()
+    assert not sent.follow(Turn(), waited=False)
+    other = make_log(store).commit(append(), base)
+    assert not put(sent, mine)
+    assert sent.done is None
+    assert not sent.follow(Turn(), waited=False)
+    assert sent.head.epoch == other.epoch
+    assert put(sent, mine)
+    assert sent.done is not None
+    assert sent.done.previous == other.transaction
+
+
+def test_a_conflict_with_an_epoch_since_the_base_ends_the_way_and_writes_nothing() -> None:
+    store, base = started(epochs=1)
+    sent = sending(store, overwrite(), base)
+    sent.look()
+    with pytest.raises(ConflictError, match="'orders'"):
+        sent.follow(Turn(), waited=False)
+    assert not sent.may_be_sent
+    assert make_log(store).read_head().epoch == base.epoch + 1
+
+
+def test_nothing_follows_a_table_that_was_dropped_meanwhile() -> None:
+    store, base = started()
+    make_log(store).commit(drop(), base)
+    sent = sending(store, append(), base)
+    sent.look()
+    with pytest.raises(ConflictError, match="was dropped"):
+        sent.follow(Turn(), waited=False)
+
+
+@pytest.mark.parametrize("parallel", [False, True])
+def test_another_database_at_the_same_place_is_never_written_to(parallel: bool) -> None:
+    _, base = started(epochs=3)
+    other, _ = started()
+    store = FarStore(other) if parallel else other
+    with pytest.raises(NotFoundError, match="removed or replaced"):
+        sending(store, append(), base).look()
+
+
+def stubbed(store: MemoryStore, number: int) -> None:
+    data = encode_model(Stub(removed=number, floor=9, anchor=ANCHOR))
+    store.put(epoch_name(number), data, sync=False)
+
+
+@pytest.mark.parametrize("fresh", [True, False])
+def test_a_change_that_meets_a_removed_epoch_was_not_sent_only_if_it_is_fresh(fresh: bool) -> None:
+    store, base = started(epochs=1)
+    stubbed(store, base.epoch + 1)
+    sent = sending(store, replace(append(), fresh=fresh), base)
+    with pytest.raises(ConflictError if fresh else CommitUnknownError, match="by retention"):
+        sent.look()
+    assert sent.outdated
+
+
+class Forgetful(MemoryStore):
+    """A store that cannot be read after a put."""
+
+    broken: ColonnadeError | None = None
+
+    def put_if_absent(self, name: str, data: Data) -> PutOutcome:
+        done = super().put_if_absent(name, data)
+        self.broken = self.broken and StoreError("The network is away.")
+        return done
+
+    def get(self, name: str, *, limit: int | None = None) -> bytes:
+        if isinstance(self.broken, StoreError):
+            raise self.broken
+        return super().get(name, limit=limit)
+
+
+def test_a_put_whose_outcome_cannot_be_read_is_unknown_and_never_a_plain_failure() -> None:
+    store = Forgetful()
+    _, base = started(store)
+    mine = append()
+    sent = sending(store, mine, base)
+    sent.look()
+    store.broken = CorruptionError("Breaks with the next put.")
+    with pytest.raises(CommitUnknownError, match=mine.transaction):
+        put(sent, mine)
+    store.broken = None
+    assert make_log(store).commit(mine, base).epoch == base.epoch + 1
+
+
+def test_a_change_is_offered_with_the_beginning_of_the_line_that_answers_it() -> None:
+    store = NotedStore()
+    _, base = started(store)
+    store.meanwhile = lambda: None
+    mine = append()
+    sent = sending(store, mine, base)
+    sent.look()
+    line = sent.offer(store.turn("_manifest"), "e", LIMITS)
+    assert line is not None
+    assert mine.transaction.encode() in line
+    assert sent.may_be_sent
+    leader = sending(store, append(), base)
+    leader.look()
+    [note] = leader.notes(store.turn("_manifest"), LIMITS)
+    assert note.change.transaction == mine.transaction
+
+
+def test_a_change_that_cannot_share_an_epoch_is_not_offered() -> None:
+    store = NotedStore()
+    _, base = started(store)
+    sent = sending(store, drop(), base)
+    sent.look()
+    assert sent.offer(store.turn("_manifest"), "e", LIMITS) is None
+    assert not sent.may_be_sent
+
+
+def test_the_errors_say_what_was_removed_and_what_to_do() -> None:
+    _, base = started()
+    mine = append()
+    stub = Stub(removed=2, floor=9, anchor=ANCHOR)
+    unknown = outdated_error(mine, base, stub, sent=True)
+    refused = outdated_error(mine, base, stub, sent=False)
+    removed = "Epoch 2, after epoch 1 on which 'append' was planned, was removed by retention;"
+    assert isinstance(unknown, CommitUnknownError)
+    assert str(unknown) == str(perhaps_sent(removed, mine.transaction))
+    assert mine.transaction in str(unknown)
+    assert isinstance(refused, ConflictError)
+    assert str(refused) == str(not_sent(removed))
+    assert str(refused).endswith("read the table again and repeat it.")
