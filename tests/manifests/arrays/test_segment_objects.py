@@ -41,7 +41,7 @@ def test_the_objects_of_live_rowsets_are_found_and_no_others(
         for each in rowsets
         if each.id not in dropped and data.draw(st.booleans())
     }
-    expected = []
+    expected: list[str] = []
     for each in rowsets:
         if each.id not in dropped:
             later = amended[each.id].vector if each.id in amended else None

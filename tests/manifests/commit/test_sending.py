@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -99,8 +100,9 @@ def test_a_change_follows_each_epoch_since_its_base_once_and_then_gets_the_next_
 def test_a_free_slot_is_looked_at_once_and_never_where_the_log_was_just_seen() -> None:
     store, base = started()
     far = FarStore(store)
-    for covers, requests in ((True, 0), (False, 2)):
-        sent = Sending(append(), base, far, lambda _, seen=covers: seen, RecentEpochs())
+    seen_lately: tuple[Callable[[Snapshot], bool], ...] = (lambda _: True, lambda _: False)
+    for covers, requests in zip(seen_lately, (0, 2), strict=True):
+        sent = Sending(append(), base, far, covers, RecentEpochs())
         sent.carried = begin(sent.change, base, make_log(far))
         with far.counted() as cost:
             sent.look()
@@ -132,12 +134,13 @@ def test_a_lost_slot_is_followed_before_the_next_one_is_tried() -> None:
     assert not sent.follow(Turn(), waited=False)
     other = make_log(store).commit(append(), base)
     assert not put(sent, mine)
-    assert sent.done is None
+    assert not sent.leads
     assert not sent.follow(Turn(), waited=False)
     assert sent.head.epoch == other.epoch
     assert put(sent, mine)
-    assert sent.done is not None
-    assert sent.done.previous == other.transaction
+    found = read_slot(store, other.epoch + 1)
+    assert isinstance(found, Epoch)
+    assert (found.transaction, found.previous) == (mine.transaction, other.transaction)
 
 
 def test_a_conflict_with_an_epoch_since_the_base_ends_the_way_and_writes_nothing() -> None:

@@ -25,6 +25,7 @@ from colonnade.manifests.model.operations import (
     CompactionInput,
     CompactionOutput,
     DropRowSet,
+    Operation,
     ReplaceColumn,
 )
 from colonnade.manifests.store import MemoryStore
@@ -40,10 +41,8 @@ def vectors() -> Vectors:
     return Vectors(MemoryStore(), {ORDERS: PREFIX})
 
 
-def stored(reader: Vectors, rows: Sequence[int]) -> DeletionVectorEntry | None:
-    """A vector that deletes some rows; None for no rows."""
-    if not rows:
-        return None
+def stored(reader: Vectors, rows: Sequence[int]) -> DeletionVectorEntry:
+    """A vector that deletes some rows."""
     made = DeletionVector(FrozenBitMap(rows))
     return write_deletion_vector(reader.store, PREFIX, JOB, made)
 
@@ -59,7 +58,9 @@ def compactions(draw: st.DrawFn) -> tuple[Vectors, Compaction, list[tuple[int, i
     op = Compaction(
         table=ORDERS,
         inputs=tuple(
-            CompactionInput(rowset=i, rows=count, vector=stored(reader, gone[i]))
+            CompactionInput(
+                rowset=i, rows=count, vector=stored(reader, gone[i]) if gone[i] else None
+            )
             for i, count in enumerate(counts)
         ),
         outputs=tuple(
@@ -134,13 +135,14 @@ def test_a_compaction_of_rowsets_that_changed_otherwise_is_planned_again() -> No
     for theirs in (replacing, DropRowSet(table=ORDERS, rowsets=((2, 4),)), op):
         assert own.follow(theirs, reader) is None
     elsewhere = op.model_copy(update={"inputs": (CompactionInput(rowset=4, rows=10),)})
-    for theirs in (
+    others: tuple[Operation, ...] = (
         replacing.model_copy(update={"rowset": 4}),
         DropRowSet(table=ORDERS, rowsets=((4, 9),)),
         AddRowSet(table=ORDERS, rowset=new),
         elsewhere,
-    ):
-        assert own.follow(theirs, reader) is own
+    )
+    for other in others:
+        assert own.follow(other, reader) is own
 
 
 def test_new_values_of_a_column_cannot_be_carried_through_a_compaction() -> None:
