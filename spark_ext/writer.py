@@ -25,7 +25,7 @@ from colonnade.spark_ext.options import SparkWriteOptions
 from colonnade.spark_ext.pyspark_types import from_spark, refuse_uncarried
 from colonnade.spark_ext.write_plan import plan_spark_write
 from colonnade.tableformat.compaction.auto import compact_after
-from colonnade.tableformat.location import locate
+from colonnade.tableformat.location import locate, read_base
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.write.job import (
     WriteJob,
@@ -47,9 +47,10 @@ def plan_python_write(
     given = from_spark(schema)
     refuse_uncarried(given, "cast it, or write it through Arrow with colonnade.open(path)")
     location = locate(options.address)
-    base = Log(location.store).read_head() if location.exists else None
+    log = Log(location.store)
+    base = read_base(location, log)
     job = plan_spark_write(location, base, options, given, overwrite)
-    take_lease(job, Log(location.store), base)
+    take_lease(job, log, base)
     return job
 
 

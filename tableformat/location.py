@@ -14,6 +14,7 @@ Spec: docs/spec/layout.md
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -24,9 +25,11 @@ from colonnade.manifests.errors import (
     CorruptionError,
     InvalidInputError,
     NotFoundError,
+    UnsupportedFormatError,
 )
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.log.removed_folder import put_back
 from colonnade.manifests.log.removed_objects import used_place_error
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import ObjectStore, StoreAddress, StorePath, open_store
@@ -138,15 +141,17 @@ def locate(path: StorePath, storage_options: StorageOptions | None = None) -> Lo
     """Find the database that `path` belongs to. Costs one to three GETs, more if there is none.
 
     Behind a network, the path and the folder above it are looked at side by side, and then all
-    folders above these. Raises InvalidInputError for a path inside a table and for a value that is
-    not a path, NotFoundError for a file, and CorruptionError for a database that has lost its
-    epoch 0.
+    folders above these. A live database that a killed drop has moved away from the path, or from
+    the folder above it, is moved back. Raises InvalidInputError for a path inside a table and for a
+    value that is not a path, NotFoundError for a file, and CorruptionError for a database that has
+    lost its epoch 0.
     """
     store = open_store(path, storage_options)
     place = store.address
     above = place.parent
     parent = None if above is None else open_store(above)
-    found = _first_database([store] if parent is None else [store, parent])
+    here = [store] if parent is None else [store, parent]
+    found = _first_database(here)
     if found is store:
         return Location(store, None, exists=True)
     if parent is not None and found is parent:
@@ -162,9 +167,10 @@ def locate(path: StorePath, storage_options: StorageOptions | None = None) -> Lo
             f"{store.url} is too deep inside the database {outer.url}; its tables are"
             " addressed as <database>/<table>."
         )
-    for each in (store, parent):
-        if each is not None:
-            check_unused(each)
+    if any([put_back(each) for each in here]):
+        return locate(path, storage_options)
+    for each in here:
+        check_unused(each)
     store.require_folder()
     return Location(store, None, exists=False)
 
@@ -189,11 +195,39 @@ def find_store(path: StorePath, storage_options: StorageOptions | None = None) -
         return open_store(path, storage_options)
 
 
+def read_base(location: Location, log: Log) -> Snapshot | None:
+    """Return the newest state of the database of a table that may have to be created.
+
+    Returns None if there is no database at the table's path, or only the remains of one whose drop
+    was killed. Creating the database then removes them. Raises NotFoundError if the database above
+    the path was dropped, AlreadyExistsError for a dropped one at a place that keeps its log,
+    CorruptionError, UnsupportedFormatError and StoreError.
+    """
+    if not location.exists:
+        return None
+    try:
+        return log.read_head()
+    except NotFoundError:
+        if location.table is not None or not log.is_dropped():
+            raise
+    if location.store.keeps_logs:
+        raise used_place_error(location.store)
+    return None
+
+
 def refuse_existing(location: Location) -> None:
-    """Raise AlreadyExistsError when there is already a database at the path."""
-    if location.exists:
-        if location.store.keeps_logs and Log(location.store).is_dropped():
-            raise used_place_error(location.store)
+    """Raise AlreadyExistsError when there is already a database at or above the path.
+
+    A database whose log has ended may be created again, except where the store keeps the log.
+    """
+    if not location.exists:
+        return
+    dropped = False
+    with suppress(CorruptionError, UnsupportedFormatError):
+        dropped = location.table is None and Log(location.store).is_dropped()
+    if dropped and location.store.keeps_logs:
+        raise used_place_error(location.store)
+    if not dropped:
         raise AlreadyExistsError(f"{location.store.url} is a Colonnade database already.")
 
 

@@ -41,7 +41,7 @@ from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import StoreAddress
 from colonnade.spark_ext.options import storage_texts
 from colonnade.tableformat.compaction.auto import compact_after
-from colonnade.tableformat.location import Location, locate
+from colonnade.tableformat.location import Location, locate, read_base
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.design import new_table
 from colonnade.tableformat.table.table import ArrowTable
@@ -164,7 +164,7 @@ def _engine_for(source: Source, spark: SparkChoice, above: str) -> Engine:
 def _target(table: StoreAddress, mode: Mode, design: _Design) -> _Target:
     location = locate(table)
     log = Log(location.store)
-    base = log.read_head() if location.exists else None
+    base = read_base(location, log)
     state = None if base is None else location.find(base)
     if state is not None and mode == "create":
         raise AlreadyExistsError(f"Table {location.url} already exists; choose another --mode.")

@@ -21,7 +21,7 @@ from colonnade.manifests.errors import (
     StoreError,
 )
 from colonnade.manifests.ids import new_table_id, new_transaction_id
-from colonnade.manifests.log.removed_folder import move_away
+from colonnade.manifests.log.removed_folder import move_away, put_back, remove_lone_table
 from colonnade.manifests.log.removed_objects import remove_objects, used_place_error
 from colonnade.manifests.model.codec import encode_epoch
 from colonnade.manifests.model.epoch import Epoch
@@ -57,8 +57,9 @@ def create_database(
     `lone_table` means that it holds one table only, whose objects are at the root. `slot_block` is
     the number of slots of its log that are freed together; None: slots are never freed. With
     `shared_epochs`, an epoch may hold several appends that waited at the same time. The call first
-    removes the remains of a killed drop. Cost: two listings of everything below the root, of which
-    the second one finds little, and one PUT.
+    removes the remains of a killed drop, or moves a live database back that such a drop has moved
+    away. Cost: two listings of everything below the root, of which the second one finds little, and
+    one PUT.
 
     Raises AlreadyExistsError if a database exists already, or was dropped at a place that keeps its
     log; InvalidInputError if the folder holds data of another format, or if a database exists above
@@ -67,9 +68,10 @@ def create_database(
     may use the database already. Raises CorruptionError if epoch 0 of a log is missing;
     CommitUnknownError; StoreError.
     """
+    put_back(store)
     place = _look(store, "would be")
     if place.newest is not None:
-        _finish_drop(store, place)
+        _finish_drop(store, place, remove_lone_table if lone_table else move_away)
     elif place.remains is not None and not is_taken(store, 0):
         raise _lost_error(store, place.remains)
     elif place.foreign is not None:
@@ -143,8 +145,8 @@ def _look(store: ObjectStore, status: str) -> _Place:
     return _Place(None if newest < 0 else newest, first, remains, foreign)
 
 
-def _finish_drop(store: ObjectStore, place: _Place) -> None:
-    """Remove the remains of a killed drop if the end of its log still exists.
+def _finish_drop(store: ObjectStore, place: _Place, remove: Callable[[ObjectStore], None]) -> None:
+    """Remove the remains of a killed drop by `remove` if the end of its log still exists.
 
     Raises CorruptionError if there are epochs of a log that did not end, because the new log would
     run into them.
@@ -156,7 +158,7 @@ def _finish_drop(store: ObjectStore, place: _Place) -> None:
         remove_objects(store)
         raise used_place_error(store)
     if ended:
-        move_away(store)
+        remove(store)
     elif not place.first and not is_taken(store, 0):
         raise _lost_error(store, epoch_name(place.newest))
 

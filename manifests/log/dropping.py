@@ -2,12 +2,15 @@
 
 After the end of the log, every commit is refused, and every reader says that the database was
 dropped. The folder is moved before the first file is removed. A writer that slept meanwhile then
-finds no log instead of a free slot. Dropping or creating again finishes a killed drop.
+finds no log instead of a free slot. Dropping or creating again finishes a killed drop, or undoes it
+if the log has not ended.
 A bucket has no folders to move. There the log stays for ever, and all other objects are removed.
 Spec: docs/spec/layout.md#dropping
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.errors import (
@@ -18,10 +21,9 @@ from colonnade.manifests.errors import (
 )
 from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.log.removed_folder import move_away
+from colonnade.manifests.log.removed_folder import move_away, put_back, remove_lone_table
 from colonnade.manifests.log.removed_objects import damaged_error, remove_objects
 from colonnade.manifests.model.operations import DropDatabase
-from colonnade.manifests.store.base import ObjectStore
 
 TRIES = 10
 """The most tries to end a log while concurrent writers commit to it."""
@@ -38,7 +40,22 @@ def drop_database(log: Log, *, cascade: bool) -> bool:
     Raises NotFoundError for an absent database, ConflictError if concurrent writers keep committing
     to it, and StoreError.
     """
+    return _drop(log, cascade, move_away)
+
+
+def drop_lone_table(log: Log) -> None:
+    """Drop a lone table on local disk, and remove its log and objects; other files stay.
+
+    Requires that the database is one of a lone table. A damaged table, or one of a newer version,
+    is removed without an end of its log. Raises the errors of `drop_database`.
+    """
+    _drop(log, True, remove_lone_table)
+
+
+def _drop(log: Log, cascade: bool, remove: Callable[..., None]) -> bool:
+    """End a log, then remove what `remove` removes from local disk."""
     log.store.require_writable()
+    put_back(log.store)
     try:
         if not _end(log, cascade):
             return False
@@ -47,18 +64,13 @@ def drop_database(log: Log, *, cascade: bool) -> bool:
             raise
         if log.store.keeps_logs:
             raise damaged_error(log.store) from error
-        move_away(log.store, only_dropped=False)
+        remove(log.store, only_dropped=False)
         return True
-    remove_dropped(log.store)
-    return True
-
-
-def remove_dropped(store: ObjectStore) -> None:
-    """Remove the remaining files of a database whose log has ended. Raises as `drop_database`."""
-    if store.keeps_logs:
-        remove_objects(store)
+    if log.store.keeps_logs:
+        remove_objects(log.store)
     else:
-        move_away(store)
+        remove(log.store)
+    return True
 
 
 def _end(log: Log, cascade: bool) -> bool:

@@ -26,7 +26,7 @@ from colonnade.spark_ext.types import from_json
 from colonnade.spark_ext.write_plan import TableDesign, plan_spark_write
 from colonnade.spark_ext.write_task import task_json
 from colonnade.tableformat.compaction.auto import compact_after
-from colonnade.tableformat.location import Location, locate
+from colonnade.tableformat.location import Location, locate, read_base
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.statements.reported import TaskReport
 from colonnade.tableformat.table.properties import SORT_KEY
@@ -131,7 +131,8 @@ def _base(path: StoreAddress, seen: Mapping[str, Any] | None) -> tuple[Location,
     try:
         return SNAPSHOTS.head(path)
     except NotFoundError:
-        return locate(path), None
+        location = locate(path)
+        return location, read_base(location, Log(location.store))
 
 
 def require_seen(path: StoreAddress, seen: Mapping[str, Any]) -> tuple[Location, Snapshot]:

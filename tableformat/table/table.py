@@ -20,7 +20,7 @@ from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import StorePath
 from colonnade.tableformat.compaction.auto import compact_after
-from colonnade.tableformat.location import StorageOptions, locate, locate_existing
+from colonnade.tableformat.location import StorageOptions, locate, locate_existing, read_base
 from colonnade.tableformat.predicate import Where, parse_predicate
 from colonnade.tableformat.scan.arrow_scan import Scan, batches_of
 from colonnade.tableformat.scan.plan import plan_scan, rowset_filter
@@ -83,7 +83,7 @@ class ArrowTable(Upkeep, RowMethods):
         """
         location = locate(path, storage_options)
         log = Log(location.store)
-        base = log.read_head() if location.exists else None
+        base = read_base(location, log)
         if base is not None and location.find(base) is not None:
             raise AlreadyExistsError(f"{location.url} is a Colonnade table already.")
         name, columns = location.new_table_name, as_table_schema(schema)

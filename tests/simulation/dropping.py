@@ -6,6 +6,7 @@ and may kill its own. Everything is drawn from one seed.
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
 import tempfile
@@ -18,6 +19,7 @@ from unittest.mock import patch
 from colonnade.manifests.errors import ColonnadeError
 from colonnade.manifests.log.dropping import drop_database
 from colonnade.manifests.log.log import Log, create_database
+from colonnade.manifests.log.removed_folder import put_back
 from colonnade.manifests.model.codec import decode_slot
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import CreateDatabase, DropDatabase, Vacuum
@@ -152,12 +154,19 @@ class Dropping:
     def _between_steps(self) -> Iterator[None]:
         """Also pass the turn, and kill, between the steps of a removal."""
 
-        def remove(path: str, **how: Any) -> None:
-            self._meet()
-            real(path, **how)
+        def around(real: Callable[..., None], risk: float) -> Callable[..., None]:
+            def call(*args: Any, **how: Any) -> None:
+                self._meet()
+                real(*args, **how)
+                self._meet(risk)
 
-        real = shutil.rmtree
-        with patch("colonnade.manifests.log.removed_folder.shutil.rmtree", remove):
+            return call
+
+        here = "colonnade.manifests.log.removed_folder"
+        with (
+            patch(f"{here}.shutil.rmtree", around(shutil.rmtree, 0.0)),
+            patch(f"{here}.os.rename", around(os.rename, 0.1)),
+        ):
             yield
 
     def _process(self) -> None:
@@ -201,6 +210,8 @@ class Dropping:
 
     def _check(self) -> None:
         record, store = self._record, LocalStore(self._root)
+        put_back(store)
+        moved = [*self._moved()]
         numbers = sorted(
             number
             for info in store.list(f"{MANIFEST}/")
@@ -217,9 +228,11 @@ class Dropping:
         assert all(isinstance(each, Epoch) for each in found), "an epoch that is kept was removed"
         live = {record.database_of[each.transaction] for each in found if isinstance(each, Epoch)}
         assert len(live) <= 1, "epochs of two databases lie in one folder"
-        lost = record.created - record.ended.keys() - live
+        # A database whose place was taken while a late drop looked at it stays beside its place.
+        kept = {record.database_of[transaction] for transaction in moved}
+        lost = record.created - record.ended.keys() - live - kept
         assert not lost, f"databases {lost} were created and are gone"
-        there = {each.transaction for each in found if isinstance(each, Epoch)}
+        there = {each.transaction for each in found if isinstance(each, Epoch)}.union(moved)
         for database, number, transaction in record.committed:
             end = record.ended.get(database)
             assert end is None or number < end, f"epoch {number} came after the end {end}"
@@ -230,6 +243,16 @@ class Dropping:
         log = Log(LocalStore(self._root))
         for _ in range(3):
             self._write(log, log.read_head())
+
+    def _moved(self) -> Iterator[str]:
+        """Yield the transactions of the epochs in folders that late drops have moved."""
+        for folder in self._root.parent.glob("_moved-*"):
+            store = LocalStore(folder)
+            for info in store.list(f"{MANIFEST}/"):
+                if (number := epoch_number(info.name)) is not None:
+                    epoch = decode_slot(store.get(info.name), number, info.name)
+                    if isinstance(epoch, Epoch):
+                        yield epoch.transaction
 
 
 def simulate_dropping(seed: int) -> Record:

@@ -28,7 +28,7 @@ def test_no_commit_and_no_database_is_lost_beside_drops() -> None:
     assert sum(len(each.committed) for each in records) > 5 * RUNS
     assert sum(len(each.created) for each in records) > RUNS
     assert sum(len(each.ended) for each in records) > RUNS // 2
-    assert sum(each.vacuums for each in records) > RUNS
+    assert sum(each.vacuums for each in records) > RUNS // 2
     assert sum(len(each.floors) for each in records) > RUNS // 4
 
 

@@ -10,8 +10,10 @@ import pytest
 import colonnade
 from colonnade.manifests.errors import ColonnadeError, InvalidInputError
 from colonnade.manifests.ids import new_job_id, new_object_id
+from colonnade.manifests.log import removed_folder
 from colonnade.spark_ext.planner.reads import load
 from colonnade.spark_ext.planner.removal import remove_table
+from tests.faults import Stopped
 
 ROWS = pa.table({"id": [1, 2], "name": ["a", "b"]})
 
@@ -48,6 +50,37 @@ def test_a_running_writer_learns_that_the_table_was_dropped(lone: Path) -> None:
     remove_table({"path": str(lone)})
     with pytest.raises(ColonnadeError):
         writer.append(ROWS)
+    assert not lone.exists()
+
+
+def test_a_table_that_is_created_beside_a_removal_outlives_it(
+    lone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Spark forgets the name first, so another session may create the table again meanwhile."""
+    real = removed_folder._move_log
+
+    def move(folder: str, only_dropped: bool) -> None:
+        monkeypatch.setattr(removed_folder, "_move_log", real)
+        colonnade.create(lone, ROWS.schema).append(ROWS)
+        real(folder, only_dropped)
+
+    monkeypatch.setattr(removed_folder, "_move_log", move)
+    remove_table({"path": str(lone)})
+    assert [each.name for each in lone.parent.iterdir()] == ["t"]
+    assert rows_seen(lone) == 2
+
+
+def test_a_removal_whose_process_was_killed_is_finished(
+    lone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(folder: str, only_dropped: bool) -> None:
+        raise Stopped
+
+    with monkeypatch.context() as patch:
+        patch.setattr(removed_folder, "_move_log", killed)
+        with pytest.raises(Stopped):
+            remove_table({"path": str(lone)})
+    assert remove_table({"path": str(lone)}) == {"dropped": True}
     assert not lone.exists()
 
 

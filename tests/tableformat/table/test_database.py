@@ -7,7 +7,11 @@ import pyarrow as pa
 import pytest
 
 import colonnade
+from colonnade.manifests.log import dropping
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.log.removed_folder import _moved_name
 from colonnade.manifests.object_names import epoch_name
+from colonnade.manifests.store import LocalStore
 from colonnade.tableformat.location import locate
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.design import new_table
@@ -105,6 +109,40 @@ def test_a_relative_path_in_a_removed_folder_is_an_error_of_one_sentence(
     gone.rmdir()
     with pytest.raises(colonnade.NotFoundError, match="working directory, which was removed"):
         colonnade.open("table")
+
+
+@pytest.mark.parametrize("name", ["db", "t"])
+def test_a_place_whose_drop_was_killed_can_be_used_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    def create() -> object:
+        if name == "db":
+            return colonnade.create_database(tmp_path / name)
+        return colonnade.create(tmp_path / name, SCHEMA)
+
+    create()
+    with monkeypatch.context() as patch:
+        patch.setattr(dropping, "move_away", lambda store: None)
+        dropping.drop_database(Log(LocalStore(tmp_path / name)), cascade=True)
+    with pytest.raises(colonnade.NotFoundError, match="create it again"):
+        colonnade.open_database(tmp_path / name).refresh()
+    if name == "db":
+        with pytest.raises(colonnade.NotFoundError, match="create it again"):
+            colonnade.create(tmp_path / name / "below", SCHEMA)
+    create()
+    assert colonnade.open_database(tmp_path / name).tables() == ([] if name == "db" else ["t"])
+
+
+def test_a_database_that_a_killed_drop_has_moved_away_is_found(tmp_path: Path) -> None:
+    table = colonnade.create_database(tmp_path / "db").create_table("t", SCHEMA)
+    table.append(rows(1))
+    for look in (
+        lambda: colonnade.open_database(tmp_path / "db"),
+        lambda: colonnade.open(tmp_path / "db" / "t"),
+    ):
+        (tmp_path / "db").rename(_moved_name(str(tmp_path / "db"), "0" * 16))
+        look()
+        assert ids(table.scan()) == [1]
 
 
 def test_a_database_can_be_moved_without_a_change(tmp_path: Path) -> None:
