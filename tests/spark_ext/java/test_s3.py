@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 
 import colonnade
 from colonnade.manifests.store import open_store
-from tests.setup.http_proxy import Proxy, status_before
+from tests.setup.http_proxy import Handler, Proxy, status_before
 from tests.setup.minio import KEY, SECRET, Minio
 from tests.spark_ext.java.spark_shell import SparkShell
 
@@ -117,14 +118,22 @@ def test_a_table_that_python_made_is_appended_to_compacted_and_verified(lake: La
     ) == [[15000, 3 * 12497500]]
 
 
-def test_a_scan_asks_for_the_bytes_of_its_columns_and_sends_no_other_request(
-    lake: Lake, proxy: Proxy
-) -> None:
-    table = f"colonnade.`s3a://{lake.bucket}/ranges`"
+@pytest.fixture(scope="module")
+def wide(lake: Lake) -> str:
+    """A table of 20 columns of 800,000 bytes in one RowSet, with a deletion vector in an object."""
+    table = f"colonnade.`s3a://{lake.bucket}/wide`"
     columns = ", ".join(f"rand({i}) AS c{i}" for i in range(20))
     lake.shell.sql(f"CREATE TABLE {table} AS SELECT {columns} FROM range(0, 100000, 1, 1)")
+    lake.shell.sql(f"DELETE FROM {table} WHERE c0 < 0.4")
+    assert sorted(key.rpartition(".")[2] for key in lake.keys("wide")) == ["dv", "rowset"]
+    return table
+
+
+def test_a_scan_asks_for_the_bytes_of_its_columns_and_sends_no_other_request(
+    lake: Lake, proxy: Proxy, wide: str
+) -> None:
     proxy.seen.clear()
-    lake.shell.sql(f"SELECT sum(c3), sum(c12) FROM {table}")
+    lake.shell.sql(f"SELECT sum(c3), sum(c12) FROM {wide}")
     seen = [each for each in proxy.seen if ".rowset" in each.path]
     assert {each.method for each in seen} == {"GET"}
     assert len(seen) == 3  # the footer with the indexes, and each column
@@ -133,6 +142,23 @@ def test_a_scan_asks_for_the_bytes_of_its_columns_and_sends_no_other_request(
         first, last = each.headers["range"].removeprefix("bytes=").split("-")
         asked += int(last) - int(first) + 1
     assert 1_500_000 < asked < 1_700_000  # a column has 780,000 bytes, all have 15 million
+
+
+def test_a_scan_of_k_columns_is_two_round_trips_of_k_and_two_requests(
+    lake: Lake, proxy: Proxy, wide: str
+) -> None:
+    starts: list[float] = []
+
+    def late(handler: Handler, body: bytes) -> None:
+        starts.append(time.monotonic())
+        time.sleep(0.5)
+        handler.answer(*handler.pass_on(body))
+
+    proxy.plan = lambda seen: None if "/_manifest/" in seen.path else late
+    lake.shell.sql(f"SELECT sum(c1), sum(c8), sum(c17) FROM {wide}")
+    assert len(starts) == 5  # the footer, the deletion vector, and each column
+    assert sum(each - min(starts) < 0.5 for each in starts) == 2
+    assert max(starts) - min(starts) < 1
 
 
 def test_an_object_that_is_missing_or_cut_fails_the_query_with_its_name(

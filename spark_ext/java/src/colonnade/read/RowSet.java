@@ -11,6 +11,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -30,10 +31,8 @@ final class RowSet {
   /** The stretches to read, in row order. */
   final int[] chosen;
 
-  /** The objects of the columns that no update has replaced. */
-  private final Stored own;
-  /** The objects of replaced columns. An entry is opened when its first column is opened. */
-  private final Map<RowSetEntry, Stored> replacements = new IdentityHashMap<>();
+  /** The stored columns: those of the RowSet's own entry, and those of each entry that replaces. */
+  private final Map<RowSetEntry, Stored> stored;
   /** The source of the bytes of each column to read. */
   private final RowSetSource[] sources;
 
@@ -45,33 +44,55 @@ final class RowSet {
     }
   }
 
+  /** Opens a RowSet. Reads footers and deletion vector side by side where a read costs a trip. */
   RowSet(ByteSource store, ReadPlan plan, RowSetScan scan) throws IOException {
     this.scan = scan;
     RowSetEntry entry = scan.rowset().entry();
-    own = Stored.open(store, plan, entry);
     cuts = entry.cuts() == null ? null : entry.cuts().boundaries(entry.rows());
     if (cuts == null) {
       throw StoreException.corruption(
           "RowSet " + entry.object() + " has cuts that do not ascend to its row count.", null);
     }
-    List<TableField> columns = plan.columns();
-    for (TableField column : columns) {
-      openReplacement(store, plan, column);
-    }
-    segments = new OpenColumnSegment[columns.size()];
-    sources = columns.stream().map(each -> stored(each).source()).toArray(RowSetSource[]::new);
-    List<Reads.Read> reads = new ArrayList<>();
-    for (int i = 0; i < segments.length; i++) {
-      int at = i;
-      reads.add(() -> segments[at] = open(columns.get(at)));
-    }
-    Reads.all(isRemote(), reads);
-    chosen = choose(store, plan);
+    List<TableField> wanted = wanted(plan);
     JsonNode deleted = scan.rowset().amendments().vector();
-    vector =
-        deleted == null
-            ? null
-            : DeletionVector.read(store, plan.prefix(), deleted, entry.rows());
+    DeletionVector[] read = new DeletionVector[1];
+    List<Reads.Read> reads = new ArrayList<>();
+    stored = Collections.synchronizedMap(new IdentityHashMap<>());
+    for (RowSetEntry each : entries(wanted)) {
+      reads.add(() -> stored.put(each, Stored.open(store, plan, each)));
+    }
+    if (deleted != null) {
+      reads.add(
+          () -> read[0] = DeletionVector.read(store, plan.prefix(), deleted, entry.rows()));
+    }
+    Reads.all(store.isRemote(), reads);
+    vector = read[0];
+    List<TableField> columns = plan.columns();
+    sources = columns.stream().map(each -> stored(each).source()).toArray(RowSetSource[]::new);
+    OpenColumnSegment[] open = open(wanted);
+    segments = Arrays.copyOf(open, columns.size());
+    chosen = choose(plan, wanted, open);
+  }
+
+  /** Returns the columns to read, and then the other columns of the predicate. */
+  private static List<TableField> wanted(ReadPlan plan) {
+    List<TableField> wanted = new ArrayList<>(plan.columns());
+    if (plan.pruner() != null) {
+      plan.pruner().columns().stream().filter(each -> !wanted.contains(each)).forEach(wanted::add);
+    }
+    return wanted;
+  }
+
+  /** Returns the RowSet's own entry, and each entry that replaces one of the columns. */
+  private List<RowSetEntry> entries(List<TableField> columns) {
+    List<RowSetEntry> found = new ArrayList<>(List.of(scan.rowset().entry()));
+    for (TableField column : columns) {
+      RowSetEntry replaced = replacement(column);
+      if (replaced != null && found.stream().noneMatch(each -> each == replaced)) {
+        found.add(replaced);
+      }
+    }
+    return found;
   }
 
   /** Returns the RowSet that has the current values of a replaced column, or else null. */
@@ -79,46 +100,48 @@ final class RowSet {
     return scan.rowset().amendments().replaced().get(column.id());
   }
 
-  private void openReplacement(ByteSource store, ReadPlan plan, TableField column)
-      throws IOException {
-    RowSetEntry replaced = replacement(column);
-    if (replaced != null && !replacements.containsKey(replaced)) {
-      replacements.put(replaced, Stored.open(store, plan, replaced));
-    }
-  }
-
   private Stored stored(TableField column) {
     RowSetEntry replaced = replacement(column);
-    return replaced == null ? own : replacements.get(replaced);
+    return stored.get(replaced == null ? scan.rowset().entry() : replaced);
+  }
+
+  private OpenColumnSegment[] open(List<TableField> columns) throws IOException {
+    OpenColumnSegment[] found = new OpenColumnSegment[columns.size()];
+    List<Reads.Read> reads = new ArrayList<>();
+    for (int i = 0; i < found.length; i++) {
+      int at = i;
+      reads.add(() -> found[at] = open(columns.get(at)));
+    }
+    Reads.all(isRemote(), reads);
+    return found;
   }
 
   private OpenColumnSegment open(TableField column) throws IOException {
-    Stored stored = stored(column);
-    if (stored != own && !stored.footer().columns().containsKey(column.id())) {
+    Stored from = stored(column);
+    if (replacement(column) != null && !from.footer().columns().containsKey(column.id())) {
       throw OpenColumnSegment.damaged(
           column,
-          stored.source().locate(stored.source().columnSegmentName(column.id())),
+          from.source().locate(from.source().columnSegmentName(column.id())),
           "what replaces it does not have it",
           null);
     }
-    return OpenColumnSegment.open(column, stored.footer(), stored.source(), cuts);
+    return OpenColumnSegment.open(column, from.footer(), from.source(), cuts);
   }
 
   /** Whether a read may cost a round trip. */
   boolean isRemote() {
-    return Arrays.stream(sources).anyMatch(RowSetSource::isRemote);
+    return stored.values().stream().anyMatch(each -> each.source().isRemote());
   }
 
-  private int[] choose(ByteSource store, ReadPlan plan) throws IOException {
+  private int[] choose(ReadPlan plan, List<TableField> wanted, OpenColumnSegment[] open)
+      throws IOException {
     int[] stretches = stretches();
     if (plan.pruner() == null || stretches.length == 0) {
       return stretches;
     }
     Map<Integer, OpenColumnSegment> known = new HashMap<>();
     for (TableField column : plan.pruner().columns()) {
-      int at = plan.columns().indexOf(column);
-      openReplacement(store, plan, column);
-      OpenColumnSegment found = at >= 0 ? segments[at] : open(column);
+      OpenColumnSegment found = open[wanted.indexOf(column)];
       if (found != null) {
         known.put(column.id(), found);
       }
