@@ -13,11 +13,13 @@ Spec: docs/spec/layout.md
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Literal, TypeVar, cast
 
+from colonnade.manifests.epochs.slot_reader import try_hint
 from colonnade.manifests.epochs.slots import check_unused, is_taken
 from colonnade.manifests.errors import (
     AlreadyExistsError,
@@ -34,6 +36,8 @@ from colonnade.manifests.log.removed_objects import used_place_error
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import ObjectStore, StoreAddress, StorePath, open_store
 
+T = TypeVar("T")
+
 StorageOptions = Mapping[str, object]
 """Options of a store, as its fsspec library names them."""
 
@@ -42,7 +46,9 @@ StorageOptions = Mapping[str, object]
 class Location:
     """A database's store, and the name of one table in it (None: the database as a whole).
 
-    With `id` and `created_epoch` it identifies one table, whatever table has the name now.
+    With `id` and `created_epoch` it identifies one table, whatever table has the name now. `hint`
+    is the hint of the log as `locate` found it, for the first `read_head` of a caller. Behind a
+    network it saves a request that the others would wait for.
     """
 
     store: ObjectStore
@@ -50,6 +56,7 @@ class Location:
     exists: bool
     id: TableId | None = None
     created_epoch: int = 0
+    hint: bytes | ColonnadeError | None = field(default=None, compare=False, repr=False)
 
     def find(self, snapshot: Snapshot) -> TableState | None:
         """Return the table, or None when it does not exist (yet, or any more).
@@ -138,35 +145,34 @@ class Location:
 
 
 def locate(path: StorePath, storage_options: StorageOptions | None = None) -> Location:
-    """Find the database that `path` belongs to. Costs one to three GETs, more if there is none.
+    """Find the database that `path` belongs to. Costs up to four GETs, more if there is none.
 
     Behind a network, the path and the folder above it are looked at side by side, and then all
-    folders above these. A live database that a killed drop has moved away from the path, or from
-    the folder above it, is moved back. Raises InvalidInputError for a path inside a table and for a
-    value that is not a path, NotFoundError for a file, and CorruptionError for a database that has
-    lost its epoch 0.
+    folders above these. A GET of the hint goes with each of the first two looks. A live database
+    that a killed drop has moved away from the path, or from the folder above it, is moved back.
+    Raises InvalidInputError for a path inside a table and for a value that is not a path,
+    NotFoundError for a file, and CorruptionError for a database that has lost its epoch 0.
     """
     store = open_store(path, storage_options)
     place = store.address
     above = place.parent
     parent = None if above is None else open_store(above)
-    here = [store] if parent is None else [store, parent]
-    found = _first_database(here)
-    if found is store:
-        return Location(store, None, exists=True)
-    if parent is not None and found is parent:
-        # Reads epoch 0 and not the head: with a damaged head, earlier epochs can still be read.
-        if Log(parent).read_first().lone_table:
+    found, hint = _look_near(store, parent)
+    if found is True:
+        return Location(store, None, exists=True, hint=hint)
+    if parent is not None and found is not None:
+        if found.lone_table:
             raise InvalidInputError(
                 f"{store.url} is inside the table {parent.url}; use another path."
             )
-        return Location(parent, place.url.rpartition("/")[2], exists=True)
+        return Location(parent, place.url.rpartition("/")[2], exists=True, hint=hint)
     outer = _first_database([*_stores_above(above)])
     if outer is not None:
         raise InvalidInputError(
             f"{store.url} is too deep inside the database {outer.url}; its tables are"
             " addressed as <database>/<table>."
         )
+    here = [store] if parent is None else [store, parent]
     if any([put_back(each) for each in here]):
         return locate(path, storage_options)
     for each in here:
@@ -206,7 +212,7 @@ def read_base(location: Location, log: Log) -> Snapshot | None:
     if not location.exists:
         return None
     try:
-        return log.read_head()
+        return log.read_head(hint=location.hint)
     except NotFoundError:
         if location.table is not None or not log.is_dropped():
             raise
@@ -237,6 +243,30 @@ def _stores_above(below: StoreAddress | None) -> Iterator[ObjectStore]:
         yield open_store(below)
 
 
+def _look_near(
+    store: ObjectStore, parent: ObjectStore | None
+) -> tuple[Literal[True] | Snapshot | None, bytes | ColonnadeError | None]:
+    """Return True if a path has a database, else the first state of the database above it, if any.
+
+    The second value is the hint of that database, if it was read. Reads epoch 0 and not the head:
+    with a damaged head, earlier epochs can still be read. Raises StoreError; for the database
+    above, also CorruptionError.
+    """
+    above = [] if parent is None else [Log(parent).try_read_first]
+    if store.parallel == 1:
+        return is_taken(store, 0) or next((look() for look in above), None), None
+    stores = [store] if parent is None else [store, parent]
+    looks: list[Callable[[], object]] = [partial(is_taken, store, 0), *above]
+    looks += [partial(try_hint, each) for each in stores]
+    results = store.together([partial(_outcome, look) for look in looks])
+    for found, hint in zip(results, results[len(stores) :], strict=False):
+        if isinstance(found, ColonnadeError):
+            raise found
+        if found:
+            return cast("Literal[True] | Snapshot", found), cast("bytes | ColonnadeError", hint)
+    return None, None
+
+
 def _first_database(stores: Sequence[ObjectStore]) -> ObjectStore | None:
     """Return the first store that has an epoch 0.
 
@@ -246,9 +276,8 @@ def _first_database(stores: Sequence[ObjectStore]) -> ObjectStore | None:
     """
     if not stores or stores[0].parallel == 1:
         return next((store for store in stores if is_taken(store, 0)), None)
-    for store, found in zip(
-        stores, stores[0].together([partial(_look, store) for store in stores]), strict=True
-    ):
+    looks = [partial(_outcome, partial(is_taken, store, 0)) for store in stores]
+    for store, found in zip(stores, stores[0].together(looks), strict=True):
         if isinstance(found, ColonnadeError):
             raise found
         if found:
@@ -256,9 +285,10 @@ def _first_database(stores: Sequence[ObjectStore]) -> ObjectStore | None:
     return None
 
 
-def _look(store: ObjectStore) -> bool | ColonnadeError:
+def _outcome(look: Callable[[], T]) -> T | ColonnadeError:
+    """Return the result of a look, or the error that it raised."""
     try:
-        return is_taken(store, 0)
+        return look()
     except ColonnadeError as error:
         return error
 

@@ -52,8 +52,6 @@ from colonnade.manifests.store.base import ObjectStore
 
 T = TypeVar("T")
 
-HINT_LIMIT = 4096
-
 UNUSABLE = (NotFoundError, CorruptionError, UnsupportedFormatError)
 """Errors after which a reader ignores a checkpoint above the floor and reads the log instead.
 
@@ -155,13 +153,13 @@ def read_hint(
 
     Returns None in doubt: the hint may be missing, stale or damaged, or name a checkpoint of
     another log. A checkpoint is written after its epoch, so CorruptionError is raised if that epoch
-    is missing. `slots` reads the slots from the checkpoint's own on, side by side with its root.
+    is missing. `slots` reads the hint, and the slots from the checkpoint's own on, side by side
+    with its root.
     Raises StoreError.
     """
     slots = slots or SlotReader(store)
     try:
-        data = store.get(HINT, limit=HINT_LIMIT)
-        hint = decode_model(Hint, data, store.locate(HINT))
+        hint = decode_model(Hint, slots.hint(), store.locate(HINT))
         root, _ = store.both(partial(read_root, store, hint), partial(slots.fetch, hint.epoch))
     except UNUSABLE:
         return None

@@ -18,11 +18,16 @@ from colonnade.manifests.epochs.slots import (
     has_later_block,
     judge_end,
 )
-from colonnade.manifests.errors import ColonnadeError, CorruptionError, NotFoundError
+from colonnade.manifests.errors import (
+    ColonnadeError,
+    CorruptionError,
+    NotFoundError,
+    StoreError,
+)
 from colonnade.manifests.model.codec import EPOCH_LIMIT, decode_slot
 from colonnade.manifests.model.epoch import Epoch, Stub
 from colonnade.manifests.model.slot_blocks import SlotBlocks
-from colonnade.manifests.object_names import epoch_name
+from colonnade.manifests.object_names import HINT, epoch_name
 from colonnade.manifests.store.base import ObjectStore
 
 AHEAD = 66
@@ -35,6 +40,9 @@ _AHEAD_BYTES = 2**20
 
 _GROWTH = 4
 
+HINT_LIMIT = 4096
+"""The most bytes of a hint."""
+
 
 class SlotReader:
     """Reads slots in ascending order. If the store has `parallel` 1, it reads none ahead.
@@ -42,7 +50,8 @@ class SlotReader:
     `ahead` is the number of slots of the first group; each later group is larger, up to `AHEAD`.
     `far` looks for lost epochs as far behind the end as a process that opens a log has to. `last`
     is the last slot that the caller needs. `trusted` means that the caller has seen the log a
-    moment ago, and accepts a free slot as the end without a further look.
+    moment ago, and accepts a free slot as the end without a further look. `hint` is the result of
+    `try_hint`, if the caller has it already.
     """
 
     def __init__(
@@ -53,6 +62,7 @@ class SlotReader:
         far: bool = False,
         last: int | None = None,
         trusted: bool = False,
+        hint: bytes | ColonnadeError | None = None,
     ) -> None:
         self.trusted = trusted
         self._store = store
@@ -61,8 +71,19 @@ class SlotReader:
         self._ahead = ahead
         self._far = far
         self._last = last
+        self._hint = hint
         self._group = range(0)
         self._found: dict[int, bytes | ColonnadeError] = {}
+
+    def hint(self) -> bytes:
+        """Return the bytes of the hint. Costs one GET, or nothing if the caller gave them.
+
+        Raises NotFoundError; CorruptionError; StoreError.
+        """
+        found = try_hint(self._store) if self._hint is None else self._hint
+        if isinstance(found, ColonnadeError):
+            raise found
+        return found
 
     def fetch(self, number: int) -> None:
         """Read a group of slots that begins with `number`, and far slots behind it."""
@@ -132,6 +153,17 @@ class SlotReader:
             ):
                 raise found
         return any(not isinstance(found, NotFoundError) for found in known)
+
+
+def try_hint(store: ObjectStore) -> bytes | ColonnadeError:
+    """Return the bytes of the hint of a log, or the error of the read. Costs one GET.
+
+    An old hint, and an old NotFoundError, do no harm: they lead to the same head by more reads.
+    """
+    try:
+        return store.get(HINT, limit=HINT_LIMIT)
+    except (NotFoundError, CorruptionError, StoreError) as error:
+        return error
 
 
 def read_slots_down(

@@ -58,6 +58,10 @@ class LogFollower:
         if first is None:
             check_unused(self.store)
             raise NotFoundError(f"{self.store.url} is not a Colonnade database or table.")
+        return self._state_of_first(first)
+
+    def _state_of_first(self, first: Epoch | Stub) -> Snapshot:
+        """Return the state right after epoch 0. Raises CorruptionError."""
         if isinstance(first, Stub):
             raise CorruptionError(
                 f"{self.store.locate(epoch_name(0))} is a stub, but epoch 0 must never be removed."

@@ -35,6 +35,7 @@ from colonnade.manifests.epochs.slots import (
     read_slot,
 )
 from colonnade.manifests.errors import (
+    ColonnadeError,
     CorruptionError,
     NotFoundError,
     StoreError,
@@ -65,24 +66,28 @@ class LogReader(LogFollower):
         """Return the time by this machine's clock, in ms since 1970 UTC."""
         return now_ms()
 
-    def read_head(self, *, ahead: int = AHEAD) -> Snapshot:
+    def read_head(
+        self, *, ahead: int = AHEAD, hint: bytes | ColonnadeError | None = None
+    ) -> Snapshot:
         """Return the newest state. Costs the hint, a checkpoint, nine GETs, and one for each later
         epoch; without a checkpoint, two GETs more.
 
         If the store reads objects side by side, at most three of these requests follow one another:
         the hint; the checkpoint, the next slots and far slots; the mark. Each further 66 epochs
         cost one more. `ahead` is how many slots are read at first: with a small number, a log with
-        few new epochs takes fewer requests. Raises NotFoundError if there is no database, or if it
-        was dropped.
+        few new epochs takes fewer requests. `hint` is what `try_hint` returned; it saves the first
+        request. Raises NotFoundError if there is no database, or if it was dropped.
         """
         started = elapsed_s()
-        head = self._read_head(ahead)
+        head = self._read_head(ahead, hint)
         self.last_look.note(head, started)
         return self.require_live(head)
 
-    def _read_head(self, ahead: int = AHEAD) -> Snapshot:
+    def _read_head(
+        self, ahead: int = AHEAD, hint: bytes | ColonnadeError | None = None
+    ) -> Snapshot:
         """Return the newest state, also of a log that has ended."""
-        slots = SlotReader(self.store, ahead=ahead, far=True)
+        slots = SlotReader(self.store, ahead=ahead, far=True, hint=hint)
         return self._advance(self._begin(None, slots), slots=slots)
 
     def is_dropped(self) -> bool:
@@ -98,15 +103,16 @@ class LogReader(LogFollower):
             raise dropped_error(self.store, state.epoch)
         return state
 
-    def try_read_head(self) -> Snapshot | None:
+    def try_read_head(self, hint: bytes | ColonnadeError | None = None) -> Snapshot | None:
         """Return the newest state, or None if an epoch is damaged, unreadable or of a newer
         version.
 
         For callers that an earlier epoch may serve. `read_at` still reads that one, and `read_head`
-        says what is wrong. Raises NotFoundError if there is no database.
+        says what is wrong. `hint` is as in `read_head`. Raises NotFoundError if there is no
+        database.
         """
         try:
-            return self.read_head()
+            return self.read_head(hint=hint)
         except (CorruptionError, StoreError, UnsupportedFormatError):
             return None
 
@@ -116,6 +122,14 @@ class LogReader(LogFollower):
         Raises NotFoundError if there is no database.
         """
         return self._begin(0, use_hint=False)
+
+    def try_read_first(self) -> Snapshot | None:
+        """Return the state right after epoch 0, or None if that slot is empty. Costs one GET.
+
+        Raises CorruptionError; UnsupportedFormatError; StoreError.
+        """
+        first = read_slot(self.store, 0)
+        return None if first is None else self._state_of_first(first)
 
     def refresh(self, snapshot: Snapshot) -> Snapshot:
         """Return the newest state, given an earlier one.
@@ -158,8 +172,11 @@ class LogReader(LogFollower):
     def can_follow(self, snapshot: Snapshot) -> bool:
         """Return whether retention has not removed the epoch after a state. It may not exist yet.
 
-        Costs two GETs.
+        Costs two GETs, or nothing if the log was seen less than the store's `trust_s` seconds ago.
+        It may then miss, for that time, that retention has removed the epoch.
         """
+        if self.last_look.covers(snapshot):
+            return True
         found = read_log_slot(self.store, snapshot.epoch + 1, snapshot.blocks)
         return not isinstance(found, Stub)
 

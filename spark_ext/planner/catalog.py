@@ -202,7 +202,7 @@ def _path(change: Args) -> str:
 
 
 def _head(location: Location) -> Snapshot:
-    return Log(location.store).read_head()
+    return Log(location.store).read_head(hint=location.hint)
 
 
 def _state(location: Location) -> Snapshot:

@@ -122,7 +122,7 @@ def _history(arguments: Args) -> Iterable[Row]:
 
 def _checkpoint(arguments: Args) -> Iterable[Row]:
     location = locate_existing(place(arguments["table"]))
-    head = Log(location.store).read_head()
+    head = Log(location.store).read_head(hint=location.hint)
     location.require(head)
     stored = write_checkpoint(location.store, head)
     return [(stored.epoch, sum(t.rowsets.rowset_count for t in stored.tables.values()))]

@@ -72,7 +72,7 @@ class ArrowDatabase:
                 f"{location.url} is inside the database {location.store.url}; open that."
             )
         log = Log(location.store)
-        return cls(location.store, log, log.read_head())
+        return cls(location.store, log, log.read_head(hint=location.hint))
 
     @classmethod
     def create(

@@ -59,7 +59,7 @@ class ArrowTable(Upkeep, RowMethods):
         """
         location = locate_existing(path, storage_options)
         log = Log(location.store)
-        return cls(location, log, log.try_read_head())
+        return cls(location, log, log.try_read_head(location.hint))
 
     @classmethod
     def create(

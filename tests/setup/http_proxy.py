@@ -5,7 +5,8 @@ from __future__ import annotations
 import http.client
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
@@ -28,6 +29,7 @@ class Proxy:
         self.target = port
         self.plan: Callable[[Seen], Fault | None] = lambda seen: None
         self.seen: list[Seen] = []
+        self.rounds: Rounds | None = None
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler or Handler)
         self._server.daemon_threads = True
         self._server.proxy = self  # type: ignore[attr-defined]
@@ -46,10 +48,45 @@ class Proxy:
         """The requests of a method so far."""
         return sum(seen.method == method for seen in self.seen)
 
+    @contextmanager
+    def counted(self, quiet_s: float) -> Iterator[Rounds]:
+        """A block whose requests are put into rounds (`Rounds`)."""
+        self.rounds = rounds = Rounds(quiet_s)
+        try:
+            yield rounds
+        finally:
+            self.rounds = None
+
     def stop(self) -> None:
         """Close the port."""
         self._server.shutdown()
         self._server.server_close()
+
+
+class Rounds:
+    """Holds requests back until no other one has come for `quiet_s`. `count` is the rounds so far.
+
+    Requests that a client sends side by side are in one round, if it sends them without such a
+    pause. Requests that wait for one another are in rounds of their own.
+    """
+
+    def __init__(self, quiet_s: float) -> None:
+        self._quiet_s = quiet_s
+        self.count = 0
+        self._changed = threading.Condition()
+        self._last = 0.0
+
+    def join(self) -> None:
+        """Wait for the end of the present round."""
+        with self._changed:
+            self._last, mine = time.monotonic(), self.count
+            while mine == self.count:
+                left = self._last + self._quiet_s - time.monotonic()
+                if left > 0:
+                    self._changed.wait(left)
+                else:
+                    self.count += 1
+                    self._changed.notify_all()
 
 
 def _times(number: int, fault: Fault, method: str, ending: str) -> Callable[[Seen], Fault | None]:
@@ -113,6 +150,8 @@ class Handler(BaseHTTPRequestHandler):
         headers = {name.lower(): value for name, value in self.headers.items()}
         seen = Seen(self.command, self.path, headers)
         self.proxy.seen.append(seen)
+        if self.proxy.rounds is not None:
+            self.proxy.rounds.join()
         fault = self.proxy.plan(seen)
         try:
             if fault is None:

@@ -7,12 +7,16 @@ from unittest.mock import patch
 
 import pytest
 
-from colonnade.manifests.errors import InvalidInputError, StoreError
+from colonnade.manifests.errors import InvalidInputError, NotFoundError, StoreError
 from colonnade.manifests.log.creation import create_database
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.object_names import HINT
 from colonnade.manifests.store import MemoryStore, StoreAddress
 from colonnade.tableformat import location
 from tests.far_store import FarStore
 from tests.faults import Fault
+from tests.log_samples import append, contents, make_log
+from tests.manifests.log.far import far_log
 
 LAKE = "far://bucket/lake"
 
@@ -48,14 +52,38 @@ def test_a_database_and_the_folder_above_it_are_looked_at_side_by_side(bucket: B
     bucket.create(LAKE)
     assert location.locate(LAKE).store is bucket.stores[LAKE]
     assert bucket.stores[LAKE].rounds == 1
-    assert bucket.requests() == {LAKE: 1, "far://bucket": 1}
+    assert bucket.requests() == {LAKE: 2, "far://bucket": 2}  # epoch 0 and the hint
 
 
 def test_a_table_is_found_in_the_database_above_it(bucket: Bucket) -> None:
     bucket.create(LAKE)
     found = location.locate(f"{LAKE}/orders")
     assert (found.store, found.table, found.exists) == (bucket.stores[LAKE], "orders", True)
-    assert bucket.requests() == {f"{LAKE}/orders": 1, LAKE: 2}
+    assert bucket.requests() == {f"{LAKE}/orders": 2, LAKE: 2}
+
+
+@pytest.mark.parametrize("path", [LAKE, f"{LAKE}/orders"])
+@pytest.mark.parametrize("epochs", [2, 100])
+def test_the_head_of_a_located_database_costs_two_rounds_more(
+    bucket: Bucket, path: str, epochs: int
+) -> None:
+    bucket.stores[LAKE] = far_log(epochs)[0]
+    found = location.locate(path)
+    log = Log(found.store)
+    with bucket.stores[LAKE].counted() as cost:
+        assert log.read_head(hint=found.hint).epoch == epochs
+    assert cost.rounds == 2
+    assert all(call.name != HINT for call in cost.calls)
+
+
+def test_an_old_hint_of_a_location_leads_to_the_same_head(bucket: Bucket) -> None:
+    bucket.stores[LAKE] = far_log(60)[0]
+    found = location.locate(LAKE)
+    state, log = Log(found.store).read_head(), make_log(bucket.stores[LAKE].inner)
+    for _ in range(80):
+        state = log.commit(append(), state)
+    assert isinstance(found.hint, NotFoundError)
+    assert contents(log, Log(found.store).read_head(hint=found.hint)) == contents(log, state)
 
 
 def test_the_nearest_database_decides_and_not_the_one_that_answers_first(bucket: Bucket) -> None:
