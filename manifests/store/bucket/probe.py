@@ -27,8 +27,8 @@ _sound: set[tuple[str, str]] = set()
 def probe_once(bucket: BucketRequests, prefix: str, url: str) -> None:
     """Probe a bucket, unless this process has done so. Leaves no object, unless it is killed.
 
-    A killed process leaves an unfinished object, which vacuum removes. Cost: once for a process and
-    bucket, eight small requests. Raises: InvalidInputError that says what the server lacks;
+    A killed process leaves an unfinished object, which vacuum removes. Cost: twelve small requests,
+    once for each process and bucket. Raises: InvalidInputError that says what the server lacks;
     StoreError if the bucket cannot be written to.
     """
     known = bucket.server, bucket.name
