@@ -9,7 +9,7 @@ from pathlib import Path
 from pyroaring import FrozenBitMap
 
 from benchmarks.measure import Figure
-from colonnade.manifests.commit.change import Change, RowsGone
+from colonnade.manifests.commit.change import Change, DeletedRows
 from colonnade.manifests.ids import new_job_id, new_object_id, new_table_id, new_transaction_id
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.model.entries import ByteCheck, RowSetEntry
@@ -84,7 +84,7 @@ def _filled(rows: int) -> tuple[Log, str, Snapshot]:
 
 def _deletion(log: Log, table: str, base: Snapshot) -> Change:
     [first, *_] = log.read_rowsets(base.table("rows"))
-    gone = RowsGone(table, first, "delete", FrozenBitMap([first.entry.rows // 2]))
+    gone = DeletedRows(table, first, "delete", FrozenBitMap([first.entry.rows // 2]))
     return Change(new_transaction_id(), "delete", (), rows=(gone,))
 
 

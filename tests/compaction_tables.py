@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 from pyroaring import BitMap
 
-from colonnade.manifests.commit.change import Change, RowsGone
+from colonnade.manifests.commit.change import Change, DeletedRows
 from colonnade.manifests.compaction.plan import CompactionGroup, CompactionPlan, GroupKind
 from colonnade.manifests.compaction.policy import CompactionPolicy
 from colonnade.manifests.ids import new_job_id, new_transaction_id
@@ -111,7 +111,7 @@ def live(table: ArrowTable) -> list[LiveRowSet]:
 def take(table: ArrowTable, gone: Iterable[Iterable[int]]) -> None:
     """Delete rows, given by RowSet."""
     rows = tuple(
-        RowsGone(table.state.id, rowset, "delete", BitMap(numbers))
+        DeletedRows(table.state.id, rowset, "delete", BitMap(numbers))
         for rowset, numbers in zip(live(table), gone, strict=True)
         if BitMap(numbers)
     )

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from pyroaring import BitMap, FrozenBitMap
 
-from colonnade.manifests.commit.change import Change, RowsGone, TableRead
+from colonnade.manifests.commit.change import Change, DeletedRows, TableRead
 from colonnade.manifests.commit.rebase.origin import write_origin
 from colonnade.manifests.commit.rebase.targets import id_ranges
 from colonnade.manifests.ids import new_transaction_id
@@ -145,7 +145,7 @@ class World:
         for rowset, number in chosen:
             by_rowset.setdefault(rowset, BitMap()).add(number)
         gone = tuple(
-            RowsGone(ORDERS, rowset, kind, by_rowset[rowset.id])
+            DeletedRows(ORDERS, rowset, kind, by_rowset[rowset.id])
             for rowset in self.rowsets(base)
             if rowset.id in by_rowset
         )

@@ -13,13 +13,13 @@ from colonnade.manifests.state.snapshot import LiveRowSet
 
 
 @dataclass(frozen=True, slots=True)
-class RowsGone:
-    """Rows that a statement removes from a RowSet, as found at the change's base.
+class DeletedRows:
+    """Rows of a RowSet that a statement deletes, as found at the change's base.
 
-    This is not an operation yet, because it adds up with what concurrent writers remove. At the
-    slot it becomes a deletion vector of the RowSet, or of the RowSets into which it was compacted.
-    `rows` are stored row numbers; None means all live rows of the RowSet. For an update or a merge,
-    the change also adds the new versions of the rows.
+    This is not an operation yet, because concurrent writers may delete further rows of the RowSet.
+    At the slot it becomes a deletion vector of the RowSet, or of the RowSets into which that was
+    compacted. `rows` are stored row numbers; None means all live rows of the RowSet. For an update
+    or a merge, the change also adds the new versions of the rows.
     """
 
     table: str
@@ -57,7 +57,7 @@ class KeyGuard:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Operations and removed rows that become one epoch, all or nothing.
+    """Operations and deleted rows that become one epoch, all or nothing.
 
     `transaction` is made once (`ids.new_transaction_id`) and reused whenever the change is sent
     again, also by another process, so that the change is committed once. `operation`, `parameters`
@@ -80,7 +80,7 @@ class Change:
     operation: str
     ops: tuple[Operation, ...]
     parameters: Mapping[str, str] = field(default_factory=dict)
-    rows: tuple[RowsGone, ...] = ()
+    rows: tuple[DeletedRows, ...] = ()
     reads: tuple[TableRead, ...] = ()
     keys: tuple[KeyGuard, ...] = ()
     metrics: Mapping[str, int] = field(default_factory=dict)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from colonnade.manifests.commit.change import Change, RowsGone
+from colonnade.manifests.commit.change import Change, DeletedRows
 from colonnade.manifests.commit.vacuum_conflicts import check_removed
 from colonnade.manifests.errors import (
     AlreadyExistsError,
@@ -119,7 +119,9 @@ def check_epoch(change: Change, base: Snapshot, theirs: Epoch) -> None:
         return
     declared = {read.table for read in change.reads if read.overwrites}
     tables = {
-        op.table for op in (*change.ops, *change.rows) if isinstance(op, TableOperation | RowsGone)
+        op.table
+        for op in (*change.ops, *change.rows)
+        if isinstance(op, TableOperation | DeletedRows)
     }
     wary = [op for op in change.ops if isinstance(op, WaryOperation)]
     for operation in touched:

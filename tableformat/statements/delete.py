@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from colonnade.manifests.commit.change import RowsGone, TableRead
+from colonnade.manifests.commit.change import DeletedRows, TableRead
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.predicate import Predicate, bind
@@ -26,10 +26,10 @@ def evaluate_delete(
 
 def find_rows(
     log: Log, table: TableState, where: Predicate | None
-) -> tuple[list[RowsGone], TableRead]:
+) -> tuple[list[DeletedRows], TableRead]:
     """Find the rows to delete, and note what was read. Raises the errors of `evaluate_delete`."""
     keep = rowset_filter(table, where)
     found = select_rows(log.store, table, log.read_rowsets(table, keep), where)
-    gone = [RowsGone(table.id, each.rowset, "delete", each.rows) for each in found if each.count]
+    gone = [DeletedRows(table.id, each.rowset, "delete", each.rows) for each in found if each.count]
     columns = frozenset[int]() if where is None else bind(where, table.schema).column_ids
     return gone, TableRead(table.id, keep, columns)

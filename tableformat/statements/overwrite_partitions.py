@@ -14,7 +14,7 @@ from pyroaring import BitMap, FrozenBitMap
 
 from colonnade.manifests.arrays.bounds import BoundsTable, Keep
 from colonnade.manifests.arrays.partitions import partition_of
-from colonnade.manifests.commit.change import RowsGone, TableRead
+from colonnade.manifests.commit.change import DeletedRows, TableRead
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import PartitionValues, RowSetEntry
 from colonnade.manifests.model.schema import TableSchema
@@ -60,7 +60,7 @@ def written_partitions(
     for rowset in log.read_rowsets(table, keep) if added else ():
         rows = _overwritten_rows(log.store, table, rowset, wanted)
         if rows is None or rows:
-            gone.append(RowsGone(table.id, rowset, "delete", rows))
+            gone.append(DeletedRows(table.id, rowset, "delete", rows))
     columns = frozenset(field.column for field in table.partition_fields)
     return row_statement(
         OPERATION,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 from pyroaring import AbstractBitMap
 
-from colonnade.manifests.commit.change import Change, KeyGuard, RowsGone, TableRead
+from colonnade.manifests.commit.change import Change, DeletedRows, KeyGuard, TableRead
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.log.log import Log
@@ -64,7 +64,7 @@ class Statement:
 
     operation: str
     ops: tuple[Operation, ...] = ()
-    rows: tuple[RowsGone, ...] = ()
+    rows: tuple[DeletedRows, ...] = ()
     reads: tuple[TableRead, ...] = ()
     keys: tuple[KeyGuard, ...] = ()
     counts: RowCounts = RowCounts()
@@ -85,7 +85,7 @@ class Statement:
 def row_statement(
     operation: str,
     table: TableState,
-    gone: Iterable[RowsGone],
+    deleted: Iterable[DeletedRows],
     added: Iterable[RowSetEntry] = (),
     *,
     replaced: Iterable[ReplaceColumn] = (),
@@ -97,11 +97,11 @@ def row_statement(
 ) -> Statement:
     """Return a statement that deletes rows of RowSets, adds RowSets, and replaces columns.
 
-    Of the added rows, `inserted` are new; the rest are new versions of rows in `gone`.
+    Of the added rows, `inserted` are new; the rest are new versions of rows in `deleted`.
     `replaced_rows` rows got other values in place.
     """
-    rows, entries = tuple(gone), tuple(added)
-    deleted = _count(each for each in rows if each.kind == "delete")
+    rows, entries = tuple(deleted), tuple(added)
+    rows_deleted = _count(each for each in rows if each.kind == "delete")
     columns = tuple(replaced)
     in_place = sum(
         op.replacement.bytes + (op.changed.check.length if op.changed else 0) for op in columns
@@ -113,8 +113,8 @@ def row_statement(
         reads,
         keys,
         RowCounts(
-            rows_deleted=deleted,
-            rows_updated=_count(rows) - deleted + replaced_rows,
+            rows_deleted=rows_deleted,
+            rows_updated=_count(rows) - rows_deleted + replaced_rows,
             rows_inserted=inserted,
             rowsets_touched=len({each.rowset.id for each in rows} | {op.rowset for op in columns}),
             bytes_written=sum(entry.bytes for entry in entries) + in_place,
@@ -125,13 +125,13 @@ def row_statement(
     )
 
 
-def _count(gone: Iterable[RowsGone]) -> int:
-    return sum(each.rowset.row_count if each.rows is None else len(each.rows) for each in gone)
+def _count(deleted: Iterable[DeletedRows]) -> int:
+    return sum(each.rowset.row_count if each.rows is None else len(each.rows) for each in deleted)
 
 
 def rows_gone(
     log: Log, table: TableState, kind: RowKind, rows: Mapping[int, AbstractBitMap]
-) -> tuple[RowsGone, ...]:
+) -> tuple[DeletedRows, ...]:
     """Turn reported row numbers by RowSet id into deleted or moved rows of a table.
 
     Raises InvalidInputError for a RowSet that the table does not have, and for a row beyond its
@@ -144,7 +144,7 @@ def rows_gone(
                 f"Table {table.name!r} has no RowSet {number} with the rows to {kind}; the"
                 " statement was planned on another state of it, so run it again."
             )
-    return tuple(RowsGone(table.id, live[n], kind, each) for n, each in rows.items() if each)
+    return tuple(DeletedRows(table.id, live[n], kind, each) for n, each in rows.items() if each)
 
 
 def make_change(

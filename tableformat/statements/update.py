@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from colonnade.manifests.commit.change import RowsGone, TableRead
+from colonnade.manifests.commit.change import DeletedRows, TableRead
 from colonnade.manifests.limits import Limits
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.codec import EPOCH_LIMIT
@@ -84,7 +84,7 @@ def evaluate_update(
     return row_statement(
         "update",
         table,
-        [RowsGone(table.id, each.rowset, "update", each.rows) for each in moved],
+        [DeletedRows(table.id, each.rowset, "update", each.rows) for each in moved],
         added,
         replaced=[_replace(place, table, each, values, options) for each in kept],
         replaced_rows=sum(each.count for each in kept),

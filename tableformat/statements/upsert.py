@@ -9,7 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyroaring import BitMap
 
-from colonnade.manifests.commit.change import RowsGone, TableRead
+from colonnade.manifests.commit.change import DeletedRows, TableRead
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.text_policy import text_policy
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
@@ -41,12 +41,12 @@ def evaluate_upsert(
     """
     source = _conformed(data, table)
     keys = KeySet.of(source, key_columns(on, table.schema))
-    gone: list[RowsGone] = []
+    gone: list[DeletedRows] = []
     sources: list[NDArray[np.int64]] = []
     for rowset in log.read_rowsets(table, keys.keep):
         rows, found = _find(log.store, table, rowset, keys)
         if len(rows):
-            gone.append(RowsGone(table.id, rowset, "merge", BitMap(rows)))
+            gone.append(DeletedRows(table.id, rowset, "merge", BitMap(rows)))
             sources.append(found)
     matched = np.concatenate([np.zeros(0, np.int64), *sources])
     fresh = np.setdiff1d(np.arange(source.num_rows), matched)

@@ -18,7 +18,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from colonnade.manifests.commit.change import Change, RowsGone, TableRead
+from colonnade.manifests.commit.change import Change, DeletedRows, TableRead
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.ids import TableId, new_job_id, new_transaction_id
 from colonnade.manifests.log.log import Log
@@ -84,7 +84,7 @@ class _Plan:
     def written(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*self.created, *self.work)))
 
-    def rows(self) -> tuple[RowsGone, ...]:
+    def rows(self) -> tuple[DeletedRows, ...]:
         """Return the deleted and moved rows.
 
         When the transaction also adds or changes rows, deleted rows count as moved: the new rows

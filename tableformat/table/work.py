@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from pyroaring import FrozenBitMap
 
-from colonnade.manifests.commit.change import KeyGuard, RowsGone, TableRead
+from colonnade.manifests.commit.change import DeletedRows, KeyGuard, TableRead
 from colonnade.manifests.commit.rebase.targets import all_rows, id_ranges
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.deletion_vector import DeletionVector
@@ -24,11 +24,11 @@ NO_ROWS = FrozenBitMap()
 class Added:
     """A RowSet that the transaction added, and the rows that it deleted from it since.
 
-    The vector of `gone` is written at the end, so that the RowSet itself has none.
+    The vector of `deleted` is written at the end, so that the RowSet itself has none.
     """
 
     rowset: LiveRowSet
-    gone: FrozenBitMap
+    deleted: FrozenBitMap
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class TableWork:
     first_own: int
     base: Mapping[int, LiveRowSet]
     added: tuple[Added, ...] = ()
-    rows: tuple[RowsGone, ...] = ()
+    rows: tuple[DeletedRows, ...] = ()
     columns: tuple[ReplaceColumn, ...] = ()
     reads: tuple[TableRead, ...] = ()
     keys: tuple[KeyGuard, ...] = ()
@@ -63,15 +63,15 @@ class TableWork:
         if statement.overwrites_all:
             return self._overwrite_all(statement)
         rows, added = list(self.rows), list(self.added)
-        for gone in statement.rows:
-            number = gone.rowset.id
+        for each in statement.rows:
+            number = each.rowset.id
             if number < self.first_own:
                 # The base's own RowSet, so that rows deleted earlier in the transaction do not
                 # count.
-                rows.append(replace(gone, rowset=self.base[number]))
+                rows.append(replace(each, rowset=self.base[number]))
             else:
                 place = number - self.first_own
-                added[place] = _without(added[place], gone)
+                added[place] = _without(added[place], each)
         columns = list(self.columns)
         for op in statement.ops:
             if isinstance(op, ReplaceColumn) and op.rowset < self.first_own:
@@ -82,7 +82,7 @@ class TableWork:
                     own, rowset=with_replacement(own.rowset, op)
                 )
         # A RowSet without live rows is not added, so the ids of later ones decrease.
-        kept = [each for each in added if len(each.gone) < each.rowset.entry.rows]
+        kept = [each for each in added if len(each.deleted) < each.rowset.entry.rows]
         kept += _added(statement)
         return replace(
             self,
@@ -115,16 +115,17 @@ class TableWork:
                 AddRowSet(
                     table=self.table,
                     rowset=each.rowset.stored_entry,
-                    vector=write(DeletionVector(each.gone)) if each.gone else None,
+                    vector=write(DeletionVector(each.deleted)) if each.deleted else None,
                 )
                 for each in self.added
             ),
         ]
 
 
-def _without(added: Added, gone: RowsGone) -> Added:
-    every = all_rows(added.rowset.entry.rows)
-    return Added(added.rowset, every if gone.rows is None else added.gone | FrozenBitMap(gone.rows))
+def _without(added: Added, rows: DeletedRows) -> Added:
+    if rows.rows is None:
+        return Added(added.rowset, all_rows(added.rowset.entry.rows))
+    return Added(added.rowset, added.deleted | FrozenBitMap(rows.rows))
 
 
 def _added(statement: Statement) -> list[Added]:

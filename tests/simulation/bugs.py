@@ -33,7 +33,7 @@ from colonnade.manifests.commit.rebase.carried import Carried
 from colonnade.manifests.commit.rebase.compaction import OwnCompaction
 from colonnade.manifests.commit.rebase.origin import RowMap
 from colonnade.manifests.commit.rebase.reads import check_reads
-from colonnade.manifests.commit.rebase.targets import Taken, TargetRowSet
+from colonnade.manifests.commit.rebase.targets import RowChange, TargetRowSet
 from colonnade.manifests.commit.sending import Sending
 from colonnade.manifests.compaction.facts import CompactionFacts
 from colonnade.manifests.epochs import epoch_times
@@ -126,17 +126,17 @@ def _next_slot(store: ObjectStore, epoch: Epoch) -> Epoch | Stub:
     return epoch
 
 
-def _after(forgive: Callable[[Taken, str], bool]) -> Plant:
+def _after(forgive: Callable[[RowChange, str], bool]) -> Plant:
     """Statements on the same row; some of them are treated as done."""
 
     def after(
-        target: TargetRowSet, kind: str, gone: FrozenBitMap, vector: Any, **how: bool
+        target: TargetRowSet, kind: str, deleted: FrozenBitMap, vector: Any, **how: bool
     ) -> TargetRowSet:
-        theirs = gone - target.found.gone
-        if any(not forgive(each, kind) and each.rows & theirs for each in target.taken):
-            return real(target, kind, gone, vector, **how)  # type: ignore[arg-type]
-        taken = tuple(replace(each, rows=each.rows - theirs) for each in target.taken)
-        return TargetRowSet(replace(target.found, gone=gone, vector=vector), taken)
+        theirs = deleted - target.found.deleted
+        if any(not forgive(each, kind) and each.rows & theirs for each in target.changes):
+            return real(target, kind, deleted, vector, **how)  # type: ignore[arg-type]
+        changes = tuple(replace(each, rows=each.rows - theirs) for each in target.changes)
+        return TargetRowSet(replace(target.found, deleted=deleted, vector=vector), changes)
 
     real = TargetRowSet.after
     return lambda: patch.object(TargetRowSet, "after", after)

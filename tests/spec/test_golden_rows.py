@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from pyroaring import BitMap
 
-from colonnade.manifests.commit.change import Change, RowsGone
+from colonnade.manifests.commit.change import Change, DeletedRows
 from colonnade.manifests.commit.rebase.origin import write_origin
 from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.log.log import Log
@@ -45,11 +45,11 @@ from tests.spec.golden_logs import (
 
 def gone(
     writer: Writer, kind: RowKind, wanted: dict[int, list[int] | None]
-) -> tuple[RowsGone, ...]:
+) -> tuple[DeletedRows, ...]:
     """Rows of RowSets of the newest state; None: all."""
     live = writer.live()
     return tuple(
-        RowsGone(ORDERS, live[number], kind, None if rows is None else BitMap(rows))
+        DeletedRows(ORDERS, live[number], kind, None if rows is None else BitMap(rows))
         for number, rows in wanted.items()
     )
 
@@ -60,7 +60,7 @@ def write(writer: Writer) -> None:
     def commit(
         name: str,
         *ops: Operation,
-        rows: tuple[RowsGone, ...] = (),
+        rows: tuple[DeletedRows, ...] = (),
         base: Snapshot | None = None,
         spent_ids: int | None = None,
     ) -> None:
@@ -130,7 +130,7 @@ def test_a_change_of_today_is_carried_through_an_earlier_log() -> None:
     log = Log(store)
     base = log.read_at(4)
     live = {each.id: each for each in log.read_rowsets(base.table("orders"))}
-    rows = (RowsGone(ORDERS, live[0], "delete", BitMap([4, 5])),)
+    rows = (DeletedRows(ORDERS, live[0], "delete", BitMap([4, 5])),)
     state = log.commit(Change(new_transaction_id(), "delete", (), rows=rows), base)
     # Of 22 rows turned around, those from the end of the first RowSet lie near the end.
     [output] = [each for each in log.read_rowsets(state.table("orders")) if each.entry.rows == 20]

@@ -16,9 +16,9 @@ from colonnade.manifests.commit.conflicts import check_epoch
 from colonnade.manifests.commit.rebase.compaction import OwnCompaction, Vectors, carry_through
 from colonnade.manifests.commit.rebase.reads import check_reads
 from colonnade.manifests.commit.rebase.targets import (
-    Found,
     Overlap,
-    Taken,
+    RowChange,
+    RowSetAt,
     TargetRowSet,
     all_rows,
     conflict,
@@ -167,9 +167,9 @@ class Carried:
                 target = targets.get(operation.rowset)
                 if target is None:
                     return targets
-                gone = self.vectors.rows(operation.table, operation.vector)
+                deleted = self.vectors.rows(operation.table, operation.vector)
                 kind = operation.kind or "delete"
-                after = target.after(kind, gone, operation.vector, overwrites=overwrites)
+                after = target.after(kind, deleted, operation.vector, overwrites=overwrites)
                 return {**targets, operation.rowset: after}
             case ReplaceColumn():
                 target = targets.get(operation.rowset)
@@ -231,13 +231,15 @@ class Carried:
         Stores vectors first that are too large for the log or for the room in the epoch. Raises
         StoreError.
         """
-        vectors = sum(len(target.gone) for of in self.targets.values() for target in of.values())
+        vectors = sum(
+            len(target.deletions) for of in self.targets.values() for target in of.values()
+        )
         self.writer.begin(encoded_length(self.change.ops) if vectors else 0, vectors)
         written = [self._write_operation(op) for op in self.change.ops if not self._is_void(op)]
         for table, targets in self.targets.items():
             whole: dict[RowKind, list[int]] = {}
             for rowset, target in sorted(targets.items()):
-                if len(target.found.gone | target.rows) < target.found.rows:
+                if len(target.found.deleted | target.rows) < target.found.rows:
                     written += self._write_vectors(table, target)
                 elif target.rows:
                     whole.setdefault(_strictest(target), []).append(rowset)
@@ -267,7 +269,7 @@ class Carried:
         if not isinstance(operation, ReplaceColumn):
             return False
         target = self.targets[operation.table].get(operation.rowset)
-        return target is None or len(target.found.gone | target.rows) == target.found.rows
+        return target is None or len(target.found.deleted | target.rows) == target.found.rows
 
     def _write_operation(self, operation: Operation) -> Operation:
         if isinstance(operation, DropRowSet) and operation.table in self.overwritten:
@@ -278,33 +280,33 @@ class Carried:
         return operation
 
     def _write_compaction(self, operation: Compaction) -> Compaction:
-        taken = self.compactions[operation.table].taken
+        deleted = self.compactions[operation.table].deleted_since
         outputs = tuple(
-            self._with_vector(operation.table, output, taken[i]) if i in taken else output
+            self._with_vector(operation.table, output, deleted[i]) if i in deleted else output
             for i, output in enumerate(operation.outputs)
         )
         return operation.model_copy(update={"outputs": outputs})
 
     def _with_vector(
-        self, table: str, output: CompactionOutput, gone: FrozenBitMap
+        self, table: str, output: CompactionOutput, deleted: FrozenBitMap
     ) -> CompactionOutput:
-        vector = self.writer.write(table, output.rowset.object, gone, None)
+        vector = self.writer.write(table, output.rowset.object, deleted, None)
         return output.model_copy(update={"vector": vector})
 
     def _write_vectors(self, table: str, target: TargetRowSet) -> list[Operation]:
-        """Return one vector operation for each kind of statement that removed rows."""
+        """Return one vector operation for each kind of statement that deleted rows."""
         written: list[Operation] = []
         found = target.found
-        for taken in target.gone:
-            if not taken.rows:
+        for each in target.deletions:
+            if not each.rows:
                 continue
-            gone = found.gone | taken.rows
-            vector = self.writer.write(table, found.id, gone, found.vector)
-            kind = taken.kind if taken.kind in ("update", "merge") else None
+            deleted = found.deleted | each.rows
+            vector = self.writer.write(table, found.id, deleted, found.vector)
+            kind = each.kind if each.kind in ("update", "merge") else None
             written.append(
                 AddDeletionVector(table=table, rowset=found.id, vector=vector, kind=kind)
             )
-            found = replace(found, gone=gone, vector=vector)
+            found = replace(found, deleted=deleted, vector=vector)
         return written
 
 
@@ -339,31 +341,31 @@ def begin(change: Change, base: Snapshot, log: LogReader, *, stored: bool = True
 def _begin_targets(
     change: Change, base: Snapshot, log: LogReader, vectors: Vectors
 ) -> dict[str, dict[int, TargetRowSet]]:
-    """Return the RowSets whose rows a change removes or gives other values, as of its base."""
+    """Return the RowSets whose rows a change deletes or gives other values, as of its base."""
     targets: dict[str, dict[int, TargetRowSet]] = {}
 
     def target_of(table: str, rowset: LiveRowSet) -> TargetRowSet:
         vector = rowset.amendments.vector
-        gone = vectors.rows(table, vector)
-        found = Found(rowset.id, rowset.entry.rows, gone, vector)
+        deleted = vectors.rows(table, vector)
+        found = RowSetAt(rowset.id, rowset.entry.rows, deleted, vector)
         return targets.setdefault(table, {}).get(rowset.id) or TargetRowSet(found, ())
 
     for each in change.rows:
         target = target_of(each.table, each.rowset)
         wanted = all_rows(target.found.rows) if each.rows is None else FrozenBitMap(each.rows)
-        fresh = wanted - target.found.gone - target.rows
-        taken = Taken(each.kind, fresh, _columns_read(change, each.table))
-        targets[each.table][target.found.id] = target.with_taken(taken)
+        fresh = wanted - target.found.deleted - target.rows
+        deletion = RowChange(each.kind, fresh, _columns_read(change, each.table))
+        targets[each.table][target.found.id] = target.with_change(deletion)
     for table, operations in _replacements(change).items():
         live = log.find_rowsets(base.tables[TableId(table)], {op.rowset for op in operations})
         for op in operations:
             if op.rowset not in live:
                 raise InvalidInputError(f"Table {table} has no RowSet {op.rowset} to replace.")
             target = target_of(table, live[op.rowset])
-            rows = vectors.changed(op, target.found.rows) - target.found.gone
+            rows = vectors.changed(op, target.found.rows) - target.found.deleted
             columns = frozenset(op.replacement.columns)
-            taken = Taken("replace", rows, _columns_read(change, table), columns)
-            targets[table][op.rowset] = target.with_taken(taken)
+            new = RowChange("replace", rows, _columns_read(change, table), columns)
+            targets[table][op.rowset] = target.with_change(new)
     return targets
 
 
@@ -385,11 +387,11 @@ def _columns_read(change: Change, table: str) -> frozenset[int] | None:
 def _deletes(targets: Targets) -> int:
     """Return the number of rows that are deleted and not moved."""
     found = (target for of_table in targets.values() for target in of_table.values())
-    return sum(len(t.rows) for target in found for t in target.taken if t.kind == "delete")
+    return sum(len(t.rows) for target in found for t in target.changes if t.kind == "delete")
 
 
 def _strictest(target: TargetRowSet) -> RowKind:
-    for each in target.gone:
+    for each in target.deletions:
         if each.rows and each.kind in ("update", "merge"):
             return each.kind
     return "delete"

@@ -14,7 +14,13 @@ from dataclasses import dataclass, field, replace
 from pyroaring import FrozenBitMap
 
 from colonnade.manifests.commit.rebase.origin import RowMap, read_origin, row_map
-from colonnade.manifests.commit.rebase.targets import Found, Overlap, TargetRowSet, all_rows, ids_of
+from colonnade.manifests.commit.rebase.targets import (
+    Overlap,
+    RowSetAt,
+    TargetRowSet,
+    all_rows,
+    ids_of,
+)
 from colonnade.manifests.model.deletion_vector import read_deletion_vector
 from colonnade.manifests.model.entries import DeletionVectorEntry
 from colonnade.manifests.model.operations import (
@@ -61,12 +67,12 @@ class Vectors:
         return known
 
     def _read_moves(self, op: Compaction) -> RowMap:
-        gone = [self.rows(op.table, each.vector) for each in op.inputs]
+        deleted = [self.rows(op.table, each.vector) for each in op.inputs]
         if op.origin is None:
-            return row_map(op, gone, None)
+            return row_map(op, deleted, None)
         count = sum(output.rowset.rows for output in op.outputs)
         prefix = self.prefixes[op.table]
-        return row_map(op, gone, read_origin(self.store, prefix, op.origin, count))
+        return row_map(op, deleted, read_origin(self.store, prefix, op.origin, count))
 
 
 def carry_through(
@@ -83,33 +89,34 @@ def carry_through(
         return after
     moves = vectors.moves(op)
     for index, target in moved:
-        for taken in target.taken if target else ():
-            if taken.kind == "replace":
-                raise Overlap(op.inputs[index].rowset, taken.rows)
-            for output, rows in moves.carry(index, taken.rows).items():
+        for each in target.changes if target else ():
+            if each.kind == "replace":
+                raise Overlap(op.inputs[index].rowset, each.rows)
+            for output, rows in moves.carry(index, each.rows).items():
                 rowset = first_id + output
                 known = after.get(rowset) or _output(op, output, rowset, vectors)
-                after[rowset] = replace(known, taken=(*known.taken, replace(taken, rows=rows)))
+                after[rowset] = replace(known, changes=(*known.changes, replace(each, rows=rows)))
     return after
 
 
 def _output(op: Compaction, output: int, rowset: int, vectors: Vectors) -> TargetRowSet:
     entry = op.outputs[output]
-    gone = vectors.rows(op.table, entry.vector)
-    return TargetRowSet(Found(rowset, entry.rowset.rows, gone, entry.vector), ())
+    deleted = vectors.rows(op.table, entry.vector)
+    return TargetRowSet(RowSetAt(rowset, entry.rowset.rows, deleted, entry.vector), ())
 
 
 @dataclass(frozen=True, slots=True)
 class OwnCompaction:
     """A compaction of the change itself, on its way to its slot.
 
-    Concurrent writers may delete rows of the inputs meanwhile. `gone` has these rows by input id,
-    and `taken` has the same rows by output, numbered as rows of the output.
+    Concurrent writers may delete rows of the inputs meanwhile. `deleted` has the deleted rows of
+    such an input by its id. `deleted_since` has the rows that were deleted since the compaction
+    read them: by the index of the output, as row numbers of the output.
     """
 
     op: Compaction
-    gone: Mapping[int, FrozenBitMap] = field(default_factory=dict)
-    taken: Mapping[int, FrozenBitMap] = field(default_factory=dict)
+    deleted: Mapping[int, FrozenBitMap] = field(default_factory=dict)
+    deleted_since: Mapping[int, FrozenBitMap] = field(default_factory=dict)
 
     def follow(self, theirs: Operation, vectors: Vectors) -> OwnCompaction | None:
         """Return the compaction after a concurrent operation; None if it must be planned again.
@@ -129,12 +136,12 @@ class OwnCompaction:
                 return None
         return self
 
-    def _without(self, rowset: int, gone: FrozenBitMap, vectors: Vectors) -> OwnCompaction:
+    def _without(self, rowset: int, deleted: FrozenBitMap, vectors: Vectors) -> OwnCompaction:
         index = next(i for i, each in enumerate(self.op.inputs) if each.rowset == rowset)
-        before = self.gone.get(rowset)
+        before = self.deleted.get(rowset)
         if before is None:
             before = vectors.rows(self.op.table, self.op.inputs[index].vector)
-        taken = dict(self.taken)
-        for output, places in vectors.moves(self.op).carry(index, gone - before).items():
-            taken[output] = taken.get(output, NO_ROWS) | places
-        return replace(self, gone={**self.gone, rowset: gone}, taken=taken)
+        since = dict(self.deleted_since)
+        for output, places in vectors.moves(self.op).carry(index, deleted - before).items():
+            since[output] = since.get(output, NO_ROWS) | places
+        return replace(self, deleted={**self.deleted, rowset: deleted}, deleted_since=since)

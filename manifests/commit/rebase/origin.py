@@ -36,13 +36,13 @@ _NOWHERE = -1
 class RowMap:
     """Where the rows of each input of a compaction are in its outputs.
 
-    `gone` are the deleted rows of each input, ascending. A row's place is its index among all
+    `deleted` are the deleted rows of each input, ascending. A row's place is its index among all
     output rows. `firsts` has the first place of each input. `starts` has the first place of each
     output, and the end of the last one. `sorted_places` exists only if the outputs have another
     order. It has the place of each row of each input, and `_NOWHERE` for a deleted row.
     """
 
-    gone: tuple[Rows, ...]
+    deleted: tuple[Rows, ...]
     firsts: Rows
     starts: Rows
     sorted_places: tuple[Rows, ...] | None
@@ -64,32 +64,32 @@ class RowMap:
             found = self.sorted_places[index][wanted]
             assert (found != _NOWHERE).all()
             return found
-        gone = self.gone[index]
-        before = np.searchsorted(gone, wanted)
-        assert not len(gone) or (gone.take(before, mode="clip") != wanted).all()
+        deleted = self.deleted[index]
+        before = np.searchsorted(deleted, wanted)
+        assert not len(deleted) or (deleted.take(before, mode="clip") != wanted).all()
         places: Rows = self.firsts[index] + wanted - before
         return places
 
 
-def row_map(op: Compaction, gone: Sequence[FrozenBitMap], origin: Rows | None) -> RowMap:
-    """Return how a compaction moved rows. `gone` are the vectors of its inputs.
+def row_map(op: Compaction, deleted: Sequence[FrozenBitMap], origin: Rows | None) -> RowMap:
+    """Return how a compaction moved rows. `deleted` are the vectors of its inputs.
 
     Cost: proportional to the vectors without an origin, or else a few passes over the origin.
     Raises CorruptionError if the compaction does not have the rows that it should.
     """
-    live = [each.rows - len(left) for each, left in zip(op.inputs, gone, strict=True)]
+    live = [each.rows - len(left) for each, left in zip(op.inputs, deleted, strict=True)]
     starts = np.cumsum([0, *(output.rowset.rows for output in op.outputs)])
     firsts = np.cumsum([0, *live])
     if starts[-1] != firsts[-1]:
         raise CorruptionError(
             f"A compaction of table {op.table} has {starts[-1]} rows instead of {firsts[-1]}."
         )
-    left_out = tuple(np.asarray(left.to_array(), np.int64) for left in gone)
+    left_out = tuple(np.asarray(left.to_array(), np.int64) for left in deleted)
     places = None if origin is None else _sorted_places(op, left_out, origin)
     return RowMap(left_out, firsts, starts, places)
 
 
-def _sorted_places(op: Compaction, gone: Sequence[Rows], origin: Rows) -> tuple[Rows, ...]:
+def _sorted_places(op: Compaction, deleted: Sequence[Rows], origin: Rows) -> tuple[Rows, ...]:
     """Return the place of each row of each input. Cost: a few passes over the origin, no sort."""
     counts = np.array([each.rows for each in op.inputs])
     ends = np.cumsum([0, *counts])
@@ -102,7 +102,9 @@ def _sorted_places(op: Compaction, gone: Sequence[Rows], origin: Rows) -> tuple[
         # If two output rows name the same input row, there are fewer places than rows.
         whole = int(np.count_nonzero(places != _NOWHERE)) == len(origin)
     found = tuple(np.split(places, ends[1:-1]))
-    if not whole or any((of[left] != _NOWHERE).any() for of, left in zip(found, gone, strict=True)):
+    if not whole or any(
+        (of[left] != _NOWHERE).any() for of, left in zip(found, deleted, strict=True)
+    ):
         raise CorruptionError(
             f"The origin of a compaction of table {op.table} does not fit its rows."
         )

@@ -28,18 +28,18 @@ from colonnade.manifests.state.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A RowSet as of some epoch: its number of stored rows, and its deleted rows `gone`."""
+class RowSetAt:
+    """A RowSet as of some epoch: its number of stored rows, and its deleted rows `deleted`."""
 
     id: int
     rows: int
-    gone: FrozenBitMap
+    deleted: FrozenBitMap
     vector: DeletionVectorEntry | None
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
-    """Rows that a statement removes from a RowSet, or (`replace`) whose `columns` it replaces.
+class RowChange:
+    """Rows of a RowSet that a statement deletes, or (`replace`) whose `columns` it replaces.
 
     `reads` are the columns that the statement has read of the rows; None: all.
     """
@@ -62,54 +62,54 @@ class Taken:
 class TargetRowSet:
     """A RowSet, and what the statements of a change do to its rows, in order."""
 
-    found: Found
-    taken: tuple[Taken, ...]
+    found: RowSetAt
+    changes: tuple[RowChange, ...]
 
     @property
-    def gone(self) -> tuple[Taken, ...]:
-        """What the change removes, without what it replaces in place."""
-        return tuple(each for each in self.taken if each.kind != "replace")
+    def deletions(self) -> tuple[RowChange, ...]:
+        """The changes that delete rows, without those that replace columns in place."""
+        return tuple(each for each in self.changes if each.kind != "replace")
 
     @property
     def rows(self) -> FrozenBitMap:
-        """All rows that the change removes."""
-        return FrozenBitMap.union(FrozenBitMap(), *(each.rows for each in self.gone))
+        """All rows that the change deletes."""
+        return FrozenBitMap.union(FrozenBitMap(), *(each.rows for each in self.deletions))
 
-    def with_taken(self, taken: Taken) -> TargetRowSet:
-        """Add what one more statement removes. One vector serves several statements of a kind."""
-        *before, last = self.taken or (None,)
-        if last is None or last.kind == "replace" or last.kind != taken.kind:
-            return replace(self, taken=(*self.taken, taken))
-        return replace(self, taken=(*before, replace(last, rows=last.rows | taken.rows)))
+    def with_change(self, new: RowChange) -> TargetRowSet:
+        """Add what one more statement does. One vector serves several statements of a kind."""
+        *before, last = self.changes or (None,)
+        if last is None or last.kind == "replace" or last.kind != new.kind:
+            return replace(self, changes=(*self.changes, new))
+        return replace(self, changes=(*before, replace(last, rows=last.rows | new.rows)))
 
     def after(
         self,
         kind: RowKind,
-        gone: FrozenBitMap,
+        deleted: FrozenBitMap,
         vector: DeletionVectorEntry | None,
         *,
         overwrites: bool = False,
     ) -> TargetRowSet:
-        """Return the target after a concurrent statement has left `gone` as the deleted rows.
+        """Return the target after a concurrent statement, which leaves `deleted` as deleted rows.
 
         Two deletions of a row add up, and a deleted row needs no new values. Raises Overlap if both
-        removed a row and one of them moved it, or if the change overwrites the row.
+        deleted a row and one of them moved it, or if the change overwrites the row.
         """
-        theirs = gone - self.found.gone
-        taken = []
-        for each in self.taken:
+        theirs = deleted - self.found.deleted
+        changes = []
+        for each in self.changes:
             met = each.rows & theirs
             may_go = kind == "delete" and each.kind in ("delete", "replace")
             if met and (overwrites or not may_go):
                 raise Overlap(self.found.id, met)
-            taken.append(replace(each, rows=each.rows - met))
-        return TargetRowSet(replace(self.found, gone=gone, vector=vector), tuple(taken))
+            changes.append(replace(each, rows=each.rows - met))
+        return TargetRowSet(replace(self.found, deleted=deleted, vector=vector), tuple(changes))
 
     def after_replacement(
         self, columns: frozenset[int], changed: FrozenBitMap, *, overwrites: bool
     ) -> TargetRowSet:
         """Return the target after a concurrent statement replaced columns. Raises Overlap."""
-        for each in self.taken:
+        for each in self.changes:
             if (overwrites and each.rows & changed) or each.meets(columns, changed):
                 raise Overlap(self.found.id, (each.rows & changed) or each.rows or changed)
         return self

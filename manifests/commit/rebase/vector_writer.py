@@ -65,7 +65,7 @@ class VectorWriter:
         self,
         table: str,
         owner: int | str,
-        gone: FrozenBitMap,
+        deleted: FrozenBitMap,
         before: DeletionVectorEntry | None,
     ) -> DeletionVectorEntry:
         """Return the vector of the RowSet `owner`. A small one is in its entry, if there is room.
@@ -75,23 +75,23 @@ class VectorWriter:
         predecessor = None if before is None else ObjectId(before.object)
         if not self._stored:
             return hold_deletion_vector(
-                self._job_id or new_job_id(), DeletionVector(gone), predecessor
+                self._job_id or new_job_id(), DeletionVector(deleted), predecessor
             )
         key = (table, owner, predecessor)
         known = self._written.get(key)
-        if known and known[0] == gone and self._fits(known[1]):
+        if known and known[0] == deleted and self._fits(known[1]):
             entry = known[1]
         else:
             entry = write_deletion_vector(
                 self._store,
                 self._prefixes[table],
                 self._job_id or new_job_id(),
-                DeletionVector(gone),
+                DeletionVector(deleted),
                 predecessor,
                 room=self._room,
                 inline_bytes=self._inline_bytes,
             )
-            self._written[key] = gone, entry
+            self._written[key] = deleted, entry
         self._room -= len(entry.data or "")
         return entry
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from pyroaring import BitMap
 
-from colonnade.manifests.commit.change import Change, RowsGone
+from colonnade.manifests.commit.change import Change, DeletedRows
 from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.log.log import Log
@@ -41,7 +41,7 @@ def opened() -> tuple[Log, Snapshot]:
 
 def delete_in(log: Log, state: Snapshot, index: int, to: str = ORDERS) -> Change:
     rowset = live(log, state.tables[to])[index]  # type: ignore[index]
-    return replace(change(name="delete"), rows=(RowsGone(to, rowset, "delete", BitMap([1])),))
+    return replace(change(name="delete"), rows=(DeletedRows(to, rowset, "delete", BitMap([1])),))
 
 
 def batch(version: int, app: str = "job") -> Change:
@@ -98,7 +98,7 @@ def test_a_conflict_in_one_table_leaves_all_unchanged() -> None:
     state = log.commit(change(table(), table(TRIPS, "trips")), database(store))
     base = log.commit(change(*append().ops, *append(to=TRIPS).ops), state)
     log.commit(delete_in(log, base, 0, TRIPS), base)
-    update = RowsGone(TRIPS, live(log, base.table("trips"))[0], "update", BitMap([1]))
+    update = DeletedRows(TRIPS, live(log, base.table("trips"))[0], "update", BitMap([1]))
     both = Change(
         new_transaction_id(),
         "transaction",

@@ -11,7 +11,7 @@ import pytest
 
 from colonnade import ArrowTable, CommitSettings
 from colonnade.maintain.round import Round, _look_again
-from colonnade.manifests.commit.change import Change, RowsGone, TableRead
+from colonnade.manifests.commit.change import Change, DeletedRows, TableRead
 from colonnade.manifests.errors import ConflictError, InvalidInputError, NotFoundError
 from colonnade.manifests.ids import new_object_id, new_transaction_id
 from colonnade.manifests.limits import Limits
@@ -177,7 +177,7 @@ def test_an_append_that_meets_a_renumbering_commits_and_a_delete_is_told_why_not
     mine = Change(new_transaction_id(), "append", (AddRowSet(table=table.state.id, rowset=added),))
     after = log.commit(mine, base)
     assert len(log.read_rowsets(after.tables[table.state.id])) == len(live) + 1
-    gone = RowsGone(table=table.state.id, rowset=live[0], kind="delete", rows=None)
+    gone = DeletedRows(table=table.state.id, rowset=live[0], kind="delete", rows=None)
     with pytest.raises(ConflictError, match="RowSets of table 'a' got new ids by epoch"):
         log.commit(Change(new_transaction_id(), "delete", (), rows=(gone,)), base)
     assert count == len(read(table, epoch=after.epoch - 1))

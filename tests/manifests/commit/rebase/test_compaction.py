@@ -14,7 +14,7 @@ from pyroaring import FrozenBitMap
 from colonnade.manifests.commit.rebase import compaction as rebase_compaction
 from colonnade.manifests.commit.rebase.compaction import OwnCompaction, Vectors, carry_through
 from colonnade.manifests.commit.rebase.origin import row_map
-from colonnade.manifests.commit.rebase.targets import Found, Overlap, Taken, TargetRowSet
+from colonnade.manifests.commit.rebase.targets import Overlap, RowChange, RowSetAt, TargetRowSet
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.model.deletion_vector import DeletionVector, write_deletion_vector
 from colonnade.manifests.model.entries import ColumnReplacement, DeletionVectorEntry
@@ -94,8 +94,8 @@ def test_rows_that_a_change_removes_are_removed_where_a_compaction_put_them(
 
 
 def target(rowset: int, rows: Sequence[int]) -> TargetRowSet:
-    found = Found(rowset, 8, FrozenBitMap(), None)
-    return TargetRowSet(found, (Taken("delete", FrozenBitMap(rows)),))
+    found = RowSetAt(rowset, 8, FrozenBitMap(), None)
+    return TargetRowSet(found, (RowChange("delete", FrozenBitMap(rows)),))
 
 
 @given(compactions(), st.data())
@@ -116,7 +116,7 @@ def test_rows_that_concurrent_writers_delete_are_deleted_in_the_outputs_of_a_com
             own = own.follow(theirs, reader)
     assert own is not None
     where = places(op, rows)
-    found = {(at, n) for at, taken in own.taken.items() for n in taken}
+    found = {(at, n) for at, deleted_rows in own.deleted_since.items() for n in deleted_rows}
     assert found == {where[each] for each in deleted}
 
 
@@ -151,8 +151,8 @@ def test_new_values_of_a_column_cannot_be_carried_through_a_compaction() -> None
         inputs=(CompactionInput(rowset=3, rows=10),),
         outputs=(CompactionOutput(rowset=entry(10)),),
     )
-    taken = Taken("replace", FrozenBitMap((5,)), frozenset(), frozenset((2,)))
-    mine = TargetRowSet(Found(3, 10, FrozenBitMap(), None), (taken,))
+    new = RowChange("replace", FrozenBitMap((5,)), frozenset(), frozenset((2,)))
+    mine = TargetRowSet(RowSetAt(3, 10, FrozenBitMap(), None), (new,))
     with pytest.raises(Overlap, match="RowSet 3"):
         carry_through(op, FIRST, {3: mine}, vectors())
 

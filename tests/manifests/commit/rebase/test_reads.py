@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from pyroaring import BitMap
 
-from colonnade.manifests.commit.change import Change, KeyGuard, RowsGone, TableRead
+from colonnade.manifests.commit.change import Change, DeletedRows, KeyGuard, TableRead
 from colonnade.manifests.errors import ConflictError
 from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.log.log import Log
@@ -44,7 +44,7 @@ def reading(read: TableRead, *ops: AddRowSet) -> Change:
 
 def delete_in(log: Log, state: Snapshot, index: int, to: str = ORDERS) -> Change:
     rowset = live(log, state.tables[to])[index]  # type: ignore[index]
-    return replace(change(name="delete"), rows=(RowsGone(to, rowset, "delete", BitMap([1])),))
+    return replace(change(name="delete"), rows=(DeletedRows(to, rowset, "delete", BitMap([1])),))
 
 
 @pytest.mark.parametrize("level", [None, "snapshot", "serializable"])

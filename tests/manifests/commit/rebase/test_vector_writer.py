@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyroaring import FrozenBitMap
 
-from colonnade.manifests.commit.change import Change, RowsGone
+from colonnade.manifests.commit.change import Change, DeletedRows
 from colonnade.manifests.commit.rebase.vector_writer import VectorWriter
 from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.limits import LIMITS, Limits
@@ -22,7 +22,7 @@ def test_a_delete_of_scattered_rows_of_many_rowsets_fits_into_one_epoch() -> Non
     log = make_log(store, limits=Limits(epoch_bytes=LIMITS.epoch_bytes // 8))
     base = log.commit(append(*(entry(1000) for _ in range(900))), with_orders(store, log))
     rowsets = live(log, base.table("orders"))
-    rows = tuple(RowsGone(ORDERS, each, "delete", SCATTERED) for each in rowsets)
+    rows = tuple(DeletedRows(ORDERS, each, "delete", SCATTERED) for each in rowsets)
     after, epoch = log.commit_change(Change(new_transaction_id(), "delete", (), rows=rows), base)
     assert epoch is not None
     inline = [op for op in epoch.ops if isinstance(op, AddDeletionVector) and op.vector.data]
@@ -39,7 +39,7 @@ def test_a_vector_is_stored_once_however_often_its_slot_is_lost() -> None:
         head = log.commit(append(), head)
     rowsets = live(log, base.table("orders"))[1:]
     head = log.commit(delete(0, vector(2)), head)
-    rows = tuple(RowsGone(ORDERS, each, "delete", SCATTERED) for each in rowsets)
+    rows = tuple(DeletedRows(ORDERS, each, "delete", SCATTERED) for each in rowsets)
     log.commit(Change(new_transaction_id(), "delete", (), rows=rows), base)
     assert len([name for name in store.list("") if name.name.endswith(".dv")]) == 2
 
