@@ -23,10 +23,13 @@ STATED_S = 0.003
 """After this time a writer that has left a note first looks for the answer, in seconds."""
 
 _GROWTH = 1.5
-"""The factor by which the time to the next look grows. Where answers are late, looks are few."""
+"""The factor by which the time to the next look grows, so that few looks meet a late answer."""
 
 WOKEN_S = 0.02
 """The longest interval of looks, also where a statement ends the wait for a turn, in seconds."""
+
+NOTED_S = 0.1
+"""After this time a writer without an answer leaves its note again, in seconds."""
 
 _LONGEST_PAUSE_S = 0.02
 
@@ -54,15 +57,16 @@ def wait_for_turn(
 
     If there is a wait, `offer` is called at its beginning. It may leave a note of the change. If it
     does, the writer with the turn may commit the change, and state that in a line. `offer` returns
-    the beginning of that line. Until the line is there, `follow` is not called.
+    the beginning of that line. Until the line is there, `follow` is not called. If notes may be
+    lost, a wait without an answer calls `follow` and `offer` again after a while.
     """
     if turn.take(0):
         return follow(False)
     line = offer()
     if line is None and follow(False):
         return True
-    interval = WOKEN_S if turn.wakes else LOOK_S if line is None else STATED_S
-    waited_s = 0.0
+    interval = _first_interval_s(turn, line)
+    waited_s, noted_s = 0.0, 0.0
     while waited_s < limit_s:
         if turn.take(interval):
             break
@@ -71,6 +75,16 @@ def wait_for_turn(
         waited_s += interval
         if line is not None:
             interval = min(_GROWTH * interval, WOKEN_S)
+        if line is not None and turn.loses_notes and waited_s >= noted_s + NOTED_S:
+            if follow(False):
+                return True
+            line, noted_s = offer(), waited_s
+            interval = _first_interval_s(turn, line)
     else:
         turn.give_up()
     return follow(True)
+
+
+def _first_interval_s(turn: Turn, line: bytes | None) -> float:
+    """Return the time to the first look for an answer, or for new epochs without a note."""
+    return WOKEN_S if turn.wakes else LOOK_S if line is None else STATED_S

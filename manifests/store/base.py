@@ -114,6 +114,9 @@ class Turn:
     wakes = False
     """Whether `take` also ends its wait for a statement. If not, the caller looks for it often."""
 
+    loses_notes = False
+    """Whether a note may be lost before a writer takes it, so that it has to be left again."""
+
     held = False
     """Whether the turn lasts until it is given back."""
 

@@ -1,11 +1,14 @@
 """Turns among the processes of one machine: an advisory lock of the operating system on a folder.
 
-A writer that waits tries the lock at short intervals. The lock leaves no file behind, and ends with
-its process, however the process ends. No promise of the store depends on it: a file system without
-such locks, or one that loses them, does no harm.
+The lock leaves no file behind, and ends with its process, however the process ends. No promise of
+the store depends on it: a file system without such locks, or one that loses them, does no harm.
 
 Writers leave lines for each other in two files of the folder: notes for the writer that has the
 turn, and statements of that writer. A lost line does no harm: its writer gets the turn later.
+
+A writer that has left a note sleeps until it is woken: by the writer that has taken its note, or
+because the turn is free. A writer that has left no note, or cannot be woken, tries the lock at
+short intervals.
 
 Spec: docs/spec/store.md#turns
 """
@@ -20,6 +23,7 @@ import time
 from contextlib import suppress
 
 from colonnade.manifests.store.base import Turn
+from colonnade.manifests.store.waking import Listener, is_name, wake
 
 _NOTES, _STATEMENTS = f".tmp-{0:016x}-notes", f".tmp-{0:016x}-statements"
 """The files of the lines. Vacuum removes them when old: their names are of unfinished objects."""
@@ -75,17 +79,30 @@ class Turns(threading.local):
 class _FolderTurn(Turn):
     """A turn of one thread."""
 
+    loses_notes = True
+
     def __init__(self, folder: str) -> None:
         self._folder = folder
         self._file: int | None = None
         self._has = False
         self._noted = False
+        self._listener: Listener | None = None
+        # The listeners of the notes that this writer has taken, until they are woken.
+        self._taken: list[bytes] = []
 
     def take(self, wait_s: float) -> bool:
         if self._has:
             return True
         if wait_s <= 0:
             return self._try()
+        if self._listener is not None:
+            # The writer with the turn wakes only listeners whose notes it finds. A note that came
+            # too late for it came after the turn was free.
+            if self._try():
+                return True
+            self._listener.wait(wait_s)
+            # Who is woken looks for a statement first, and tries the lock at the next call.
+            return False
         if self._noted:
             # The writer with the turn probably takes the note, so one try is enough.
             time.sleep(random.uniform(0.5, 1) * wait_s)
@@ -111,12 +128,36 @@ class _FolderTurn(Turn):
         return True
 
     def give_back(self) -> None:
-        file, self._file = self._file, None
-        if file is not None:
-            with suppress(OSError):
-                # A process that was forked meanwhile has the same open file, and with it the lock.
-                fcntl.flock(file, fcntl.LOCK_UN)
-            os.close(file)
+        self._stop_listening()
+        if self._file is None:
+            return
+        with suppress(OSError):
+            # A process that was forked meanwhile has the same open file, and with it the lock.
+            fcntl.flock(self._file, fcntl.LOCK_UN)
+        if self._has:
+            self._wake_next()
+        os.close(self._file)
+        self._file, self._has = None, False
+
+    def _stop_listening(self) -> None:
+        if self._listener is not None:
+            self._listener.close()
+            self._listener = None
+
+    def _wake_next(self) -> None:
+        """Wake a writer whose note was not taken, so that it takes the turn and the other notes.
+
+        Writers whose notes were taken in vain are woken, too.
+        """
+        self._wake_taken()
+        for line in self._read(_NOTES, empty=False).splitlines():
+            if (name := _listener_of(line)) and wake(name):
+                return
+
+    def _wake_taken(self) -> None:
+        for name in self._taken:
+            wake(name)
+        self._taken = []
 
     def give_up(self) -> None:
         _STUCK.add(self._folder)
@@ -129,8 +170,15 @@ class _FolderTurn(Turn):
         self.held = True
 
     def leave(self, note: bytes) -> bool:
-        self._noted = True
-        return self._append(_NOTES, note, _NOTES_BYTES, anew=False)
+        if self._listener is None:
+            with suppress(OSError):
+                self._listener = Listener()
+        name = self._listener.name + b" " if self._listener else b""
+        self._noted = self._append(_NOTES, name + note, _NOTES_BYTES, anew=False)
+        if not self._noted:
+            self._stop_listening()
+        self.wakes = self._listener is not None
+        return self._noted
 
     def await_notes(self, count: int) -> None:
         end = time.monotonic() + _AWAITED_S
@@ -141,10 +189,17 @@ class _FolderTurn(Turn):
             time.sleep(_COUNT_S)
 
     def collect(self) -> bytes:
-        return self._read(_NOTES, empty=True)
+        notes = []
+        for line in self._read(_NOTES, empty=True).splitlines(keepends=True):
+            if name := _listener_of(line):
+                self._taken.append(name)
+                line = line[len(name) + 1 :]
+            notes.append(line)
+        return b"".join(notes)
 
     def state(self, lines: bytes) -> None:
         self._append(_STATEMENTS, lines, _STATEMENTS_BYTES, anew=True)
+        self._wake_taken()
 
     def stated(self) -> bytes:
         return self._read(_STATEMENTS, empty=False)
@@ -189,3 +244,9 @@ class _FolderTurn(Turn):
             return b""
         finally:
             os.close(file)
+
+
+def _listener_of(line: bytes) -> bytes:
+    """Return the name of the listener of a note's writer, or nothing."""
+    name, _, _ = line.partition(b" ")
+    return name if is_name(name) else b""

@@ -124,6 +124,8 @@ class Weather:
 class Waiting(Turn):
     """A turn that comes sooner or later; what writers leave for each other may be lost or stay."""
 
+    loses_notes = True
+
     def __init__(
         self, disk: Disk, order: random.Random, pass_turn: Callable[[], None], free: float
     ) -> None:
