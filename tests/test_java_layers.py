@@ -9,6 +9,7 @@ import pytest
 ROOT = Path(__file__).parent.parent / "spark_ext" / "java" / "src" / "colonnade"
 LAYERS = (
     "store",
+    "store.cache",
     "format",
     "read",
     "write.staged",

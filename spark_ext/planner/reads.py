@@ -21,6 +21,7 @@ from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.model.statistics import decode_bound, encode_bound
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import StoreAddress, open_store
+from colonnade.manifests.store.cache.options import cache_settings
 from colonnade.spark_ext.options import parse_read_options
 from colonnade.spark_ext.planner import aggregates
 from colonnade.spark_ext.planner.filters import predicate_of, usable
@@ -155,7 +156,7 @@ def scan(args: Mapping[str, Any]) -> dict[str, Any]:
     tasks = grouped or divide_plan(plan, count, apart=args["apart"])
     ordered = bool(tasks) and all(len(task.rowsets) == 1 for task in tasks)
     return {
-        "tasks": [_task(args["url"], task) for task in tasks],
+        "tasks": _tasks(args, tasks),
         "rows": sum(rowset.row_count for rowset in rowsets),
         "bytes": size,
         "rowsets": len(rowsets),
@@ -247,8 +248,16 @@ def _first(
     return rowsets
 
 
-def _task(url: str, plan: ScanPlan) -> str:
-    return f'{{"url":{json.dumps(url)},"plan":{plan.to_json()}}}'
+def _tasks(args: Mapping[str, Any], plans: Sequence[ScanPlan]) -> list[str]:
+    """Return the tasks as JSON: the URL, the plan, and the cache if the store has one.
+
+    No task has storage options, which may be secrets.
+    """
+    address = place_of(args)
+    cache = cache_settings(address.storage_options, address.url)
+    kept = "" if cache is None else f',"cache":{json.dumps(cache._asdict())}'
+    url = json.dumps(args["url"])
+    return [f'{{"url":{url},"plan":{plan.to_json()}{kept}}}' for plan in plans]
 
 
 def _has_order(schema: TableSchema, name: str) -> bool:

@@ -42,6 +42,9 @@ _PAUSE_S = 60.0
 _UNFINISHED_S = 3600.0
 """The age in seconds after which an unfinished file counts as left by a killed process."""
 
+_EVICTING = Lock()
+"""One thread of this process at a time looks at a whole folder."""
+
 
 class _File(NamedTuple):
     used: float
@@ -138,10 +141,11 @@ class FolderPieces:
 
     def _evict(self) -> None:
         """Remove the files used least recently until nine tenths of the limit are left."""
-        # One process at a time looks at the whole folder.
-        with open(os.path.join(self._root, "lock"), "wb") as lock:
+        # One process at a time looks at the whole folder. Java has only this kind of lock, which
+        # does not hold between threads.
+        with _EVICTING, open(os.path.join(self._root, "lock"), "wb") as lock:
             try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 return
             files = sorted(self._files())

@@ -16,6 +16,14 @@ FOLDER_BYTES = 10 << 30
 MEMORY_BYTES = 64 << 20
 
 
+class CacheSettings(NamedTuple):
+    """The folder of a cache, the most bytes in it, and the most bytes in memory."""
+
+    folder: str
+    bytes: int
+    memory_bytes: int
+
+
 class Cache(NamedTuple):
     """Where pieces are kept. Memory is asked first."""
 
@@ -23,14 +31,12 @@ class Cache(NamedTuple):
     folder: FolderPieces
 
 
-def cache_of(options: Mapping[str, Any], url: str) -> Cache | None:
-    """Return the cache that storage options ask for; None without the option `cache`.
+def cache_settings(options: Mapping[str, Any], url: str) -> CacheSettings | None:
+    """Return the settings of the cache in storage options; None without the option `cache`.
 
-    `cache` is the absolute path of a local folder, which is made when the first piece is kept.
-    `cache_bytes` limits the folder (10 GiB), and `cache_memory_bytes` the memory of this process
-    (64 MiB). Equal options return the same cache. Does no I/O.
-
-    Raises InvalidInputError that names the malformed option of `url`.
+    `cache` is the absolute path of a local folder. `cache_bytes` limits the folder (10 GiB), and
+    `cache_memory_bytes` the memory of each process (64 MiB). Raises InvalidInputError that names
+    the malformed option of `url`.
     """
     folder = options.get("cache")
     if folder is None:
@@ -44,19 +50,31 @@ def cache_of(options: Mapping[str, Any], url: str) -> Cache | None:
         raise InvalidInputError(
             f"The storage option cache of {url} must be the absolute path of a local folder."
         )
-    chosen = (
+    return CacheSettings(
         os.path.normpath(folder),
         _size(options, "cache_bytes", FOLDER_BYTES, url),
         _size(options, "cache_memory_bytes", MEMORY_BYTES, url),
     )
+
+
+def cache_of(options: Mapping[str, Any], url: str) -> Cache | None:
+    """Return the cache that storage options ask for; None without the option `cache`.
+
+    The folder is made when the first piece is kept. Equal settings return the same cache. Does no
+    I/O. Raises as `cache_settings`.
+    """
+    chosen = cache_settings(options, url)
+    if chosen is None:
+        return None
     with _LOCK:
         if chosen not in _CACHES:
-            _CACHES[chosen] = Cache(MemoryPieces(chosen[2]), FolderPieces(chosen[0], chosen[1]))
+            memory = MemoryPieces(chosen.memory_bytes)
+            _CACHES[chosen] = Cache(memory, FolderPieces(chosen.folder, chosen.bytes))
         return _CACHES[chosen]
 
 
 _LOCK = Lock()
-_CACHES: dict[tuple[str, int, int], Cache] = {}
+_CACHES: dict[CacheSettings, Cache] = {}
 
 
 def _size(options: Mapping[str, Any], name: str, default: int, url: str) -> int:

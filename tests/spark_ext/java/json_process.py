@@ -24,6 +24,7 @@ class JsonProcess:
             **options,
         )
         self.pid = self._process.pid
+        self.printed: list[str] = []
 
     def __enter__(self: _Process) -> _Process:
         return self
@@ -33,7 +34,7 @@ class JsonProcess:
         assert self._process.returncode == 0, "the process did not survive"
 
     def ask(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """The answer to a request; other lines that the process prints are left out."""
+        """The answer to a request; other lines that the process prints are kept in `printed`."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps(request) + "\n")
@@ -42,4 +43,5 @@ class JsonProcess:
             if line.startswith("{"):
                 answer: dict[str, Any] = json.loads(line)
                 return answer
+            self.printed.append(line.rstrip("\n"))
         raise AssertionError("the process did not survive")

@@ -42,6 +42,7 @@ TYPES = tuple(t for t in PRIMITIVES if t != "time(9)" or MAX_TIME_DIGITS == 9)
 """The primitive types that this Spark has."""
 
 _OPENS = ("java.base/java.nio", "java.base/java.lang", "java.base/sun.nio.ch")
+_WARNINGS = "-Dorg.apache.logging.log4j.level=WARN"
 _EXACT = Context(prec=76)
 
 
@@ -62,12 +63,15 @@ class ReadTool(JsonProcess):
 
     def __init__(self, class_path: str) -> None:
         opens = [f"--add-opens={each}=ALL-UNNAMED" for each in _OPENS]
-        options = ["-Xmx512m", "-XX:TieredStopAtLevel=1", *opens, "-cp", class_path]
+        options = ["-Xmx512m", "-XX:TieredStopAtLevel=1", _WARNINGS, *opens, "-cp", class_path]
         super().__init__(["java", *options, "ReadTool"])
 
-    def answer(self, url: str, plan: Mapping[str, Any], schema: str) -> dict[str, Any]:
+    def answer(
+        self, url: str, plan: Mapping[str, Any], schema: str, cache: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
         """What the reader makes of a plan: rows and the sizes of batches, or an error."""
-        return self.ask({"task": json.dumps({"url": url, "plan": plan}), "schema": schema})
+        task = {"url": url, "plan": plan, **({} if cache is None else {"cache": cache})}
+        return self.ask({"task": json.dumps(task), "schema": schema})
 
     def rows(self, url: str, plan: Mapping[str, Any], schema: str) -> list[Any]:
         """The rows of a plan that must be read without an error."""

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import colonnade
+from colonnade.manifests.object_names import is_immutable
 from colonnade.manifests.store import open_store
 from tests.setup.http_proxy import Handler, Proxy, status_before
 from tests.setup.minio import KEY, SECRET, Minio
@@ -159,6 +160,26 @@ def test_a_scan_of_k_columns_is_two_round_trips_of_k_and_two_requests(
     assert len(starts) == 5  # the footer, the deletion vector, and each column
     assert sum(each - min(starts) < 0.5 for each in starts) == 2
     assert max(starts) - min(starts) < 1
+
+
+def test_a_repeated_query_asks_the_bucket_for_nothing_but_the_head(
+    lake: Lake, proxy: Proxy, wide: str, tmp_path: Path
+) -> None:
+    query = f"SELECT sum(c1), sum(c8) FROM {wide} WHERE c2 > 0.1"
+    options = {**lake.options, "endpoint_url": proxy.url, "cache": str(tmp_path)}
+    with settings(lake.shell, **{"spark.colonnade.storage.cache": str(tmp_path)}):
+        first = lake.shell.sql(query)
+        proxy.seen.clear()
+        assert lake.shell.sql(query) == first
+        names = [each.path.removeprefix(f"/{lake.bucket}/wide/") for each in proxy.seen]
+        assert names
+        assert not [name for name in names if is_immutable(name)]
+        table = colonnade.open(f"s3://{lake.bucket}/wide", options)
+        proxy.seen.clear()
+        assert table.scan(["c1", "c2", "c8"]).to_arrow().num_rows > 50_000
+        assert not [each for each in proxy.seen if ".rowset" in each.path], "both share the folder"
+    with settings(lake.shell, **{"spark.colonnade.storage.cache": "here"}):
+        assert "must be the absolute path of a local folder" in lake.shell.refusal(query)
 
 
 def test_an_object_that_is_missing_or_cut_fails_the_query_with_its_name(

@@ -5,7 +5,9 @@ import colonnade.format.JsonObject;
 import colonnade.format.Slice;
 import colonnade.format.TableField;
 import colonnade.store.ByteSource;
+import colonnade.store.StoreException;
 import colonnade.store.TaskFailure;
+import colonnade.store.cache.CachedSource;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
 import java.nio.ByteOrder;
@@ -29,6 +31,7 @@ final class ScanTaskReader implements PartitionReader<ColumnarBatch> {
    */
   private static final int BATCH_ROWS = 1 << 20;
 
+  private final ByteSource store;
   private final WindowReader windows;
   private final BlockDecoder decoder = new BlockDecoder();
   private final List<DataColumn> columns = new ArrayList<>();
@@ -63,7 +66,8 @@ final class ScanTaskReader implements PartitionReader<ColumnarBatch> {
     }
     batch = new ColumnarBatch(vectors.toArray(ColumnVector[]::new));
     ReadPlan plan = ReadPlan.of(task, schema, fields);
-    windows = new WindowReader(ByteSource.of(plan.url(), hadoopConf), plan);
+    store = CachedSource.of(ByteSource.of(plan.url(), hadoopConf), task.path("cache"));
+    windows = new WindowReader(store, plan);
   }
 
   @Override
@@ -71,6 +75,9 @@ final class ScanTaskReader implements PartitionReader<ColumnarBatch> {
     try {
       return nextBatch();
     } catch (IOException error) {
+      if (StoreException.isCorruption(error)) {
+        store.forget();
+      }
       throw TaskFailure.of(error);
     }
   }

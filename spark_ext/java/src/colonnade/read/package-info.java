@@ -5,7 +5,7 @@
  * <pre>
  *   RowReader -> BatchRow
  *        |
- *   ScanTaskReader -> WindowReader -> RowSet -> RowSetSource -> ByteSource
+ *   ScanTaskReader -> WindowReader -> RowSet -> RowSetSource -> CachedSource -> ByteSource
  *        |             (read ahead)      |
  *        |                               +--> Footer, OpenColumnSegment, SparseIndex,
  *        |                                    DeletionVector, Pruner

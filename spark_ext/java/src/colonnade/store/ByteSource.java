@@ -32,4 +32,10 @@ public interface ByteSource {
    * @throws IOException with a sentence that names the object, for a range beyond its end too
    */
   byte[] read(String name, long offset, int length) throws IOException;
+
+  /**
+   * Drops what is kept near the reader of all objects that this source has read. A reader calls it
+   * after a checksum has failed, so that the next read asks the store.
+   */
+  default void forget() {}
 }

@@ -12,6 +12,8 @@ import java.util.Map;
  * <p>{@link TaskFailure} turns them into the errors that users see.
  */
 public final class StoreException {
+  private static final String CORRUPTION = "[COLONNADE_CORRUPTION] ";
+
   /** Why a file system without them is refused. */
   static final String NO_LINKS =
       "this file system has no hard links, without which a commit on local disk is not safe;"
@@ -36,7 +38,12 @@ public final class StoreException {
    * bytes are never interpreted.
    */
   public static IOException corruption(String sentence, Throwable cause) {
-    return new IOException("[COLONNADE_CORRUPTION] " + sentence, cause);
+    return new IOException(CORRUPTION + sentence, cause);
+  }
+
+  /** Whether an error says that bytes are missing or differ from what is known about them. */
+  public static boolean isCorruption(IOException error) {
+    return String.valueOf(error.getMessage()).startsWith(CORRUPTION);
   }
 
   /**

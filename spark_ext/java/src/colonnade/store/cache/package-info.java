@@ -1,0 +1,14 @@
+/**
+ * Keeps bytes of objects that never change near the reader: in the memory of the process, and in a
+ * folder on local disk that processes of both languages share.
+ *
+ * <pre>
+ *   CachedSource -> Cache -> MemoryPieces
+ *        |            |
+ *        |            +----> FolderPieces
+ *        +-> ByteSource
+ * </pre>
+ *
+ * <p>Guide: docs/cache.md
+ */
+package colonnade.store.cache;
