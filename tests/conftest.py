@@ -11,7 +11,9 @@ from xdist.remote import Producer
 
 from tests.setup.azurite import Azurite
 from tests.setup.class_archive import java_options
+from tests.setup.fake_hdfs import FakeHdfs
 from tests.setup.gcs import FakeGcs
+from tests.setup.hdfs import Hdfs
 from tests.setup.minio import Minio
 from tests.setup.sharing import Sharing, turn
 
@@ -50,5 +52,21 @@ def gcs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FakeGcs]:
 def azurite(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Azurite]:
     """A server of this process with the API of Azure Blob Storage."""
     server = Azurite(tmp_path_factory.mktemp("azurite"))
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def fake_hdfs() -> Iterator[FakeHdfs]:
+    """A server of this process that speaks WebHDFS."""
+    server = FakeHdfs()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def hdfs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hdfs]:
+    """Hadoop's own HDFS. It takes many seconds to start, so only long tests use it."""
+    server = Hdfs(tmp_path_factory.mktemp("hdfs"))
     yield server
     server.stop()

@@ -24,6 +24,10 @@ ELSEWHERE = {
     "manifests/log/test_log.py": ("engine", "limits"),
     "manifests/log/test_removed_folder.py": ("log.dropping",),
     "manifests/state/test_features.py": ("state.refusal",),
+    "manifests/store/hdfs/test_store.py": (
+        *("store.hdfs.client", "store.hdfs.failures", "store.hdfs.files"),
+        *("store.hdfs.requests", "store.hdfs.upload"),
+    ),
     "manifests/store/test_conformance.py": ("store.base", "store.memory"),
     "spark_ext/test_wheel.py": ("version",),
     "spec/test_partition_vectors.py": ("partition.transforms",),

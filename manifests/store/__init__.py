@@ -42,6 +42,9 @@ _KINDS = {
     re.compile(r"(?:az|abfss?)://", re.IGNORECASE): _Kind(
         "azure", "AzureStore", "Azure", "azure", {"azure": "azure-storage-blob and azure-identity"}
     ),
+    re.compile(r"(?:web)?hdfs://", re.IGNORECASE): _Kind(
+        "hdfs", "HdfsStore", "HDFS", "hdfs", {"requests": "requests"}
+    ),
 }
 
 __all__ = [
@@ -66,12 +69,13 @@ def open_store(
 
     A plain path or a `file:` URL means local disk. A `~` at the start of a plain path means the
     home directory. `s3:`, `s3a:`, `gs:` and `gcs:` URLs mean a bucket, and `az:`, `abfs:` and
-    `abfss:` URLs a container, with the storage options of s3fs, gcsfs and adlfs. Any other URL is
-    read through fsspec, which gets the storage options. The options `cache`, `cache_bytes` and
-    `cache_memory_bytes` are Colonnade's own, for every URL. With `create`, the call makes the local
-    folder, and it refuses a store that cannot be written safely at once instead of at the first
-    write. Without `create` it does no I/O on local disk or in a bucket, so it also opens a path
-    where nothing exists.
+    `abfss:` URLs a container, with the storage options of s3fs, gcsfs and adlfs. `hdfs:` and
+    `webhdfs:` URLs mean a folder of HDFS, with the storage options of fsspec's WebHDFS. Any other
+    URL is read through fsspec, which gets the storage options. The options `cache`, `cache_bytes`
+    and `cache_memory_bytes` are Colonnade's own, for every URL. With `create`, the call makes the
+    local folder, and it refuses a store that cannot be written safely at once instead of at the
+    first write. Without `create` it does no I/O on local disk or in a bucket, so it also opens a
+    path where nothing exists.
 
     Raises: InvalidInputError for a path, protocol or options that cannot work; NotFoundError for a
     relative path if the working directory was removed; StoreError.

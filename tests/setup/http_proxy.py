@@ -18,6 +18,11 @@ class Seen(NamedTuple):
     path: str
     headers: dict[str, str]
 
+    def matches(self, wanted: str) -> bool:
+        """Return whether this is a request of a method, perhaps with a part of the query."""
+        method, _, part = wanted.partition(" ")
+        return self.method == method and part in self.path.partition("?")[2]
+
 
 Fault = Callable[["Handler", bytes], None]
 
@@ -37,7 +42,10 @@ class Proxy:
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
     def once(self, fault: Fault, method: str, ending: str = "") -> None:
-        """Spoil the next request of a method whose path ends so, and no later one."""
+        """Spoil the next request of a method whose path ends so, and no later one.
+
+        `method` may also be a method and a part of the query, as in `PUT op=RENAME`.
+        """
         self.plan = _times(1, fault, method, ending)
 
     def always(self, fault: Fault, method: str, ending: str = "") -> None:
@@ -94,7 +102,7 @@ def _times(number: int, fault: Fault, method: str, ending: str) -> Callable[[See
     lock = threading.Lock()
 
     def plan(seen: Seen) -> Fault | None:
-        if seen.method != method or not seen.path.partition("?")[0].endswith(ending):
+        if not seen.matches(method) or not seen.path.partition("?")[0].endswith(ending):
             return None
         with lock:
             left[0] -= 1
@@ -115,13 +123,26 @@ class Handler(BaseHTTPRequestHandler):
         try:
             upstream.putrequest(self.command, self.path, skip_host=True, skip_accept_encoding=True)
             for name, value in self.headers.items():
-                if name.lower() not in ("expect", "connection"):
+                if name.lower() not in ("expect", "connection", "transfer-encoding"):
                     upstream.putheader(name, value)
+            if "Transfer-Encoding" in self.headers:
+                upstream.putheader("Content-Length", str(len(body)))
             upstream.endheaders(body or None)
             answer = upstream.getresponse()
             return answer.status, answer.getheaders(), answer.read()
         finally:
             upstream.close()
+
+    def read_body(self) -> bytes:
+        """Read what the client sends, also where it comes in chunks of unknown number."""
+        if self.headers.get("Transfer-Encoding") != "chunked":
+            return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        body = bytearray()
+        while size := int(self.rfile.readline(), 16):
+            body += self.rfile.read(size)
+            self.rfile.readline()
+        self.rfile.readline()
+        return bytes(body)
 
     def answer(self, status: int, headers: list[tuple[str, str]], body: bytes) -> None:
         """Send an answer to the client."""
@@ -146,7 +167,11 @@ class Handler(BaseHTTPRequestHandler):
         return found
 
     def _serve(self) -> None:
-        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        try:
+            body = self.read_body()
+        except (OSError, ValueError):
+            self.hang_up()
+            return
         headers = {name.lower(): value for name, value in self.headers.items()}
         seen = Seen(self.command, self.path, headers)
         self.proxy.seen.append(seen)
@@ -221,7 +246,7 @@ def answered(status: int, text: str) -> Fault:
 def condition_ignored(handler: Handler, body: bytes) -> None:
     """The server says that it has created what it should have refused."""
     status, headers, answer = handler.pass_on(body)
-    if status in (409, 412):
+    if status in (409, 412) or b"FileAlreadyExistsException" in answer:
         # Azure says 201 where S3 and GCS say 200, and names its version.
         status, answer = (201 if "x-ms-version" in handler.headers else 200), b""
         headers = [("ETag", '"0"')]

@@ -28,7 +28,7 @@ class AzureStore(BucketStore):
     ) -> None:
         given = StoreAddress.of(path, storage_options)
         address = parse_address(given.connection_url)
-        self._settings = parse_settings(given.storage_options, address, os.environ)
+        self._settings = parse_settings(given.connection_options, address, os.environ)
         super().__init__(given, address.place, self._settings.identity, self._settings.parallel)
 
     @property

@@ -53,6 +53,7 @@ def _probe(bucket: BucketRequests, prefix: str, url: str) -> None:
     finally:
         for key in keys:
             _remove(bucket, key)
+        bucket.tidy(folder)
 
 
 def _put(bucket: BucketRequests, key: str, url: str) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from colonnade.manifests.store.base import Data, ObjectInfo
 from colonnade.manifests.store.bucket.patience import Patience
@@ -28,14 +28,14 @@ class Page(NamedTuple):
     """Objects of a listing by key, and what asks for the next page; None after the last one."""
 
     objects: list[ObjectInfo]
-    next: str | None
+    next: Any
 
 
 class Folders(NamedTuple):
     """Names between a key and the next slash, and what asks for more; None after the last ones."""
 
     names: list[str]
-    next: str | None
+    next: Any
 
 
 class Kept(NamedTuple):
@@ -84,15 +84,18 @@ class BucketRequests(abc.ABC):
     def remove(self, key: str) -> None:
         """Remove an object. Accepts an absent one."""
 
+    def tidy(self, folder: str) -> None:  # noqa: B027
+        """Remove a folder that a probe has left empty, where there are folders. Never raises."""
+
     @abc.abstractmethod
     def remove_batch(self, keys: Sequence[str]) -> Mapping[str, Kept]:
         """Remove at most `at_once` objects. Returns those that may still exist, by key."""
 
     @abc.abstractmethod
-    def page(self, prefix: str, after: str | None) -> Page:
+    def page(self, prefix: str, after: Any) -> Page:
         """Return a page of the objects whose key begins with a text. Their names are keys."""
 
-    def folders(self, prefix: str, after: str | None) -> Folders:
+    def folders(self, prefix: str, after: Any) -> Folders:
         """Return some names of folders directly below a text that is empty or ends in a slash.
 
         A name may come again. Reads all keys, where the bucket has no better request.

@@ -9,6 +9,7 @@ import abc
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from colonnade.manifests.errors import (
     ColonnadeError,
@@ -158,7 +159,8 @@ class BucketStore(ObjectStore):
 
     def folders(self) -> Iterator[str]:
         """Yield the names of the folders directly below the root, each once, in no order."""
-        bucket, seen, after = self.bucket, set[str](), None
+        bucket, seen = self.bucket, set[str]()
+        after: Any = None
         while True:
             ask = partial(bucket.folders, self._prefix, after)
             page = bucket.patience.call(ask, self.url, "listed")
@@ -256,7 +258,7 @@ class BucketStore(ObjectStore):
     def _list(self, prefix: str) -> Iterator[ObjectInfo]:
         """Yield everything below the root whose name begins with a text, page by page."""
         bucket = self.bucket
-        after: str | None = None
+        after: Any = None
         while True:
             ask = partial(bucket.page, self._prefix + prefix, after)
             page = bucket.patience.call(ask, self.locate(prefix), "listed")

@@ -36,7 +36,7 @@ class GcsStore(BucketStore):
     ) -> None:
         given = StoreAddress.of(path, storage_options)
         place = parse_address(given.connection_url)
-        self._settings = parse_settings(given.storage_options, place.url, os.environ)
+        self._settings = parse_settings(given.connection_options, place.url, os.environ)
         self._bucket = place.bucket
         super().__init__(given, place, self._settings.identity, self._settings.parallel)
 

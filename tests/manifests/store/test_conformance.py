@@ -92,8 +92,12 @@ CALLS: dict[str, Callable[[ObjectStore, str], object]] = {
 }
 
 
-BUCKETS = {"minio": "s3", "gcs": "gs", "azurite": "az"}
+BUCKETS = {"minio": "s3", "gcs": "gs", "azurite": "az", "fake_hdfs": "hdfs", "hdfs": "hdfs"}
 """The servers of tests, each with its scheme."""
+
+SERVERS = [
+    pytest.param(name, marks=pytest.mark.long) if name == "hdfs" else name for name in BUCKETS
+]
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +113,7 @@ def new_root() -> Callable[[Any], str]:
     return root
 
 
-@pytest.fixture(params=[*STORES, *BUCKETS])
+@pytest.fixture(params=[*STORES, *SERVERS])
 def store(
     request: pytest.FixtureRequest, tmp_path: Path, new_root: Callable[[Any], str]
 ) -> ObjectStore:
@@ -473,7 +477,7 @@ def _run_all(threads: list[threading.Thread]) -> None:
         thread.join()
 
 
-@pytest.mark.parametrize("server", BUCKETS)
+@pytest.mark.parametrize("server", SERVERS)
 def test_a_late_epoch_meets_the_end_of_a_log_that_a_bucket_keeps(
     server: str, request: pytest.FixtureRequest, new_root: Callable[[Any], str]
 ) -> None:

@@ -11,6 +11,7 @@ import pytest
 import colonnade
 from colonnade.manifests.errors import InvalidInputError, StoreError
 from colonnade.manifests.store import FsspecReadStore, LocalStore, is_url, open_store
+from colonnade.manifests.store.cache.store import CachedStore
 from colonnade.tableformat.location import locate
 
 
@@ -114,3 +115,10 @@ def test_only_a_writer_creates_a_folder(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(StoreError, match="file"):
         open_store(tmp_path / "file" / "db", create=True)
+
+
+@pytest.mark.parametrize("url", ["s3://lake/db", "gs://lake/db", "az://lake/db", "hdfs://lake/db"])
+def test_every_kind_of_store_takes_the_options_of_the_cache(url: str, tmp_path: Path) -> None:
+    own = {"account_name": "a"} if url.startswith("az") else {}
+    store = open_store(url, {"cache": str(tmp_path), "cache_memory_bytes": 1 << 20, **own})
+    assert isinstance(store, CachedStore)

@@ -1,0 +1,179 @@
+"""The requests of a store to HDFS, over WebHDFS.
+
+Spec: docs/spec/store.md#hdfs
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from email.utils import parsedate_to_datetime
+from typing import Any, NamedTuple
+
+import requests
+
+from colonnade.manifests.store.base import Data, ObjectInfo
+from colonnade.manifests.store.bucket.failure import Failure
+from colonnade.manifests.store.bucket.requests import (
+    BucketRequests,
+    CheckSize,
+    Folders,
+    Head,
+    Kept,
+    Page,
+)
+from colonnade.manifests.store.hdfs.client import HdfsClient, body_of, json_of
+from colonnade.manifests.store.hdfs.failures import RefusedError
+from colonnade.manifests.store.hdfs.files import HdfsFiles
+from colonnade.manifests.store.hdfs.upload import HdfsUpload
+
+_GONE = "its unfinished file, or its folder, was removed meanwhile; run this again"
+
+
+class _Todo(NamedTuple):
+    """A folder that is still to be listed, from a name on; and the folders after it."""
+
+    folder: str
+    after: str
+    rest: _Todo | None
+
+
+class HdfsRequests(BucketRequests):
+    """One file system of HDFS. Its keys are paths without the first slash."""
+
+    at_once = 1
+    lacking = "renames that replace nothing, as the namenodes of Hadoop have them over WebHDFS"
+
+    def __init__(self, client: HdfsClient, name: str) -> None:
+        self.patience = client
+        self.name = name
+        self._client = client
+        self._files = HdfsFiles(client)
+
+    @property
+    def server(self) -> str:
+        return " ".join(self._client.settings.namenodes)
+
+    def read(self, key: str, check: CheckSize) -> bytes:
+        def take(answer: requests.Response) -> bytes:
+            check(int(answer.headers.get("Content-Length", 0)))
+            return body_of(answer)
+
+        url = self._client.locate("read", "GET", key, {"op": "OPEN"})
+        return self._client.transfer("read", "GET", url, b"", take)
+
+    def read_range(self, key: str, offset: int, length: int) -> bytes | None:
+        def take(answer: requests.Response) -> bytes | None:
+            said = answer.headers.get("Content-Length")
+            return body_of(answer) if said is None or int(said) == length else None
+
+        part = {"op": "OPEN", "offset": str(offset), "length": str(length)}
+        try:
+            url = self._client.locate("read", "GET", key, part)
+            found = self._client.transfer("read", "GET", url, b"", take)
+        except Failure as failure:
+            if isinstance(failure.error, RefusedError) and failure.error.is_out_of_range:
+                return None
+            raise
+        return found if found is not None and len(found) == length else None
+
+    def head(self, key: str) -> Head:
+        status = self._files.status(key)
+        if status["type"] != "FILE":
+            absent = RefusedError(404, b"")
+            raise Failure("it is a folder", 404, True, False, False, False, absent)
+        return Head(int(status["length"]), int(status["modificationTime"]))
+
+    def put(self, key: str, data: Data, *, if_absent: bool) -> None:
+        temp = self._files.write_unfinished(key, bytes(data))
+        try:
+            self._files.rename(temp, key, replacing=not if_absent)
+        except Failure as failure:
+            if failure.status is not None:
+                self._files.discard(temp)
+            if failure.absent:
+                # Nothing was renamed, so the next try may write the bytes again.
+                raise replace(failure, reason=_GONE, absent=False, passing=True) from failure.error
+            raise
+
+    def remove(self, key: str) -> None:
+        self._files.remove(key)
+
+    def tidy(self, folder: str) -> None:
+        with suppress(Failure):
+            self.remove_folder(folder)
+
+    def remove_batch(self, keys: Sequence[str]) -> Mapping[str, Kept]:
+        for key in keys:
+            self.remove(key)
+        return {}
+
+    def remove_folder(self, key: str) -> None:
+        """Remove an empty folder; does nothing if it is absent, a file or not empty."""
+        try:
+            if self._files.status(key)["type"] == "DIRECTORY":
+                self.remove(key)
+        except Failure as failure:
+            refusal = failure.error
+            full = isinstance(refusal, RefusedError) and "NotEmpty" in refusal.exception
+            if not failure.absent and not full:
+                raise
+
+    def page(self, prefix: str, after: Any) -> Page:
+        """Return a page of one folder. `next` names the folders that are still to be listed."""
+        top = prefix.rpartition("/")[0]
+        todo = _Todo(top, "", None) if after is None else after
+        entries, more = self._entries(todo.folder, todo.after)
+        rest = todo.rest
+        base = f"{todo.folder}/" if todo.folder else ""
+        found = []
+        for entry in entries:
+            key = f"{base}{entry['pathSuffix']}"
+            if entry["type"] == "DIRECTORY":
+                if f"{key}/".startswith(prefix[: len(key) + 1]):
+                    rest = _Todo(key, "", rest)
+            elif entry["type"] == "FILE" and key.startswith(prefix):
+                found.append(ObjectInfo(key, entry["length"], entry["modificationTime"]))
+        if more:
+            rest = _Todo(todo.folder, entries[-1]["pathSuffix"], rest)
+        return Page(found, rest)
+
+    def folders(self, prefix: str, after: Any) -> Folders:
+        entries, more = self._entries(prefix.rstrip("/"), after or "")
+        names = [each["pathSuffix"] for each in entries if each["type"] == "DIRECTORY"]
+        return Folders(names, entries[-1]["pathSuffix"] if more else None)
+
+    def date_ms(self) -> int:
+        def take(answer: requests.Response) -> int:
+            return round(parsedate_to_datetime(answer.headers["Date"]).timestamp() * 1000)
+
+        return self._client.ask("list", "GET", "", {"op": "GETFILESTATUS"}, take)
+
+    def upload(self, key: str) -> HdfsUpload:
+        return HdfsUpload(self._files, key)
+
+    def _entries(self, folder: str, after: str) -> tuple[list[dict[str, Any]], bool]:
+        """Return entries of a folder after a name, and whether there are more.
+
+        An absent folder has none. A file in its place has none either. A server without pages gives
+        the whole folder in one answer.
+        """
+        # Hadoop's documentation writes `startAfter`, which its namenode ignores.
+        wanted = {"op": "LISTSTATUS_BATCH", **({"startafter": after} if after else {})}
+        try:
+            listing = self._client.ask("list", "GET", folder, wanted, json_of)["DirectoryListing"]
+            found = listing["partialListing"]["FileStatuses"]["FileStatus"]
+            more = bool(listing["remainingEntries"])
+            knows_pages = not (after and found and found[0]["pathSuffix"] <= after)
+        except Failure as failure:
+            if failure.absent:
+                return [], False
+            if not (isinstance(failure.error, RefusedError) and failure.error.is_unknown_operation):
+                raise
+            knows_pages = False
+        if not knows_pages:
+            listing = self._client.ask("list", "GET", folder, {"op": "LISTSTATUS"}, json_of)
+            every = listing["FileStatuses"]["FileStatus"]
+            found, more = [each for each in every if each["pathSuffix"] > after], False
+        return [each for each in found if each["pathSuffix"]], more and bool(found)
