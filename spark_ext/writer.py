@@ -83,9 +83,8 @@ class ColonnadeWriter(DataSourceArrowWriter):
             job = self._planned()
             reports = [message for message in messages if isinstance(message, TaskMessage)]
             entries = [entry for each in reports for entry in decode_entries(each.entries)]
-            if entries or job.has_more_than_rows:
-                log = Log(open_store(job.address))
-                compact_after(log, commit_written(job, entries, log), job.target.table)
+            log = Log(open_store(job.address))
+            compact_after(log, commit_written(job, entries, log), job.target.table)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
         """Delete nothing; vacuum removes the files that no epoch names.

@@ -8,24 +8,21 @@ happens only once.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from colonnade.manifests.commit.change import TableRead
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.ids import TableId
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import RowKind
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import open_store
+from colonnade.spark_ext.planner.commits import commit
 from colonnade.spark_ext.planner.filters import Tree, exact_predicate, predicate_of
 from colonnade.spark_ext.planner.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.storage import job_of, place_of
-from colonnade.spark_ext.planner.transactions import TRANSACTIONS, is_state
-from colonnade.spark_ext.planner.unsent import UNSENT
-from colonnade.tableformat.compaction.auto import compact_after
 from colonnade.tableformat.scan.plan import rowset_filter
 from colonnade.tableformat.scan.selection import judge
-from colonnade.tableformat.statements.commit import commit_evaluated
 from colonnade.tableformat.statements.delete import evaluate_delete
 from colonnade.tableformat.statements.keys import can_be_key
 from colonnade.tableformat.statements.reported import (
@@ -34,7 +31,7 @@ from colonnade.tableformat.statements.reported import (
     found_overwrite,
     reported_statement,
 )
-from colonnade.tableformat.statements.statement import Statement, is_done
+from colonnade.tableformat.statements.statement import Statement
 from colonnade.tableformat.write.job import WriteJob, decode_entries
 
 
@@ -45,29 +42,33 @@ def commit_rows(args: Mapping[str, Any]) -> dict[str, Any]:
     the columns whose equal values decided that a row to insert was missing. `keys` is empty if
     another condition decided that, and None if no row was inserted because it was missing.
     """
-    job, base = _planned(args)
     reports = [decode_report(message) for message in args["messages"]]
-    log = Log(open_store(job.address))
-    return commit_reports(log, job, base, args["kind"], reports, args["filters"], args["keys"])
+    changed = partial(
+        changed_rows,
+        kind=args["kind"],
+        reports=reports,
+        filters=args["filters"],
+        keys=args["keys"],
+    )
+    return commit(*_planned(args), changed)
 
 
-def commit_reports(
+def changed_rows(
     log: Log,
-    job: WriteJob,
-    base: Snapshot,
+    table: TableState,
+    *,
     kind: RowKind,
     reports: Sequence[TaskReport],
     filters: Sequence[Tree] | None,
     keys: Sequence[str] | None,
-) -> dict[str, Any]:
-    """Commit the reports of tasks; the arguments are those of `commit_rows`."""
-    table = base.tables[TableId(job.target.table)]
+) -> Statement:
+    """Return the statement of the reports of tasks; the arguments are those of `commit_rows`."""
     where = None if filters is None else predicate_of(filters, table.schema)
     read = TableRead(table.id, rowset_filter(table, where))
     if keys is not None:
         # Leaving out a column is safe: fewer key columns only make more rows conflict.
         keys = [name for name in keys if can_be_key(table.schema.field(name))]
-    return _commit(log, base, job, reported_statement(log, table, kind, reports, read, keys))
+    return reported_statement(log, table, kind, reports, read, keys)
 
 
 def commit_overwrite(args: Mapping[str, Any]) -> dict[str, Any]:
@@ -80,11 +81,13 @@ def commit_overwrite(args: Mapping[str, Any]) -> dict[str, Any]:
     job, base = _planned(args)
     entries = [e for message in args["messages"] for e in decode_entries(message.encode())]
     gone = [decode_report(message) for message in args["overwritten"]]
-    log, table = Log(open_store(job.address)), base.tables[TableId(job.target.table)]
-    keep = rowset_filter(table, predicate_of(args["filters"], table.schema))
-    read = TableRead(table.id, keep, overwrites=True)
-    statement = found_overwrite(log, table, gone, entries, read, job.parameters)
-    return _commit(log, base, job, statement)
+
+    def overwritten(log: Log, table: TableState) -> Statement:
+        keep = rowset_filter(table, predicate_of(args["filters"], table.schema))
+        read = TableRead(table.id, keep, overwrites=True)
+        return found_overwrite(log, table, gone, entries, read, job.parameters)
+
+    return commit(job, base, overwritten)
 
 
 def can_delete(args: Mapping[str, Any]) -> dict[str, Any]:
@@ -96,10 +99,8 @@ def can_delete(args: Mapping[str, Any]) -> dict[str, Any]:
 
 def delete_where(args: Mapping[str, Any]) -> dict[str, Any]:
     """Delete the rows that `filters` select, by a `job` without tasks."""
-    job, base = _planned(args)
-    log, table = Log(open_store(job.address)), base.tables[TableId(job.target.table)]
     where = exact_predicate(args["filters"])
-    return _commit(log, base, job, evaluate_delete(log, table, where))
+    return commit(*_planned(args), lambda log, table: evaluate_delete(log, table, where))
 
 
 def _planned(args: Mapping[str, Any]) -> tuple[WriteJob, Snapshot]:
@@ -115,16 +116,6 @@ def _is_whole(log: Log, table: TableState, filters: Sequence[Tree]) -> bool:
     except InvalidInputError:
         return False  # something that only Spark can evaluate
     return not (some & others).any()
-
-
-def _commit(log: Log, base: Snapshot, job: WriteJob, statement: Statement) -> dict[str, Any]:
-    if is_done(statement, job.commit, log, base):
-        return {"epoch": base.epoch}
-    if is_state(job.base):
-        return {"epoch": TRANSACTIONS.holding(job.base).run(job, statement)}
-    after = commit_evaluated(job, statement, log, base, fresh=UNSENT.take(job.transaction))
-    compact_after(log, after, job.target.table)
-    return {"epoch": after.epoch}
 
 
 OPS = {

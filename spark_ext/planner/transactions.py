@@ -11,21 +11,19 @@ import itertools
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 
 from colonnade.manifests.commit.change import TableRead
 from colonnade.manifests.errors import ConflictError, InvalidInputError, NotFoundError
-from colonnade.manifests.ids import TableId
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.entries import RowSetEntry
-from colonnade.manifests.state.snapshot import Snapshot, TableState
+from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.spark_ext.settings import TRANSACTION
 from colonnade.tableformat.location import Location
-from colonnade.tableformat.statements.commit import written_statement
-from colonnade.tableformat.statements.statement import RowCounts, Statement
+from colonnade.tableformat.statements.commit import Reported
+from colonnade.tableformat.statements.statement import RowCounts
 from colonnade.tableformat.table.transaction import Transaction
 from colonnade.tableformat.write.job import WriteJob
 from colonnade.tableformat.write.settings import CommitSettings
@@ -82,32 +80,26 @@ class OpenTransaction:
         with self._lock:
             self._transaction.note_read(read)
 
-    def write(self, job: WriteJob, entries: Sequence[RowSetEntry]) -> int:
-        """Add the RowSets that tasks wrote to a table, which `job` may create or replace.
+    def add(self, job: WriteJob, reported: Reported) -> int:
+        """Add what the tasks of a job did; a repeated request does not add it again.
 
-        Returns the number of the new state. Raises the errors of `Transaction`'s methods, and
-        ConflictError if another statement changed the state since the job was planned.
+        Returns the number of the new state, or of the present one if nothing changed. Raises
+        ConflictError if another statement changed the state since the job was planned, and the
+        errors of `Transaction.add`.
         """
-        table = TableId(job.target.table)
-
-        def added(log: Log, state: TableState, _: str) -> Statement:
-            return written_statement(job, entries, log, state)
-
-        def run() -> RowCounts:
-            if job.replaced_table is not None:
-                self._transaction.drop(self._transaction.state_of(TableId(job.replaced_table)).name)
-            if job.create is not None:
-                self._transaction.create_as(job.create)
-            if entries or job.where is not None or job.overwrites_all:
-                return self._transaction.run(table, added)
-            return RowCounts()
-
-        return self._once(job, run)
-
-    def run(self, job: WriteJob, statement: Statement) -> int:
-        """Add a statement evaluated on the job's base state; returns and raises as `write`."""
-        table = TableId(job.target.table)
-        return self._once(job, lambda: self._transaction.run(table, lambda *_: statement))
+        with self._lock:
+            if job.transaction in self._counts:
+                return self._number
+            if job.base != self._number:
+                raise ConflictError(
+                    f"Another statement of the same transaction changed {self.location.url} while"
+                    " this one ran; run one after another."
+                )
+            before = self._transaction.state
+            with self._transaction.all_or_nothing():
+                counts = self._transaction.add(job, reported)
+            self._counts[job.transaction] = counts
+            return self._number if self._transaction.state is before else self._advance()
 
     def drop(self, name: str) -> None:
         """Drop a table. Raises NotFoundError for an unknown name."""
@@ -124,21 +116,6 @@ class OpenTransaction:
         """End the transaction and discard its changes."""
         with self._lock:
             self._transaction.rollback()
-
-    def _once(self, job: WriteJob, run: Callable[[], RowCounts]) -> int:
-        """Run a statement planned on the newest state; a repeated request does not run it again."""
-        with self._lock:
-            if job.transaction in self._counts:
-                return self._number
-            if job.base != self._number:
-                raise ConflictError(
-                    f"Another statement of the same transaction changed {self.location.url} while"
-                    " this one ran; run one after another."
-                )
-            with self._transaction.all_or_nothing():
-                counts = run()
-            self._counts[job.transaction] = counts
-            return self._advance()
 
     def _advance(self) -> int:
         self._number = next(_STATES)

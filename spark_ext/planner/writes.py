@@ -8,26 +8,27 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from colonnade.manifests.errors import ConflictError, InvalidInputError, NotFoundError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import Snapshot
-from colonnade.manifests.store import StoreAddress, open_store
+from colonnade.manifests.store import StoreAddress
 from colonnade.spark_ext.options import SparkWriteOptions, parse_write_options, split_sort_key
+from colonnade.spark_ext.planner.commits import commit
 from colonnade.spark_ext.planner.filters import overwritten
 from colonnade.spark_ext.planner.partitions import described_layout, layout_texts
-from colonnade.spark_ext.planner.rows import commit_reports
+from colonnade.spark_ext.planner.rows import changed_rows
 from colonnade.spark_ext.planner.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.storage import job_of, place
-from colonnade.spark_ext.planner.transactions import TRANSACTIONS, is_state
+from colonnade.spark_ext.planner.transactions import TRANSACTIONS
 from colonnade.spark_ext.planner.unsent import UNSENT
 from colonnade.spark_ext.types import from_json
 from colonnade.spark_ext.write_plan import TableDesign, plan_spark_write
 from colonnade.spark_ext.write_task import task_json
-from colonnade.tableformat.compaction.auto import compact_after
 from colonnade.tableformat.location import Location, locate, read_base
-from colonnade.tableformat.statements.commit import commit_written
+from colonnade.tableformat.statements.commit import written_statement
 from colonnade.tableformat.statements.reported import TaskReport
 from colonnade.tableformat.table.properties import SORT_KEY
 from colonnade.tableformat.write.job import decode_entries, take_lease
@@ -88,27 +89,26 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def commit(args: Mapping[str, Any]) -> dict[str, Any]:
+def commit_write(args: Mapping[str, Any]) -> dict[str, Any]:
     """Commit the RowSets that the tasks of a `job` wrote in one epoch; `messages` list them.
 
     `database` is the one in the reply of the plan. An append of no rows to an existing table makes
     no epoch. For a MERGE that only inserts rows, `merged` has the `keys` of `commit_rows`.
     """
     job = job_of(args)
-    entries = [e for message in args["messages"] for e in decode_entries(message.encode())]
-    if not entries and not job.has_more_than_rows:
+    entries = tuple(e for text in args["messages"] for e in decode_entries(text.encode()))
+    if not job.needs_commit(entries):
         return {"epoch": job.base}
-    known = args["database"]
+    known, merged = args["database"], args.get("merged")
     base = None if known is None else SNAPSHOTS.at(job.address, known, job.base)
-    log, merged = Log(open_store(job.address)), args.get("merged")
-    if merged is not None and base is not None and job.mode == "append" and job.create is None:
-        inserted = TaskReport.inserting(entries)
-        return commit_reports(log, job, base, "merge", [inserted], None, merged)
-    if is_state(job.base):
-        return {"epoch": TRANSACTIONS.holding(job.base).write(job, entries)}
-    after = commit_written(job, entries, log, base, fresh=UNSENT.take(job.transaction))
-    compact_after(log, after, job.target.table)
-    return {"epoch": after.epoch}
+    if merged is None or job.mode != "append" or job.create is not None:
+        return commit(job, base, partial(written_statement, job, entries))
+    inserted = TaskReport.inserting(entries)
+    return commit(
+        job,
+        base,
+        partial(changed_rows, kind="merge", reports=[inserted], filters=None, keys=merged),
+    )
 
 
 def _check_within(options: SparkWriteOptions) -> None:
@@ -179,5 +179,5 @@ def table_design(args: Mapping[str, Any]) -> TableDesign:
 OPS = {
     "check_write_options": check_write_options,
     "plan_write": plan_write,
-    "commit_write": commit,
+    "commit_write": commit_write,
 }

@@ -1,17 +1,16 @@
-"""Turn what the tasks of a job wrote into an epoch. Every kind of job goes through here.
+"""Commit what the tasks of a job did. Every kind of job goes through `commit_job`.
 
-    written_statement   what tasks wrote, as a statement on the state that the job was planned on
-    commit_evaluated    a statement of a job, as one epoch
-    commit_written      both, for every kind of job, with the creation of its table and database
-
-A transaction calls `written_statement` alone, and adds the statement to its other statements.
+What tasks report becomes a `Statement` on the state that the job was planned on. `commit_job` makes
+an epoch of it, with the creation of the job's table and database. `Transaction.add` instead adds it
+to the other statements of a transaction.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 from colonnade.manifests.commit.change import Change, TableRead
 from colonnade.manifests.commit.rebase.targets import id_ranges
@@ -20,8 +19,6 @@ from colonnade.manifests.ids import TableId
 from colonnade.manifests.log.log import UNTELLING, Log, create_database
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.operations import (
-    AddRowSet,
-    CreateTable,
     DropRowSet,
     DropTable,
     Operation,
@@ -36,7 +33,10 @@ from colonnade.tableformat.statements.statement import (
     make_change,
     row_statement,
 )
-from colonnade.tableformat.write.job import WriteJob, stamped
+from colonnade.tableformat.write.job import WriteJob
+
+Reported = Callable[[Log, TableState], Statement]
+"""Turns what the tasks of a job reported into a statement on a state of the job's table."""
 
 
 def commit_written(
@@ -47,32 +47,54 @@ def commit_written(
     *,
     fresh: bool = False,
 ) -> Snapshot:
-    """Commit what the tasks of a job wrote as one epoch, and return the state after it.
+    """Commit the RowSets that the tasks of a job wrote as one epoch; return the state after it.
 
-    Creates the job's database and table if the job says so. An append without rows makes no epoch.
-    `fresh` says that no process has sent this job before. `log` and `base`, the snapshot of the
-    job's base epoch, spare reading them again. When a condition selects the rows to overwrite, the
-    columns of the condition are read in RowSets that bounds do not decide.
+    When a condition selects the rows to overwrite, the columns of the condition are read in RowSets
+    that bounds do not decide. Raises InvalidInputError when a new row does not meet that condition.
+    All else is as `commit_job` says.
+    """
+    entries = tuple(entries)
+    if not job.needs_commit(entries):
+        # Without `base`, the newest state: retention may have removed the job's base.
+        return base or (log or Log(open_store(job.address))).read_head()
+    reported = partial(written_statement, job, entries)
+    return commit_job(job, reported, log, base, fresh=fresh)
 
-    Raises ConflictError when a concurrent writer changed what the job overwrites, dropped the
-    table, or created a database of several tables where the job was to create a lone table.
-    Raises AlreadyExistsError when a concurrent writer created the table. Raises InvalidInputError
-    when a new row does not meet the job's condition. Raises CommitUnknownError, and keeps the job's
-    files, when the store did not say whether the epoch was written. A job that is not `fresh` also
-    raises it when retention has removed its base, or when an object cannot be read, and the epoch
-    cannot be found. Only a `fresh` job raises CorruptionError or StoreError.
+
+def commit_job(
+    job: WriteJob,
+    reported: Reported,
+    log: Log | None = None,
+    base: Snapshot | None = None,
+    *,
+    fresh: bool = False,
+) -> Snapshot:
+    """Commit what the tasks of a job did as one epoch, and return the state after it.
+
+    Creates the job's database and table if the job says so. If there is nothing to commit, this
+    makes no epoch and returns the state at the job's base. `fresh` says that no process has sent
+    this job before. `log` and `base`, the snapshot of the job's base epoch, spare reading them
+    again.
+
+    Raises ConflictError when a concurrent writer changed what the job overwrites or deletes,
+    dropped the table, or created a database of several tables where the job was to create a lone
+    table. Raises AlreadyExistsError when a concurrent writer created the table. Raises
+    CommitUnknownError, and keeps the job's files, when the store did not say whether the epoch was
+    written. A job that is not `fresh` also raises it when retention has removed its base, or when
+    an object cannot be read, and the epoch cannot be found. Only a `fresh` job raises
+    CorruptionError or StoreError. Raises the errors of `reported`.
     """
     log = log or Log(open_store(job.address))
     try:
-        return _commit_written(job, entries, log, base, fresh)
+        return _commit_job(job, reported, log, base, fresh)
     except UNTELLING as error:
         if fresh:
             raise
         return log.find_sent(job.transaction, error)
 
 
-def _commit_written(
-    job: WriteJob, entries: Iterable[RowSetEntry], log: Log, base: Snapshot | None, fresh: bool
+def _commit_job(
+    job: WriteJob, reported: Reported, log: Log, base: Snapshot | None, fresh: bool
 ) -> Snapshot:
     if job.create_database:
         # When a commit is sent again, its first try may have created the database.
@@ -88,23 +110,35 @@ def _commit_written(
             f"A concurrent writer created a database at {job.url}; write to a table in it, such as"
             f" {job.url}/{job.target.name}."
         )
-    if job.create is not None:
-        return log.commit(_creation(job, job.create, entries, fresh), base)
-    table = base.tables[TableId(job.target.table)]
-    with log.removals_are_conflicts(Change(job.transaction, job.mode, (), fresh=fresh), base):
-        statement = written_statement(job, tuple(entries), log, table)
-    return commit_evaluated(job, statement, log, base, fresh=fresh)
+    created = _creation(job)
+    planned = Change(job.transaction, job.mode, created, fresh=fresh)
+    before = log.preview(planned, base) if created else base
+    table = before.tables[TableId(job.target.table)]
+    with log.removals_are_conflicts(planned, base):
+        statement = reported(log, table)
+        dropped = (_drop_all(log, table),) if statement.overwrites_all else ()
+    if not (created or job.has_lease) and is_done(statement, job.commit, log, base):
+        return base
+    change = make_change(statement, table, job.job_id, job.commit, job.transaction)
+    change = replace(
+        change,
+        operation=_operation(job, statement),
+        ops=(*created, *dropped, *change.ops, *job.end_of_lease()),
+        reads=(*change.reads, *(TableRead(table.id, overwrites=True) for _ in dropped)),
+        fresh=fresh,
+    )
+    return log.commit(change, base)
 
 
 def written_statement(
     job: WriteJob, entries: Sequence[RowSetEntry], log: Log, table: TableState
 ) -> Statement:
-    """Return what the tasks of a job wrote as a statement on a state of its table.
+    """Return the RowSets that the tasks of a job wrote as a statement on a state of its table.
 
-    Raises InvalidInputError when a new row does not meet the job's condition, CorruptionError,
-    StoreError.
+    `table` is the state at the job's base, or the new table if the job creates it. Raises
+    InvalidInputError when a new row does not meet the job's condition, CorruptionError, StoreError.
     """
-    if job.where is not None:
+    if job.where is not None and job.create is None:
         return written_overwrite(job, entries, log, table)
     if job.mode == "overwrite_partitions" and job.create is None:
         return written_partitions(log, table, entries, job.parameters)
@@ -115,48 +149,25 @@ def written_statement(
     return replace(added, overwrites_all=job.overwrites_all)
 
 
-def commit_evaluated(
-    job: WriteJob, statement: Statement, log: Log, base: Snapshot, *, fresh: bool = False
-) -> Snapshot:
-    """Commit a statement that was evaluated on the job's base, and return the state after it.
-
-    A statement that changes nothing makes no epoch. `fresh` says that no process has sent this job
-    before. Raises the errors of `Log.commit`.
-    """
-    if not job.has_lease and is_done(statement, job.commit, log, base):
-        return base
-    table = base.tables[TableId(job.target.table)]
-    change = make_change(statement, table, job.job_id, job.commit, job.transaction)
-    ops, reads = (*change.ops, *job.end_of_lease()), change.reads
-    if statement.overwrites_all:
-        with log.removals_are_conflicts(replace(change, fresh=fresh), base):
-            ops = (_drop_all(log, table), *ops)
-        reads = (*reads, TableRead(table.id, overwrites=True))
-    return log.commit(replace(change, ops=ops, reads=reads, fresh=fresh), base)
-
-
-def _creation(
-    job: WriteJob, create: CreateTable, entries: Iterable[RowSetEntry], fresh: bool
-) -> Change:
-    """Return the change that creates a job's table, and drops a table that it replaces."""
-    ops: list[Operation] = [create]
-    if job.replaced_table is not None:
-        # Like any overwrite, this fails rather than lose rows that were added since the base.
-        ops = [
-            DropRowSet(table=job.replaced_table, rowsets=()),
-            DropTable(table=job.replaced_table),
-            create,
-        ]
-    added = [AddRowSet(table=create.table, rowset=stamped(entry, job.target)) for entry in entries]
-    plain = job.mode if added else "create_table"
-    return Change(
-        job.transaction,
-        "replace_table" if job.replaced_table is not None else plain,
-        (*ops, *added, *job.commit.operations(create.table), *job.end_of_lease()),
-        {**job.parameters, **job.commit.parameters()},
-        expect_epoch=job.commit.expect_epoch,
-        fresh=fresh,
+def _creation(job: WriteJob) -> tuple[Operation, ...]:
+    """Return the operations that create a job's table, and drop a table that it replaces."""
+    if job.create is None:
+        return ()
+    if job.replaced_table is None:
+        return (job.create,)
+    # Like any overwrite, this fails rather than lose rows that were added since the base.
+    return (
+        DropRowSet(table=job.replaced_table, rowsets=()),
+        DropTable(table=job.replaced_table),
+        job.create,
     )
+
+
+def _operation(job: WriteJob, statement: Statement) -> str:
+    """Return what the history says that the epoch of a job did."""
+    if job.replaced_table is not None:
+        return "replace_table"
+    return "create_table" if job.create is not None and statement.is_empty else statement.operation
 
 
 def _drop_all(log: Log, table: TableState) -> DropRowSet:

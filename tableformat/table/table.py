@@ -236,15 +236,13 @@ class ArrowTable(Upkeep, RowMethods):
         job = plan_write(self._location, base, mode, settings=settings, commit=commit)
         take_lease(job, self._log, base)
         entries = write_rows(job, batches_of(data), self._location.store)
-        if not entries and not job.has_more_than_rows:
-            return base.epoch
         try:
             after = commit_written(job, entries, self._log, base, fresh=True)
         except ConflictError:
             if mode == "append":
                 self.refresh()  # an append needs no earlier state, so repeating it succeeds
             raise
-        return self._written(after)
+        return base.epoch if after is base else self._written(after)
 
     def _overwrite(self, evaluate: Evaluate, commit: CommitSettings | None) -> int:
         """Commit a statement on the last state read, once: its rows may have been read from it."""

@@ -36,6 +36,7 @@ from colonnade.tableformat.predicate import Where, parse_predicate
 from colonnade.tableformat.scan.arrow_scan import Scan, batches_of
 from colonnade.tableformat.scan.plan import plan_scan, rowset_filter
 from colonnade.tableformat.statements.append import evaluate_append, evaluate_overwrite
+from colonnade.tableformat.statements.commit import Reported
 from colonnade.tableformat.statements.methods import Evaluate, RowMethods
 from colonnade.tableformat.statements.overwrite import evaluate_overwrite_where
 from colonnade.tableformat.statements.overwrite_partitions import evaluate_overwrite_partitions
@@ -43,6 +44,7 @@ from colonnade.tableformat.statements.statement import COUNTED, RowCounts, State
 from colonnade.tableformat.table.design import new_table
 from colonnade.tableformat.table.work import TableWork
 from colonnade.tableformat.types.arrow_types import arrow_schema, as_table_schema
+from colonnade.tableformat.write.job import WriteJob
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, check_settings
 
 _Vectors = Callable[[str, DeletionVector], DeletionVectorEntry]
@@ -246,12 +248,31 @@ class Transaction:
 
     def run(self, table: TableId, evaluate: Evaluate) -> RowCounts:
         """Evaluate a statement on what the transaction sees, and add the result to it."""
-        state = self.state_of(table)
-        with self._log.removals_are_conflicts(
-            Change("", "transaction", (), fresh=True), self._base
-        ):
-            statement = evaluate(self._log, state, self._job_id)
-        work = self._plan.work.get(table)
+        statement = self._evaluated(table, lambda log, state: evaluate(log, state, self._job_id))
+        return self._added(table, statement)
+
+    def add(self, job: WriteJob, reported: Reported) -> RowCounts:
+        """Add what the tasks of a job did, as `commit_job` commits it outside of transactions.
+
+        Requires that the job was planned on the transaction's present state. Creates or replaces
+        the job's table if the job says so. A statement that changes nothing is not added. Raises
+        the errors of `create_as`, `drop` and `reported`.
+        """
+        if job.replaced_table is not None:
+            self.drop(self.state_of(TableId(job.replaced_table)).name)
+        if job.create is not None:
+            self.create_as(job.create)
+        table = TableId(job.target.table)
+        statement = self._evaluated(table, reported)
+        return statement.counts if statement.is_empty else self._added(table, statement)
+
+    def _evaluated(self, table: TableId, evaluate: Reported) -> Statement:
+        state, change = self.state_of(table), Change("", "transaction", (), fresh=True)
+        with self._log.removals_are_conflicts(change, self._base):
+            return evaluate(self._log, state)
+
+    def _added(self, table: TableId, statement: Statement) -> RowCounts:
+        state, work = self.state_of(table), self._plan.work.get(table)
         if work is None:
             work = TableWork.begin(self._log, self._base.tables.get(table), state)
         self._become(self._plan.with_work(work.add(statement), statement, state.name))

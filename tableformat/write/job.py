@@ -113,11 +113,15 @@ class WriteJob(Model):
         """Whether the job overwrites all rows of an existing table."""
         return self.mode == "overwrite" and self.create is None and self.where is None
 
-    @property
-    def has_more_than_rows(self) -> bool:
-        """Whether there is something to commit or to check even without new rows."""
+    def needs_commit(self, entries: Sequence[RowSetEntry]) -> bool:
+        """Return whether there is something to commit or to check, given what the tasks wrote.
+
+        An append without rows needs no commit, unless it ends a lease, records a batch or expects
+        an epoch.
+        """
         asked = self.commit.batch is not None or self.commit.expect_epoch is not None
-        return self.mode == "overwrite" or self.create is not None or asked or self.has_lease
+        other = self.mode == "overwrite" or self.create is not None or asked or self.has_lease
+        return bool(entries) or other
 
 
 _ENTRIES = TypeAdapter(tuple[RowSetEntry, ...])

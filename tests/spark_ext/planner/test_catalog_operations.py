@@ -64,7 +64,7 @@ def written(plan: dict[str, Any], rows: pa.Table = ROWS) -> dict[str, Any]:
 
 def create(path: Path | str) -> None:
     """An empty table of DESIGN."""
-    writes.commit(written(planned(path, design=DESIGN), ROWS.slice(0, 0)))
+    writes.commit_write(written(planned(path, design=DESIGN), ROWS.slice(0, 0)))
 
 
 def ids(path: Path) -> list[int]:
@@ -75,12 +75,12 @@ def ids(path: Path) -> list[int]:
 def test_filters_of_a_column_go_with_it_where_the_columns_are_replaced(tmp_path: Path) -> None:
     asked = {f"bloom-filter-enabled.column.{name}": "true" for name in ("id", "name")}
     design = {**DESIGN, "properties": {**DESIGN["properties"], **asked}}
-    writes.commit(written(planned(tmp_path / "t", design=design)))
+    writes.commit_write(written(planned(tmp_path / "t", design=design)))
     fields = json.loads(SCHEMA)["fields"]
     columns = json.dumps({"type": "struct", "fields": fields[:1]})
     options = {"overwriteSchema": "true"}
     plan = planned(tmp_path / "t", schema=columns, overwrite=True, options=options)
-    writes.commit(written(plan, ROWS.select(["id"])))
+    writes.commit_write(written(plan, ROWS.select(["id"])))
     table = colonnade.open(tmp_path / "t")
     assert table.schema.names == ["id"]
     assert table.state.properties == {"k": "v", "bloom-filter-enabled.column.id": "true"}
@@ -89,32 +89,32 @@ def test_filters_of_a_column_go_with_it_where_the_columns_are_replaced(tmp_path:
 def test_a_commit_that_is_sent_twice_lands_once(tmp_path: Path) -> None:
     for _ in range(2):  # the first creates the table
         commit = written(planned(tmp_path / "t"))
-        epochs = [writes.commit(commit)["epoch"] for _ in range(2)]
+        epochs = [writes.commit_write(commit)["epoch"] for _ in range(2)]
         assert epochs[0] == epochs[1]
     assert ids(tmp_path / "t") == [1, 2, 1, 2]
     assert colonnade.open(tmp_path / "t").epoch == 2
 
 
 def test_an_append_of_no_rows_makes_no_epoch(tmp_path: Path) -> None:
-    writes.commit(written(planned(tmp_path / "t")))
+    writes.commit_write(written(planned(tmp_path / "t")))
     plan = planned(tmp_path / "t")
     empty = {"job": plan["job"], "database": plan["database"], "messages": ["[]", "[]"]}
-    assert writes.commit(empty) == {"epoch": 1}
+    assert writes.commit_write(empty) == {"epoch": 1}
     assert colonnade.open(tmp_path / "t").epoch == 1
 
 
 def test_an_overwrite_conflicts_with_what_was_written_since_the_epoch_it_saw(
     tmp_path: Path,
 ) -> None:
-    writes.commit(written(planned(tmp_path / "t")))
+    writes.commit_write(written(planned(tmp_path / "t")))
     seen = reads.load({"path": str(tmp_path / "t"), "options": {}})
     late = written(planned(tmp_path / "t", seen=seen, overwrite=True))
-    writes.commit(written(planned(tmp_path / "t")))
+    writes.commit_write(written(planned(tmp_path / "t")))
     with pytest.raises(ConflictError, match=r"that the statement overwrites changed in epoch 2"):
-        writes.commit(late)
+        writes.commit_write(late)
     later = written(planned(tmp_path / "t", seen=seen, overwrite=True))
     with pytest.raises(ConflictError, match=r"that the statement overwrites changed in epoch 2"):
-        writes.commit(later)
+        writes.commit_write(later)
 
 
 def remove(path: Path) -> None:
@@ -124,7 +124,7 @@ def remove(path: Path) -> None:
 def replace(path: Path) -> None:
     """Another table at the path of a lone one, with as many epochs."""
     shutil.rmtree(path)
-    writes.commit(written(planned(path)))
+    writes.commit_write(written(planned(path)))
 
 
 def drop(path: Path) -> None:
@@ -146,7 +146,7 @@ def test_rows_go_to_no_other_table_than_the_one_that_the_statement_read(
     path = tmp_path / folder
     if folder == "db/t":
         catalog.create_database({"path": str(path.parent)})
-    writes.commit(written(planned(path)))
+    writes.commit_write(written(planned(path)))
     seen = reads.load({"path": str(path), "options": {}})
     happens(path)
     with pytest.raises(ConflictError, match="was dropped or replaced after the statement had read"):
@@ -157,14 +157,14 @@ def test_a_design_creates_or_replaces_a_table_with_its_rows(tmp_path: Path) -> N
     path = tmp_path / "t"
     plan = planned(path, design=DESIGN)
     assert plan["ordering"] == [{"column": "id", "descending": False}]
-    writes.commit(written(plan))
+    writes.commit_write(written(plan))
     with pytest.raises(AlreadyExistsError):
         planned(path, design=DESIGN)
     properties = {"sortKey": "name desc, id"}
     design = {**DESIGN, "cluster_by": [], "properties": properties, "replace": True}
     plan = planned(path, design=design)
     assert [key["descending"] for key in plan["ordering"]] == [True, False]
-    writes.commit(written(plan, ROWS.slice(1)))
+    writes.commit_write(written(plan, ROWS.slice(1)))
     assert ids(path) == [2]
     assert colonnade.open(path).state.properties == {}
     with pytest.raises(InvalidInputError, match="not both"):
@@ -173,24 +173,24 @@ def test_a_design_creates_or_replaces_a_table_with_its_rows(tmp_path: Path) -> N
 
 def test_a_condition_chooses_what_is_overwritten(tmp_path: Path) -> None:
     path = tmp_path / "t"
-    writes.commit(written(planned(path)))
-    writes.commit(written(planned(path), pa.table({"id": [7], "name": ["x"]})))
+    writes.commit_write(written(planned(path)))
+    writes.commit_write(written(planned(path), pa.table({"id": [7], "name": ["x"]})))
     literal = {"type": "bigint", "value": "7"}
     where = [{"op": "=", "args": [{"column": ["id"]}, literal]}]
     plan = planned(path, overwrite=True, where=where)
     with pytest.raises(InvalidInputError, match="1 of the new rows do not meet the condition"):
-        writes.commit(written(plan, pa.table({"id": [8], "name": ["y"]})))
-    writes.commit(written(plan, pa.table({"id": [7, 7], "name": ["y", "z"]})))
+        writes.commit_write(written(plan, pa.table({"id": [8], "name": ["y"]})))
+    writes.commit_write(written(plan, pa.table({"id": [7, 7], "name": ["y", "z"]})))
     assert ids(path) == [1, 2, 7, 7]
     unknown = planned(path, overwrite=True, where=[{"op": "CAST", "args": []}])
     assert (plan["exact"], unknown["exact"]) == (True, False)
     with pytest.raises(InvalidInputError, match="2 of the new rows do not meet the condition"):
-        writes.commit(written(unknown))  # not by itself, which would find none to replace
+        writes.commit_write(written(unknown))  # not by itself, which would find none to replace
 
 
 def test_rows_that_the_caller_found_are_replaced(tmp_path: Path) -> None:
     path = tmp_path / "t"
-    writes.commit(written(planned(path)))
+    writes.commit_write(written(planned(path)))
     where = [{"op": "CAST", "args": []}]
     arguments = written(planned(path, overwrite=True, where=where))
     report: dict[str, Any] = {"rowsets": [], "moved": {}, "inserted": {}}
@@ -200,7 +200,7 @@ def test_rows_that_the_caller_found_are_replaced(tmp_path: Path) -> None:
     assert rows.commit_overwrite(late) == {"epoch": 2}, "sent again it lands once"
     assert ids(path) == [1, 1, 2]
     other = written(planned(path, overwrite=True, where=where))
-    writes.commit(written(planned(path)))
+    writes.commit_write(written(planned(path)))
     with pytest.raises(ConflictError, match=r"that the statement overwrites changed in epoch 3"):
         rows.commit_overwrite({**other, "overwritten": [], "filters": where})
 
@@ -262,7 +262,7 @@ def test_alterations_share_an_epoch(tmp_path: Path) -> None:
 
 def test_rows_about_a_table_are_json(tmp_path: Path) -> None:
     path = str(tmp_path / "t")
-    writes.commit(written(planned(tmp_path / "t")))
+    writes.commit_write(written(planned(tmp_path / "t")))
     for name in metadata.metadata_names({})["names"]:
         found = metadata.metadata({"path": path, "name": name})
         assert json.loads(json.dumps(found)) == found
@@ -277,7 +277,7 @@ def test_rows_about_a_table_are_json(tmp_path: Path) -> None:
 def test_a_table_is_vacuumed_verified_and_repaired_by_call(tmp_path: Path) -> None:
     path = tmp_path / "t"
     for _ in range(2):
-        writes.commit(written(planned(path, overwrite=True)))
+        writes.commit_write(written(planned(path, overwrite=True)))
 
     def call(name: str, **arguments: object) -> list[list[object]]:
         described = procedures.procedures({})[name]

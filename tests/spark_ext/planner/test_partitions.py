@@ -38,7 +38,7 @@ def write(path: Path, ids: list[int], name: str | None = "a", **changed: Any) ->
     rows = pa.table({"id": ids, "name": pa.array([name] * len(ids), pa.string())})
     job = WriteJob.model_validate_json(plan["job"])
     message = encode_entries(write_rows(job, rows.to_batches())).decode()
-    writes.commit({"job": plan["job"], "database": plan["database"], "messages": [message]})
+    writes.commit_write({"job": plan["job"], "database": plan["database"], "messages": [message]})
     return plan
 
 

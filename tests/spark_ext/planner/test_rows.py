@@ -21,7 +21,7 @@ from colonnade.manifests.errors import (
     StoreError,
 )
 from colonnade.manifests.store import open_store
-from colonnade.spark_ext.planner import outdated, reads, rows, snapshots, writes
+from colonnade.spark_ext.planner import commits, outdated, reads, rows, snapshots, writes
 from colonnade.spark_ext.planner.operations import OPS
 from colonnade.spark_ext.planner.snapshots import Snapshots
 from colonnade.spark_ext.planner.unsent import Unsent
@@ -34,8 +34,10 @@ ID = {"column": ["id"]}
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     """A table of the ids 1, 2 in one RowSet and 3, 4 in another."""
-    writes.commit(written(planned(tmp_path / "t")))
-    writes.commit(written(planned(tmp_path / "t"), pa.table({"id": [3, 4], "name": ["c", "d"]})))
+    writes.commit_write(written(planned(tmp_path / "t")))
+    writes.commit_write(
+        written(planned(tmp_path / "t"), pa.table({"id": [3, 4], "name": ["c", "d"]}))
+    )
     return tmp_path / "t"
 
 
@@ -103,7 +105,7 @@ def test_reports_of_tasks_that_are_sent_twice_land_once(path: Path) -> None:
 def forget_plans(monkeypatch: pytest.MonkeyPatch) -> None:
     """Know as much of commits as a planner that has just replaced another one."""
     unsent = Unsent()
-    for module in (outdated, rows, writes):
+    for module in (commits, outdated, writes):
         monkeypatch.setattr(module, "UNSENT", unsent)
 
 
@@ -120,7 +122,7 @@ def test_what_retention_overtakes_before_it_was_ever_sent_is_a_conflict(
 ) -> None:
     def commit(plan: dict[str, Any]) -> None:
         if statement == "append":
-            writes.commit(written(plan, pa.table({"id": [7], "name": ["x"]})))
+            writes.commit_write(written(plan, pa.table({"id": [7], "name": ["x"]})))
         else:
             where = {"filters": [compare(">=", 3)]}
             rows.delete_where({"job": plan["job"], "database": plan["database"], **where})
@@ -211,7 +213,7 @@ def fail(monkeypatch: pytest.MonkeyPatch, url: str, call: int) -> FaultyStore:
     store, fresh = FaultyStore(open_store(url), {call: Fault.FAIL_BEFORE}), Snapshots()
     for module in (rows, writes):
         monkeypatch.setattr(module, "SNAPSHOTS", fresh)
-    for module in (rows, writes, snapshots):
+    for module in (commits, rows, snapshots):
         monkeypatch.setattr(module, "open_store", lambda _: store)
     return store
 
@@ -252,7 +254,7 @@ def test_a_commit_that_cannot_be_evaluated_has_failed_only_if_it_was_never_sent(
 def test_a_delete_that_has_landed_is_found_although_its_rows_are_damaged(path: Path) -> None:
     names = [hex(pow(7, n, 2**127)) for n in range(2997)]  # too large for the log
     many = pa.table({"id": range(9, 9000, 3), "name": names})
-    writes.commit(written(planned(path), many))
+    writes.commit_write(written(planned(path), many))
     operation, args = delete(path, 300)
     landed = OPS[operation](args)["epoch"]
     for file in path.rglob("*"):
@@ -292,14 +294,14 @@ def test_a_merge_that_only_inserts_guards_its_keys(path: Path) -> None:
     commit = written(planned(path), pa.table({"id": [7, 8], "name": ["x", "y"]}))
     colonnade.open(path).append(pa.table({"id": [8], "name": ["z"]}))
     with pytest.raises(ConflictError, match="Keys that the statement inserts"):
-        writes.commit({**commit, "merged": ["id"]})
+        writes.commit_write({**commit, "merged": ["id"]})
     with pytest.raises(ConflictError, match="Keys that the statement inserts"):
-        writes.commit({**commit, "merged": []})
-    assert writes.commit(commit)["epoch"] == 4
+        writes.commit_write({**commit, "merged": []})
+    assert writes.commit_write(commit)["epoch"] == 4
 
 
 def test_a_merge_without_comparable_keys_commits_if_no_row_was_added(path: Path) -> None:
     commit = written(planned(path), pa.table({"id": [7, 8], "name": ["x", "y"]}))
     colonnade.open(path).delete("id = 1")
-    assert writes.commit({**commit, "merged": []})["epoch"] == 4
+    assert writes.commit_write({**commit, "merged": []})["epoch"] == 4
     assert colonnade.open(path).history(1)[0].operation == "merge"

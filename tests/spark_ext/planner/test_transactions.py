@@ -34,13 +34,13 @@ def test_no_state_has_the_number_of_one_of_another_planner() -> None:
 
 def test_rows_that_meet_a_condition_go_also_where_none_take_their_place(tmp_path: Path) -> None:
     path = tmp_path / "t"
-    writes.commit(written(planned(path)))
+    writes.commit_write(written(planned(path)))
     is_2 = {"op": "=", "args": [{"column": ["id"]}, {"type": "bigint", "value": "2"}]}
     id_ = TRANSACTIONS.begin(locate_existing(path), CommitSettings())
     with TRANSACTIONS.within(id_):
-        writes.commit(written(planned(path)))
+        writes.commit_write(written(planned(path)))
         replaced = planned(path, overwrite=True, where=[is_2])
-        writes.commit(written(replaced, ROWS.slice(0, 0)))
+        writes.commit_write(written(replaced, ROWS.slice(0, 0)))
         TRANSACTIONS.end(lambda transaction: transaction.commit())
     assert ids(path) == [1, 1]
 
@@ -48,8 +48,8 @@ def test_rows_that_meet_a_condition_go_also_where_none_take_their_place(tmp_path
 def test_operations_that_do_not_belong_to_a_transaction_are_refused_within_it(
     tmp_path: Path,
 ) -> None:
-    writes.commit(written(planned(tmp_path / "a")))
-    writes.commit(written(planned(tmp_path / "b")))
+    writes.commit_write(written(planned(tmp_path / "a")))
+    writes.commit_write(written(planned(tmp_path / "b")))
     change = {"kind": "set", "properties": {"x": "y"}}
     others: list[tuple[Callable[[dict[str, Any]], Any], dict[str, Any]]] = [
         (catalog.OPS["create_database"], {"path": str(tmp_path / "c")}),

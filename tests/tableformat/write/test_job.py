@@ -115,13 +115,15 @@ def test_a_commit_that_is_sent_again_after_its_base_was_removed_is_never_called_
 def test_an_unsent_change_is_refused_if_its_base_was_removed(job: WriteJob, tmp_path: Path) -> None:
     path = tmp_path / "t"
     commit_written(job, write_rows(job, [rows(0)]))
-    late = planned_append(path)
+    late, empty = planned_append(path), planned_append(path)
+    entries = write_rows(late, [rows(1)])
     table = colonnade.open(path)
     for number in range(3):
         table.append(rows(20_000 + number, 1))
     let_go(path, keeping=1)
     with pytest.raises(ConflictError, match="was removed by retention"):
-        commit_written(late, (), Log(open_store(path)), fresh=True)
+        commit_written(late, entries, Log(open_store(path)), fresh=True)
+    assert commit_written(empty, ()).epoch == colonnade.open(path).epoch
 
 
 def test_a_commit_that_is_sent_again_on_a_base_in_memory_is_found_behind_stubs(
