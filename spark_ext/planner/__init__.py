@@ -7,6 +7,7 @@ functions from arguments to a result, which modules list in `OPS`.
     snapshots.py  storage.py  outdated.py  unsent.py    states, options, and errors that are true
     catalog.py  partitions.py  removal.py     databases and tables: list, create, alter, drop
     reads.py  filters.py  grouping.py  top_rows.py  aggregates.py     what a query reads
-    writes.py  rows.py  transactions.py  transaction_calls.py    what a statement writes
+    writes.py  rows.py  commits.py            what a statement writes, and how it is committed
+    transactions.py  transaction_calls.py     transactions of sessions
     procedures.py  care.py  compaction.py  epochs.py  metadata.py     CALL, and tables about tables
 """
