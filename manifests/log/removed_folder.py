@@ -35,9 +35,12 @@ def move_away(store: ObjectStore, *, only_dropped: bool = True) -> None:
 
     With `only_dropped`, a folder whose log has not ended is moved back: another process has
     finished the drop meanwhile and made a new database there. A missing folder is not an error.
+
+    A killed call may leave a folder `_moved-…` or `_dropped-…` beside the old place. The next call
+    removes it if its log has ended. Otherwise it stays, and `put_back` moves it back.
+
     Raises InvalidInputError for a store other than local disk. Raises StoreError that names the
-    present place of the folder, beside the old one. A folder `_moved-…` stays, and the next drop
-    removes a folder `_dropped-…`.
+    present place of the folder.
     """
     folder = _folder_of(store)
     moved = _moved_name(folder, secrets.token_hex(8))

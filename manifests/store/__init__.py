@@ -1,5 +1,15 @@
 """Stores: their contract, each kind of store, and how a path names one.
 
+    base.py  checks.py                       the contract, and the checks that every store makes
+    address.py  path_text.py  option_text.py    where a store is, as text and as a value
+    local.py  local_files.py  local_turns.py    files of this machine, and the order of its writers
+    memory.py  memory_turns.py               objects in memory, and the order of their writers
+    bucket/  s3/  gcs/  azure/               buckets: what they share, and each kind
+    readonly.py                              any other URL, through fsspec, to read alone
+    cache/                                   a cache on this machine in front of a bucket
+    transient.py                             errors that may pass, and tries
+    side_by_side.py  near_ranges.py          calls side by side; near ranges read as one
+
 Spec: docs/spec/store.md
 """
 

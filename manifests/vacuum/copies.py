@@ -8,8 +8,8 @@ Spec: docs/spec/checkpoint.md#copies
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 
 from colonnade.manifests.checkpoint.paged_map import PageTable
 from colonnade.manifests.errors import CorruptionError, NotFoundError
@@ -18,6 +18,7 @@ from colonnade.manifests.model.entries import ByteCheck, EntrySegment
 from colonnade.manifests.model.operations import Anchor, AnchorList
 from colonnade.manifests.object_names import checkpoint_name, copy_name
 from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.store.side_by_side import side_by_side
 
 
 @dataclass(slots=True)
@@ -89,11 +90,12 @@ class Parts:
 def copy_what_is_lost(
     store: ObjectStore, parts: Parts, sizes: Mapping[str, int], threads: int
 ) -> None:
-    """Restore missing copies, so that each part is at both places. `sizes` is a listing by name.
+    """Restore missing copies, so that each part is at both places, at most `threads` at once.
 
-    Costs a GET and a PUT for each part that is missing or has another size at a place. Damage at
-    full size shows only when the part is read (`restore`). Raises CorruptionError if a part is
-    intact at neither place; StoreError.
+    `sizes` are the sizes of objects in bytes by name, from a listing. Costs a GET and a PUT for
+    each part that is missing or has another size at a place. Damage at full size shows only when
+    the part is read (`restore`). Raises CorruptionError if a part is intact at neither place;
+    StoreError.
     """
     lost = [each for each in parts if any(sizes.get(n) != each.length for n in each.places)]
 
@@ -107,12 +109,7 @@ def copy_what_is_lost(
         else:
             store.put(second, data, sync=True)
 
-    if threads == 1:
-        for part in lost:
-            mend(part)
-        return
-    with ThreadPoolExecutor(threads, "colonnade-vacuum") as pool:
-        list(pool.map(mend, lost))
+    side_by_side([partial(mend, part) for part in lost], threads)
 
 
 def damaged_places(store: ObjectStore, part: Part) -> dict[str, NotFoundError | CorruptionError]:

@@ -6,7 +6,6 @@ Spec: docs/spec/vacuum.md#floor
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from colonnade.manifests.checkpoint.anchor_list import (
@@ -31,6 +30,7 @@ from colonnade.manifests.object_names import HINT, checkpoint_name, epoch_name
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.store.side_by_side import side_by_side
 from colonnade.manifests.vacuum.freeing import free_slots, mark_blocks
 from colonnade.manifests.vacuum.references import StateObjects, name_the_same, read_state_objects
 
@@ -243,7 +243,7 @@ def segments_of(state: Snapshot, loaded: LoadedPages | None = None) -> set[str]:
 
 
 def put_stubs(log: LogReader, head: Snapshot, threads: int) -> None:
-    """Put stubs into the slots of the epochs up to the floor, several at once; free whole blocks.
+    """Put stubs into the slots of the epochs up to the floor, at most `threads` at once.
 
     Whole blocks of slots before the floor get no stubs: they are marked first and freed last. Stubs
     are put from the oldest epoch on, in groups, and the newest of a group last. A crash therefore
@@ -275,15 +275,10 @@ def _put_stubs(log: LogReader, head: Snapshot, slots: range, threads: int) -> No
         store.put(epoch_name(number), encode_model(stub), sync=True)
 
     numbers = range(max(slots.start, first - at_once), slots.stop)
-    if threads == 1:
-        for number in numbers:
-            put(number)
-        return
-    with ThreadPoolExecutor(threads, "colonnade-vacuum") as pool:
-        for start in range(0, len(numbers), at_once):
-            *most, last = numbers[start : start + at_once]
-            list(pool.map(put, most))
-            put(last)
+    for start in range(0, len(numbers), at_once):
+        *most, last = numbers[start : start + at_once]
+        side_by_side([partial(put, number) for number in most], threads)
+        put(last)
 
 
 def _first_epoch(store: ObjectStore, slots: range) -> int:

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import secrets
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from colonnade.manifests.errors import InvalidInputError, StoreError
 from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.store.bucket.failure import Failure
 from colonnade.manifests.store.bucket.requests import BucketRequests
+from colonnade.manifests.store.side_by_side import side_by_side
 
 RACERS = 4
 _NO_SUPPORT = (400, 405, 501)
@@ -46,9 +46,8 @@ def _probe(bucket: BucketRequests, prefix: str, url: str) -> None:
     try:
         if [_put(bucket, keys[0], url) for _ in range(2)] != [True, False]:
             raise _unsafe(bucket, url, "replaces an object although it was told not to")
-        with ThreadPoolExecutor(RACERS) as pool:
-            won = [pool.submit(_put, bucket, keys[1], url) for _ in range(RACERS)]
-        if sum(each.result() for each in won) != 1:
+        race = [partial(_put, bucket, keys[1], url)] * RACERS
+        if sum(side_by_side(race, RACERS)) != 1:
             raise _unsafe(bucket, url, "lets several concurrent writers create one object")
     finally:
         for key in keys:
