@@ -4,7 +4,9 @@
     address.py  path_text.py  option_text.py    where a store is, as text and as a value
     local.py  local_files.py  local_turns.py    files of this machine, and the order of its writers
     memory.py  memory_turns.py               objects in memory, and the order of their writers
+    waking.py                                how a writer wakes writers that wait for its commit
     bucket/  s3/  gcs/  azure/               buckets: what they share, and each kind
+    hdfs/                                    a file system of Hadoop
     readonly.py                              any other URL, through fsspec, to read alone
     cache/                                   a cache on this machine in front of a bucket
     transient.py                             errors that may pass, and tries
