@@ -21,16 +21,19 @@ BENCHMARKS = {
     "compaction_curve": "100,000 appends under maintenance, simulated: bytes and RowSets",
     "concurrency": "a compaction beside a deleted row, in memory",
     "commit_rate": "one process, eight processes and eight threads that append to one table",
+    "commit_rate_s3": "eight processes that append to one table in a bucket, beside bare PUTs",
     "s3_clients": "the client of buckets beside s3fs and obstore, which must be installed",
     "verify": "verifying the checksums of a gigabyte beside cat",
     "task_memory": "peak memory of a writing task, 100 columns, 5 million rows",
     "changes": "DELETE, UPDATE, MERGE and writers at once beside the peers (pyspark 4.1 only)",
     "first_merge": "the first MERGE of a session beside Iceberg's (pyspark 4.1 only)",
     "wide": "200 columns, and ranges of a key, through Spark beside Parquet-zstd",
+    "stores": "Spark in a bucket 20 ms away, beside Delta Lake and Iceberg (pyspark 4.1 only)",
+    "stores_python": "the same bucket without Spark, beside PyIceberg and delta-rs",
     "peers": "Spark with Colonnade, plain Parquet, Delta Lake and Iceberg (pyspark 4.1 only)",
 }
 
-OF_PEERS = ("changes", "first_merge", "peers", "s3_clients")
+OF_PEERS = ("changes", "first_merge", "peers", "s3_clients", "stores", "stores_python")
 
 
 def main() -> None:

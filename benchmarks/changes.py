@@ -179,7 +179,7 @@ class Changes:
         ).collect()
 
     def _table(self, engine: Engine, table: str) -> colonnade.Table:
-        return colonnade.Table.forPath(self.spark, str(engine.place(table)))
+        return colonnade.Table.forPath(self.spark, engine.place(table))
 
     def _compaction_times(self) -> list[float]:
         works = [partial(self._compact, engine, "lineitem") for engine in self.engines]

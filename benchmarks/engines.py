@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from pathlib import Path
 
 import pyspark
@@ -26,8 +27,10 @@ EXTENSIONS = (
 )
 
 
-def session(folder: Path) -> SparkSession:
+def session(folder: Path | str, others: Mapping[str, str] | None = None) -> SparkSession:
     """Start local Spark on two processors with all four formats; `folder` holds Iceberg's tables.
+
+    `folder` may be the URL of a bucket's folder. `others` are further settings.
 
     Raises `RuntimeError` on another version of Spark than the peers are released for.
     """
@@ -51,7 +54,8 @@ def session(folder: Path) -> SparkSession:
         "spark.databricks.delta.snapshotPartitions": "2",
         "spark.sql.catalog.iceberg": "org.apache.iceberg.spark.SparkCatalog",
         "spark.sql.catalog.iceberg.type": "hadoop",
-        "spark.sql.catalog.iceberg.warehouse": str(folder / "iceberg"),
+        "spark.sql.catalog.iceberg.warehouse": f"{folder}/iceberg",
+        **(others or {}),
     }
     builder = SparkSession.builder.master("local[2]").appName("colonnade-benchmarks")
     for name, value in settings.items():
@@ -62,14 +66,18 @@ def session(folder: Path) -> SparkSession:
 
 
 class Engine(ABC):
-    """The tables of one format, by short names. Each `create` makes its table in a new folder."""
+    """The tables of one format, by short names. Each `create` makes its table in a new folder.
+
+    `folder` may be the URL of a new folder of a bucket.
+    """
 
     name: str
 
-    def __init__(self, spark: SparkSession, folder: Path) -> None:
+    def __init__(self, spark: SparkSession, folder: Path | str) -> None:
         self.spark = spark
-        self.folder = folder / type(self).__name__.lower()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder = f"{folder}/{type(self).__name__.lower()}"
+        if isinstance(folder, Path):
+            shutil.rmtree(self.folder, ignore_errors=True)
         self._numbers = itertools.count()
         self._places: dict[str, str] = {}
 
@@ -78,13 +86,20 @@ class Engine(ABC):
         self._places[table] = f"{table}_{next(self._numbers)}"
         self._create(table, frame)
 
-    def place(self, table: str) -> Path:
+    def adopt(self, table: str, place: str) -> None:
+        """Give a short name to a table that is there already, in a folder beside the others."""
+        self._places[table] = place
+
+    def place(self, table: str) -> str:
         """Return the folder of the table's files."""
-        return self.folder / self._places[table]
+        return f"{self.folder}/{self._places[table]}"
 
     def size(self, table: str) -> int:
-        """Return the bytes of the table's files, without Hadoop's local checksum files."""
-        files = (each for each in self.place(table).rglob("*") if each.suffix != ".crc")
+        """Return the bytes of the table's files, without Hadoop's local checksum files.
+
+        Requires a table on local disk.
+        """
+        files = (each for each in Path(self.place(table)).rglob("*") if each.suffix != ".crc")
         return sum(each.stat().st_size for each in files if each.is_file())
 
     def sql_name(self, table: str) -> str:
@@ -109,10 +124,10 @@ class Colonnade(Engine):
     name = "Colonnade"
 
     def read(self, table: str) -> DataFrame:
-        return self.spark.read.format("colonnade").load(str(self.place(table)))
+        return self.spark.read.format("colonnade").load(self.place(table))
 
     def append(self, table: str, frame: DataFrame) -> None:
-        frame.write.format("colonnade").mode("append").save(str(self.place(table)))
+        frame.write.format("colonnade").mode("append").save(self.place(table))
 
     def _create(self, table: str, frame: DataFrame) -> None:
         self.append(table, frame)
@@ -126,15 +141,15 @@ class Parquet(Engine):
 
     name = "Parquet-zstd"
 
-    def __init__(self, spark: SparkSession, folder: Path) -> None:
+    def __init__(self, spark: SparkSession, folder: Path | str) -> None:
         super().__init__(spark, folder)
         self._schemas: dict[str, StructType] = {}
 
     def read(self, table: str) -> DataFrame:
-        return self.spark.read.schema(self._schemas[table]).parquet(str(self.place(table)))
+        return self.spark.read.schema(self._schemas[table]).parquet(self.place(table))
 
     def append(self, table: str, frame: DataFrame) -> None:
-        frame.write.mode("append").parquet(str(self.place(table)))
+        frame.write.mode("append").parquet(self.place(table))
 
     def _create(self, table: str, frame: DataFrame) -> None:
         self._schemas[table] = frame.schema
@@ -147,10 +162,10 @@ class Delta(Engine):
     name = f"Delta {DELTA}"
 
     def read(self, table: str) -> DataFrame:
-        return self.spark.read.format("delta").load(str(self.place(table)))
+        return self.spark.read.format("delta").load(self.place(table))
 
     def append(self, table: str, frame: DataFrame) -> None:
-        frame.write.format("delta").mode("append").save(str(self.place(table)))
+        frame.write.format("delta").mode("append").save(self.place(table))
 
     def _create(self, table: str, frame: DataFrame) -> None:
         self.append(table, frame)
@@ -170,8 +185,8 @@ class Iceberg(Engine):
     def append(self, table: str, frame: DataFrame) -> None:
         frame.writeTo(self._identifier(table)).append()
 
-    def place(self, table: str) -> Path:
-        return self.folder / "db" / self._places[table]
+    def place(self, table: str) -> str:
+        return f"{self.folder}/db/{self._places[table]}"
 
     def _create(self, table: str, frame: DataFrame) -> None:
         writer = frame.writeTo(self._identifier(table)).using("iceberg")

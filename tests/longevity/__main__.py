@@ -1,8 +1,8 @@
-"""`python -m tests.longevity [--minutes M] [--seed S]`: a database under everything at once.
+"""`python -m tests.longevity [--minutes M] [--seed S] [--s3]`: a database under everything at once.
 
 Two writers, a deleter, a scheduler and two readers, each a process that is killed now and then at
 any instruction, and begun again. Ends with status 1, and leaves the database, where anything went
-wrong; see `referee.py` for what that is.
+wrong; see `referee.py` for what that is. With `--s3` the database is in a bucket of a MinIO server.
 """
 
 from __future__ import annotations
@@ -15,17 +15,26 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import colonnade
+from colonnade.manifests.store import StoreAddress
 from tests.longevity.record import read_lines, read_steps
 from tests.longevity.referee import judge
 from tests.longevity.roles import SCHEMA, SEATS, TABLE, work
+from tests.setup.minio import Minio
 
 RETENTION_S = 4.0
-"""Longer than most writes take here, and short, so that vacuum has work."""
+"""Longer than most writes take on a disk, and short, so that vacuum has work."""
+
+FAR_RETENTION_S = 15.0
+"""The same for a bucket, where a write takes longer. Its log is trusted for ten seconds."""
+
+KILLS_S, FAR_KILLS_S = (0.3, 3.0), (1.0, 8.0)
+"""The shortest and the longest time between two kills, on a disk and on a server."""
 
 
 @dataclass(frozen=True)
@@ -36,32 +45,38 @@ class Told:
     problems: list[str]
 
 
-def begin(folder: Path, partition_by: Sequence[str] = ()) -> tuple[Path, Path]:
-    """A new database in a folder, and a place for what becomes of it."""
-    path, records = folder / "db", folder / "records"
+def begin(
+    folder: Path, partition_by: Sequence[str] = (), server: Minio | None = None
+) -> tuple[StoreAddress, Path]:
+    """A new database in a folder or on a server, and a place for what becomes of it."""
+    records, retention_s = folder / "records", RETENTION_S
+    place = StoreAddress.of(folder / "db")
+    if server is not None:
+        place = StoreAddress.of(f"s3://{server.new_bucket()}/db", server.options())
+        retention_s = FAR_RETENTION_S
     records.mkdir()
-    properties = {"retention.hours": str(RETENTION_S / 3600), "compaction.min-rowsets": "4"}
-    database = colonnade.create_database(path)
+    properties = {"retention.hours": str(retention_s / 3600), "compaction.min-rowsets": "4"}
+    database = colonnade.create_database(place)
     database.create_table(TABLE, SCHEMA, properties=properties, partition_by=partition_by)
-    return path, records
+    return place, records
 
 
-def run(folder: Path, seconds: float, seed: int) -> Told:
-    """Work on a new database in a folder for some time; with an odd seed on partitions."""
-    path, records = begin(folder, ("bucket(3, batch)",) if seed % 2 else ())
+def run(folder: Path, seconds: float, seed: int, server: Minio | None = None) -> Told:
+    """Work on a new database for some time; with an odd seed on partitions."""
+    place, records = begin(folder, ("bucket(3, batch)",) if seed % 2 else (), server)
     order = random.Random(seed)
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["tests.longevity.roles"])
 
     def seated(seat: str) -> BaseProcess:
-        process = context.Process(target=work, args=(path, records, seat, order.randrange(2**32)))
+        process = context.Process(target=work, args=(place, records, seat, order.randrange(2**32)))
         process.start()
         return process
 
     running = {seat: seated(seat) for seat in SEATS}
     end, kills = time.monotonic() + seconds, 0
     while time.monotonic() < end:
-        time.sleep(order.uniform(0.3, 3))
+        time.sleep(order.uniform(*(KILLS_S if server is None else FAR_KILLS_S)))
         seat = order.choice(sorted(running))
         kills += running[seat].is_alive()
         running[seat].kill()
@@ -70,7 +85,7 @@ def run(folder: Path, seconds: float, seed: int) -> Told:
     for process in running.values():
         process.kill()
         process.join()
-    problems = list(judge(path, records))
+    problems = list(judge(place, records))
     return Told(f"{kills} kills, {_counts(records)}", problems)
 
 
@@ -95,9 +110,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.longevity", description=__doc__)
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--seed", type=int, default=time.time_ns() % 2**32)
+    parser.add_argument("--s3", action="store_true", help="in a bucket of a MinIO server")
     chosen = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="colonnade-longevity-"))
-    told = run(folder, 60 * chosen.minutes, chosen.seed)
+    with ExitStack() as stack:
+        server = None
+        if chosen.s3:
+            server = Minio(folder)
+            stack.callback(server.stop)
+        told = run(folder, 60 * chosen.minutes, chosen.seed, server)
     print(f"seed {chosen.seed}: {told.text}; {len(told.problems)} problems")
     for problem in told.problems:
         print(f"  {problem}")

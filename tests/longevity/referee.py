@@ -4,32 +4,34 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 import colonnade
+from colonnade.manifests.store import StoreAddress
 from colonnade.manifests.store.local_turns import _NOTES, _STATEMENTS
 from tests.longevity.record import Step, read_lines, read_steps
 from tests.longevity.roles import PLAIN, TABLE, rows_of
+from tests.setup.minio import plain_client
 from tests.strategies import identical
 
 Row = tuple[int, int, str]
 """Pair, value and text of a row."""
 
 
-def judge(path: Path, records: Path) -> Iterator[str]:
+def judge(place: StoreAddress, records: Path) -> Iterator[str]:
     """Whatever is wrong, in words. Ends with a vacuum that keeps nothing but the newest epoch."""
     for line in read_lines(records, "fault"):
         yield f"{line['seat']} met {line['error']}"
     for line in read_lines(records, "scheduler"):
         yield from line["faults"]
     yield from _judge_reads(records)
-    rows = colonnade.open(path / TABLE).scan().to_arrow()
+    rows = colonnade.open(place / TABLE).scan().to_arrow()
     yield from _judge_rows(rows, records)
-    database = colonnade.open_database(path)
+    database = colonnade.open_database(place)
     for name in database.pins():
         database.unpin(name)
     for _ in range(2):  # the lists of the floor before may be in use, and go one run later
@@ -37,8 +39,8 @@ def judge(path: Path, records: Path) -> Iterator[str]:
     left = database.vacuum(0, retain_epochs=1, dry_run=True).files
     yield from (f"{file.name} is left over" for file in left)
     yield from (str(finding) for finding in database.verify(4).findings)
-    yield from _judge_files(path, database)
-    if colonnade.open(path / TABLE).scan().to_arrow().num_rows != len(rows):
+    yield from _judge_files(place, database)
+    if colonnade.open(place / TABLE).scan().to_arrow().num_rows != len(rows):
         yield "the last vacuum changed what is read"
 
 
@@ -109,17 +111,34 @@ def _hits(delete: Step, pair: int) -> bool:
     return delete.first <= pair < delete.end
 
 
-def _judge_files(path: Path, database: colonnade.ArrowDatabase) -> Iterator[str]:
-    """Whether a file is there that no RowSet of the newest epoch names, as the disk shows it."""
+def _judge_files(place: StoreAddress, database: colonnade.ArrowDatabase) -> Iterator[str]:
+    """Whether a file is there that no RowSet of the newest epoch names."""
     table = database.snapshot.table(TABLE)
     live = database._log.read_rowsets(table)
     named = {name for each in live for name in each.objects()}
-    for file in path.rglob("*"):
-        if file.is_dir():
-            continue
+    for name in _files_in_bucket(place) if "://" in place.url else _files_on_disk(place):
+        file = PurePosixPath(name)
         if file.name in (_NOTES, _STATEMENTS):
             continue  # The writers of one machine share them, as long as any of them waits.
         if file.name.startswith(".tmp-"):
             yield f"{file} is a file that nobody finished"
         elif "_manifest" not in file.parts and not named & {file.stem, file.parent.name}:
             yield f"{file} belongs to no RowSet"
+
+
+def _files_on_disk(place: StoreAddress) -> Iterator[str]:
+    """Yield the names of all files, as the disk shows them."""
+    for file in Path(place.url).rglob("*"):
+        if not file.is_dir():
+            yield str(file)
+
+
+def _files_in_bucket(place: StoreAddress) -> Iterator[str]:
+    """Yield the keys of all objects and unfinished uploads, as the server shows them."""
+    bucket, _, prefix = place.url.removeprefix("s3://").partition("/")
+    client = plain_client(place.connection_options["endpoint_url"])
+    pages = client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)
+    for page in pages:
+        yield from (each["Key"] for each in page.get("Contents", ()))
+    for each in client.list_multipart_uploads(Bucket=bucket).get("Uploads", ()):
+        yield f"{each['Key']}/.tmp-{each['UploadId']}"

@@ -27,6 +27,7 @@ from colonnade.manifests.errors import (
     CorruptionError,
     NotFoundError,
 )
+from colonnade.manifests.store import StoreAddress
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from tests.large_tables import NESTED, TableMaker, feed
 from tests.longevity.record import Record, Step, read_steps
@@ -65,10 +66,10 @@ def rows_of(batch: int, pairs: int) -> pa.Table:
     return pa.Table.from_arrays(columns, schema=SCHEMA)
 
 
-def write(path: Path, records: Path, seat: str, order: random.Random) -> None:
+def write(place: StoreAddress, records: Path, seat: str, order: random.Random) -> None:
     """Append batches, most of them small, and first of all one that has several cuts."""
     record = Record(records, seat)
-    table = colonnade.open(path / TABLE)
+    table = colonnade.open(place / TABLE)
     pairs = order.randrange(15_000, 40_000) if not any(read_steps(records, seat)) else 1
     while True:
         batch = order.randrange(2**62)
@@ -78,10 +79,10 @@ def write(path: Path, records: Path, seat: str, order: random.Random) -> None:
         pairs = int(order.lognormvariate(3, 2)) % 20_000 + 1
 
 
-def delete(path: Path, records: Path, seat: str, order: random.Random) -> None:
+def delete(place: StoreAddress, records: Path, seat: str, order: random.Random) -> None:
     """Delete some pairs of batches that landed, or all of them."""
     record = Record(records, seat)
-    table = colonnade.open(path / TABLE)
+    table = colonnade.open(place / TABLE)
     while True:
         landed = [step for step in read_steps(records, "writer") if step.outcome == "landed"]
         if landed:
@@ -100,11 +101,11 @@ def delete(path: Path, records: Path, seat: str, order: random.Random) -> None:
         time.sleep(order.random() / 5)
 
 
-def maintain(path: Path, records: Path, seat: str, order: random.Random) -> None:
+def maintain(place: StoreAddress, records: Path, seat: str, order: random.Random) -> None:
     """Rounds of maintenance, as `colonnade maintain --every` does them."""
     record = Record(records, seat)
     while True:
-        database = colonnade.open_database(path)
+        database = colonnade.open_database(place)
         done = run_round(
             database,
             database._log,
@@ -120,11 +121,11 @@ def maintain(path: Path, records: Path, seat: str, order: random.Random) -> None
         time.sleep(order.random())
 
 
-def read(path: Path, records: Path, seat: str, order: random.Random) -> None:
+def read(place: StoreAddress, records: Path, seat: str, order: random.Random) -> None:
     """Pin an epoch and read it again and again; what was read is the same each time."""
     record = Record(records, seat)
     name = f"{seat}-{os.getpid()}"
-    database = colonnade.open_database(path)
+    database = colonnade.open_database(place)
     while True:
         renewed = -PIN_SECONDS
         try:
@@ -133,7 +134,7 @@ def read(path: Path, records: Path, seat: str, order: random.Random) -> None:
                 asked = time.monotonic()
                 database.pin(name, PIN_SECONDS, epoch)
                 renewed = asked
-                rows = colonnade.open(path / TABLE).scan(epoch=epoch).to_arrow()
+                rows = colonnade.open(place / TABLE).scan(epoch=epoch).to_arrow()
                 record.note(epoch=epoch, rows=len(rows), **_seen(rows))
                 time.sleep(order.random() / 2)
             database.unpin(name)
@@ -159,7 +160,7 @@ def _seen(rows: pa.Table) -> Mapping[str, object]:
     return {"digest": digest.hexdigest(), "broken_pairs": broken.as_py() or 0}
 
 
-Role = Callable[[Path, Path, str, random.Random], None]
+Role = Callable[[StoreAddress, Path, str, random.Random], None]
 
 SEATS: Mapping[str, Role] = {
     "writer-1": write,
@@ -172,10 +173,10 @@ SEATS: Mapping[str, Role] = {
 """Who works at the same time."""
 
 
-def work(path: Path, records: Path, seat: str, seed: int) -> None:
+def work(place: StoreAddress, records: Path, seat: str, seed: int) -> None:
     """Sit down and work. An error that ought not to be is noted, for the referee to find."""
     try:
-        SEATS[seat](path, records, seat, random.Random(seed))
+        SEATS[seat](place, records, seat, random.Random(seed))
     except Exception as error:
         Record(records, "fault").note(seat=seat, error=f"{type(error).__name__}: {error}")
         raise

@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 import colonnade
+from colonnade.manifests.store import open_store
 from tests.longevity.__main__ import begin, run
 from tests.longevity.record import Record, Step, read_lines, read_steps
-from tests.longevity.referee import judge
+from tests.longevity.referee import _judge_files, judge
 from tests.longevity.roles import rows_of
+from tests.setup.minio import Minio
 
 
 def test_nothing_is_lost_or_left_while_processes_are_killed(tmp_path: Path) -> None:
@@ -21,6 +23,28 @@ def test_nothing_is_lost_or_left_while_processes_are_killed(tmp_path: Path) -> N
     records = tmp_path / "records"
     assert {step.outcome for step in read_steps(records, "writer")} >= {"landed"}
     assert list(read_lines(records, "reader")), told.text
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1200)
+def test_nothing_is_lost_or_left_in_a_bucket_while_processes_are_killed(
+    tmp_path: Path, minio: Minio
+) -> None:
+    told = run(tmp_path, seconds=120, seed=7, server=minio)
+    assert told.problems == [], told.text
+    assert list(read_lines(tmp_path / "records", "reader")), told.text
+
+
+def test_the_referee_finds_what_is_left_in_a_bucket(tmp_path: Path, minio: Minio) -> None:
+    place, records = begin(tmp_path, server=minio)
+    assert list(judge(place, records)) == []
+    store = open_store(place)
+    store.create(f"{'a' * 16}/{'b' * 32}.rowset", sync=True).write(b"x" * (6 << 20))
+    store.put("somebody.rowset", b"x", sync=True)
+    problems = sorted(_judge_files(place, colonnade.open_database(place)))
+    assert len(problems) == 2
+    assert "that nobody finished" in problems[0]
+    assert "somebody.rowset belongs to no RowSet" in problems[1]
 
 
 def lose_a_row(table: colonnade.ArrowTable, path: Path, record: Record) -> None:
@@ -62,12 +86,12 @@ def read_in_two_ways(table: colonnade.ArrowTable, path: Path, record: Record) ->
 def test_the_referee_finds(
     harm: Callable[[colonnade.ArrowTable, Path, Record], None], found: str, tmp_path: Path
 ) -> None:
-    path, records = begin(tmp_path)
-    table = colonnade.open(path / "pairs")
+    place, records = begin(tmp_path)
+    table = colonnade.open(place / "pairs")
     writer, deleter = Record(records, "writer-1"), Record(records, "deleter")
     for batch in (1, 2):
         writer.take(Step("append", batch, 0, 3), partial(table.append, rows_of(batch, 3)))
     deleter.take(Step("delete", 2, 0, 3), lambda: table.delete("batch = 2"))
-    harm(table, path, Record(records, "reader-1"))
-    [problem] = judge(path, records)
+    harm(table, tmp_path / "db", Record(records, "reader-1"))
+    [problem] = judge(place, records)
     assert found in problem

@@ -14,6 +14,8 @@ from typing import Any
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[2]))
 
+from botocore.session import Session
+
 from tests.setup.server import Server, free_port, go_program
 
 VERSION = "v0.0.0-20260212201848-7aac2a2c5b7c"
@@ -53,6 +55,12 @@ class Minio(Server):
         name = f"bucket-{os.getpid()}-{self._buckets}"
         (self.folder / "data" / name).mkdir()
         return name
+
+
+def plain_client(url: str) -> Any:
+    """Return a client of botocore for a server, which shows what is there without Colonnade."""
+    keys = {"aws_access_key_id": KEY, "aws_secret_access_key": SECRET}
+    return Session().create_client("s3", "us-east-1", endpoint_url=url, **keys)
 
 
 if __name__ == "__main__":
