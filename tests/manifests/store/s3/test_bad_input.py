@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import datetime
 import secrets
 from collections.abc import Callable, Iterator
 from typing import Any
+from unittest.mock import patch
 
 import pyarrow as pa
 import pytest
 
 import colonnade
-from colonnade.manifests.errors import StoreError
+from colonnade.manifests.errors import NotFoundError, StoreError
 from colonnade.manifests.store import PutOutcome
 from colonnade.manifests.store.s3 import S3Store
 from colonnade.manifests.store.s3.upload import PART
@@ -18,6 +20,7 @@ from tests.setup.http_proxy import Proxy, Seen, status_before
 from tests.setup.minio import Minio
 
 pytestmark = pytest.mark.timeout(900)  # the first test may build the server
+LONG = pytest.mark.long
 SLOT = "_manifest/00000000000000000000.json"
 SCHEMA = pa.schema({"id": pa.int64()})
 DENIED = status_before(403, "AccessDenied")
@@ -173,3 +176,46 @@ def test_a_bucket_that_keeps_old_versions_works_as_any_other(
     table.overwrite(rows(3))
     table.vacuum(0, force=True)
     assert ids_of(colonnade.open(f"{url}/table", storage_options=options)) == [3]
+
+
+@pytest.mark.parametrize("hours", [-1, 1])
+def test_a_clock_that_is_an_hour_wrong_is_named_and_nothing_is_written(
+    store: S3Store, hours: int
+) -> None:
+    store.put("t/a", b"x", sync=True)
+    now = datetime.datetime.now(datetime.timezone.utc).replace(tzinfo=None)
+    wrong = now + datetime.timedelta(hours=hours)
+    uses: tuple[Callable[[], object], ...] = (
+        lambda: store.get("t/a"),
+        lambda: store.put("t/b", b"x", sync=True),
+        lambda: store.put_if_absent(SLOT, b"x"),
+        lambda: _stream(store, 10),
+    )
+    with patch("botocore.auth.get_current_datetime", lambda: wrong):
+        for use in uses:
+            with pytest.raises(StoreError, match="the clock of this machine is wrong") as refused:
+                use()
+            assert not refused.value.retryable
+    assert [info.name for info in store.list("")] == ["t/a"]
+
+
+ODD = ("a b", "100%", "a%20b", "a+b", "ü/日本語 \U0001f40d", "it's&=;@,!", "a/", "x.y/..z")
+
+
+@pytest.mark.parametrize(
+    "path", ["a b%20+100%/ü日\U0001f40d/'&=;@,!/..z/", *(pytest.param(p, marks=LONG) for p in ODD)]
+)
+def test_a_key_of_any_letters_is_one_place_for_all_operations(minio: Minio, path: str) -> None:
+    url, options = f"s3://{minio.new_bucket()}/{path}", minio.options()
+    table = colonnade.create(url, SCHEMA, storage_options=options)
+    for part in (range(50_000), range(50_000, 100_000)):
+        table.append(rows(*part))
+    table.delete("id >= 10 AND id < 99990")
+    table.optimize().option("min-rowsets", 2).executeCompaction()
+    table.vacuum(0, retain_epochs=1, force=True)
+    plain = url.rstrip("/")
+    for each in (plain, f"{plain}/", plain.replace("s3:", "s3a:")):
+        assert ids_of(colonnade.open(each, options)) == [*range(10), *range(99_990, 100_000)]
+    assert table.verify(depth=3).is_sound
+    with pytest.raises(NotFoundError):
+        colonnade.open(f"{plain}x", options)
