@@ -6,12 +6,13 @@ statistics are most of a record and most of the time to decode it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import orjson
 
-from colonnade.manifests.checkpoint.paged_map import Page, PagePlace, decode_page
+from colonnade.manifests.checkpoint.page_summary import PageSummary, summarize
+from colonnade.manifests.checkpoint.paged_map import Page, PagePlace, decode_page, page_of
 from colonnade.manifests.checkpoint.reader import UNUSABLE, state_of
 from colonnade.manifests.checkpoint.root import Root, decode_root, decode_root_value
 from colonnade.manifests.checkpoint.stored_object import read_checkpoint_object
@@ -25,51 +26,122 @@ from colonnade.manifests.store.base import ObjectStore
 _FIELD_KEYS = frozenset(SchemaField.model_fields)
 
 
+class TableRetention(NamedTuple):
+    """A table and its properties about retention, perhaps with other properties.
+
+    Without a `table`, the entry is about all tables without such properties.
+    """
+
+    table: str | None
+    properties: Mapping[str, str]
+
+
 class LoadedPages:
     """The pages of tables that were read so far, in memory: about 2 KB for each table.
 
-    Only pages of checkpoints are shared. The tables of a state without such pages have all columns,
-    and so have tables that changed since a checkpoint.
+    `known` has summaries of pages, which are not read unless a table in them has changed. Only
+    pages of checkpoints are shared. The tables of a state without such pages have all columns, and
+    so have tables that changed since a checkpoint.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, known: Mapping[PagePlace, PageSummary] | None = None) -> None:
+        self._known = dict(known or {})
         self._pages: dict[PagePlace, tuple[TableState, ...]] = {}
+        self._used = set[PagePlace]()
 
-    def tables(self, state: Snapshot, seen: set[PagePlace] | None = None) -> Iterable[TableState]:
-        """Return all tables of a state, perhaps without columns, statistics and sort key.
+    def read(
+        self,
+        state: Snapshot,
+        seen: set[PagePlace] | None = None,
+        *,
+        objects: bool = False,
+        apart: Collection[str] = (),
+    ) -> tuple[list[PageSummary], Iterable[TableState]]:
+        """Return the summaries of known pages of a state, and the tables that are not in them.
 
-        Leaves out the tables in pages that are in `seen`, and adds the places of all pages to it.
+        The tables perhaps lack columns, statistics and sort key. The tables with ids in `apart` are
+        among them. With `objects`, a page is known only if the summary has the objects of its
+        RowSets. Leaves out pages that are in `seen`, and adds the places of all pages to it.
+
         Costs a GET for each object with pages that were not read before. If a page of a checkpoint
         above the floor cannot be read, the log gives the same tables. Raises CorruptionError,
         StoreError.
         """
         tables = state.tables
         if not isinstance(tables, StoredTables):
-            return tables.values()
-        try:
-            self._load(tables.stored)
-        except UNUSABLE:
-            return tables.values()
-        changed = tables.held()
-        if changed:
-            # A state with changes hides tables of its pages, which other states may still contain.
-            stored = self._of(tables.stored.records.table.places())
-            held = [table for table in changed.values() if table is not None]
-            return [*(table for table in stored if table.id not in changed), *held]
+            return [], tables.values()
+        records, changed = tables.stored.records.table, tables.held()
         places = tables.stored.places()
-        fresh = places if seen is None else places - seen
-        if seen is not None:
+        # A summary of a page says nothing about the newer state of a table in it.
+        touched = {
+            records.place(page_of(table, records.page_count)) for table in (*changed, *apart)
+        }
+        known = {place for place in places if self.knows(place, objects=objects)} - touched
+        try:
+            self._load(tables.stored, known)
+        except UNUSABLE:
+            return [], tables.values()
+        self._used |= places
+        fresh = places
+        if not changed and seen is not None:
+            fresh = places - seen
             seen |= places
-        return self._of(fresh)
+        # A state with changes hides tables of its pages, which other states may still contain.
+        stored = [
+            table
+            for place in fresh - known
+            for table in self._pages.get(place, ())
+            if table.id not in changed
+        ]
+        held = [table for table in changed.values() if table is not None]
+        return [self._known[place] for place in fresh & known], [*stored, *held]
 
-    def _of(self, places: Iterable[PagePlace]) -> list[TableState]:
-        return [table for place in places for table in self._pages.get(place, ())]
+    def knows(self, place: PagePlace, *, objects: bool) -> bool:
+        """Return whether a page need not be read, perhaps not even for its RowSets' objects."""
+        known = self._known.get(place)
+        return known is not None and not (objects and known.objects is None)
 
-    def _load(self, stored: CheckpointTables) -> None:
+    def page(self, place: PagePlace) -> tuple[TableState, ...] | None:
+        """Return the tables in a page that was read, or None."""
+        return self._pages.get(place)
+
+    def retentions(self, state: Snapshot, only: str | None = None) -> list[TableRetention]:
+        """Return the properties about retention of all tables, that of `only` by its id.
+
+        Costs as `read`.
+        """
+        summaries, tables = self.read(state, apart=() if only is None else (only,))
+        found = [TableRetention(table.id, table.properties) for table in tables]
+        for summary in summaries:
+            found += map(TableRetention, summary.retention, summary.retention.values())
+        if any(summary.tables > len(summary.retention) for summary in summaries):
+            found.append(TableRetention(None, {}))
+        return found
+
+    def summaries(
+        self, objects: Mapping[PagePlace, frozenset[str]]
+    ) -> dict[PagePlace, PageSummary]:
+        """Return summaries of all pages of the states that were read.
+
+        `objects` are those of the RowSets in pages that were read for them.
+        """
+        found: dict[PagePlace, PageSummary] = {}
+        for place in self._used:
+            known, page = self._known.get(place), self._pages.get(place)
+            if page is not None and (known is None or place in objects):
+                found[place] = summarize(page, objects.get(place))
+            elif known is not None:
+                found[place] = known
+        return found
+
+    def _load(self, stored: CheckpointTables, left_out: Collection[PagePlace]) -> None:
         for page_map in (stored.records, stored.names):
-            table = page_map.table
-            places = {page: table.place(page) for page in range(table.page_count)}
-            missing = [page for page, place in places.items() if place not in self._pages]
+            places = page_map.table.by_page
+            missing = [
+                page
+                for page, place in enumerate(places)
+                if place is not None and place not in self._pages and place not in left_out
+            ]
             for page, data in page_map.read_pages(missing):
                 place = places[page]
                 assert place is not None

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from functools import cached_property
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from pydantic import Field
@@ -59,8 +60,7 @@ class Page(Model):
     entries: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class PagePlace:
+class PagePlace(NamedTuple):
     """The place of one page: `length` bytes at `offset` of the object."""
 
     object: str
@@ -93,12 +93,21 @@ class PageTable:
         """The objects that hold pages."""
         return frozenset(bundle.object for bundle in self.bundles)
 
+    @cached_property
+    def by_page(self) -> tuple[PagePlace | None, ...]:
+        """The place of each page, or None for an empty page."""
+        columns = (self.bundle_indexes, self.offsets, self.lengths)
+        return tuple(
+            PagePlace(self.bundles[bundle].object, offset, length) if length else None
+            for bundle, offset, length in zip(*(each.tolist() for each in columns), strict=True)
+        )
+
     def places(self) -> set[PagePlace]:
         """Return the places of all pages that are not empty."""
-        return {place for page in range(self.page_count) if (place := self.place(page))}
+        return {place for place in self.by_page if place}
 
     def place(self, page: int) -> PagePlace | None:
-        """Return the place of a page, or None for an empty page."""
+        """Return the place of a page, or None for an empty page. Cheaper than `by_page`."""
         length = int(self.lengths[page])
         if not length:
             return None

@@ -54,12 +54,12 @@ class StoredMap:
 
         Leaves out the pages whose places are in `seen`, and adds the places of all pages to it.
         """
-        places = {page: self.table.place(page) for page in range(self.table.page_count)}
-        pages = [page for page, place in places.items() if place and place not in (seen or ())]
+        places, left_out = self.table.by_page, seen or ()
+        pages = [page for page, place in enumerate(places) if place and place not in left_out]
         for page, data in self.read_pages(pages):
             yield from decode_page(data, self._name(page)).items()
         if seen is not None:
-            seen.update(place for place in places.values() if place)
+            seen.update(self.table.places())
 
     def read_pages(self, pages: list[int]) -> Iterator[tuple[int, bytes]]:
         """Yield the sealed bytes of pages that are not empty. Costs a GET for each bundle."""

@@ -163,7 +163,7 @@ class _Parts:
         self, before: StoredTables | None, changed: Mapping[TableId, TableState | None]
     ) -> CheckpointTables:
         """Store tables outside the root: those that changed since the last checkpoint, or all."""
-        old = before.stored if before else None
+        old = None if before is None else before.stored
         try:
             records, names = self._maps(old, changed)
         except UNUSABLE as error:

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
-from colonnade.manifests.checkpoint.paged_map import PageTable
+from colonnade.manifests.checkpoint.page_summary import PageSummary
+from colonnade.manifests.checkpoint.paged_map import PagePlace, PageTable
 from colonnade.manifests.errors import CorruptionError, NotFoundError
 from colonnade.manifests.model.codec import unseal, verify
 from colonnade.manifests.model.entries import ByteCheck, EntrySegment
@@ -78,10 +79,8 @@ class Parts:
         """Add the bundles of a map, and the pages of them that it uses."""
         for bundle in table.bundles:
             self._add(Part(bundle.object, bundle.length))
-        for page in range(table.page_count):
-            place = table.place(page)
-            if place is not None:
-                self._parts[place.object].pages.add((place.offset, place.length))
+        for place in table.places():
+            self._parts[place.object].pages.add((place.offset, place.length))
 
     def _add(self, part: Part) -> None:
         self._parts.setdefault(part.object, part)
@@ -110,6 +109,25 @@ def copy_what_is_lost(
             store.put(second, data, sync=True)
 
     side_by_side([partial(mend, part) for part in lost], threads)
+
+
+def whole_pages(
+    known: Mapping[PagePlace, PageSummary], sizes: Mapping[str, int]
+) -> dict[PagePlace, PageSummary]:
+    """Return the summaries of pages whose parts need no copy. `sizes` is a listing by name.
+
+    Pages that only caches have need none.
+    """
+    return {
+        place: summary
+        for place, summary in known.items()
+        if summary.objects is None
+        or all(
+            sizes.get(name) == length
+            for part, length in summary.parts.items()
+            for name in (checkpoint_name(part), copy_name(part))
+        )
+    }
 
 
 def damaged_places(store: ObjectStore, part: Part) -> dict[str, NotFoundError | CorruptionError]:

@@ -227,18 +227,23 @@ def cached_objects(store: ObjectStore, floor: int, loaded: LoadedPages | None = 
         if ref.epoch > floor:
             try:
                 state = read_state(store, ref)
-                for table in loaded.tables(state, seen):
-                    found |= table.listing_objects()
-                found |= {ref.root} | state.stored_objects()
+                found |= segments_of(state, loaded, seen) | {ref.root}
             except (NotFoundError, CorruptionError):
                 continue
     return found
 
 
-def segments_of(state: Snapshot, loaded: LoadedPages | None = None) -> set[str]:
-    """Return the objects that list tables, RowSets and batches of a state. Reads all tables."""
-    tables = (loaded or LoadedPages()).tables(state)
-    listed = {name for table in tables for name in table.listing_objects()}
+def segments_of(
+    state: Snapshot, loaded: LoadedPages | None = None, seen: set[PagePlace] | None = None
+) -> set[str]:
+    """Return the objects that list tables, RowSets and batches of a state.
+
+    Reads all tables, except in pages that `loaded` knows. Leaves out the tables in pages that are
+    in `seen`, and adds the places of all pages to it.
+    """
+    summaries, tables = (loaded or LoadedPages()).read(state, seen)
+    listed = {name for summary in summaries for name in summary.parts}
+    listed.update(name for table in tables for name in table.listing_objects())
     return listed | state.stored_objects()
 
 

@@ -12,6 +12,7 @@ from typing import Literal
 
 from colonnade.manifests.object_names import (
     HINT,
+    SUMMARIES,
     checkpoint_object,
     data_object,
     epoch_number,
@@ -26,14 +27,15 @@ from colonnade.manifests.store.checks import finished_name
 class Stored:
     """One object in a store, as its name describes it.
 
-    `kind` is an epoch of the log (`epoch`), the `mark` of a freed block, the `hint`, a part of a
-    `checkpoint` or its copy, `data` of a table, the file of notes or statements of waiting writers
-    (`note`), or `other`. `object` is the object's id, if it has one. `target` is the name that an
-    unfinished object would have got, or the name of a finished one.
+    `kind` is an epoch of the log (`epoch`), the `mark` of a freed block, the hint or the summaries
+    of pages (`cache`), a part of a `checkpoint` or its copy, `data` of a table, the file of notes
+    or statements of waiting writers (`note`), or `other`. `object` is the object's id, if it has
+    one. `target` is the name that an unfinished object would have got, or the name of a finished
+    one.
     """
 
     info: ObjectInfo
-    kind: Literal["epoch", "mark", "hint", "checkpoint", "data", "note", "other"]
+    kind: Literal["epoch", "mark", "cache", "checkpoint", "data", "note", "other"]
     target: str
     object: str | None = None
     epoch: int | None = None
@@ -53,8 +55,8 @@ class Stored:
 def describe(info: ObjectInfo, *, lone_table: bool) -> Stored:
     """Describe a stored object, finished or not, in a database of one table or several."""
     name = finished_name(info.name) or info.name
-    if name == HINT:
-        return Stored(info, "hint", name)
+    if name in (HINT, SUMMARIES):
+        return Stored(info, "cache", name)
     if (epoch := epoch_number(name)) is not None:
         return Stored(info, "epoch", name, epoch=epoch)
     if freed_block(name) is not None:

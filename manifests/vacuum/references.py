@@ -41,7 +41,8 @@ class StateObjects:
 
     Kept states share most of the objects that list their RowSets. Each segment and each page of
     tables is read once, however many states share it. Segments are not kept in memory. `loaded` has
-    pages that were read before. `parts` are the objects that list RowSets, tables and batches.
+    pages that were read before, or whose summaries are known. `parts` are the objects that list
+    RowSets, tables and batches, without those that summaries name.
     """
 
     def __init__(self, store: ObjectStore, loaded: LoadedPages | None = None) -> None:
@@ -51,6 +52,7 @@ class StateObjects:
         self._names = set[str]()
         self._pages = set[PagePlace]()
         self._uses: dict[str, dict[_Use, tuple[TableState, EntrySegmentRef]]] = {}
+        self._named: dict[tuple[str, _Use], set[str]] = {}
 
     def add(self, state: Snapshot) -> None:
         """Add the objects of a state. Costs a GET for each object with tables that are new here.
@@ -62,7 +64,11 @@ class StateObjects:
             self.parts.add_pages(state.tables.stored.records.table)
             self.parts.add_pages(state.tables.stored.names.table)
         try:
-            for table in self._tables(state):
+            # Leaves out tables that another state has in the same page.
+            summaries, tables = self._loaded.read(state, self._pages, objects=True)
+            for summary in summaries:
+                self._names.update(summary.parts, summary.objects or ())
+            for table in tables:
                 self._names.update(AddedEntries(table).object_ids())
                 self._names |= table.listing_objects()
                 if isinstance(table.batches, StoredBatches):
@@ -89,32 +95,47 @@ class StateObjects:
 
         Raises CorruptionError if one cannot be read; StoreError.
         """
-        waiting = [list(uses.values()) for uses in self._uses.values()]
+        waiting = [*self._uses.items()]
         for start in range(0, len(waiting), _AT_ONCE):
             part = waiting[start : start + _AT_ONCE]
-            calls = [partial(_names_of, self._store, users) for users in part]
-            self._names.update(*self._store.together(calls))
+            calls = [partial(_names_of, self._store, [*uses.values()]) for _, uses in part]
+            for (segment, uses), found in zip(part, self._store.together(calls), strict=True):
+                for use, names in zip(uses, found, strict=True):
+                    self._named[segment, use] = names
+                    self._names |= names
         self._uses.clear()
         return self._names
 
-    def _tables(self, state: Snapshot) -> Iterable[TableState]:
-        """Return the tables of a state, without those that another state has in the same page."""
-        return self._loaded.tables(state, self._pages)
+    def page_objects(self) -> dict[PagePlace, frozenset[str]]:
+        """Return the objects of the RowSets in each page of tables that was read.
+
+        Requires: `read` was called after the last state was added.
+        """
+        found: dict[PagePlace, frozenset[str]] = {}
+        for place in self._pages:
+            tables = self._loaded.page(place)
+            if tables is not None and not self._loaded.knows(place, objects=True):
+                names = (name for table in tables for name in self._of_table(table))
+                found[place] = frozenset(names)
+        return found
+
+    def _of_table(self, table: TableState) -> Iterator[str]:
+        for ref in table.rowsets.segments:
+            yield from self._named[ref.segment.object, _use(table, ref)]
 
 
-def _names_of(store: ObjectStore, users: Sequence[tuple[TableState, EntrySegmentRef]]) -> set[str]:
-    """Return the objects of the RowSets in one segment that are live in one of the states."""
+def _names_of(
+    store: ObjectStore, users: Sequence[tuple[TableState, EntrySegmentRef]]
+) -> list[set[str]]:
+    """Return the objects of the live RowSets in one segment, for each of the users."""
     # A state with newly replaced columns is folded from epochs, so that its tables have columns.
     whole = next((each for each in users if _has_replaced(each[0].rowsets)), None)
+    states = [user.rowsets for user, _ in users]
     if whole is not None:
         block = read_entry_segment(store, *whole)
-        states = [user.rowsets for user, _ in users]
-        blocks = [block.updated(each.dropped, each.amended) for each in states]
-        return {name for each in blocks for name in each.object_ids()}
+        return [{*block.updated(each.dropped, each.amended).object_ids()} for each in states]
     found = read_segment_objects(store, users[0][1])
-    return {
-        name for user, _ in users for name in found.live(user.rowsets.dropped, user.rowsets.amended)
-    }
+    return [{*found.live(each.dropped, each.amended)} for each in states]
 
 
 def _has_replaced(rowsets: RowSets) -> bool:

@@ -9,8 +9,10 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from colonnade.manifests.checkpoint.loaded_pages import TableRetention
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.state.snapshot import Snapshot, TableState
+from colonnade.manifests.ids import TableId
+from colonnade.manifests.state.snapshot import Snapshot
 
 HOURS = "retention.hours"
 EPOCHS = "retention.epochs"
@@ -70,7 +72,7 @@ def check_numbers(hours: float | None = None, epochs: int | None = None) -> None
 
 
 def effective(
-    tables: Iterable[TableState],
+    tables: Iterable[TableRetention],
     hours: float | None = None,
     epochs: int | None = None,
     only: str | None = None,
@@ -82,19 +84,27 @@ def effective(
     """
     check_numbers(hours, epochs)
     policies = [
-        _asked(_of_properties(table.properties), hours, epochs)
-        if only in (None, table.id)
-        else _of_properties(table.properties)
-        for table in tables
+        _asked(_of_properties(properties), hours, epochs)
+        if only in (None, table)
+        else _of_properties(properties)
+        for table, properties in tables
     ] or [_asked(Retention(), hours, epochs)]
     return Retention(max(p.hours for p in policies), max(p.epochs for p in policies))
 
 
 def others_that_keep_more(
-    tables: Iterable[TableState], alone: Retention, only: str
+    tables: Iterable[TableRetention], names: Mapping[TableId, str], alone: Retention, only: str
 ) -> tuple[str, ...]:
-    """Return the other tables whose retention exceeds `alone`, that of the table `only`."""
-    asked = {table.name: _of_properties(table.properties) for table in tables if table.id != only}
+    """Return the other tables whose retention exceeds `alone`, that of the table `only`.
+
+    `names` has the names of all tables. Tables that are not in `tables` have the default retention.
+    """
+    properties: dict[str | None, Mapping[str, str]] = dict(tables)
+    asked = {
+        name: _of_properties(properties.get(table, {}))
+        for table, name in names.items()
+        if table != only
+    }
     return tuple(
         f"retention of table {name!r} ({each.hours:g} hours, {each.epochs} of the newest epochs)"
         for name, each in sorted(asked.items())

@@ -5,11 +5,17 @@ Spec: docs/spec/vacuum.md#run
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from colonnade.manifests.checkpoint.loaded_pages import LoadedPages
+from colonnade.manifests.checkpoint.loaded_pages import LoadedPages, TableRetention
+from colonnade.manifests.checkpoint.page_summary import (
+    PageSummary,
+    read_summaries,
+    write_summaries,
+)
+from colonnade.manifests.checkpoint.paged_map import PagePlace
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.epochs.freed_slots import freed_slots
 from colonnade.manifests.errors import (
@@ -27,8 +33,8 @@ from colonnade.manifests.model.operations import (
     Unpin,
     Vacuum,
 )
-from colonnade.manifests.state.snapshot import Snapshot, TableState
-from colonnade.manifests.vacuum.copies import copy_what_is_lost
+from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.manifests.vacuum.copies import copy_what_is_lost, whole_pages
 from colonnade.manifests.vacuum.floor import (
     cached_objects,
     keep_states,
@@ -84,7 +90,8 @@ class _Found:
 
     `anchors` and `anchor_list` store the states that outlive their epochs, which are `anchored`.
     `used` are objects that must stay. `freed` are the slots that were freed. `loaded` has the pages
-    of tables that were read.
+    of tables that were read or whose summaries were `known`, and `page_objects` the objects of the
+    RowSets in those that were read.
     """
 
     head: Snapshot
@@ -99,6 +106,8 @@ class _Found:
     used: set[str]
     freed: range
     loaded: LoadedPages
+    known: Mapping[PagePlace, PageSummary]
+    page_objects: Mapping[PagePlace, frozenset[str]]
 
     @cached_property
     def removal(self) -> Removal:
@@ -180,9 +189,13 @@ def _attempt(log: Log, request: VacuumRequest) -> VacuumResult:
     before = log.read_head(ahead=_AHEAD)
     try:
         found = _look(log, request, before)
-        if request.dry_run or (found.is_idle and not found.removal.leftovers):
-            return _result(found, None, found.removal, request.dry_run)
-        return _carry_out(log, found, request)
+        if request.dry_run:
+            return _result(found, None, found.removal, dry_run=True)
+        result = _carry_out(log, found, request)
+        summaries = found.loaded.summaries(found.page_objects)
+        if summaries != found.known:
+            write_summaries(log.store, summaries)
+        return result
     except CorruptionError as error:
         head = log.read_head()
         if not _was_vacuumed(log, before, head):
@@ -225,8 +238,10 @@ def _look(log: Log, request: VacuumRequest, before: Snapshot) -> _Found:
     # This is read after the listing, so that a block freed meanwhile is not taken as a gap.
     freed = freed_slots(log.store, head.blocks)
     check_listing(stored, before.epoch, head.epoch, log.store.url, freed)
-    loaded = LoadedPages()
-    tables = tuple(loaded.tables(head))
+    sizes = {each.info.name: each.info.size for each in stored if not each.unfinished}
+    known = read_summaries(log.store)
+    loaded = LoadedPages(whole_pages(known, sizes))
+    tables = loaded.retentions(head, request.only)
     retention = effective(tables, request.hours, request.epochs, request.only)
     floor = _plan_floor(log, head, retention, now_ms)
     if request.only is not None:
@@ -243,7 +258,6 @@ def _look(log: Log, request: VacuumRequest, before: Snapshot) -> _Found:
         anchors, anchor_list = list_anchors(log, head, anchors, states)
     used = _used(log, head, floor.epoch, states, loaded)
     if store:
-        sizes = {each.info.name: each.info.size for each in stored if not each.unfinished}
         copy_what_is_lost(log.store, states.parts, sizes, request.threads)
     return _Found(
         head,
@@ -258,6 +272,8 @@ def _look(log: Log, request: VacuumRequest, before: Snapshot) -> _Found:
         used,
         freed,
         loaded,
+        known,
+        states.page_objects(),
     )
 
 
@@ -269,16 +285,16 @@ def _plan_floor(log: Log, head: Snapshot, retention: Retention, now_ms: int) -> 
 def _with_others(
     log: Log,
     head: Snapshot,
-    tables: Sequence[TableState],
+    tables: Sequence[TableRetention],
     request: VacuumRequest,
     floor: Floor,
     now_ms: int,
 ) -> Floor:
     """Return the floor, with the other tables whose retention keeps it from rising further."""
     assert request.only is not None
-    own = [table for table in tables if table.id == request.only]
+    own = [each for each in tables if each.table == request.only]
     alone = effective(own, request.hours, request.epochs, request.only)
-    others = others_that_keep_more(tables, alone, request.only)
+    others = others_that_keep_more(tables, head.table_names(), alone, request.only)
     if not others or _plan_floor(log, head, alone, now_ms).epoch <= floor.epoch:
         return floor
     return Floor(floor.epoch, (*floor.held_by, *others))
@@ -311,7 +327,10 @@ def _used(
 
 
 def _carry_out(log: Log, found: _Found, request: VacuumRequest) -> VacuumResult:
-    """Commit one or several epochs that name the victims, and remove them. Raises as `vacuum`."""
+    """Commit the epochs that name the victims, if there is anything to say, and remove them.
+
+    Raises as `vacuum`.
+    """
     removal = found.removal
     head, epoch = found.head, None
     if not found.is_idle:

@@ -41,7 +41,8 @@ def test_vacuum_understands_each_name_that_is_built(lone: bool, number: int, col
         names.origin_name(prefix, made),
     }
     kinds = {
-        names.HINT: "hint",
+        names.HINT: "cache",
+        names.SUMMARIES: "cache",
         names.JOURNAL: "other",
         names.OLDER_JOURNAL: "other",
         names.epoch_name(number): "epoch",
@@ -50,7 +51,7 @@ def test_vacuum_understands_each_name_that_is_built(lone: bool, number: int, col
         names.copy_name(made): "checkpoint",
         **dict.fromkeys(data, "data"),
     }
-    assert (len(data), len(kinds)) == (6, 13), "no two names are equal"
+    assert (len(data), len(kinds)) == (6, 14), "no two names are equal"
     for name, kind in kinds.items():
         check_name(name)
         found = describe(ObjectInfo(name, 1, None), lone_table=lone)

@@ -5,7 +5,7 @@ A simulation that finds none of them in some hundred seeds would not find the ne
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from types import ModuleType
@@ -24,6 +24,9 @@ from colonnade.manifests.arrays.partitions import PartitionKey
 from colonnade.manifests.checkpoint import stored_object
 from colonnade.manifests.checkpoint import writer as checkpoint_writer
 from colonnade.manifests.checkpoint.anchor_list import read_live_anchors
+from colonnade.manifests.checkpoint.loaded_pages import LoadedPages
+from colonnade.manifests.checkpoint.page_summary import PageSummary
+from colonnade.manifests.checkpoint.paged_map import PagePlace
 from colonnade.manifests.checkpoint.writer import _rewritten
 from colonnade.manifests.commit import conflicts, recent_epochs
 from colonnade.manifests.commit.change import Change
@@ -386,6 +389,33 @@ def _from_the_upgrade_on(state: Snapshot) -> SlotBlocks | None:
 
 SLEEPY = (Writer(8), Reader(3), Vacuumer(5), Litterer(3))
 
+
+class _ByOffset(dict[PagePlace, PageSummary]):
+    """Summaries that take every page at the same offset of any bundle for the same page."""
+
+    def __init__(self, known: Mapping[PagePlace, PageSummary]) -> None:
+        super().__init__(
+            (place._replace(object="", length=0), each) for place, each in known.items()
+        )
+
+    def get(self, place: PagePlace, *_: object) -> Any:
+        return super().get(place._replace(object="", length=0))
+
+    def __getitem__(self, place: PagePlace) -> PageSummary:
+        return super().__getitem__(place._replace(object="", length=0))
+
+
+def _with_stale_summaries() -> AbstractContextManager[Any]:
+    """A vacuum that trusts the summary of an earlier page."""
+    real = LoadedPages.__init__
+
+    def init(pages: LoadedPages, known: Mapping[PagePlace, PageSummary] | None = None) -> None:
+        real(pages, known)
+        pages._known = _ByOffset(pages._known)
+
+    return patch.object(LoadedPages, "__init__", init)
+
+
 VACUUMED = (Writer(8), Reader(3), Keeper(1), Vacuumer(5))
 
 BUGS: tuple[Bug, ...] = (
@@ -583,6 +613,12 @@ BUGS: tuple[Bug, ...] = (
         "the default mix overlooks what came between the parts of a vacuum",
         lambda: patch.object(Log, "commit_change", _each_part_since_the_one_before),
         seeds=100,
+    ),
+    Bug(
+        "a vacuum trusts the summary of an earlier page of tables",
+        _with_stale_summaries,
+        actors=VACUUMED,
+        seeds=20,
     ),
     Bug(
         "a restore takes batches that it carries along for its own",

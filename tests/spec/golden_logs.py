@@ -33,7 +33,7 @@ from colonnade.manifests.model.schema import (
     StructType,
     TableSchema,
 )
-from colonnade.manifests.object_names import COPIES
+from colonnade.manifests.object_names import COPIES, SUMMARIES
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot
 from colonnade.manifests.store import LocalStore, MemoryStore, ObjectStore
@@ -178,9 +178,15 @@ def contents(store: ObjectStore) -> dict[str, bytes]:
     return {info.name: store.get(info.name) for info in store.list("")}
 
 
+def without_summaries(store: ObjectStore) -> dict[str, bytes]:
+    """The same without summaries of pages, which earlier writers did not make."""
+    return {name: data for name, data in contents(store).items() if name != SUMMARIES}
+
+
 def without_copies(store: ObjectStore) -> dict[str, bytes]:
-    """The same, but for the second copies of anchors, which earlier writers did not make."""
-    return {n: data for n, data in contents(store).items() if not n.startswith(f"{COPIES}/")}
+    """The same also without the second copies of anchors, which still earlier writers lacked."""
+    found = without_summaries(store)
+    return {name: data for name, data in found.items() if not name.startswith(f"{COPIES}/")}
 
 
 def copy(files: Mapping[str, bytes], store: ObjectStore) -> None:

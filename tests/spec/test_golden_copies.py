@@ -12,7 +12,15 @@ from colonnade.manifests.model.operations import CreateTable
 from colonnade.manifests.object_names import CHECKPOINTS, COPIES, HINT
 from colonnade.manifests.store import MemoryStore
 from tests.spec import test_golden_vacuum
-from tests.spec.golden_logs import SCHEMA, TRIPS, GoldenLog, Writer, contents, copy
+from tests.spec.golden_logs import (
+    SCHEMA,
+    TRIPS,
+    GoldenLog,
+    Writer,
+    contents,
+    copy,
+    without_summaries,
+)
 from tests.spec.test_golden_vacuum import states
 
 
@@ -46,7 +54,7 @@ def test_every_object_of_an_anchor_may_be_lost_at_one_of_its_places() -> None:
 
 
 def test_the_log_is_still_written_the_same() -> None:
-    assert contents(LOG.written()) == contents(LOG.store())
+    assert without_summaries(LOG.written()) == contents(LOG.store())
 
 
 if __name__ == "__main__":

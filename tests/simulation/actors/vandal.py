@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from colonnade.manifests.checkpoint.reader import read_state
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.model.operations import AddRowSets
-from colonnade.manifests.object_names import HINT, checkpoint_name
+from colonnade.manifests.object_names import HINT, SUMMARIES, checkpoint_name
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.vacuum.copies import damaged_places
 from colonnade.manifests.vacuum.floor import cached_objects, read_anchor
@@ -30,7 +30,7 @@ class Vandal:
             name = _of_an_anchor(world, order)
             world.damaged.add(name)
         else:
-            name = order.choice([*_cached(world), HINT])
+            name = order.choice([*_cached(world), HINT, SUMMARIES])
         try:
             data = bytearray(disk.get(name))
         except Exception:

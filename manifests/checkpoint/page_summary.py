@@ -1,0 +1,208 @@
+"""What a vacuum must know of a page of tables, so that it need not read the page again.
+
+A page never changes once it is stored, and neither do the segments that its tables name. So a
+summary that was true once stays true. The file with the summaries may be lost, stale or damaged:
+a vacuum then reads the pages.
+Spec: docs/spec/checkpoint.md#page-summaries
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import accumulate, chain, pairwise
+from typing import Literal
+
+import numpy as np
+
+from colonnade.manifests.arrays.entry_block import object_ids
+from colonnade.manifests.arrays.vectors import (
+    IntegerVector,
+    decode_integers,
+    decode_objects,
+    encode_integers,
+    encode_objects,
+)
+from colonnade.manifests.checkpoint.paged_map import PagePlace
+from colonnade.manifests.checkpoint.stored_batches import StoredBatches
+from colonnade.manifests.errors import (
+    CorruptionError,
+    NotFoundError,
+    UnsupportedFormatError,
+)
+from colonnade.manifests.model.codec import decode_model, encode_model
+from colonnade.manifests.model.entries import Count, ObjectIdText, TableIdText
+from colonnade.manifests.model.schema import Model
+from colonnade.manifests.object_names import SUMMARIES
+from colonnade.manifests.state.snapshot import TableState
+from colonnade.manifests.store.base import ObjectStore
+
+SIZE_LIMIT = 2**28
+"""The most bytes of the file. With more pages or objects, a vacuum reads all pages."""
+
+_RETENTION = "retention."
+
+
+@dataclass(frozen=True, slots=True)
+class PageSummary:
+    """What a vacuum must know of the tables in one page. There are `tables` of them.
+
+    `retention` has the properties about retention of the tables that have some, by id. `parts` are
+    the objects that list RowSets and batches, with their length. `objects` are the objects of the
+    RowSets. They are None if the segments were not read, as with pages of caches.
+    """
+
+    tables: int
+    retention: Mapping[str, Mapping[str, str]]
+    parts: Mapping[str, int]
+    objects: frozenset[str] | None = None
+
+
+class _Body(Model):
+    """The file. A page has the next `part_counts[i]` of `parts`, and so many of `objects`.
+
+    An `object_counts` of -1 says that the objects are not known.
+    """
+
+    format_version: Literal[1] = 1
+    pages: Count
+    bundles: tuple[ObjectIdText, ...]
+    bundle_indexes: IntegerVector
+    offsets: IntegerVector
+    lengths: IntegerVector
+    table_counts: IntegerVector
+    part_counts: IntegerVector
+    parts: str
+    part_lengths: IntegerVector
+    object_counts: IntegerVector
+    objects: str
+    retention: dict[Count, dict[TableIdText, dict[str, str]]]
+
+
+def summarize(tables: Collection[TableState], objects: frozenset[str] | None = None) -> PageSummary:
+    """Return the summary of a page with these tables, whose RowSets have these objects.
+
+    Requires: all RowSets are in segments.
+    """
+    retention, parts = dict[str, Mapping[str, str]](), dict[str, int]()
+    for table in tables:
+        found = {k: text for k, text in table.properties.items() if k.startswith(_RETENTION)}
+        if found:
+            retention[table.id] = found
+        parts.update(_parts(table))
+    return PageSummary(len(tables), retention, parts, objects)
+
+
+def _parts(table: TableState) -> Iterator[tuple[str, int]]:
+    for ref in table.rowsets.segments:
+        yield ref.segment.object, ref.segment.check.length
+    if isinstance(table.batches, StoredBatches):
+        for bundle in table.batches.source.ref.bundles:
+            yield bundle.object, bundle.length
+
+
+def encode_summaries(summaries: Mapping[PagePlace, PageSummary]) -> bytes:
+    """Write summaries. The same summaries always give the same bytes."""
+    pages = sorted(summaries, key=lambda place: (place.object, place.offset))
+    bundles = sorted({place.object for place in pages})
+    index = {name: at for at, name in enumerate(bundles)}
+    found = [summaries[place] for place in pages]
+    parts = [part for each in found for part in sorted(each.parts.items())]
+    return encode_model(
+        _Body(
+            pages=len(pages),
+            bundles=tuple(bundles),
+            bundle_indexes=_integers(index[place.object] for place in pages),
+            offsets=_integers(place.offset for place in pages),
+            lengths=_integers(place.length for place in pages),
+            table_counts=_integers(each.tables for each in found),
+            part_counts=_integers(len(each.parts) for each in found),
+            parts=_ids(name for name, _ in parts),
+            part_lengths=_integers(length for _, length in parts),
+            object_counts=_integers(-1 if s.objects is None else len(s.objects) for s in found),
+            objects=_ids(name for each in found for name in sorted(each.objects or ())),
+            retention={
+                at: {key: dict(some) for key, some in sorted(each.retention.items())}
+                for at, each in enumerate(found)
+                if each.retention
+            },
+        )
+    )
+
+
+def decode_summaries(data: bytes, name: str) -> dict[PagePlace, PageSummary]:
+    """Read summaries. Raises CorruptionError; UnsupportedFormatError for another version."""
+    body = decode_model(_Body, data, name)
+
+    def integers(vector: IntegerVector, count: int = body.pages) -> list[int]:
+        return list(map(int, decode_integers(vector, count, name)))
+
+    part_counts, object_counts = integers(body.part_counts), integers(body.object_counts)
+    indexes = integers(body.bundle_indexes)
+    if min((*part_counts, *indexes), default=0) < 0 or min(object_counts, default=0) < -1:
+        raise CorruptionError(f"{name} is malformed: a count is negative.")
+    if max(indexes, default=-1) >= len(body.bundles):
+        raise CorruptionError(f"{name} is malformed: a page is in no bundle.")
+    whole = [max(0, count) for count in object_counts]
+    parts = _names(body.parts, sum(part_counts), name)
+    objects = _names(body.objects, sum(whole), name)
+    lengths = integers(body.part_lengths, len(parts))
+    listed = [*zip(parts, lengths, strict=True)]
+    places = map(
+        PagePlace,
+        [body.bundles[at] for at in indexes],
+        integers(body.offsets),
+        integers(body.lengths),
+    )
+    table_counts = integers(body.table_counts)
+    spans = zip(table_counts, _spans(part_counts), _spans(whole), object_counts, strict=True)
+    return {
+        place: PageSummary(
+            tables,
+            body.retention.get(at, {}),
+            dict(listed[slice(*part)]),
+            None if count < 0 else frozenset(objects[slice(*span)]),
+        )
+        for at, (place, (tables, part, span, count)) in enumerate(zip(places, spans, strict=True))
+    }
+
+
+def read_summaries(store: ObjectStore) -> dict[PagePlace, PageSummary]:
+    """Return the stored summaries, or none if they are missing, damaged or of another version.
+
+    Costs a GET. Raises StoreError.
+    """
+    try:
+        data = store.get(SUMMARIES, limit=SIZE_LIMIT)
+        return decode_summaries(data, store.locate(SUMMARIES))
+    except (NotFoundError, CorruptionError, UnsupportedFormatError):
+        return {}
+
+
+def write_summaries(store: ObjectStore, summaries: Mapping[PagePlace, PageSummary]) -> None:
+    """Replace the stored summaries, unless they would take more than `SIZE_LIMIT`.
+
+    Costs a PUT, or a DELETE without summaries. Raises StoreError; NotFoundError if the log was
+    dropped.
+    """
+    data = encode_summaries(summaries) if summaries else b""
+    if data and len(data) <= SIZE_LIMIT:
+        store.put(SUMMARIES, data, sync=False)
+    else:
+        store.delete(SUMMARIES)
+
+
+def _integers(numbers: Iterable[int]) -> IntegerVector:
+    return encode_integers(np.array([*numbers] or [0], np.int64))
+
+
+def _ids(names: Iterable[str]) -> str:
+    return encode_objects(np.frombuffer(bytes.fromhex("".join(names)), np.uint8))
+
+
+def _names(text: str, count: int, name: str) -> list[str]:
+    return object_ids(decode_objects(text, count, name))
+
+
+def _spans(counts: Collection[int]) -> Iterator[tuple[int, int]]:
+    return pairwise(chain((0,), accumulate(counts)))
