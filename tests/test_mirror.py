@@ -19,10 +19,7 @@ PACKAGES = ("manifests", "tableformat")
 MODULE = re.compile(r"colonnade(\.[a-z_0-9]+)+")
 
 ELSEWHERE = {
-    "manifests/checkpoint/test_stored_tables.py": ("checkpoint.stored_object",),
     "manifests/log/test_budgets.py": ("reading.following",),
-    "manifests/log/test_log.py": ("engine", "limits"),
-    "manifests/log/test_removed_folder.py": ("log.dropping",),
     "manifests/state/test_features.py": ("state.refusal",),
     "manifests/store/hdfs/test_store.py": (
         "store.hdfs.client",
@@ -35,30 +32,21 @@ ELSEWHERE = {
     "spark_ext/test_wheel.py": ("version",),
     "spec/test_partition_vectors.py": ("partition.transforms",),
     "tableformat/compaction/test_run.py": ("compaction.inputs", "compaction.job"),
-    "tableformat/partition/test_compaction.py": ("partition.divide",),
-    "tableformat/partition/test_writer.py": ("rowset.write_options",),
     "tableformat/predicate/test_json_form.py": ("predicate.expressions",),
     "tableformat/predicate/test_sql.py": ("predicate.sql_grammar",),
     "tableformat/repair/test_anchors.py": ("vacuum.copies", "vacuum.later_floor"),
     "tableformat/repair/test_marks.py": ("vacuum.damaged_marks",),
     "tableformat/repair/test_rowsets.py": ("repair.reading",),
-    "tableformat/rowset/test_block.py": (
-        "rowset.encodings.encoded",
-        "rowset.encodings.plain",
-        "rowset.stored_block",
-    ),
+    "tableformat/rowset/test_block.py": ("rowset.encodings.encoded", "rowset.stored_block"),
     "tableformat/rowset/test_bloom_filter.py": ("rowset.filter_pruning", "rowset.sparse_index"),
     "tableformat/rowset/test_rowset.py": ("rowset.column_segments", "rowset.source"),
-    "tableformat/statements/test_keys.py": ("statements.key_guard",),
-    "tableformat/statements/test_statements.py": ("statements.append", "statements.commit"),
+    "tableformat/statements/test_statements.py": ("statements.commit",),
     "tableformat/table/test_bad_input.py": ("types.conversion",),
     "tableformat/table/test_restore.py": ("table.kept_epochs",),
-    "tableformat/table/test_table.py": ("table.design",),
     "tableformat/table/test_transaction.py": ("table.work",),
     "tableformat/test_addresses.py": ("statements.update_job",),
     "tableformat/types/test_conform.py": ("types.arrow_input",),
     "tableformat/verify/test_verify.py": ("verify.job",),
-    "tableformat/write/test_sent_again.py": ("write.settings",),
     "test_errors.py": ("errors",),
 }
 """Modules, below their package, by the test module that covers them."""
