@@ -33,6 +33,11 @@ def check_removed(change: Change, base: Snapshot, theirs: Epoch) -> None:
         )
 
 
+def removes(theirs: Epoch, epoch: int) -> bool:
+    """Return whether a vacuum raises the floor above an epoch."""
+    return any(isinstance(op, Vacuum) and op.floor > epoch for op in theirs.ops)
+
+
 def check_vacuum(
     change: Change, base: Snapshot, theirs: Epoch, listed: Collection[str] = ()
 ) -> None:

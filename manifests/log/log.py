@@ -29,7 +29,7 @@ from colonnade.manifests.commit.sending import Sending, not_sent, outdated_error
 from colonnade.manifests.commit.sharing import share
 from colonnade.manifests.commit.spill import spill
 from colonnade.manifests.commit.turns import pause_s, wait_for_turn
-from colonnade.manifests.commit.vacuum_conflicts import check_removed
+from colonnade.manifests.commit.vacuum_conflicts import check_removed, removes
 from colonnade.manifests.engine import engine_name
 from colonnade.manifests.epochs.dating import Clock
 from colonnade.manifests.epochs.freed_slots import find_freed
@@ -130,7 +130,8 @@ class Log(LogReader):
         followed through them. The change is durable when the call returns. Cost: one PUT, three
         GETs, and one more GET for each epoch since the base. If the log was seen less than the
         store's `trust_s` seconds ago, one GET instead of three. If a checkpoint is due, the
-        checkpoint and three GETs, for which the caller waits only on local disk.
+        checkpoint and three GETs. The caller waits for these on local disk. Behind a network it
+        waits only if commits have not yet continued from the checkpoint before (`LateCheckpoint`).
 
         Raises ConflictError; AlreadyExistsError for the name of a new table; InvalidInputError for
         an invalid change; NotFoundError if the database was dropped or replaced;
@@ -303,8 +304,9 @@ class Log(LogReader):
     def removals_are_conflicts(self, change: Change, base: Snapshot) -> Iterator[None]:
         """A block that reads objects which a change or its base names, such as files of a slow job.
 
-        A missing object is not damage if a vacuum since the base has removed it. Raises
-        ConflictError or CommitUnknownError, as `commit_change` does.
+        A missing object is not damage if a vacuum since the base has removed it, or the base.
+        Raises ConflictError or CommitUnknownError, as `commit_change` does. For a change that is
+        not `fresh`, it may stay a CorruptionError, because an earlier send may be in the log.
         """
         try:
             yield
@@ -317,6 +319,12 @@ class Log(LogReader):
                 if change.transaction in transactions_of(found):
                     break
                 check_removed(change, base, found)
+                if change.fresh and removes(found, base.epoch):
+                    # Vacuum may remove objects of the base before it puts stubs.
+                    raise not_sent(
+                        f"Epoch {base.epoch}, on which {change.operation!r} was planned, was"
+                        f" removed by the vacuum of epoch {number};"
+                    ) from None
                 found, number = None, number + 1
             raise
 

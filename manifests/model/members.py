@@ -25,23 +25,28 @@ def changes_of(epoch: Epoch) -> Sequence[Epoch]:
     The results describe changes. They are not epochs of the log, except for the only change of an
     epoch.
     """
-    if not epoch.further:
-        return (epoch,)
-    end = len(epoch.ops) - sum(each.ops for each in epoch.further)
-    changes = [epoch.model_copy(update={"further": None, "ops": epoch.ops[:end]})]
-    for each in epoch.further:
-        own = {name: getattr(each, name) for name in FurtherChange.model_fields}
-        own |= {"further": None, "ops": epoch.ops[end : end + each.ops]}
-        changes.append(epoch.model_copy(update=own))
-        end += each.ops
-    return changes
+    return tuple(_change(epoch, number) for number in range(len(epoch.further or ()) + 1))
 
 
 def find_change(epoch: Epoch | None, transaction: str) -> Epoch | None:
     """Return the change of a transaction as `changes_of` does; None if the epoch lacks it."""
-    if epoch is None or transaction not in transactions_of(epoch):
+    transactions = () if epoch is None else transactions_of(epoch)
+    if epoch is None or transaction not in transactions:
         return None
-    return next(each for each in changes_of(epoch) if each.transaction == transaction)
+    return _change(epoch, transactions.index(transaction))
+
+
+def _change(epoch: Epoch, number: int) -> Epoch:
+    """Return one change of an epoch. Number 0 is the change that the epoch itself describes."""
+    if not epoch.further:
+        return epoch
+    begin = len(epoch.ops) - sum(each.ops for each in epoch.further[max(number - 1, 0) :])
+    if number == 0:
+        return epoch.model_copy(update={"further": None, "ops": epoch.ops[:begin]})
+    each = epoch.further[number - 1]
+    own = {name: getattr(each, name) for name in FurtherChange.model_fields}
+    own |= {"further": None, "ops": epoch.ops[begin : begin + each.ops]}
+    return epoch.model_copy(update=own)
 
 
 def only_adds(epoch: Epoch) -> bool:

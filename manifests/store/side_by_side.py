@@ -17,7 +17,9 @@ def side_by_side(calls: Sequence[Callable[[], T]], width: int) -> list[T]:
     """Make calls, at most `width` at once, and return their results in the given order.
 
     With a width of 1, the calls are made one after another in this thread. Raises the first error
-    of the given order. Calls that have not begun by then are not made.
+    of the given order. Calls that have not begun by then are not made. A call must do no harm when
+    it is made twice: when the process cannot start another thread, this thread makes all calls
+    whose result is open, and one of these may be under way in the pool.
     """
     width = min(width, len(calls))
     if width <= 1:

@@ -29,8 +29,9 @@ def compact_after(log: Log, head: Snapshot, table: str) -> Snapshot:
     rows are committed, and the next maintenance run meets the same error. Costs nothing without the
     property. With it, reads the entries of the table's RowSets and rewrites the group.
     """
-    state = head.tables.get(TableId(table))
     try:
+        # Finding the table may read a page of a checkpoint.
+        state = head.tables.get(TableId(table))
         if state is not None and parse_policy(state.properties).auto:
             return _compact(log, head, state)
     except Exception as error:

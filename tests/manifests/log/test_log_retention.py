@@ -15,7 +15,7 @@ from colonnade.manifests.errors import (
 )
 from colonnade.manifests.model.codec import decode_model, encode_model
 from colonnade.manifests.model.epoch import Stub
-from colonnade.manifests.model.operations import Anchor
+from colonnade.manifests.model.operations import Anchor, Vacuum
 from colonnade.manifests.object_names import HINT, checkpoint_name, epoch_name
 from colonnade.manifests.store import MemoryStore
 from tests.log_samples import (
@@ -145,3 +145,25 @@ def test_an_unsent_change_is_refused_if_retention_removed_an_epoch_after_its_bas
         with pytest.raises(ConflictError, match=f"Epoch {removed}, after epoch 9"):
             old.log.commit(fresh, old.states[9])
     assert old.log.read_head().epoch == 19
+
+
+@pytest.mark.parametrize("fresh", [True, False])
+def test_a_missing_object_of_a_base_that_a_vacuum_removes_is_a_conflict_before_its_stubs_are_there(
+    fresh: bool,
+) -> None:
+    old = Retained()
+    mine = replace(change(), fresh=fresh)
+    vacuum = Vacuum(floor=16, anchors=(old.anchors[12], old.anchors[16]), victims=("a" * 32,))
+    after = old.log.commit(change(vacuum), old.states[-1])
+
+    def read(base: int) -> None:
+        with old.log.removals_are_conflicts(mine, old.states[base]):
+            raise CorruptionError("a file is missing")
+
+    # An earlier send of the same change may be in the log, and is looked for by the caller.
+    error = ConflictError if fresh else CorruptionError
+    message = f"Epoch 15, .* vacuum of epoch {after.epoch}" if fresh else "a file is missing"
+    with pytest.raises(error, match=message):
+        read(15)
+    with pytest.raises(CorruptionError, match="a file is missing"):
+        read(16)

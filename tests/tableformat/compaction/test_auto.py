@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 
 from colonnade.manifests.errors import (
     CorruptionError,
+    StoreError,
 )
 from colonnade.tableformat.compaction import auto
 from colonnade.tableformat.jobs import Workplace
@@ -55,3 +58,15 @@ def test_a_compaction_after_a_commit_that_fails_is_a_warning(
     monkeypatch.setattr(auto, "AUTO_BYTES", 2**25)
     table.append(rows(300, 5))
     assert "ZeroDivisionError" in caplog.text, "a fault leaves its traceback"
+
+
+def test_a_table_that_cannot_be_found_after_a_commit_is_a_warning_too(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """The row is committed, so no error may say that it is not."""
+    table = filled(1)
+    pages = MagicMock()
+    pages.get.side_effect = StoreError("the page of the checkpoint cannot be read")
+    head = replace(table.snapshot, tables=pages)
+    assert auto.compact_after(table._log, head, table.state.id) is head
+    assert "the page of the checkpoint cannot be read" in caplog.text
