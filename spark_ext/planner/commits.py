@@ -7,6 +7,7 @@ from typing import Any
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import open_store
+from colonnade.spark_ext.planner.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS, is_state
 from colonnade.spark_ext.planner.unsent import UNSENT
 from colonnade.tableformat.compaction.auto import compact_after
@@ -24,7 +25,7 @@ def commit(job: WriteJob, base: Snapshot | None, reported: Reported) -> dict[str
     """
     if is_state(job.base):
         return {"epoch": TRANSACTIONS.holding(job.base).add(job, reported)}
-    log, fresh = Log(open_store(job.address)), UNSENT.take(job.transaction)
+    log, fresh = SNAPSHOTS.log(open_store(job.address)), UNSENT.take(job.transaction)
 
     def evaluated(log: Log, table: TableState) -> Statement:
         try:

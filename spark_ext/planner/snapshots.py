@@ -13,8 +13,9 @@ from typing import Generic, TypeVar
 
 from colonnade.manifests.errors import NotFoundError
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.reading.last_look import LastLook
 from colonnade.manifests.state.snapshot import Snapshot, TableState
-from colonnade.manifests.store import StoreAddress, open_store
+from colonnade.manifests.store import ObjectStore, StoreAddress, open_store
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS, is_state
 from colonnade.tableformat.location import Location, locate_existing
 from colonnade.tableformat.table.kept_epochs import tagged_epoch
@@ -59,6 +60,14 @@ class Snapshots:
     def __init__(self) -> None:
         self._heads: Recent[StoreAddress, tuple[Location, Snapshot]] = Recent(64)
         self._states: Recent[tuple[StoreAddress, str, int], Snapshot] = Recent(32)
+        self._looks: Recent[StoreAddress, LastLook] = Recent(64)
+
+    def log(self, store: ObjectStore) -> Log:
+        """Return the log of a store. All logs of a store share when this process saw it last."""
+        log = Log(store)
+        known = self._looks.get(store.address)
+        log.last_look = known or self._looks.put(store.address, log.last_look)
+        return log
 
     def head(self, path: StoreAddress) -> tuple[Location, Snapshot]:
         """Return the location of a path and its newest state, or that of the transaction.
@@ -76,13 +85,14 @@ class Snapshots:
         if known is not None:
             location, head = known
             try:
-                head = Log(location.store).refresh(head)
+                head = self.log(location.store).refresh(head)
                 return self._heads.put(path, (location, head))
             except NotFoundError:
                 # It was removed or replaced, so the path is read again from the start.
                 self._heads.drop(path)
         location = locate_existing(path)
-        return self._heads.put(path, (location, Log(location.store).read_head()))
+        head = self.log(location.store).read_head(hint=location.hint)
+        return self._heads.put(path, (location, head))
 
     def find(
         self,
@@ -104,7 +114,7 @@ class Snapshots:
         else:
             location, head = self._committed(path)
             epoch = epoch if tag is None else tagged_epoch(head, tag)
-            state = Log(location.store).read_at(epoch, timestamp_ms, head)
+            state = self.log(location.store).read_at(epoch, timestamp_ms, head)
         self._states.put((location.store.address, state.database, state.epoch), state)
         return location, state, location.require_at(state, head)
 

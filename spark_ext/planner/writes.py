@@ -132,7 +132,7 @@ def _base(path: StoreAddress, seen: Mapping[str, Any] | None) -> tuple[Location,
         return SNAPSHOTS.head(path)
     except NotFoundError:
         location = locate(path)
-        return location, read_base(location, Log(location.store))
+        return location, read_base(location, SNAPSHOTS.log(location.store))
 
 
 def require_seen(path: StoreAddress, seen: Mapping[str, Any]) -> tuple[Location, Snapshot]:
