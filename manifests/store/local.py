@@ -25,7 +25,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 
 from colonnade.manifests.errors import (
-    AlreadyExistsError,
     InvalidInputError,
     NotFoundError,
     StoreError,
@@ -50,20 +49,17 @@ from colonnade.manifests.store.checks import (
     truncated,
 )
 from colonnade.manifests.store.local_files import (
-    FOLDER,
     NO_LINKS,
-    WRITE,
     discard,
     is_there,
     link,
     make_path,
-    temp_name,
-    walk_folder,
-    write_all,
     write_temp,
 )
+from colonnade.manifests.store.local_folders import LocalFolders, failed
 from colonnade.manifests.store.local_turns import Turns
-from colonnade.manifests.store.transient import PASSING, retried
+from colonnade.manifests.store.local_writer import LocalWriter, begin_object
+from colonnade.manifests.store.transient import retried
 
 # For folders on the way to an object. With O_PATH, search permission is enough.
 _PASS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
@@ -79,20 +75,8 @@ _NOT_LINKED = NO_LINKS | {
     errno.ENOSPC,
     errno.EROFS,
 }
-# ENOENT: a vacuum removed an unfinished file as left behind, while its process was stopped.
-_RETRYABLE = PASSING | {errno.ENOENT}
 _SYNCS_AT_ONCE = 16
 """A disk syncs this many files in hardly more time than one."""
-_REASONS = {
-    errno.ENOSPC: "the disk is full; free some space and run this again",
-    errno.EDQUOT: "the disk quota is used up; free some space and run this again",
-    errno.EFBIG: "the file size limit of the file system or of this process is reached",
-    errno.ENOENT: "its unfinished file, or its folder, was removed meanwhile; run this again",
-    errno.EACCES: "permission denied; check the owner and mode of the file and its folders",
-    errno.EROFS: "the file system is mounted read-only",
-    errno.ELOOP: "it is a symbolic link, and nothing in a database is one",
-    errno.ENOTDIR: "one of its folders is a file or a symbolic link, and must be a real folder",
-}
 
 
 class LocalStore(ObjectStore):
@@ -106,9 +90,7 @@ class LocalStore(ObjectStore):
 
     def __init__(self, root: str | os.PathLike[str]) -> None:
         self.url = os.path.abspath(root)
-        # Folders whose entry in their parent this store has synced. A folder that another process
-        # made may not be durable yet, even if the files in it are.
-        self._synced: set[str] = set()
+        self._folders = LocalFolders(self.url)
         self._turns = Turns()
         # The identity of epoch 0's file when this store first read an epoch. Another file means
         # that another log has replaced this one.
@@ -151,7 +133,7 @@ class LocalStore(ObjectStore):
     @retried
     def put_if_absent(self, name: str, data: Data) -> PutOutcome:
         check_body(name, data)
-        with self._writing(name), self._slot(name, sync=True) as (folder, leaf):
+        with self._folders.writing(name), self._slot(name, sync=True) as (folder, leaf):
             outcome = self._link_new(folder, leaf, data)
             try:
                 # EXISTS needs the sync too: the writer that linked it may have died before this
@@ -183,7 +165,7 @@ class LocalStore(ObjectStore):
     @retried
     def put(self, name: str, data: Data, *, sync: bool) -> None:
         check_body(name, data)
-        with self._writing(name), self._slot(name, sync=sync) as (folder, leaf):
+        with self._folders.writing(name), self._slot(name, sync=sync) as (folder, leaf):
             temp = write_temp(folder, leaf, data, sync)
             try:
                 os.rename(temp, leaf, src_dir_fd=folder, dst_dir_fd=folder)
@@ -195,15 +177,10 @@ class LocalStore(ObjectStore):
 
     def create(self, name: str, *, sync: bool) -> ObjectWriter:
         check_name(name)
-        with self._writing(name), self._folder(name, make=True, sync=sync) as (folder, leaf):
-            with suppress(FileNotFoundError):
-                os.stat(leaf, dir_fd=folder, follow_symlinks=False)
-                raise AlreadyExistsError(f"{self.locate(name)} exists already.")
-            temp = temp_name(leaf)
-            return _LocalWriter(self, name, temp, os.open(temp, WRITE, 0o666, dir_fd=folder), sync)
+        return begin_object(self._folders, name, sync=sync)
 
     def close_all(self, writers: Sequence[ObjectWriter]) -> None:
-        files = [each for each in writers if isinstance(each, _LocalWriter)]
+        files = [each for each in writers if isinstance(each, LocalWriter)]
         with ThreadPoolExecutor(_SYNCS_AT_ONCE) as pool:
             closing = [pool.submit(file.publish) for file in files]
         for each in closing:
@@ -213,18 +190,26 @@ class LocalStore(ObjectStore):
 
     def list(self, prefix: str) -> Iterator[ObjectInfo]:
         check_prefix(prefix)
-        return self._walk(prefix)
+        return self._folders.walk(prefix)
 
     def delete(self, name: str) -> None:
         check_name(name)
-        with self._writing(name), suppress(FileNotFoundError), self._folder(name) as (folder, leaf):
+        with (
+            self._folders.writing(name),
+            suppress(FileNotFoundError),
+            self._folders.open(name) as (folder, leaf),
+        ):
             if epoch_number(name) is not None:
                 self._check_log(folder)
             os.unlink(leaf, dir_fd=folder)
 
     def remove_folder(self, name: str) -> None:
         check_name(name)
-        with self._writing(name), suppress(FileNotFoundError), self._folder(name) as (folder, leaf):
+        with (
+            self._folders.writing(name),
+            suppress(FileNotFoundError),
+            self._folders.open(name) as (folder, leaf),
+        ):
             try:
                 os.rmdir(leaf, dir_fd=folder)
             except OSError as error:
@@ -238,7 +223,7 @@ class LocalStore(ObjectStore):
 
     def date_of_write(self, name: str) -> int | None:
         check_name(name)
-        with suppress(OSError), self._folder(name) as (folder, leaf):
+        with suppress(OSError), self._folders.open(name) as (folder, leaf):
             temp = write_temp(folder, leaf, b"\n", sync=False)
             try:
                 return _modified_ms(os.stat(temp, dir_fd=folder, follow_symlinks=False))
@@ -247,12 +232,16 @@ class LocalStore(ObjectStore):
         return None
 
     def list_unfinished(self) -> Iterator[ObjectInfo]:
-        return self._walk("", unfinished=True)
+        return self._folders.walk("", unfinished=True)
 
     def delete_unfinished(self, name: str) -> None:
         if finished_name(name) is None:
             raise InvalidInputError(f"{name[:300]!r} is not the name of an unfinished object.")
-        with self._writing(name), suppress(FileNotFoundError), self._folder(name) as (folder, leaf):
+        with (
+            self._folders.writing(name),
+            suppress(FileNotFoundError),
+            self._folders.open(name) as (folder, leaf),
+        ):
             os.unlink(leaf, dir_fd=folder)
 
     def turn(self, folder: str) -> Turn:
@@ -275,51 +264,7 @@ class LocalStore(ObjectStore):
         try:
             make_path(self.url)
         except OSError as error:
-            raise self._failed(self.url, "made", error) from error
-
-    @contextmanager
-    def _folder(
-        self, name: str, *, make: bool = False, sync: bool = False, flags: int = FOLDER
-    ) -> Iterator[tuple[int, str]]:
-        """Open the folder of an object; with `make`, make missing folders. Yields it and the leaf.
-
-        Raises: OSError; FileNotFoundError if a folder is missing.
-        """
-        *parts, leaf = name.split("/")
-        folder = self._open_root(make, flags)
-        try:
-            path = ""
-            for part in parts:
-                path = f"{path}/{part}"
-                if make:
-                    self._make_folder(folder, part, path)
-                if sync and path not in self._synced:
-                    os.fsync(folder)
-                    self._synced.add(path)
-                below = os.open(part, flags | os.O_NOFOLLOW, dir_fd=folder)
-                os.close(folder)
-                folder = below
-            yield folder, leaf
-        finally:
-            os.close(folder)
-
-    def _open_root(self, make: bool, flags: int) -> int:
-        try:
-            return os.open(self.url, flags)
-        except NotADirectoryError as error:
-            if make:
-                raise
-            raise FileNotFoundError(errno.ENOENT, "its root is a file") from error
-        except FileNotFoundError:
-            if not make:
-                raise
-        make_path(self.url)
-        return os.open(self.url, flags)
-
-    def _make_folder(self, parent: int, part: str, path: str) -> None:
-        with suppress(FileExistsError):
-            os.mkdir(part, dir_fd=parent)
-            self._synced.discard(path)
+            raise failed(self.url, "made", error) from error
 
     @contextmanager
     def _slot(self, name: str, *, sync: bool) -> Iterator[tuple[int, str]]:
@@ -331,7 +276,9 @@ class LocalStore(ObjectStore):
         later = needs_log(name)
         with ExitStack() as opened:
             try:
-                folder, leaf = opened.enter_context(self._folder(name, make=not later, sync=sync))
+                folder, leaf = opened.enter_context(
+                    self._folders.open(name, make=not later, sync=sync)
+                )
             except FileNotFoundError as error:
                 raise (no_log(self.url) if later else error) from error
             if later:
@@ -360,7 +307,7 @@ class LocalStore(ObjectStore):
         """Open an object. Yields its file descriptor and its size in bytes."""
         check_name(name)
         try:
-            with self._folder(name, flags=_PASS) as (folder, leaf):
+            with self._folders.open(name, flags=_PASS) as (folder, leaf):
                 file = os.open(leaf, _READ, dir_fd=folder)
                 if self._first_epoch is None and epoch_number(name) is not None:
                     self._first_epoch = self._first_in(folder)
@@ -379,15 +326,7 @@ class LocalStore(ObjectStore):
                 raise NotFoundError(
                     f"{self.locate(name)} cannot exist: its name is too long."
                 ) from error
-            raise self._failed(self.locate(name), "read", error) from error
-
-    @contextmanager
-    def _writing(self, name: str) -> Iterator[None]:
-        """Translate the errors of the operating system."""
-        try:
-            yield
-        except OSError as error:
-            raise self._failed(self.locate(name), "written", error) from error
+            raise failed(self.locate(name), "read", error) from error
 
     def _read(self, name: str, file: int, offset: int, length: int) -> bytes:
         data = os.pread(file, length, offset)
@@ -398,86 +337,6 @@ class LocalStore(ObjectStore):
             data += more
         return data
 
-    def _failed(self, location: str, verb: str, error: OSError) -> StoreError:
-        reason = _REASONS.get(error.errno or 0, error.strerror or type(error).__name__)
-        return StoreError(
-            f"{location} could not be {verb}: {reason}.", retryable=error.errno in _RETRYABLE
-        )
-
-    def _walk(self, prefix: str, unfinished: bool = False) -> Iterator[ObjectInfo]:
-        top = prefix.rpartition("/")[0]
-        try:
-            # The leaf `_` is arbitrary: only its folder is opened.
-            with self._folder(f"{top}/_" if top else "_") as (folder, _):
-                yield from walk_folder(folder, f"{top}/" if top else "", prefix, unfinished)
-        except (FileNotFoundError, NotADirectoryError):
-            return
-        except OSError as error:
-            raise self._failed(self.locate(top), "listed", error) from error
-
 
 def _modified_ms(status: os.stat_result) -> int:
     return status.st_mtime_ns // 1_000_000
-
-
-class _LocalWriter(ObjectWriter):
-    """Streams into a temporary file. It holds one file descriptor, and none of the folder."""
-
-    def __init__(self, store: LocalStore, name: str, temp: str, file: int, sync: bool) -> None:
-        self._store = store
-        self.name = name
-        self._temp = temp
-        self._file: int | None = file
-        self._sync = sync
-
-    def write(self, data: Data) -> None:
-        if self._file is None:
-            raise InvalidInputError(f"{self._store.locate(self.name)} is no longer being written.")
-        try:
-            with self._store._writing(self.name):
-                write_all(self._file, data)
-        except BaseException:
-            self.abort()
-            raise
-
-    def close(self) -> None:
-        if self._file is None:
-            return
-        self.publish()
-        self.sync_folder()
-
-    def publish(self) -> None:
-        """Give the object its name. The name is not durable before `sync_folder`."""
-        if self._file is None:
-            return
-        try:
-            with self._store._writing(self.name):
-                if self._sync:
-                    os.fsync(self._file)
-                with self._store._folder(self.name) as (folder, leaf):
-                    self._link(folder, leaf)
-        finally:
-            self.abort()
-
-    def _link(self, folder: int, leaf: str) -> None:
-        try:
-            link(folder, self._temp, leaf)
-        except FileExistsError as error:
-            raise AlreadyExistsError(f"{self._store.locate(self.name)} exists already.") from error
-        discard(folder, self._temp)
-
-    def sync_folder(self) -> None:
-        """Make the names of all objects in the folder durable."""
-        if self._sync:
-            with self._store._writing(self.name), self._store._folder(self.name) as (folder, _):
-                os.fsync(folder)
-
-    def abort(self) -> None:
-        if self._file is None:
-            return
-        file, self._file = self._file, None
-        # If the removal fails, an unfinished object stays behind, and vacuum finds it.
-        with suppress(OSError):
-            os.close(file)
-        with suppress(OSError), self._store._folder(self.name) as (folder, _):
-            os.unlink(self._temp, dir_fd=folder)

@@ -33,7 +33,7 @@ def test_no_commit_and_no_database_is_lost_beside_drops() -> None:
 
 
 def _makes_folders(store: LocalStore, name: str, *, sync: bool) -> Any:
-    return store._folder(name, make=True, sync=sync)
+    return store._folders.open(name, make=True, sync=sync)
 
 
 def _always_dropped(folder: str) -> bool:
