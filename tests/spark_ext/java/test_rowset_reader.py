@@ -300,6 +300,29 @@ def test_a_column_of_many_bytes_behind_hadoop_is_one_read(
     assert answer["opened"] <= 2
 
 
+@pytest.mark.parametrize("cached", [False, pytest.param(True, marks=pytest.mark.long)])
+def test_each_column_of_a_large_rowset_behind_hadoop_is_one_read(
+    tool: ReadTool, store: LocalStore, tmp_path: Path, cached: bool
+) -> None:
+    rng = np.random.default_rng(6)
+    texts = [[rng.bytes(2**21) for _ in range(6)] for _ in range(3)]
+    columns = {name: pa.array(each, pa.binary()) for name, each in zip("bcd", texts, strict=True)}
+    uneven = pa.array([rng.bytes(10), b"", None, rng.bytes(30_000), b"", b"e"], pa.binary())
+    schema, rows = table(a=pa.array(range(6)), **columns, e=uneven)
+    [entry] = write(store, schema, rows, one_object=True, packed_bytes=0, block_rows=1)
+    assert entry.bytes > 33 * 2**20, "more than one window"
+    # The reader returns two rows, because the tool takes long to print many bytes.
+    vectors = {0: write_deletion_vector(store, "", JOB, DeletionVector.of([0, 1, 2, 4]))}
+    plan = plan_of(schema, [entry], vectors)
+    cache = {"folder": str(tmp_path / "cache"), "bytes": 1 << 30, "memory_bytes": 0}
+    for opened in (5, 0) if cached else (5,):  # the footer, and each column that has bytes
+        answer = tool.answer(
+            f"shelf://{store.url}", plan, spark_schema(schema), cache if cached else None
+        )
+        assert answer["rows"] == [expected_rows(rows, schema)[at] for at in (3, 5)]
+        assert answer["opened"] == opened
+
+
 def test_a_small_rowset_behind_hadoop_is_one_read(tool: ReadTool, store: LocalStore) -> None:
     schema, rows = table(n=pa.array(range(3000)), s=pa.array([str(i) for i in range(3000)]))
     entries = write(store, schema, rows, inline_bytes=0, block_rows=400)

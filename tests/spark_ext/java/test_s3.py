@@ -13,7 +13,7 @@ import pytest
 import colonnade
 from colonnade.manifests.object_names import is_immutable
 from colonnade.manifests.store import open_store
-from tests.setup.http_proxy import Handler, Proxy, status_before
+from tests.setup.http_proxy import Fault, Handler, Proxy, Seen, reply_cut, status_before
 from tests.setup.minio import KEY, SECRET, Minio
 from tests.spark_ext.java.spark_shell import SparkShell
 
@@ -160,6 +160,40 @@ def test_a_scan_of_k_columns_is_two_round_trips_of_k_and_two_requests(
     assert len(starts) == 5  # the footer, the deletion vector, and each column
     assert sum(each - min(starts) < 0.5 for each in starts) == 2
     assert max(starts) - min(starts) < 1
+
+
+@pytest.mark.long
+def test_a_large_rowset_is_one_request_for_each_column_whatever_happened_before(
+    lake: Lake, proxy: Proxy
+) -> None:
+    table = f"colonnade.`s3a://{lake.bucket}/large`"
+    columns = ", ".join(f"rand({i}) AS c{i}" for i in range(6))
+    lake.shell.sql(f"CREATE TABLE {table} AS SELECT {columns} FROM range(0, 1000000, 1, 1)")
+    assert len(lake.keys("large")) == 1
+    query = "SELECT " + ", ".join(f"sum(c{i})" for i in range(6)) + f" FROM {table}"
+    expected = lake.shell.sql(query)
+
+    def requests() -> int:
+        proxy.seen.clear()
+        assert lake.shell.sql(query) == expected
+        return sum(".rowset" in each.path for each in proxy.seen)
+
+    assert requests() == 7
+    for _ in range(12):  # tasks that end early and late give back the requests that they may hold
+        assert requests() == 7
+        assert len(lake.shell.sql(f"SELECT * FROM {table} LIMIT 3")) == 3
+    cut: list[Seen] = []
+
+    def plan(seen: Seen) -> Fault | None:
+        first, last = seen.headers.get("range", "bytes=0-0").removeprefix("bytes=").split("-")
+        if cut or int(last) - int(first) < 7_000_000:
+            return None
+        cut.append(seen)
+        return reply_cut
+
+    proxy.plan = plan
+    assert 8 <= requests() <= 9
+    assert cut
 
 
 def test_a_repeated_query_asks_the_bucket_for_nothing_but_the_head(

@@ -33,6 +33,8 @@ final class RowSet {
 
   /** The stored columns: those of the RowSet's own entry, and those of each entry that replaces. */
   private final Map<RowSetEntry, Stored> stored;
+  /** The requests for the columns, if each is read in one; else null. */
+  private final ColumnRuns runs;
   /** The source of the bytes of each column to read. */
   private final RowSetSource[] sources;
 
@@ -72,6 +74,20 @@ final class RowSet {
     OpenColumnSegment[] open = open(wanted);
     segments = Arrays.copyOf(open, columns.size());
     chosen = choose(plan, wanted, open);
+    long bytes = Arrays.stream(chosen).mapToLong(this::byteCount).sum();
+    runs = ColumnRuns.open(segments, chosen, bytes);
+  }
+
+  /** Whether a window costs no round trip, so that it may be small. */
+  boolean isReadInSmallWindows() {
+    return runs != null || !isRemote();
+  }
+
+  /** Ends the requests that are still open. Requires: no read is under way. */
+  void close() {
+    if (runs != null) {
+      runs.close();
+    }
   }
 
   /** Returns the columns to read, and then the other columns of the predicate. */
@@ -129,7 +145,7 @@ final class RowSet {
   }
 
   /** Whether a read may cost a round trip. */
-  boolean isRemote() {
+  private boolean isRemote() {
     return stored.values().stream().anyMatch(each -> each.source().isRemote());
   }
 
@@ -178,9 +194,13 @@ final class RowSet {
 
   /**
    * Reads the bytes of stretches, by column and by stretch. The element of a column that the RowSet
-   * does not have is null. Neighbouring bytes are read in one request.
+   * does not have is null. Neighbouring bytes are read in one request. Requires: the stretches
+   * follow those of the last call.
    */
   Slice[][] read(int[] stretches) throws IOException {
+    if (runs != null) {
+      return runs.read(stretches);
+    }
     Slice[][] found = new Slice[segments.length][];
     Map<String, List<Integer>> byObject = new HashMap<>();
     for (int i = 0; i < segments.length; i++) {

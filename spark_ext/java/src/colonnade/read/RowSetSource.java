@@ -4,6 +4,7 @@ import colonnade.format.Footer;
 import colonnade.format.ObjectNames;
 import colonnade.format.RowSetEntry;
 import colonnade.format.Slice;
+import colonnade.store.ByteRun;
 import colonnade.store.ByteSource;
 import colonnade.store.StoreException;
 import java.io.IOException;
@@ -164,12 +165,22 @@ final class RowSetSource {
     if (tail != null && offset >= tailStart && offset + length <= entry.bytes()) {
       return tail.part((int) (offset - tailStart), (int) length);
     }
+    return read((from, count) -> store.read(name, from, count), name, offset, length);
+  }
+
+  /** Prepares to read a part of an object in order, up to {@code end}. Does no I/O. */
+  ByteRun run(String name, long end) {
+    return store.run(name, end);
+  }
+
+  /** Reads bytes of an object by a run of it. */
+  Slice read(ByteRun run, String name, long offset, long length) throws IOException {
     if (length > Integer.MAX_VALUE - 8) {
       throw StoreException.corruption(
           locate(name) + " has a block of " + length + " bytes, more than any may have.", null);
     }
     try {
-      return Slice.of(store.read(name, offset, (int) length));
+      return Slice.of(run.read(offset, (int) length));
     } catch (NoSuchFileException error) {
       throw StoreException.missing(locate(name), error);
     }

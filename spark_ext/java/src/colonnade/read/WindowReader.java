@@ -9,13 +9,13 @@ import java.util.concurrent.Future;
 /**
  * Reads the bytes of a plan window by window. Reads the next window in the background while the
  * reader decodes the current one. Holds at most two windows. A window has about 8 MiB, or about 32
- * MiB where a read costs a round trip.
+ * MiB where every window costs a round trip.
  */
 final class WindowReader implements AutoCloseable {
   private static final long WINDOW_BYTES = 8L << 20;
 
-  /** The same, where every window costs a round trip, and a request for each column. */
-  private static final long FAR_WINDOW_BYTES = 32L << 20;
+  /** The size of a window that costs a round trip, and a request for each column. */
+  static final long FAR_WINDOW_BYTES = 32L << 20;
 
   private final ByteSource store;
   private final ReadPlan plan;
@@ -46,10 +46,11 @@ final class WindowReader implements AutoCloseable {
       if (!rowsets.hasNext()) {
         return null;
       }
+      end();
       rowset = new RowSet(store, plan, rowsets.next());
       position = 0;
     }
-    long limit = rowset.isRemote() ? FAR_WINDOW_BYTES : WINDOW_BYTES;
+    long limit = rowset.isReadInSmallWindows() ? WINDOW_BYTES : FAR_WINDOW_BYTES;
     int first = position;
     long size = 0;
     do {
@@ -62,9 +63,26 @@ final class WindowReader implements AutoCloseable {
 
   @Override
   public void close() {
-    if (ahead != null) {
-      // The cancelled read is short and holds nothing to close. Its result is dropped.
-      ahead.cancel(false);
+    Future<Window> last = ahead;
+    if (last == null) {
+      end();
+      return;
+    }
+    // The last read is short. The caller need not wait for it.
+    Reads.ahead(
+        () -> {
+          try {
+            return last.get();
+          } finally {
+            end();
+          }
+        });
+  }
+
+  /** Ends the requests of the current RowSet. */
+  private void end() {
+    if (rowset != null) {
+      rowset.close();
     }
   }
 }

@@ -33,6 +33,11 @@ public interface ByteSource {
    */
   byte[] read(String name, long offset, int length) throws IOException;
 
+  /** Prepares to read a part of an object in order, up to {@code end}. Does no I/O. */
+  default ByteRun run(String name, long end) {
+    return (offset, length) -> read(name, offset, length);
+  }
+
   /**
    * Drops what is kept near the reader of all objects that this source has read. A reader calls it
    * after a checksum has failed, so that the next read asks the store.

@@ -34,7 +34,8 @@ final class HadoopSource implements ByteSource {
     FileSystem system = files.system();
     Path path = files.path(name);
     byte[] bytes = new byte[length];
-    try (FSDataInputStream input = open(system, path, offset + length)) {
+    String policy = OpenFileOptions.FS_OPTION_OPENFILE_READ_POLICY_RANDOM;
+    try (FSDataInputStream input = open(system, path, policy, offset + length)) {
       input.readFully(offset, bytes, 0, length);
     } catch (EOFException error) {
       long size = system.getFileStatus(path).getLen();
@@ -47,20 +48,29 @@ final class HadoopSource implements ByteSource {
     return bytes;
   }
 
+  @Override
+  public ByteRun run(String name, long end) {
+    return new HadoopRun(this, name, end);
+  }
+
+  /** Opens an object for a run that ends at {@code end}. */
+  FSDataInputStream openRun(String name, long end) throws IOException {
+    String policy = OpenFileOptions.FS_OPTION_OPENFILE_READ_POLICY_SEQUENTIAL;
+    return open(files.system(), files.path(name), policy, end);
+  }
+
   /**
    * Opens an object for a read that ends at {@code end}.
    *
    * <p>S3A asks the server for the length of an object that it opens, and reads a new stream to the
    * object's end. With the end of the range as the stated length it does neither.
    */
-  private static FSDataInputStream open(FileSystem system, Path path, long end)
+  private static FSDataInputStream open(FileSystem system, Path path, String policy, long end)
       throws IOException {
     return FutureIO.awaitFuture(
         system
             .openFile(path)
-            .opt(
-                OpenFileOptions.FS_OPTION_OPENFILE_READ_POLICY,
-                OpenFileOptions.FS_OPTION_OPENFILE_READ_POLICY_RANDOM)
+            .opt(OpenFileOptions.FS_OPTION_OPENFILE_READ_POLICY, policy)
             .opt(OpenFileOptions.FS_OPTION_OPENFILE_LENGTH, Long.toString(end))
             .build());
   }

@@ -1,5 +1,6 @@
 package colonnade.store.cache;
 
+import colonnade.store.ByteRun;
 import colonnade.store.ByteSource;
 import colonnade.store.cache.Piece.Range;
 import com.fasterxml.jackson.databind.JsonNode;
@@ -57,6 +58,26 @@ public final class CachedSource implements ByteSource {
 
   @Override
   public byte[] read(String name, long offset, int length) throws IOException {
+    return read(name, offset, length, (start, count) -> store.read(name, start, count));
+  }
+
+  @Override
+  public ByteRun run(String name, long end) {
+    ByteRun run = store.run(name, end);
+    return new ByteRun() {
+      @Override
+      public byte[] read(long offset, int length) throws IOException {
+        return CachedSource.this.read(name, offset, length, run);
+      }
+
+      @Override
+      public void close() {
+        run.close();
+      }
+    };
+  }
+
+  private byte[] read(String name, long offset, int length, ByteRun run) throws IOException {
     used.add(name);
     String key = key(name);
     Range wanted = new Range(offset, offset + length);
@@ -65,7 +86,7 @@ public final class CachedSource implements ByteSource {
     if (gap == null) {
       return Piece.assemble(wanted, held);
     }
-    byte[] data = store.read(name, gap.start(), (int) (gap.end() - gap.start()));
+    byte[] data = run.read(gap.start(), (int) (gap.end() - gap.start()));
     for (Piece piece : Piece.divide(gap.start(), data)) {
       cache.memory().keep(key, piece);
       cache.folder().keep(key, piece);
