@@ -22,9 +22,7 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.schema import ROW_HANDLER, TableSchema
 from colonnade.manifests.state.replaced_columns import replaceable
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
-from colonnade.manifests.store import StoreAddress
-from colonnade.spark_ext.errors import one_sentence
-from colonnade.spark_ext.executors import parallel_jobs
+from colonnade.spark_ext.executors import parallel_jobs, run_on_rows
 from colonnade.spark_ext.pyspark_types import to_spark
 from colonnade.spark_ext.statements import conflict_of, refresh_cached
 from colonnade.tableformat.statements.reported import decode_rows
@@ -224,6 +222,7 @@ class _Work:
                 write=write.model_copy(update={"job_id": job_id}),
                 columns=tuple(field.id for field in self._targets.fields),
                 rowsets=tuple(self._planned[1]),
+                inline_bytes=log.limits.inline_bytes,
             )
             try:
                 reports = self._run(update, base.epoch)
@@ -264,16 +263,14 @@ class _Work:
         tasks = min(len(job.rowsets), 4 * parallel_jobs(self._session))
         grouped = rows.repartition(tasks, "rowset").sortWithinPartitions("rowset", "row")
         try:
-            done = grouped.mapInArrow(
-                _Task(job.write.address, job.model_dump_json()), "report string"
-            ).collect()
+            done = run_on_rows(grouped, _write_share, job.model_dump_json(), job.write.address)
         except PySparkException as error:
             if "ModuleNotFoundError" in str(error):
                 raise _NoPythonError from error
             if (conflict := conflict_of(error)) is not None:
                 raise conflict from error
             raise
-        reports = [UpdateReport.model_validate_json(row["report"]) for row in done]
+        reports = [UpdateReport.model_validate_json(report) for report in done]
         met = {op.rowset for each in reports for op in each.replaced}.union(
             *(each.moved for each in reports)
         )
@@ -283,17 +280,7 @@ class _Work:
         return reports
 
 
-class _Task:
-    """Writes a share in a Python worker; a task that Spark repeats writes its own objects.
-
-    The pickled address takes the storage options of the job along.
-    """
-
-    def __init__(self, address: StoreAddress, job: str) -> None:
-        self._address = address
-        self._job = job
-
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[Any]:
-        with one_sentence():
-            report = run_update(UpdateJob.model_validate_json(self._job), batches)
-        yield pa.RecordBatch.from_pydict({"report": [report.model_dump_json(exclude_none=True)]})
+def _write_share(job: str, batches: Iterator[pa.RecordBatch]) -> str:
+    """Write the share of one task; a task that Spark repeats writes its own objects."""
+    report = run_update(UpdateJob.model_validate_json(job), batches)
+    return report.model_dump_json(exclude_none=True)
