@@ -31,8 +31,9 @@ class Limits:
     Replaced columns must save more than `in_place_bytes` against moving the rows, because they cost
     a footer, an operation and often a file.
 
-    A compaction copies stored blocks of at least `copied_rows` rows; it joins smaller ones. A
-    compaction group has at most `group_rowsets` RowSets, because one epoch lists them all. It has
+    A compaction copies the stored blocks of a stretch of at least `copied_rows` rows, or of at
+    least `copied_bytes` stored bytes in all columns. It joins smaller stretches. A compaction
+    group has at most `group_rowsets` RowSets, because one epoch lists them all. It has
     about `group_rows` rows at most, because each row takes memory when a compaction changes the
     order of rows.
 
@@ -58,6 +59,7 @@ class Limits:
     page_bytes: int = 2**14
     in_place_bytes: int = 2**14
     copied_rows: int = 2**15
+    copied_bytes: int = 2**23
     group_rowsets: int = 1024
     group_rows: int = 2**26
     pending_epochs: int = 1024

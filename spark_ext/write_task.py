@@ -1,8 +1,7 @@
 """Describe a planned write to the tasks in the JVM.
 
-The JSON of a task has a part of the `WriteJob`, and all options of RowSets that follow from the
-job's settings and the table. So the JVM has no constants for them. It has constants of its own for
-what encodings do and for what stays open, as Python has.
+The JSON of a task has a part of the `WriteJob`, all options of RowSets that follow from the job's
+settings and the table, and the choices of the encodings. So the JVM has no constants for them.
 """
 
 from __future__ import annotations
@@ -10,6 +9,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from colonnade.tableformat.rowset import block, bloom_filter, ipc_stream
+from colonnade.tableformat.rowset.encodings import dictionary, lengths
 from colonnade.tableformat.rowset.write_options import MIB, WriteOptions
 from colonnade.tableformat.write.job import WriteJob, write_options
 
@@ -18,6 +19,21 @@ HELD_BYTES = 128 * MIB
 
 ROWSET_ROWS = 2**32 - 1
 """A RowSet has at most this many rows, since row numbers have 32 bits."""
+
+
+ENCODING = {
+    "compress_from_bytes": ipc_stream.COMPRESS_FROM_BYTES,
+    "compressed_share": ipc_stream.COMPRESSED_SHARE,
+    "sample_rows": dictionary.SAMPLE_ROWS,
+    "dictionary_share": dictionary.KEPT_SHARE,
+    "dictionary_bytes": dictionary.OVERHEAD_BYTES,
+    "distinct_texts": block.DISTINCT_TEXTS,
+    "distinct_numbers": block.DISTINCT_NUMBERS,
+    "distinct_shorts": block.DISTINCT_SHORTS,
+    "lengths_from_rows": lengths.FROM_ROWS,
+    "filter_bits": bloom_filter.BITS_PER_VALUE,
+}
+"""When a writer chooses which encoding; the same choices as those of a writer in Python."""
 
 
 def options_of(job: WriteJob) -> WriteOptions:
@@ -47,6 +63,7 @@ def task_json(
         "sort_key": [key.model_dump(mode="json") for key in target.sort_key],
         "partition_fields": [field.model_dump(mode="json") for field in target.partition_fields],
         "options": _options_json(chosen, len(target.table_schema.fields), held_bytes),
+        "encoding": ENCODING,
     }
     return json.dumps(task)
 
@@ -58,6 +75,8 @@ def _options_json(options: WriteOptions, columns: int, held_bytes: int) -> dict[
         "block_rows": options.block_rows,
         "cut_bytes": options.cut_bytes,
         "held_bytes": held_bytes,
+        "open_partitions": options.partition_limit(columns),
+        "open_files": options.open_files,
         "block_bytes": options.block_bytes,
         "packed_bytes": options.packed_limit(columns),
         "one_object": options.one_object,

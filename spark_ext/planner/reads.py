@@ -32,6 +32,7 @@ from colonnade.spark_ext.planner.storage import place, place_of
 from colonnade.spark_ext.planner.top_rows import Order, first_rows, top_rows
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS, is_state
 from colonnade.spark_ext.types import declared_json, refuse_fine_times
+from colonnade.tableformat.predicate.prune import MOST_MEMBERS
 from colonnade.tableformat.predicate.storage import domain_of
 from colonnade.tableformat.scan.narrow import narrow_plan
 from colonnade.tableformat.scan.plan import ScanPlan, divide_plan, plan_scan, rowset_filter
@@ -249,15 +250,15 @@ def _first(
 
 
 def _tasks(args: Mapping[str, Any], plans: Sequence[ScanPlan]) -> list[str]:
-    """Return the tasks as JSON: the URL, the plan, and the cache if the store has one.
+    """Return the tasks as JSON: the URL, the plan, `most_members`, and the cache of the store.
 
     No task has storage options, which may be secrets.
     """
     address = place_of(args)
     cache = cache_settings(address.storage_options, address.url)
     kept = "" if cache is None else f',"cache":{json.dumps(cache._asdict())}'
-    url = json.dumps(args["url"])
-    return [f'{{"url":{url},"plan":{plan.to_json()}{kept}}}' for plan in plans]
+    url, limit = json.dumps(args["url"]), f'"most_members":{MOST_MEMBERS}'
+    return [f'{{"url":{url},"plan":{plan.to_json()},{limit}{kept}}}' for plan in plans]
 
 
 def _has_order(schema: TableSchema, name: str) -> bool:

@@ -13,12 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colonnade.tableformat.compaction.inputs import Inputs, Source
+from colonnade.tableformat.compaction.job import CompactionJob
 from colonnade.tableformat.rowset.stored_block import Stretch
-from colonnade.tableformat.rowset.write_options import MIB
 from colonnade.tableformat.rowset.writer import RowSetWriter
-
-_COPIED_BYTES = 8 * MIB
-"""The stored bytes of all columns that make a stretch full, however few rows it has."""
 
 
 def concatenate(inputs: Inputs, writer: RowSetWriter) -> int:
@@ -28,7 +25,7 @@ def concatenate(inputs: Inputs, writer: RowSetWriter) -> int:
     also for a copied one, and StoreError.
     """
     copied, filtered = 0, inputs.job.target.bloom_columns
-    for source, chosen in _with_choice(inputs.open(), inputs.job.copied_rows):
+    for source, chosen in _with_choice(inputs):
         wanted = source.deleted < source.rows
         stretches = source.stretches(wanted, bloom_columns=filtered)
         for stretch, copy in zip(stretches, chosen[wanted].tolist(), strict=True):
@@ -49,12 +46,10 @@ def _copy(
     return sum(block.entry.length for column in stretch.blocks for block in column)
 
 
-def _with_choice(
-    sources: Iterator[Source], full_rows: int
-) -> Iterator[tuple[Source, NDArray[np.bool_]]]:
+def _with_choice(inputs: Inputs) -> Iterator[tuple[Source, NDArray[np.bool_]]]:
     """Yield each RowSet, with a mask of the stretches to copy."""
     before = False  # whether the previous stretch is loose
-    found = ((source, _loose(source, full_rows)) for source in sources)
+    found = ((source, _loose(source, inputs.job)) for source in inputs.open())
     current = next(found, None)
     while current is not None:
         source, loose = current
@@ -67,9 +62,10 @@ def _with_choice(
         before = bool(loose[-1])
 
 
-def _loose(source: Source, full_rows: int) -> NDArray[np.bool_]:
+def _loose(source: Source, job: CompactionJob) -> NDArray[np.bool_]:
     """Return which stretches should be decoded, unless no neighbour can be joined."""
     rows = source.rows
     size = source.rowset.byte_count * rows // source.rowset.entry.rows
-    loose: NDArray[np.bool_] = (source.deleted > 0) | ((rows < full_rows) & (size < _COPIED_BYTES))
+    small = (rows < job.copied_rows) & (size < job.copied_bytes)
+    loose: NDArray[np.bool_] = (source.deleted > 0) | small
     return loose

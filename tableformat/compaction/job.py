@@ -28,8 +28,8 @@ class CompactionJob(Model):
     """A job that was planned on `base`, before any file; the same value for every step.
 
     `order_by` are the columns of a z-order, and `target_bytes` is the approximate size of each
-    output. `copied_rows` is that of the log's limits. A group of an earlier layout is divided by
-    the partition fields of `target`.
+    output. `copied_rows`, `copied_bytes` and `inline_bytes` are those of the log's limits. A group
+    of an earlier layout is divided by the partition fields of `target`.
     """
 
     address: StoreAddress
@@ -41,6 +41,8 @@ class CompactionJob(Model):
     group: CompactionGroup
     target_bytes: Count
     copied_rows: Count = LIMITS.copied_rows
+    copied_bytes: Count = LIMITS.copied_bytes
+    inline_bytes: Count = LIMITS.inline_bytes
     sources: tuple[LiveRowSet, ...]
 
     def to_json(self) -> str:
@@ -104,6 +106,8 @@ def plan_job(
         # Slightly more, so that a small rest does not become a RowSet of its own.
         target_bytes=group.bytes_out * 21 // (20 * count) + 1,
         copied_rows=log.limits.copied_rows,
+        copied_bytes=log.limits.copied_bytes,
+        inline_bytes=log.limits.inline_bytes,
         sources=tuple(live[rowset] for rowset in group.rowsets),
     )
 

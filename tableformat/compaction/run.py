@@ -115,8 +115,7 @@ def _options(job: CompactionJob) -> WriteOptions:
 def _origin(job: CompactionJob, store: ObjectStore, rows: Rows | None) -> OriginEntry | None:
     if rows is None or not len(rows):
         return None
-    inline = _options(job).inline_vector_bytes
-    return write_origin(store, job.target.prefix, job.job_id, rows, inline_bytes=inline)
+    return write_origin(store, job.target.prefix, job.job_id, rows, inline_bytes=job.inline_bytes)
 
 
 def _outcome(

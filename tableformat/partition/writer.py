@@ -32,10 +32,6 @@ from colonnade.tableformat.types.arrow_types import to_storage
 
 Rows = NDArray[np.int64]
 
-_MOST_OPEN = 16
-_MOST_FILES = 256
-"""The most partitions, and the most column files, that stay open from one run to the next."""
-
 
 class PartitionedWriter(TaskWriter):
     """Writes the rows of one task, each RowSet with rows of one partition.
@@ -62,7 +58,7 @@ class PartitionedWriter(TaskWriter):
         self._sort_key = tuple(sort_key)
         self._options = options or WriteOptions()
         self._limit_bytes = self._options.run_bytes // 2
-        self._most_open = max(1, min(_MOST_OPEN, _MOST_FILES // len(schema.fields)))
+        self._most_open = self._options.partition_limit(len(schema.fields))
         self._collected: list[pa.RecordBatch] = []
         self._collected_bytes = 0
         # The least recently used partition comes first.

@@ -38,7 +38,10 @@ Values = NDArray[Any]  # numbers, or objects that numpy compares one by one
 Test = Callable[[Values, Values], Mask]
 
 MOST_MEMBERS = 256
-"""Filters are not read for more values: nearly always, one of them would match by mistake."""
+"""Bloom filters are read for at most so many values, here and in the JVM, which is told the number.
+
+With more values, one of them nearly always matches by mistake.
+"""
 
 
 def prune(predicate: BoundPredicate, table: BoundsTable) -> Mask:

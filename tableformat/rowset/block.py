@@ -54,9 +54,14 @@ ENCODINGS = (
     null.NAME,
 )
 
-_DISTINCT_TEXT = 0.9
-_DISTINCT_NUMBERS = 0.5
-_DISTINCT_BYTES = 128 / dictionary.SAMPLE_ROWS
+DISTINCT_TEXTS = 0.9
+DISTINCT_NUMBERS = 0.5
+DISTINCT_SHORTS = 128 / dictionary.SAMPLE_ROWS
+"""A dictionary is tried if at most this share of the sampled values is distinct.
+
+Shorts are numbers that take two bytes. An index of eight bits distinguishes 128 values, and a wider
+one does not beat them.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +122,7 @@ def _encode(array: pa.Array, column: StoredColumn, size: int) -> tuple[Encoded, 
         return _encode_integers(array, column)
     encoded: Encoded | None = None
     if not pa.types.is_boolean(column.type):
-        share = _DISTINCT_NUMBERS if column.order is Order.FLOAT else _DISTINCT_TEXT
+        share = DISTINCT_NUMBERS if column.order is Order.FLOAT else DISTINCT_TEXTS
         encoded = dictionary.encode(array, share, size)
     values = array
     if encoded is not None and encoded.stream is not None and column.order is not Order.FLOAT:
@@ -142,7 +147,7 @@ def _encode_integers(array: pa.Array, column: StoredColumn) -> tuple[Encoded, St
     if width > 8:
         # A dictionary index must be narrower than the value. An 8-bit index has room for 128
         # values.
-        share = _DISTINCT_NUMBERS if width > 16 else _DISTINCT_BYTES
+        share = DISTINCT_NUMBERS if width > 16 else DISTINCT_SHORTS
         encoded = dictionary.encode(array, share, encoded.stream.nbytes) or encoded
     return encoded, statistics
 

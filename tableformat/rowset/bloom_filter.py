@@ -31,8 +31,8 @@ BUCKET_BYTES = 32
 FILTER_LIMIT = 64 * 2**20
 """The most bytes of a filter."""
 
-_BITS_PER_VALUE = 10
-"""With this many bits, about one answer in a hundred is wrong."""
+BITS_PER_VALUE = 10
+"""The bits for each distinct value. With so many, about one answer in a hundred is wrong."""
 
 _SALTS = np.array(
     [
@@ -67,7 +67,7 @@ def encode_filter(array: pa.Array, column: StoredColumn) -> bytes:
     storage type, and a type that has filters (`manifests/model/bloom_columns.py`).
     """
     hashes = np.unique(hash_rows(array, column))
-    bucket_count = max(1, -(-_BITS_PER_VALUE * len(hashes) // (8 * BUCKET_BYTES)))
+    bucket_count = max(1, -(-BITS_PER_VALUE * len(hashes) // (8 * BUCKET_BYTES)))
     bits = np.zeros((bucket_count, 8, 32), np.bool_)
     buckets, places = _places(hashes, bucket_count)
     for word in range(8):

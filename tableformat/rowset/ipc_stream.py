@@ -19,8 +19,11 @@ _PLAIN = pa.ipc.IpcWriteOptions(use_threads=False)
 _ZSTD = pa.ipc.IpcWriteOptions(compression=pa.Codec("zstd", 1), use_threads=False)
 _READ = pa.ipc.IpcReadOptions(use_threads=False)
 
-_COMPRESS_FROM_BYTES = 2048
-_WORTH_IT = 0.95
+COMPRESS_FROM_BYTES = 2048
+"""The fewest bytes of a stream that are compressed."""
+
+COMPRESSED_SHARE = 0.95
+"""A compressed stream is kept if it takes less than this share of the stream."""
 
 _SCHEMA, _DICTIONARY, _RECORD_BATCH = 1, 2, 3
 
@@ -32,9 +35,9 @@ _BYTE, _SHORT, _INT, _UINT, _LONG, _PREFIX, _EXTENT = (
 
 def encode_batch(batch: pa.RecordBatch, size_bytes: int) -> pa.Buffer:
     """Write a record batch as a stream. `size_bytes` is the approximate size of its buffers."""
-    if size_bytes > _COMPRESS_FROM_BYTES:
+    if size_bytes > COMPRESS_FROM_BYTES:
         data = _write(batch, _ZSTD)
-        if data.size < _WORTH_IT * size_bytes:
+        if data.size < COMPRESSED_SHARE * size_bytes:
             return data
     return _write(batch, _PLAIN)
 

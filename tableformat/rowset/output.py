@@ -50,9 +50,6 @@ from colonnade.tableformat.rowset.stored_block import StoredBlock
 from colonnade.tableformat.rowset.write_options import WriteOptions
 from colonnade.tableformat.types.array_size import array_bytes
 
-_MOST_OPEN_FILES = 256
-"""The most files that are open at once. A RowSet of more columns waits on local disk instead."""
-
 
 class _Part:
     """One column: its blocks so far, and where the bytes of blocks and filters are."""
@@ -104,7 +101,7 @@ class RowSetOutput:
         self._packed_limit = options.packed_limit(len(columns))
         cheap = store.files_are_cheap if options.one_object is None else not options.one_object
         self._one_object = not cheap
-        self._in_files = cheap and len(columns) <= _MOST_OPEN_FILES
+        self._in_files = cheap and len(columns) <= options.open_files
         self._large = False
         self._spill: Spill | None = None
         self._cuts: list[int] = []
@@ -244,8 +241,9 @@ class RowSetOutput:
 
     def _finish_directory(self) -> RowSetEntry:
         segments: dict[int, ColumnSegment] = {}
-        for start in range(0, len(self._parts), _MOST_OPEN_FILES // 2):
-            group = self._parts[start : start + _MOST_OPEN_FILES // 2]
+        step = max(1, self._options.open_files // 2)
+        for start in range(0, len(self._parts), step):
+            group = self._parts[start : start + step]
             for part in group:
                 self._flush(part)
                 index = _index(part)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from colonnade.manifests.limits import LIMITS
-
 KIB = 2**10
 MIB = 2**20
 _PACKED_COLUMNS = 64
@@ -23,8 +21,11 @@ class WriteOptions:
     RowSets of at most `inline_bytes` stored bytes are stored in the log, and RowSets of at most
     `packed_bytes` in one object. A RowSet of many columns may have `packed_bytes` for every 64
     columns, since each file costs a wait for the disk. Larger ones become a directory where files
-    are cheap, and one object elsewhere. `one_object` replaces this choice of the store. Deletion
-    vectors and origins of at most `inline_vector_bytes` are stored in the log.
+    are cheap, and one object elsewhere. `one_object` replaces this choice of the store.
+
+    A RowSet of more columns than `open_files` waits on local disk, because each column has a file.
+    A task writes RowSets of at most `open_partitions` partitions at the same time, which together
+    keep about `open_files` files open.
 
     With a sort key, rows are collected up to `run_bytes` decoded bytes and sorted.
     `indexed_columns` are the ids of columns whose statistics the log keeps. `bloom_columns` are the
@@ -39,11 +40,16 @@ class WriteOptions:
     packed_bytes: int = 4 * MIB
     one_object: bool | None = None
     inline_bytes: int = 16 * KIB
-    inline_vector_bytes: int = LIMITS.inline_bytes
     run_bytes: int = 256 * 10**6
+    open_files: int = 256
+    open_partitions: int = 16
     sync: bool = True
     indexed_columns: frozenset[int] = frozenset()
     bloom_columns: frozenset[int] = frozenset()
+
+    def partition_limit(self, columns: int) -> int:
+        """Return the most partitions whose RowSets a task writes at the same time, at least one."""
+        return max(1, min(self.open_partitions, self.open_files // columns))
 
     def packed_limit(self, columns: int) -> int:
         """Return the most stored bytes that wait in memory for the end of their RowSet."""

@@ -77,7 +77,7 @@ def evaluate_update(
     batches = _updated(log, table, moved, values)
     added = write_batches(log.store, table, job_id, batches, settings) if moved else ()
     options = replacement_options(target_of(table), len(kept), settings)
-    place = WritePlace(log.store, table.id, table.prefix, job_id)
+    place = WritePlace(log.store, table.id, table.prefix, job_id, log.limits.inline_bytes)
     read = values.column_ids
     if where is not None:
         read |= bind(where, table.schema).column_ids

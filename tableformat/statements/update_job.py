@@ -20,8 +20,10 @@ from numpy.typing import NDArray
 from pyroaring import BitMap
 
 from colonnade.manifests.errors import ConflictError
+from colonnade.manifests.limits import LIMITS
 from colonnade.manifests.model.entries import (
     ColumnNumber,
+    Count,
     RowCount,
     RowSetEntry,
     RowSetNumber,
@@ -50,11 +52,15 @@ class ChangedRowSet(Model):
 
 
 class UpdateJob(Model):
-    """One UPDATE statement, the same for every task. `columns` are the ids of the set columns."""
+    """One UPDATE statement, the same for every task.
+
+    `columns` are the ids of the set columns, and `inline_bytes` is that of the log's limits.
+    """
 
     write: WriteJob
     columns: tuple[ColumnNumber, ...]
     rowsets: tuple[ChangedRowSet, ...]
+    inline_bytes: Count = LIMITS.inline_bytes
 
     @property
     def targets(self) -> TableSchema:
@@ -131,7 +137,8 @@ class _Task:
         self._feed = feed
         self._rowsets = {each.rowset.id: each for each in job.rowsets}
         write = job.write
-        self._place = WritePlace(store, write.target.table, write.target.prefix, write.job_id)
+        target, job_id = write.target, write.job_id
+        self._place = WritePlace(store, target.table, target.prefix, job_id, job.inline_bytes)
         count = sum(each.in_place for each in job.rowsets)
         self._options = replacement_options(write.target, count, write.settings)
 

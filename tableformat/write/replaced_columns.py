@@ -28,12 +28,16 @@ from colonnade.tableformat.rowset.write_options import WriteOptions
 
 @dataclass(frozen=True, slots=True)
 class WritePlace:
-    """Where a job writes objects of a table."""
+    """Where a job writes objects of a table.
+
+    A deletion vector of at most `inline_bytes` is stored in the log instead.
+    """
 
     store: ObjectStore
     table: str
     prefix: str
     job_id: str
+    inline_bytes: int
 
 
 def with_values(
@@ -89,7 +93,7 @@ def write_replacement(
             place.job_id,
             DeletionVector(FrozenBitMap(changed)),
             sync=options.sync,
-            inline_bytes=options.inline_vector_bytes,
+            inline_bytes=place.inline_bytes,
         ),
         predecessors=rowset.amendments.holders([column.id for column in columns]) or None,
     )

@@ -193,6 +193,7 @@ class World:
             # Tables are so small that all updated rows would move, and no block would be copied.
             in_place_bytes=-(2**40) if seed % 3 == 0 else LIMITS.in_place_bytes,
             copied_rows=2 if seed % 2 == 0 else LIMITS.copied_rows,
+            copied_bytes=1 if seed % 10 == 3 else LIMITS.copied_bytes,
         )
         with self._seeded():
             self._found()
@@ -478,7 +479,6 @@ class World:
                 write_options(*arguments),
                 inline_bytes=self._inline_bytes,
                 **self._form,
-                inline_vector_bytes=self.limits.inline_bytes,
             )
 
         def token_hex(size: int) -> str:

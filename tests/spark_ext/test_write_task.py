@@ -14,9 +14,15 @@ from colonnade.tableformat.rowset.write_options import WriteOptions
 from colonnade.tableformat.write.settings import WriteSettings
 from tests.spark_ext.java.write_tool import job_of
 
-JAVA = Path(__file__).parent.parent.parent / "spark_ext/java/src/colonnade/write/WriteOptions.java"
-PYTHON_ALONE = {"run_bytes", "inline_vector_bytes"}
-"""Spark sorts the rows of a task, and the driver writes deletion vectors."""
+WRITE = Path(__file__).parent.parent.parent / "spark_ext/java/src/colonnade/write"
+JAVA, CHOICES = WRITE / "WriteOptions.java", WRITE / "staged/EncodingChoices.java"
+OWN = {
+    "HIGH_BITS", "DAY_NS", "SMALL", "MOST_ROWS", "BYTES", "WIDTH", "MOST", "MOST_BYTES",
+    "MOST_HELD_ROWS", "serialVersionUID",
+}  # fmt: skip
+"""Constants of the JVM that no writer in Python has: of its own buffers, words and units."""
+PYTHON_ALONE = {"run_bytes"}
+"""Spark sorts the rows of a task."""
 
 
 def schema(columns: int = 40) -> TableSchema:
@@ -39,9 +45,19 @@ def test_the_task_reads_every_choice_that_it_gets() -> None:
     assert set(re.findall(r'options\.get\("(\w+)"\)', JAVA.read_text())) == set(options())
 
 
-def test_the_jvm_has_no_sizes_of_its_own() -> None:
-    code = re.sub(r"/\*.*?\*/", "", JAVA.read_text(), flags=re.DOTALL)
-    assert not re.search(r"\d{2,}", code)
+def test_the_encodings_read_every_choice_that_they_get() -> None:
+    task = json.loads(task_json(job_of("/t", schema())))
+    assert re.findall(r'encoding\.get\("(\w+)"\)', CHOICES.read_text()) == list(task["encoding"])
+
+
+def test_the_jvm_has_no_choices_of_its_own() -> None:
+    for file in (JAVA, CHOICES):
+        code = re.sub(r"/\*.*?\*/", "", file.read_text(), flags=re.DOTALL)
+        assert not re.search(r"\d{2,}", code)
+    constant = re.compile(r"static final (?:int|long|double) (\w+) =")
+    assert {
+        name for file in WRITE.rglob("*.java") for name in constant.findall(file.read_text())
+    } == OWN
 
 
 def test_statistics_are_kept_of_the_columns_that_python_would_index() -> None:

@@ -21,8 +21,12 @@ NAME = "dictionary"
 SAMPLE_ROWS = 4096
 """The number of first rows that are examined before the whole block is."""
 
-_CLEARLY_LESS = 0.8
-_OVERHEAD_BYTES = 256  # the cost of one more message in the stream
+KEPT_SHARE = 0.8
+"""A dictionary is kept if it takes at most this share of what it replaces."""
+
+OVERHEAD_BYTES = 256
+"""The cost of one more message in the stream."""
+
 _INDEX_TYPES = (pa.int8(), pa.int16(), pa.int32())
 _BITS = {pa.float32(): pa.int32(), pa.float64(): pa.int64()}
 
@@ -32,7 +36,7 @@ def encode(array: pa.Array, distinct_share: float, rival_bytes: int) -> Encoded 
 
     Gives up early when the share of distinct values among the first rows is above `distinct_share`.
     """
-    if rival_bytes < _OVERHEAD_BYTES:
+    if rival_bytes < OVERHEAD_BYTES:
         return None
     bits = array.view(_BITS[array.type]) if array.type in _BITS else array
     if len(bits) > 2 * SAMPLE_ROWS:
@@ -42,8 +46,8 @@ def encode(array: pa.Array, distinct_share: float, rival_bytes: int) -> Encoded 
     encoded = bits.dictionary_encode()
     values, indices = encoded.dictionary, encoded.indices
     width = 8 if len(values) <= 2**7 else 16 if len(values) <= 2**15 else 32
-    size = values.nbytes + len(bits) * width // 8 + _OVERHEAD_BYTES
-    if size > _CLEARLY_LESS * rival_bytes:
+    size = values.nbytes + len(bits) * width // 8 + OVERHEAD_BYTES
+    if size > KEPT_SHARE * rival_bytes:
         return None
     if width < 32:
         indices = indices.cast(_INDEX_TYPES[width // 16], safe=False)

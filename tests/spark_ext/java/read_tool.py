@@ -29,6 +29,7 @@ from colonnade.manifests.model.schema import (
 )
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.spark_ext.pyspark_types import MAX_TIME_DIGITS, to_spark
+from colonnade.tableformat.predicate.prune import MOST_MEMBERS
 from colonnade.tableformat.scan.plan import RowSetScan, ScanPlan
 from colonnade.tableformat.types.arrow_types import map_entries
 from tests.spark_ext.java.json_process import JsonProcess
@@ -70,7 +71,8 @@ class ReadTool(JsonProcess):
         self, url: str, plan: Mapping[str, Any], schema: str, cache: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
         """What the reader makes of a plan: rows and the sizes of batches, or an error."""
-        task = {"url": url, "plan": plan, **({} if cache is None else {"cache": cache})}
+        kept = {} if cache is None else {"cache": cache}
+        task = {"url": url, "plan": plan, "most_members": MOST_MEMBERS, **kept}
         return self.ask({"task": json.dumps(task), "schema": schema})
 
     def rows(self, url: str, plan: Mapping[str, Any], schema: str) -> list[Any]:

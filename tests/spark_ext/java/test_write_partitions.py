@@ -178,3 +178,17 @@ def test_a_value_that_is_too_long_for_the_log_is_refused(
     assert [p.name for p in (url / "t").glob("*")] == []
     short = PartitionField(transform="truncate", column=1, argument=512)
     assert len(writer.write(url, schema, rows, partitioned_by=[short])) == 1
+
+
+def test_a_task_keeps_as_many_partitions_open_as_the_driver_says(
+    writer: WriteTool, folders: Iterator[Path]
+) -> None:
+    schema, rows = example(200)
+    choices = ({"open_partitions": 10_000, "open_files": 10**6}, {"open_partitions": 1})
+    many, one = (
+        writer.write(next(folders), schema, rows, partitioned_by=LAYOUT, options=options)
+        for options in choices
+    )
+    layouts = [{entry.partition for entry in entries} for entries in (many, one)]
+    assert layouts[0] == layouts[1]
+    assert len(many) == len(layouts[0]) < len(one)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from colonnade.tableformat.compaction import concatenate, inputs, zorder
+from colonnade.tableformat.compaction import inputs, zorder
 
 
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Blocks of a few rows are worth copying, and a read-ahead holds little."""
-    monkeypatch.setattr(concatenate, "_COPIED_BYTES", 10**9)
+    """A read-ahead and a bucket hold little."""
     monkeypatch.setattr(inputs, "WINDOW_BYTES", 300)
     monkeypatch.setattr(zorder, "BUCKET_BYTES", 2_000)

@@ -17,13 +17,11 @@ from colonnade.manifests.checkpoint.writer import write_checkpoint
 from colonnade.manifests.errors import ConflictError, InvalidInputError, NotFoundError
 from colonnade.manifests.limits import LIMITS
 from colonnade.tableformat.predicate import parse_predicate
-from colonnade.tableformat.rowset.write_options import WriteOptions
 from colonnade.tableformat.scan.selection import select_rows
-from colonnade.tableformat.statements import update
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.statements.statement import make_change
 from colonnade.tableformat.table.transaction import Transaction
-from colonnade.tableformat.write.job import WriteMode, plan_write, take_lease, write_options
+from colonnade.tableformat.write.job import WriteMode, plan_write, take_lease
 
 SCHEMA = pa.schema([("id", pa.int64())])
 
@@ -204,11 +202,8 @@ def test_an_update_whose_own_files_vacuum_has_removed_runs_again(
     table = colonnade.create(tmp_path / "t", SCHEMA)
     table.append(pa.table({"id": [*range(100)]}))
 
-    def in_objects(*arguments: Any) -> WriteOptions:
-        return replace(write_options(*arguments), inline_vector_bytes=0)
-
-    monkeypatch.setattr(table.log, "limits", replace(LIMITS, in_place_bytes=-10_000))
-    monkeypatch.setattr(update, "write_options", in_objects)
+    in_objects = replace(LIMITS, in_place_bytes=-10_000, inline_bytes=0)
+    monkeypatch.setattr(table.log, "limits", in_objects)
     planned: list[bool] = []
 
     def plan(*arguments: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from colonnade.manifests.limits import LIMITS
 from colonnade.tableformat.rowset.write_options import MIB, WriteOptions
 
 
@@ -15,7 +16,12 @@ def test_a_rowset_of_many_columns_may_stay_one_object_for_longer(columns: int, t
     assert WriteOptions(packed_bytes=0).packed_limit(columns) == 0
 
 
+@pytest.mark.parametrize(("columns", "most"), [(1, 16), (16, 16), (17, 15), (256, 1), (1000, 1)])
+def test_the_partitions_of_a_task_keep_few_files_open(columns: int, most: int) -> None:
+    assert WriteOptions().partition_limit(columns) == most
+
+
 def test_what_goes_into_the_log_is_smaller_than_what_is_packed() -> None:
     options = WriteOptions()
-    assert options.inline_vector_bytes < options.inline_bytes < options.packed_bytes
+    assert LIMITS.inline_bytes < options.inline_bytes < options.packed_bytes
     assert options.packed_bytes < options.target_bytes < options.run_bytes

@@ -29,15 +29,21 @@ import org.apache.arrow.flatbuf.Schema;
  */
 public final class ArrowStreamWriter implements AutoCloseable {
   private static final int LEVEL = 1;
-  private static final int COMPRESS_FROM_BYTES = 2048;
-  private static final double WORTH_IT = 0.95;
 
+  private final int compressFromBytes;
+  private final double compressedShare;
   private final ZstdCompressCtx zstd = new ZstdCompressCtx();
   private final FlatBufferBuilder builder = new FlatBufferBuilder(1024);
   private final ByteOutput body = new ByteOutput();
   private long[] extents = new long[16];
 
-  public ArrowStreamWriter() {
+  /**
+   * Creates a writer that compresses streams of more than {@code compressFromBytes}, and keeps the
+   * result if it takes less than {@code compressedShare} of the stream.
+   */
+  public ArrowStreamWriter(int compressFromBytes, double compressedShare) {
+    this.compressFromBytes = compressFromBytes;
+    this.compressedShare = compressedShare;
     zstd.setLevel(LEVEL);
   }
 
@@ -57,9 +63,9 @@ public final class ArrowStreamWriter implements AutoCloseable {
    * @param sizeBytes about how many bytes the buffers take
    */
   public byte[] encode(byte[] schema, ArrowBatch dictionary, ArrowBatch batch, long sizeBytes) {
-    if (sizeBytes > COMPRESS_FROM_BYTES) {
+    if (sizeBytes > compressFromBytes) {
       Messages messages = messages(schema, dictionary, batch, true);
-      if (messages.length() + body.size < WORTH_IT * sizeBytes) {
+      if (messages.length() + body.size < compressedShare * sizeBytes) {
         return join(messages);
       }
     }

@@ -19,15 +19,13 @@ public final class BloomFilter {
   /** The largest length of a filter in bytes. */
   public static final int LIMIT = 64 << 20;
 
-  private static final int BITS_PER_VALUE = 10;
-
   private BloomFilter() {}
 
   /**
-   * Returns the filter of the first {@code count} hashes. Sorts this part of {@code hashes} in
-   * place and removes duplicates.
+   * Returns the filter of the first {@code count} hashes, with {@code bitsPerValue} bits for each
+   * distinct one. Sorts this part of {@code hashes} in place and removes duplicates.
    */
-  public static byte[] encode(long[] hashes, int count) {
+  public static byte[] encode(long[] hashes, int count, int bitsPerValue) {
     Arrays.sort(hashes, 0, count);
     int distinct = 0;
     for (int i = 0; i < count; i++) {
@@ -36,7 +34,7 @@ public final class BloomFilter {
       }
     }
     int bucketBits = 8 * BUCKET_BYTES;
-    long buckets = Math.max(1, ((long) BITS_PER_VALUE * distinct + bucketBits - 1) / bucketBits);
+    long buckets = Math.max(1, ((long) bitsPerValue * distinct + bucketBits - 1) / bucketBits);
     byte[] bits = new byte[Math.toIntExact(buckets * BUCKET_BYTES)];
     BlockSplitBloomFilter filter = new BlockSplitBloomFilter(bits);
     for (int i = 0; i < distinct; i++) {

@@ -24,12 +24,6 @@ final class Pruner {
   private static final int NULL = 4;
   private static final int ANY = TRUE | FALSE | NULL;
 
-  /**
-   * Bloom filters are read for at most this many values. With more values, a filter nearly always
-   * claims to hold one of them.
-   */
-  private static final int MOST_MEMBERS = 256;
-
   /** The known facts about a set of rows, by column id. */
   interface Known {
     /** Returns the bounds and counts of a column, or null if they are unknown. */
@@ -46,18 +40,24 @@ final class Pruner {
 
   private final Set<TableField> columns = new LinkedHashSet<>();
   private final List<TableField> schema;
+  private final int mostMembers;
   private Test test;
 
-  private Pruner(List<TableField> schema) {
+  private Pruner(List<TableField> schema, int mostMembers) {
     this.schema = schema;
+    this.mostMembers = mostMembers;
   }
 
-  /** Returns the pruner of a predicate in JSON, or null if the predicate cannot prune anything. */
-  static Pruner of(JsonNode predicate, List<TableField> schema) {
+  /**
+   * Returns the pruner of a predicate in JSON, or null if the predicate cannot prune anything.
+   *
+   * @param mostMembers Bloom filters are read for at most this many values
+   */
+  static Pruner of(JsonNode predicate, List<TableField> schema, int mostMembers) {
     if (predicate == null || predicate.isNull()) {
       return null;
     }
-    Pruner pruner = new Pruner(schema);
+    Pruner pruner = new Pruner(schema, mostMembers);
     pruner.test = pruner.compile(predicate);
     return pruner.columns.isEmpty() ? null : pruner;
   }
@@ -197,9 +197,9 @@ final class Pruner {
   /**
    * Narrows a test. The result cannot be TRUE if the Bloom filter rules out all of the literals.
    */
-  private static Test byMembers(Test test, TableField column, List<Literal> literals) {
+  private Test byMembers(Test test, TableField column, List<Literal> literals) {
     List<Long> hashes = literals.stream().map(each -> each.hash(column)).toList();
-    if (hashes.size() > MOST_MEMBERS || hashes.contains(null)) {
+    if (hashes.size() > mostMembers || hashes.contains(null)) {
       return test;
     }
     long[] members = hashes.stream().mapToLong(Long::longValue).toArray();

@@ -38,7 +38,7 @@ record ReadPlan(
     JsonNode plan = task.get("plan");
     List<RowSetScan> rowsets = new ArrayList<>();
     plan.get("rowsets").forEach(each -> rowsets.add(RowSetScan.parse(each)));
-    Pruner pruner = Pruner.of(plan.get("predicate"), schema);
+    Pruner pruner = Pruner.of(plan.get("predicate"), schema, task.get("most_members").intValue());
     return new ReadPlan(
         task.get("url").textValue(), plan.get("prefix").textValue(), schema, columns, rowsets,
         pruner);

@@ -22,13 +22,11 @@ import org.apache.spark.sql.types.StructType;
  * stay open and their memory is limited. The least recently used writer is finished first.
  */
 final class PartitionedWriter implements RowWriter {
-  private static final int MOST_OPEN = 8;
-
   private final WriteJob job;
   private final StructType rowSchema;
   private final PartitionValues partitions;
   private final ByteSink sink;
-  private final BlockEncoder encoder = new BlockEncoder();
+  private final BlockEncoder encoder;
 
   /** The open writers by partition. The most recently used one is last. */
   private final Map<List<Object>, RowSetWriter> open = new LinkedHashMap<>(16, 0.75f, true);
@@ -45,6 +43,7 @@ final class PartitionedWriter implements RowWriter {
     this.job = job;
     this.rowSchema = rowSchema;
     this.sink = sink;
+    encoder = new BlockEncoder(job.encoding());
     newWriter(null); // refuses rows that do not fit, even where none comes
     partitions = new PartitionValues(job, rowSchema);
   }
@@ -65,7 +64,9 @@ final class PartitionedWriter implements RowWriter {
       writer = newWriter(partitions.tagged(values));
       open.put(values, writer);
     }
-    while (open.size() > MOST_OPEN || open.size() > 1 && heldBytes() > job.options().heldBytes()) {
+    WriteOptions options = job.options();
+    while (open.size() > options.openPartitions()
+        || open.size() > 1 && heldBytes() > options.heldBytes()) {
       finishFirst();
     }
   }

@@ -34,11 +34,6 @@ import java.util.stream.Stream;
  * docs/spec/rowset.md#places
  */
 final class RowSetOutput {
-  /**
-   * The most files that one RowSet keeps open. A RowSet with more columns waits on local disk.
-   */
-  private static final int MOST_OPEN_FILES = 256;
-
   private final ByteSink sink;
   private final ObjectNames names;
   private final WriteOptions options;
@@ -135,7 +130,7 @@ final class RowSetOutput {
       return;
     }
     if (part.hasFilters) {
-      byte[] filter = column.bloomFilter(from, to);
+      byte[] filter = column.bloomFilter(from, to, encoder.choices().filterBits());
       part.filters.add(filter);
       byteCount += filter.length;
       part.blocks.add(block.entry().withFilter(filter));
@@ -160,7 +155,7 @@ final class RowSetOutput {
 
   /** Moves the blocks and filters of a column out of memory. */
   private void move(Part part) throws IOException {
-    if (!oneObject && parts.size() <= MOST_OPEN_FILES) {
+    if (!oneObject && parts.size() <= options.openFiles()) {
       flush(part);
       return;
     }
@@ -253,9 +248,10 @@ final class RowSetOutput {
   private RowSetEntry finishDirectory() throws IOException {
     Map<Integer, ColumnSegment> segments = new LinkedHashMap<>();
     long bytes = byteCount;
-    for (int from = 0; from < parts.size(); from += MOST_OPEN_FILES / 2) {
+    int step = Math.max(1, options.openFiles() / 2);
+    for (int from = 0; from < parts.size(); from += step) {
       List<ObjectOutput> files = new ArrayList<>();
-      for (Part part : parts.subList(from, Math.min(parts.size(), from + MOST_OPEN_FILES / 2))) {
+      for (Part part : parts.subList(from, Math.min(parts.size(), from + step))) {
         flush(part);
         byte[] index = index(part);
         if (index != null) {

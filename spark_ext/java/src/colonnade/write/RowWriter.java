@@ -48,7 +48,7 @@ public interface RowWriter extends AutoCloseable {
 
   private static RowWriter plain(WriteJob job, StructType rowSchema, ByteSink sink) {
     return job.partitionedBy().isEmpty()
-        ? new RowSetWriter(job, rowSchema, null, sink, new BlockEncoder())
+        ? new RowSetWriter(job, rowSchema, null, sink, new BlockEncoder(job.encoding()))
         : new PartitionedWriter(job, rowSchema, sink);
   }
 

@@ -2,6 +2,7 @@ package colonnade.write;
 
 import colonnade.format.PartitionTransform;
 import colonnade.format.TableField;
+import colonnade.write.staged.EncodingChoices;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -26,7 +27,8 @@ record WriteJob(
     List<TableField> columns,
     List<SortField> sortKey,
     List<PartitionField> partitionedBy,
-    WriteOptions options) {
+    WriteOptions options,
+    EncodingChoices encoding) {
   private static final ObjectMapper MAPPER = new ObjectMapper();
 
   /** One column of the sort key. {@code column} is its id. */
@@ -70,6 +72,7 @@ record WriteJob(
         columns,
         sortKey,
         partitionedBy,
-        WriteOptions.parse(task.get("options")));
+        WriteOptions.parse(task.get("options")),
+        EncodingChoices.parse(task.get("encoding")));
   }
 }

@@ -13,6 +13,9 @@ import java.util.Set;
  * @param blockRows the distance between cuts in rows
  * @param cutBytes the staged size at which wide rows are cut earlier
  * @param heldBytes the most bytes that the open writers of several partitions may hold
+ * @param openPartitions the most partitions whose RowSets a task writes at the same time
+ * @param openFiles the most files that the RowSets of a task keep open; a RowSet of more columns
+ *     waits on local disk
  * @param blockBytes the most bytes of a decoded block of more than one row
  * @param packedBytes the most stored bytes that wait in memory for the end of their RowSet
  * @param oneObject whether a larger RowSet is one object or a directory; null leaves that to the
@@ -28,6 +31,8 @@ record WriteOptions(
     int blockRows,
     long cutBytes,
     long heldBytes,
+    int openPartitions,
+    int openFiles,
     long blockBytes,
     long packedBytes,
     Boolean oneObject,
@@ -42,6 +47,8 @@ record WriteOptions(
         options.get("block_rows").intValue(),
         options.get("cut_bytes").longValue(),
         options.get("held_bytes").longValue(),
+        options.get("open_partitions").intValue(),
+        options.get("open_files").intValue(),
         options.get("block_bytes").longValue(),
         options.get("packed_bytes").longValue(),
         options.get("one_object").isNull() ? null : options.get("one_object").booleanValue(),

@@ -21,12 +21,26 @@ import java.util.zip.CRC32C;
  * <p>Holds about one decoded block. Spec: docs/spec/rowset.md#encodings
  */
 public final class BlockEncoder implements AutoCloseable {
-  private final ArrowStreamWriter stream = new ArrowStreamWriter();
+  private final EncodingChoices choices;
+  private final ArrowStreamWriter stream;
   private final ArrowBatch batch = new ArrowBatch();
   private final ArrowBatch dictionaryBatch = new ArrowBatch();
-  private final LongDictionary longDictionary = new LongDictionary();
-  private final BytesDictionary bytesDictionary = new BytesDictionary();
+  private final LongDictionary longDictionary;
+  private final BytesDictionary bytesDictionary;
   private final Map<String, byte[]> schemas = new HashMap<>();
+
+  /** Creates an encoder with the choices of a task. */
+  public BlockEncoder(EncodingChoices choices) {
+    this.choices = choices;
+    stream = new ArrowStreamWriter(choices.compressFromBytes(), choices.compressedShare());
+    longDictionary = new LongDictionary(choices);
+    bytesDictionary = new BytesDictionary(choices);
+  }
+
+  /** Returns when this encoder chooses which encoding. */
+  public EncodingChoices choices() {
+    return choices;
+  }
 
   /** Encodes at least one row of a column. */
   public EncodedBlock encode(Staged column, int from, int to) {

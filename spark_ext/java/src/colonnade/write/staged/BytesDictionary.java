@@ -5,6 +5,10 @@ import java.util.Arrays;
 
 /** The distinct values of a block of strings, binary or long decimals. */
 final class BytesDictionary extends Dictionary<StagedBlobs> {
+  BytesDictionary(EncodingChoices choices) {
+    super(choices);
+  }
+
   @Override
   int hash(StagedBlobs column, int row) {
     byte[] bytes = column.bytes;

@@ -10,19 +10,19 @@ import java.util.Arrays;
  * docs/spec/rowset.md#dictionary
  */
 abstract class Dictionary<C extends Staged> {
-  /** The number of rows at the start of a block that decide whether a large dictionary is tried. */
-  static final int SAMPLE_ROWS = 4096;
-
-  private static final double CLEARLY_LESS = 0.8;
-  private static final int OVERHEAD_BYTES = 256;
   private static final int SMALL = 1024;
 
+  private final EncodingChoices choices;
   private int[] firstRows = new int[SMALL];
   private int[] hashes = new int[SMALL];
   private int[] slots = new int[2 * SMALL];
   private int[] ids = new int[0];
   private int count;
   private long valueBytes;
+
+  Dictionary(EncodingChoices choices) {
+    this.choices = choices;
+  }
 
   abstract int hash(C column, int row);
 
@@ -40,22 +40,23 @@ abstract class Dictionary<C extends Staged> {
    */
   final boolean build(C column, int from, int to, double distinctShare, long rivalBytes) {
     int rows = to - from;
-    if (rivalBytes < OVERHEAD_BYTES) {
+    if (rivalBytes < choices.dictionaryBytes()) {
       return false;
     }
     begin(rows);
-    boolean isSampled = rows > 2 * SAMPLE_ROWS;
-    int sampled = isSampled ? from + SAMPLE_ROWS : to;
+    int sampleRows = choices.sampleRows();
+    boolean isSampled = rows > 2 * sampleRows;
+    int sampled = isSampled ? from + sampleRows : to;
     if (!add(column, from, from, sampled, rivalBytes)) {
       return false;
     }
     int different = count + (column.nulls.count(from, sampled) > 0 ? 1 : 0);
-    if (isSampled && different > distinctShare * SAMPLE_ROWS) {
+    if (isSampled && different > distinctShare * sampleRows) {
       return false;
     }
-    long most = (long) (CLEARLY_LESS * rivalBytes);
+    long most = (long) (choices.dictionaryShare() * rivalBytes);
     return add(column, from, sampled, to, rivalBytes)
-        && valueBytes + (long) rows * indexWidth() + OVERHEAD_BYTES <= most;
+        && valueBytes + (long) rows * indexWidth() + choices.dictionaryBytes() <= most;
   }
 
   /** Returns the width of an index in bytes. */

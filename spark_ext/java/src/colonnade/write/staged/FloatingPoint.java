@@ -5,8 +5,6 @@ import colonnade.format.Statistics;
 
 /** Chooses the encoding of floats and doubles: constant, a dictionary of bits, or plain. */
 final class FloatingPoint {
-  private static final double DISTINCT_SHARE = 0.5;
-
   private FloatingPoint() {}
 
   /** Encodes rows that are not all NULL. */
@@ -17,7 +15,7 @@ final class FloatingPoint {
     }
     LongDictionary dictionary = encoder.longDictionary();
     long rival = column.sizeBytes(from, to);
-    return dictionary.build(column, from, to, DISTINCT_SHARE, rival)
+    return dictionary.build(column, from, to, encoder.choices().distinctNumbers(), rival)
         ? encoder.dictionary(column, from, to, statistics, dictionary)
         : encoder.plain(column, from, to, statistics);
   }

@@ -5,14 +5,6 @@ import colonnade.format.Statistics;
 
 /** Chooses the encoding of integers, including decimals of at most 18 digits. */
 final class Integers {
-  private static final double DISTINCT_SHARE = 0.5;
-
-  /**
-   * An index of 8 bits distinguishes 128 values. With more among the first rows, a dictionary does
-   * not beat values of 16 bits.
-   */
-  private static final double DISTINCT_SHARE_OF_SHORTS = 128.0 / Dictionary.SAMPLE_ROWS;
-
   private Integers() {}
 
   /**
@@ -32,7 +24,8 @@ final class Integers {
     int rows = to - from;
     if (streamWidth > 1) {
       long rival = (long) rows * streamWidth + (nullCount > 0 ? rows + 7 >> 3 : 0);
-      double share = streamWidth > 2 ? DISTINCT_SHARE : DISTINCT_SHARE_OF_SHORTS;
+      EncodingChoices choices = encoder.choices();
+      double share = streamWidth > 2 ? choices.distinctNumbers() : choices.distinctShorts();
       LongDictionary dictionary = encoder.longDictionary();
       if (dictionary.build(column, from, to, share, rival)) {
         return encoder.dictionary(column, from, to, statistics, dictionary);

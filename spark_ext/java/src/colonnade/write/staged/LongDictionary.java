@@ -2,6 +2,10 @@ package colonnade.write.staged;
 
 /** The distinct values of a block of numbers. Floats are distinct if their bits differ. */
 final class LongDictionary extends Dictionary<StagedNumbers> {
+  LongDictionary(EncodingChoices choices) {
+    super(choices);
+  }
+
   @Override
   int hash(StagedNumbers column, int row) {
     return (int) mix(column.values[row]);

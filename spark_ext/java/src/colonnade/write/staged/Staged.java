@@ -129,8 +129,11 @@ public abstract class Staged {
     return encoder.plain(this, from, to, statistics);
   }
 
-  /** Returns the Bloom filter of rows, without NULL and NaN. Requires: the type has filters. */
-  public final byte[] bloomFilter(int from, int to) {
+  /**
+   * Returns the Bloom filter of rows, without NULL and NaN, with {@code bitsPerValue} bits for each
+   * distinct value. Requires: the type has filters.
+   */
+  public final byte[] bloomFilter(int from, int to, int bitsPerValue) {
     long[] hashes = new long[to - from];
     int count = 0;
     for (int row = from; row < to; row++) {
@@ -138,7 +141,7 @@ public abstract class Staged {
         hashes[count++] = hash(row);
       }
     }
-    return BloomFilter.encode(hashes, count);
+    return BloomFilter.encode(hashes, count, bitsPerValue);
   }
 
   /** Returns the hash of a row's value. Requires: the value is neither NULL nor NaN. */

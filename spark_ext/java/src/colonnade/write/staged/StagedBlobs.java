@@ -9,8 +9,6 @@ import java.util.Arrays;
 
 /** Values that are byte ranges of one array: strings, binary, and long decimals. */
 abstract class StagedBlobs extends Staged {
-  private static final double DISTINCT_SHARE = 0.9;
-
   byte[] bytes = new byte[4096];
 
   StagedBlobs(TableField field, String path) {
@@ -47,8 +45,9 @@ abstract class StagedBlobs extends Staged {
   @Override
   final EncodedBlock encode(BlockEncoder encoder, int from, int to) {
     BytesDictionary dictionary = encoder.bytesDictionary();
+    double distinctShare = encoder.choices().distinctTexts();
     long rival = sizeBytes(from, to);
-    boolean hasDictionary = dictionary.build(this, from, to, DISTINCT_SHARE, rival);
+    boolean hasDictionary = dictionary.build(this, from, to, distinctShare, rival);
     Statistics statistics = measure(from, to, hasDictionary ? dictionary : null);
     if (statistics.nulls() == 0
         && statistics.exact()

@@ -16,9 +16,6 @@ import org.apache.spark.unsafe.types.UTF8String;
 
 /** Strings of any type, or binary. */
 final class StagedTexts extends StagedBlobs {
-  /** The encoding {@code lengths} saves more than it costs from this many rows on. */
-  private static final int LENGTHS_FROM_ROWS = 256;
-
   private final boolean isText;
   private final TextLength declared;
   private final StagedBytes staged;
@@ -169,7 +166,7 @@ final class StagedTexts extends StagedBlobs {
 
   @Override
   EncodedBlock encodeEach(BlockEncoder encoder, int from, int to, Statistics statistics) {
-    if (to - from < LENGTHS_FROM_ROWS) {
+    if (to - from < encoder.choices().lengthsFromRows()) {
       return encoder.plain(this, from, to, statistics);
     }
     int longest = 0;
