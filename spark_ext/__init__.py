@@ -2,7 +2,8 @@
 
 This package holds no rules of the format; `tableformat` does.
 
-    setting up a session          session session_storage hadoop_s3 settings supported doctor errors
+    setting up a session          session session_storage settings supported doctor errors
+    settings of Hadoop            hadoop_stores hadoop_s3 hadoop_gcs hadoop_azure hadoop_hdfs
     planning, moving the rows     planner/ java/ write_task
     the source in pure Python     source options reader write_plan writer streams empty_arrays
     schemas of Spark              types pyspark_types

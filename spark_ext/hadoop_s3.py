@@ -21,7 +21,7 @@ UNREADABLE = "colonnade.credentials.unreadable"
 
 _PROVIDERS = f"{PREFIX}aws.credentials.provider"
 _ROLE = "assumed.role."
-_BUCKET_OF = re.compile(r"s3a?://([^/?]*)", re.IGNORECASE)
+URL = re.compile(r"s3a?://([^/?]*)", re.IGNORECASE)
 _REGION_OF = re.compile(
     r"(?:https?://)?s3[.-](?:dualstack\.)?([a-z]{2}(?:-[a-z]+)+-\d)\.amazonaws\.com(?:\.cn)?/?"
 )
@@ -83,7 +83,7 @@ def with_hadoop(url: str, settings: Mapping[str, str], given: Mapping[str, Any])
 
 def bucket_of(url: str) -> str | None:
     """Return the bucket that a URL of `s3:` or `s3a:` names; None for any other URL or path."""
-    found = _BUCKET_OF.match(url)
+    found = URL.match(url)
     return None if found is None else found[1]
 
 

@@ -1,7 +1,7 @@
 """The address of a path in a Spark session: `storage_options` before the session's settings.
 
-The settings are `spark.colonnade.storage.<name>`, and after them Hadoop's for S3. SQL statements
-take no other options.
+The settings are `spark.colonnade.storage.<name>`, and after them Hadoop's for the store. SQL
+statements take no other options.
 Guide: docs/spark.md#options-of-the-store
 """
 
@@ -17,7 +17,8 @@ from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.store import StoreAddress, StorePath
 from colonnade.manifests.store.option_text import option_values
 from colonnade.manifests.store.path_text import local_path
-from colonnade.spark_ext.hadoop_s3 import PREFIX, bucket_of, with_hadoop
+from colonnade.spark_ext.hadoop_s3 import PREFIX, bucket_of
+from colonnade.spark_ext.hadoop_stores import prefixes_of, secrets_of, with_hadoop
 from colonnade.spark_ext.settings import STORAGE
 
 StorageOptions = Mapping[str, object] | None
@@ -69,35 +70,44 @@ def _of_session(spark: SparkSession) -> dict[str, Any]:
 
 
 def _of_hadoop(spark: SparkSession, url: str) -> dict[str, str]:
-    """Return the session's settings of Hadoop for the bucket of a URL. They hold secrets.
+    """Return the session's settings of Hadoop for the store of a URL. They hold secrets.
 
     A client of Spark Connect only sees those that are settings of Spark.
     """
-    bucket = bucket_of(url)
-    if bucket is None:
+    prefixes = prefixes_of(url)
+    if not prefixes:
         return {}
     session = getattr(spark, "_jsparkSession", None)
     if session is None:
         texts = {name.removeprefix(_HADOOP): text for name, text in spark.conf.getAll.items()}
-        return {name: text for name, text in texts.items() if name.startswith(PREFIX)}
+        return {name: text for name, text in texts.items() if name.startswith(prefixes)}
     hadoop = session.sessionState().newHadoopConf()
     mapper = spark.sparkContext._jvm.com.fasterxml.jackson.databind.ObjectMapper()  # type: ignore[union-attr]
-    texts = json.loads(mapper.writeValueAsString(hadoop.getPropsWithPrefix(PREFIX)))
-    found = {f"{PREFIX}{name}": text for name, text in texts.items() if text.strip()}
-    return found | _of_credential_files(hadoop, found, bucket)
+    found: dict[str, str] = {}
+    for prefix in prefixes:
+        texts = json.loads(mapper.writeValueAsString(hadoop.getPropsWithPrefix(prefix)))
+        found |= {f"{prefix}{name}": text for name, text in texts.items() if text.strip()}
+    if bucket_of(url) is None:
+        found = {name: text for name, text in found.items() if not _is_default(hadoop, name)}
+    return found | _of_credential_files(hadoop, found, url)
 
 
-def _of_credential_files(hadoop: Any, found: Mapping[str, str], bucket: str) -> dict[str, str]:
-    """Return the credentials for a bucket that are in Hadoop's credential files."""
-    own = f"{PREFIX}bucket.{bucket}."
-    names = (f"{own}{_FILES}", f"{PREFIX}{_FILES}")
-    paths = [*(found.get(name, "") for name in names), hadoop.get(f"hadoop.{_FILES}") or ""]
+def _is_default(hadoop: Any, name: str) -> bool:
+    """Return whether a setting has the value that Hadoop itself gives it."""
+    sources = hadoop.getPropertySources(name)
+    return bool(sources) and str(sources[len(sources) - 1]).endswith("-default.xml")
+
+
+def _of_credential_files(hadoop: Any, found: Mapping[str, str], url: str) -> dict[str, str]:
+    """Return the credentials for a URL that are in Hadoop's credential files."""
+    wanted, paths = list(secrets_of(url)), [hadoop.get(f"hadoop.{_FILES}") or ""]
+    bucket = bucket_of(url)
+    if bucket is not None:
+        own = f"{PREFIX}bucket.{bucket}."
+        paths = [*(found.get(f"{prefix}{_FILES}", "") for prefix in (own, PREFIX)), *paths]
+        wanted = [f"{prefix}{name}" for prefix in (PREFIX, own) for name in _PASSWORDS]
     if not any(paths):
         return {}
     hadoop.set(f"hadoop.{_FILES}", ",".join(filter(None, paths)))
-    secrets = (
-        (f"{prefix}{name}", hadoop.getPassword(f"{prefix}{name}"))
-        for prefix in (PREFIX, own)
-        for name in _PASSWORDS
-    )
+    secrets = ((name, hadoop.getPassword(name)) for name in wanted)
     return {name: "".join(secret) for name, secret in secrets if secret is not None}

@@ -60,6 +60,8 @@ _KINDS = {
     ),
 }
 
+_OLD_AZURE = re.compile(r"wasbs?://", re.IGNORECASE)
+
 __all__ = [
     "FsspecReadStore",
     "LocalStore",
@@ -118,6 +120,11 @@ def _remote(address: StoreAddress) -> ObjectStore:
 
 def _connected(address: StoreAddress) -> ObjectStore:
     kind = next((kind for pattern, kind in _KINDS.items() if pattern.match(address.url)), None)
+    if _OLD_AZURE.match(address.url):
+        raise InvalidInputError(
+            f"{address.url} is an address that Azure Blob Storage had for Hadoop; write"
+            " abfss://container@account.dfs.core.windows.net/folder."
+        )
     if kind is None:
         return FsspecReadStore(address)
     try:

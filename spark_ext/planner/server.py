@@ -3,7 +3,7 @@
     <- {"hello": {"version": "0.1.0", "protocol": 1, "pid": 12, "python": "/usr/bin/python3"}}
     -> {"id": 7, "op": "load", "args": {...}}      `within`: the id of a transaction, if any;
                                                     `storage`: the options of stores, as text;
-                                                    `hadoop`: Hadoop's settings for S3
+                                                    `hadoop`: Hadoop's settings for stores
     <- {"id": 7, "result": {...}}
     <- {"id": 7, "error": {"code": "COLONNADE_NOT_FOUND", "kind": "NOT_FOUND", "message": "..."}}
 

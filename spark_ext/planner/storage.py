@@ -1,8 +1,8 @@
 """The storage options of a request: those of the session, and those that a DataFrame gives.
 
 The Java half sends the session's settings `spark.colonnade.storage.<name>` beside every request,
-and its settings of Hadoop for S3. A table that was loaded keeps its options: replies and jobs name
-them (see `StoreAddress`).
+and its settings of Hadoop for stores. A table that was loaded keeps its options: replies and jobs
+name them (see `StoreAddress`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from colonnade.manifests.store import StoreAddress
 from colonnade.manifests.store.option_text import option_values
 from colonnade.manifests.store.path_text import local_path
-from colonnade.spark_ext.hadoop_s3 import with_hadoop
+from colonnade.spark_ext.hadoop_stores import with_hadoop
 from colonnade.tableformat.write.job import WriteJob
 
 

@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 import colonnade
 from colonnade import Database, InvalidInputError, Table
 from colonnade.manifests.errors import StoreError
+from colonnade.spark_ext.session_storage import address_in
 from tests.setup.minio import SECRET, Minio
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
@@ -105,3 +106,31 @@ def test_a_statement_in_sql_that_would_lose_the_options_of_a_call_is_refused(
         with pytest.raises(InvalidInputError, match="set them in the session, as") as refused:
             call()
         assert SECRET not in str(refused.value)
+
+
+def test_settings_of_hadoop_count_for_each_store_and_hadoops_own_defaults_do_not(
+    spark: SparkSession,
+) -> None:
+    for url in ("gs://lake/db", "abfss://lake@acc.dfs.core.windows.net/db", "hdfs://node/db"):
+        assert address_in(spark, url).storage_options == {}
+    given = {
+        "fs.gs.auth.type": "UNAUTHENTICATED",
+        "fs.azure.account.key.acc.dfs.core.windows.net": SECRET,
+        "dfs.nameservices": "lake",
+    }
+    for name, value in given.items():
+        spark.conf.set(name, value)
+    try:
+        found = [
+            address_in(spark, url).storage_options
+            for url in (
+                "gs://lake/db",
+                "abfss://lake@acc.dfs.core.windows.net/db",
+                "hdfs://lake/db",
+            )
+        ]
+    finally:
+        for name in given:
+            spark.conf.unset(name)
+    settings = {"dfs.nameservices": "lake"}
+    assert found == [{"token": "anon"}, {"account_key": SECRET}, {"hadoop_settings": settings}]

@@ -116,6 +116,13 @@ def _credential(settings: AzureSettings) -> Any:
         return ClientSecretCredential(
             given.get("tenant_id"), given["client_id"], given["client_secret"]
         )
+    if "client_id" in given:
+        # An identity of the machine or of its pod that is not its first one.
+        return DefaultAzureCredential(
+            managed_identity_client_id=given["client_id"],
+            workload_identity_client_id=given["client_id"],
+            workload_identity_tenant_id=given.get("tenant_id"),
+        )
     return DefaultAzureCredential()
 
 

@@ -66,7 +66,10 @@ def body_of(answer: requests.Response) -> bytes:
 
 def json_of(answer: requests.Response) -> dict[str, Any]:
     """Return the object that is the body of an answer; an empty one for an empty body."""
-    found: dict[str, Any] = json.loads(body_of(answer) or b"{}")
+    try:
+        found: dict[str, Any] = json.loads(body_of(answer) or b"{}")
+    except ValueError:
+        raise RefusedError(answer.status_code, b"") from None
     return found
 
 
@@ -110,7 +113,7 @@ class HdfsClient(Patience):
         def take(answer: requests.Response) -> str:
             location = answer.headers.get("Location")
             if answer.status_code != 307 or not location:
-                raise RefusedError(501, b"")
+                raise RefusedError(answer.status_code, b"")
             return self._proxied(location)
 
         return self.ask(operation, method, key, parameters, take)
@@ -205,7 +208,7 @@ def without_urls(request: Callable[[], T]) -> T:
 def check_transfer(status: int, text: bytes) -> None:
     """Refuse an answer of a datanode that does not say that it has taken or given the bytes."""
     if status not in (200, 201):
-        raise RefusedError(status if status >= 400 else 501, text)
+        raise RefusedError(status, text)
 
 
 def _first_bytes(answer: requests.Response) -> bytes:
@@ -214,8 +217,8 @@ def _first_bytes(answer: requests.Response) -> bytes:
 
 def _session(settings: HdfsSettings) -> requests.Session:
     session = requests.Session()
-    # Without this, a file .netrc would add a password.
-    session.auth = lambda request: request
+    # As Hadoop's own clients, this one uses no proxy of the environment and no file .netrc.
+    session.trust_env = False
     if settings.kerberos is not None:
         session.auth = _kerberos(settings.kerberos)
     session.cert, session.verify = settings.certificate, settings.verify

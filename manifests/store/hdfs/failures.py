@@ -40,18 +40,21 @@ _SENTENCES = {
     "InvalidPathException": "HDFS does not allow the name",
     "ParentNotDirectoryException": "one of its folders is a file",
     "UnknownHostException": "the namenode does not know the host",
+    "NotWebHdfs": "the server does not speak WebHDFS; check the host and its HTTP port",
 }
 _UNREACHABLE = "the server cannot be reached; check the host, its HTTP port and the network"
 _NO_LOGIN = "the server asks who you are; run kinit and give the storage option kerberos, or token"
 
 
 class RefusedError(Exception):
-    """An answer with an error status. It holds no more of the answer than the exception's class."""
+    """An answer that cannot be used. It holds no more of it than the class of an exception."""
 
     def __init__(self, status: int, text: bytes) -> None:
         super().__init__(f"HTTP {status}")
         self.status = status
         self.exception, message = _exception(text)
+        if not self.exception and status in (*range(200, 400), 404, 405):
+            self.exception = "NotWebHdfs"
         if any(text in message for text in _NO_DATANODE):
             # The class says nothing: it is that of every error of files.
             self.exception = "NoDatanode"
@@ -113,7 +116,7 @@ def _refusal(operation: str, error: RefusedError) -> Failure:
     return Failure(
         reason=_reason(operation, error, passing),
         status=TAKEN if error.exception in _TAKEN else error.status,
-        absent=error.status == 404,
+        absent=error.exception == "FileNotFoundException",
         arrived=passing and not not_done,
         passing=passing,
         silent=False,

@@ -81,8 +81,8 @@ class HdfsRequests(BucketRequests):
     def head(self, key: str) -> Head:
         status = self._files.status(key)
         if status["type"] != "FILE":
-            absent = RefusedError(404, b"")
-            raise Failure("it is a folder", 404, True, False, False, False, absent)
+            folder = RefusedError(404, b"")
+            raise Failure("it is a folder", 404, True, False, False, False, folder)
         return Head(int(status["length"]), int(status["modificationTime"]))
 
     def put(self, key: str, data: Data, *, if_absent: bool) -> None:

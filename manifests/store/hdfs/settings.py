@@ -29,7 +29,7 @@ from colonnade.manifests.store.hdfs.namenodes import (
 
 _NAMES = {
     *("user", "token", "proxy_to", "kerberos", "kerb_kwargs", "data_proxy", "use_https"),
-    *("session_cert", "session_verify", "http_address"),
+    *("session_cert", "session_verify", "http_address", "hadoop_settings"),
     *("max_concurrency", "patience", "connect_timeout", "read_timeout"),
 }
 _OF_CACHES = {"use_listings_cache", "listings_expiry_time", "max_paths", "skip_instance_cache"}
@@ -69,9 +69,9 @@ def parse_settings(
 ) -> HdfsSettings:
     """Translate storage options.
 
-    `site` has Hadoop's settings by name, and `user` is who asks where the options do not say. Both
-    count for `hdfs:` URLs as for every client of Hadoop. Raises: InvalidInputError that names the
-    unknown or malformed options, never values.
+    `site` has the settings of Hadoop's files, which the option `hadoop_settings` replaces by name.
+    `user` is who asks where the options do not say. Settings count for `hdfs:` URLs alone. Raises:
+    InvalidInputError that names the unknown or malformed options, never values.
     """
     url = place.url
     unknown = sorted(options.keys() - _NAMES - _OF_CACHES)
@@ -80,6 +80,7 @@ def parse_settings(
             f"{url} has no storage options {unknown}; the options are those of fsspec's WebHDFS:"
             f" {', '.join(sorted(_NAMES))}."
         )
+    site = {**site, **_settings(options, url)} if place.scheme == "hdfs" else {}
     secure = _flag(options, "use_https", False, url)
     in_site = site.get("hadoop.security.authentication", "").lower() == "kerberos"
     kerberos = _flag(options, "kerberos", in_site and not _names_someone(options), url)
@@ -150,6 +151,13 @@ def _check_one_identity(options: Mapping[str, Any], kerberos: bool, url: str) ->
             f"{url} has the storage option kerberos, where the ticket says who asks; leave out user"
             " and run kinit."
         )
+
+
+def _settings(options: Mapping[str, Any], url: str) -> Mapping[str, str]:
+    found = options.get("hadoop_settings") or {}
+    if not isinstance(found, Mapping) or not all(isinstance(text, str) for text in found.values()):
+        raise _malformed("hadoop_settings", url, "be a dictionary of texts by name")
+    return found
 
 
 def _flag(options: Mapping[str, Any], name: str, default: bool, url: str) -> bool:

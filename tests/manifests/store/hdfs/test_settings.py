@@ -46,6 +46,14 @@ def test_the_namenodes_may_be_given() -> None:
     assert parsed({"http_address": "one", "use_https": True}).namenodes == ("https://one:9871",)
 
 
+def test_settings_of_hadoop_that_are_given_go_before_those_of_its_files() -> None:
+    address = "dfs.namenode.http-address"
+    site = {address: "node:1", "hadoop.security.authentication": "kerberos"}
+    found = parsed({"hadoop_settings": {address: "node:2"}}, site=site)
+    assert found.namenodes == ("http://node:2",)
+    assert found.kerberos == {}
+
+
 def test_a_secure_cluster_gets_kerberos_unless_the_options_say_who_asks() -> None:
     assert parsed({}, site=KERBEROS).kerberos == {}
     assert parsed({}, site=KERBEROS).who == {}
@@ -70,6 +78,7 @@ def test_no_text_of_the_settings_holds_a_secret() -> None:
         ({"http_address": "canary:x:y"}, "http_address .* must have the form host:port"),
         ({"http_address": "canary:1/x"}, "http_address .* must have the form host:port"),
         ({"http_address": 3}, "http_address .* must be host:port"),
+        ({"hadoop_settings": "canary"}, "hadoop_settings .* must be a dictionary of texts"),
         ({"patience": 0}, "patience .* must be a number"),
     ],
 )

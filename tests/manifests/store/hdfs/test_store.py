@@ -248,6 +248,25 @@ def test_a_server_whose_rename_knows_no_options_is_refused(
     assert list(store.list_unfinished()) == []
 
 
+@pytest.mark.parametrize(
+    "answer", [answered(404, "<html>canary</html>"), answered(200, "<html>canary</html>")]
+)
+def test_a_server_that_speaks_something_else_is_not_one_without_objects(
+    watched: HdfsStore, proxy: Proxy, answer: Any
+) -> None:
+    proxy.plan = lambda seen: answer
+    for call in (
+        lambda: watched.get("a"),
+        lambda: list(watched.list("")),
+        lambda: watched.modified_ms("a"),
+        lambda: watched.put("a", b"x", sync=True),
+        lambda: watched.delete("a"),
+    ):
+        with pytest.raises(StoreError, match="does not speak WebHDFS; check the host") as failed:
+            call()
+        assert "canary" not in failed.value.message
+
+
 def test_no_error_and_none_of_its_causes_holds_a_token(proxy: Proxy) -> None:
     options = {"http_address": "http://127.0.0.1:9", "token": "canary", "patience": 1}
     dead = HdfsStore("hdfs://node/db", options)

@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hdfs.HdfsConfiguration;
 import org.apache.hadoop.security.alias.CredentialProvider;
 import org.apache.hadoop.security.alias.CredentialProviderFactory;
 import org.apache.spark.sql.classic.SparkSession;
@@ -16,10 +17,27 @@ import scala.jdk.javaapi.CollectionConverters;
  */
 public final class HadoopSettings {
   private static final String S3 = "fs.s3a.";
+
+  /** What the names of settings begin with that lead to a store. Python has the same list. */
+  private static final String[] STORES = {
+    S3,
+    "fs.gs.",
+    "google.cloud.auth.",
+    "fs.azure.",
+    "fs.defaultFS",
+    "dfs.nameservices",
+    "dfs.ha.namenodes.",
+    "dfs.http.policy",
+    "dfs.namenode.http-address",
+    "dfs.namenode.https-address",
+    "dfs.namenode.rpc-address",
+    "hadoop.security.authentication",
+  };
+
   private static final String BUCKET = "fs.s3a.bucket.";
   private static final String FILES = "hadoop.security.credential.provider.path";
   private static final String OWN_FILES = "security.credential.provider.path";
-  private static final String DEFAULTS = "core-default.xml";
+  private static final String DEFAULTS = "-default.xml";
   private static final long FRESH_NANOS = 60_000_000_000L;
 
   /** The setting that says why credential files could not be read. */
@@ -35,6 +53,15 @@ public final class HadoopSettings {
   }
 
   private static volatile Credentials last = new Credentials(Map.of(), Map.of(), 0);
+
+  static {
+    try {
+      // Otherwise the settings of HDFS are known only after some code has opened it.
+      HdfsConfiguration.init();
+    } catch (LinkageError absent) {
+      // A Spark without the classes of HDFS needs no settings of it.
+    }
+  }
 
   private HadoopSettings() {}
 
@@ -52,18 +79,22 @@ public final class HadoopSettings {
   }
 
   /**
-   * Returns the settings for S3 that someone has given, with the credentials from Hadoop's
-   * credential files. The planner needs them to reach a bucket.
+   * Returns the settings for stores that someone has given, with the credentials from Hadoop's
+   * credential files. The planner needs them to reach a store.
    */
   static Map<String, String> ofStores() {
     SparkSession session = SparkSession.active();
     Configuration conf = session.sparkContext().hadoopConfiguration();
     Map<String, String> found = new HashMap<>();
-    conf.getPropsWithPrefix(S3).forEach((name, value) -> put(conf, found, S3 + name, value));
+    for (Map.Entry<String, String> entry : conf) {
+      if (isOfStores(entry.getKey())) {
+        put(conf, found, entry.getKey());
+      }
+    }
     String files = conf.get(FILES, "");
     for (Map.Entry<String, String> entry :
         CollectionConverters.asJava(session.conf().getAll()).entrySet()) {
-      if (entry.getKey().startsWith(S3)) {
+      if (isOfStores(entry.getKey())) {
         found.put(entry.getKey(), entry.getValue());
       } else if (entry.getKey().equals(FILES)) {
         files = entry.getValue();
@@ -73,10 +104,19 @@ public final class HadoopSettings {
     return found;
   }
 
-  private static void put(
-      Configuration conf, Map<String, String> found, String name, String value) {
+  private static boolean isOfStores(String name) {
+    for (String store : STORES) {
+      if (name.startsWith(store)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static void put(Configuration conf, Map<String, String> found, String name) {
+    String value = conf.get(name, "");
     String[] sources = conf.getPropertySources(name);
-    boolean isDefault = sources != null && sources[sources.length - 1].equals(DEFAULTS);
+    boolean isDefault = sources != null && sources[sources.length - 1].endsWith(DEFAULTS);
     if (!value.isBlank() && !isDefault) {
       found.put(name, value);
     }
@@ -134,8 +174,9 @@ public final class HadoopSettings {
   private static void read(
       CredentialProvider provider, String prefix, Map<String, String> found) throws IOException {
     for (String alias : provider.getAliases()) {
-      if (alias.startsWith(S3)) {
-        String name = alias.startsWith(BUCKET) ? alias : prefix + alias.substring(S3.length());
+      if (isOfStores(alias)) {
+        boolean isOfAnyBucket = alias.startsWith(S3) && !alias.startsWith(BUCKET);
+        String name = isOfAnyBucket ? prefix + alias.substring(S3.length()) : alias;
         char[] secret = provider.getCredentialEntry(alias).getCredential();
         found.putIfAbsent(name, new String(secret));
       }
