@@ -1,13 +1,18 @@
-"""Processes and threads that append ten rows at a time to one table; each append is durable."""
+"""Processes and threads that append ten rows at a time to one table; each append is durable.
+
+The processes call `gc.freeze()` after their imports, as docs/production.md recommends for frequent
+writers. Eight processes that do not are another row.
+"""
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import shutil
 import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from multiprocessing.queues import SimpleQueue
@@ -83,59 +88,72 @@ class Round:
 
 
 def run(folder: Path, scale: float, runs: int) -> list[Figure]:
-    """Run rounds of one writer, eight processes and eight threads in turn; take the medians.
+    """Run rounds of one process, eight processes and eight threads in turn; take the medians.
 
     Eight processes with a table each show what the machine gives to processes that share nothing.
     """
     del scale
-    alone, together, apart, threads = [], [], [], []
+    alone, together, plain, apart, threads = [], [], [], [], []
     path = folder / "commit-rate"
     for _ in range(runs):
         alone.append(_round([path]))
         together.append(_round([path] * PROCESSES))
+        plain.append(_round([path] * PROCESSES, freeze=False))
         apart.append(_round([folder / f"commit-rate-{i}" for i in range(PROCESSES)]))
         threads.append(_round([path], THREADS))
-    one = statistics.median(each.rate for each in alone)
-    many = statistics.median(each.rate for each in together)
-    gain = statistics.median(b.rate / a.rate for a, b in zip(alone, together, strict=True))
-    median = statistics.median(each.median for each in together) * 1e3
-    slowest = statistics.median(each.slowest for each in together) * 1e3
-    spread = statistics.median(each.slowest / each.median for each in together)
-    unfair = statistics.median(each.unfairness for each in together)
-    lost = statistics.median(each.lost_slots for each in together)
-    shared = statistics.median(each.shared for each in together)
-    threaded = statistics.median(each.rate for each in threads)
-    by_threads = statistics.median(b.rate / a.rate for a, b in zip(alone, threads, strict=True))
-    in_threads = statistics.median(each.shared for each in threads)
-    by_tables = statistics.median(b.rate / a.rate for a, b in zip(alone, apart, strict=True))
-    separate = statistics.median(each.rate for each in apart)
-    cpu_alone = statistics.median(each.cpu_ms for each in alone)
-    cpu_together = statistics.median(each.cpu_ms for each in together)
-    cpu_apart = statistics.median(each.cpu_ms for each in apart)
+    figures = [_beside(together, alone, "time of a commit", lambda r: 1e3 / r.rate, target=0.667)]
+    figures += [_beside(together, alone, "commits a second", lambda r: r.rate, unit="/s")]
+    for rounds, which, target in ((together, "", 20), (plain, " without gc.freeze()", None)):
+        ratio = _median(rounds, lambda r: r.slowest / r.median)
+        name = f"99th percentile of an append, {PROCESSES} processes{which}, beside the median"
+        slowest = _median(rounds, lambda r: 1e3 * r.slowest)
+        median = _median(rounds, lambda r: 1e3 * r.median)
+        figures.append(Figure(name, "ms", slowest, median, ratio, target=target))
+    many = f"{PROCESSES} processes"
     return [
-        Figure(f"time of a commit: {PROCESSES} processes together beside one", "ms", 1e3 / many,
-               1e3 / one, 1 / gain, target=0.667),
-        Figure(f"commits a second: {PROCESSES} processes together beside one", "/s", many, one,
-               gain),
-        Figure(f"99th percentile of an append, {PROCESSES} processes, beside the median", "ms",
-               slowest, median, spread, target=20),
-        Figure("commits of the process with most for each of the one with least", "", unfair,
-               target=2),
-        Figure(f"slots that a commit loses to others, {PROCESSES} processes", "", lost),
-        Figure(f"commits for each epoch, {PROCESSES} processes", "", shared),
-        Figure(f"processor time of a commit: {PROCESSES} processes together beside one", "ms",
-               cpu_together, cpu_alone, cpu_together / cpu_alone),
-        Figure(f"processor time of a commit: {PROCESSES} processes with a table each beside one",
-               "ms", cpu_apart, cpu_alone, cpu_apart / cpu_alone),
-        Figure(f"commits a second: {PROCESSES} processes with a table each beside one", "/s",
-               separate, one, by_tables),
-        Figure(f"commits a second: {THREADS} threads of a process beside one", "/s", threaded, one,
-               by_threads),
-        Figure(f"commits for each epoch, {THREADS} threads", "", in_threads),
+        *figures,
+        Figure("commits of the process with most for each of the one with least", "",
+               _median(together, lambda r: r.unfairness), target=2),
+        Figure(f"slots that a commit loses to others, {many}", "",
+               _median(together, lambda r: r.lost_slots)),
+        Figure(f"commits for each epoch, {many}", "", _median(together, lambda r: r.shared)),
+        _beside(together, alone, "processor time of a commit", lambda r: r.cpu_ms),
+        _beside(plain, alone, "processor time of a commit", lambda r: r.cpu_ms,
+                f"{many} without gc.freeze() beside one"),
+        _beside(apart, alone, "processor time of a commit", lambda r: r.cpu_ms,
+                f"{many} with a table each beside one"),
+        _beside(apart, alone, "commits a second", lambda r: r.rate,
+                f"{many} with a table each beside one", unit="/s"),
+        _beside(threads, alone, "commits a second", lambda r: r.rate,
+                f"{THREADS} threads of a process beside one", unit="/s"),
+        Figure(f"commits for each epoch, {THREADS} threads", "",
+               _median(threads, lambda r: r.shared)),
     ]  # fmt: skip
 
 
-def _round(paths: Sequence[Path], threads: int = 1) -> Round:
+def _median(rounds: Sequence[Round], value: Callable[[Round], float]) -> float:
+    return statistics.median(map(value, rounds))
+
+
+def _beside(
+    rounds: Sequence[Round],
+    alone: Sequence[Round],
+    what: str,
+    value: Callable[[Round], float],
+    which: str = f"{PROCESSES} processes together beside one",
+    *,
+    unit: str = "ms",
+    target: float | None = None,
+) -> Figure:
+    """Return the figure that compares rounds with those of one process, pair by pair."""
+    ratio = statistics.median(value(a) / value(b) for a, b in zip(rounds, alone, strict=True))
+    return Figure(
+        f"{what}: {which}", unit, _median(rounds, value), _median(alone, value), ratio,
+        target=target,
+    )  # fmt: skip
+
+
+def _round(paths: Sequence[Path], threads: int = 1, *, freeze: bool = True) -> Round:
     """Run a process for each of `paths`; equal paths are one table."""
     first = 0
     for path in {*paths}:
@@ -144,7 +162,8 @@ def _round(paths: Sequence[Path], threads: int = 1) -> Round:
     context = multiprocessing.get_context("spawn")
     barrier, results = context.Barrier(len(paths)), context.SimpleQueue()
     workers = [
-        context.Process(target=_append, args=(path, threads, barrier, results)) for path in paths
+        context.Process(target=_append, args=(path, threads, freeze, barrier, results))
+        for path in paths
     ]
     for worker in workers:
         worker.start()
@@ -169,9 +188,13 @@ class _Result:
     cpu_s: float
 
 
-def _append(path: Path, threads: int, barrier: Barrier, results: SimpleQueue[_Result]) -> None:
+def _append(
+    path: Path, threads: int, freeze: bool, barrier: Barrier, results: SimpleQueue[_Result]
+) -> None:
     """Append for some seconds with each thread; runs in a separate process."""
     _append_elsewhere(path)
+    if freeze:
+        gc.freeze()
     tables, lost = [colonnade.open(path) for _ in range(threads)], 0
 
     def pause(seconds: float) -> None:

@@ -179,6 +179,23 @@ def test_what_an_operation_prints_cannot_corrupt_the_replies() -> None:
     assert "from below" in done.stderr
 
 
+def test_its_garbage_collections_leave_out_what_was_imported() -> None:
+    program = "import gc, colonnade.spark_ext.planner.__main__ as planner\n" + (
+        "planner.end = lambda: print(gc.get_freeze_count(), file=planner.sys.stderr)\n"
+        "planner.main()"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env=environment,
+        check=True,
+    )
+    assert int(done.stderr) > 10_000
+
+
 def test_it_ends_after_a_long_time_without_a_request() -> None:
     program = "from colonnade.spark_ext.planner.__main__ import main; main(idle_seconds_max=0.3)"
     with subprocess.Popen(
