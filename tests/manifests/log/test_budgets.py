@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from colonnade.manifests.epochs.slots import FAR
-from colonnade.manifests.errors import CorruptionError, StoreError
+from colonnade.manifests.errors import StoreError
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.object_names import HINT, epoch_name
 from colonnade.manifests.store import MemoryStore, PutOutcome
@@ -15,41 +14,6 @@ from colonnade.manifests.store.base import Data
 from tests.far_store import FarStore
 from tests.log_samples import append, contents, make_log, with_orders
 from tests.manifests.log.far import far_log
-
-
-@pytest.mark.parametrize("epochs", [1, 2, 40, 64, 65, 100, 127, 128, 1000])
-def test_a_cold_open_takes_three_rounds_however_many_epochs_follow_the_checkpoint(
-    epochs: int,
-) -> None:
-    store, head = far_log(epochs)
-    with store.counted() as cost:
-        opened = Log(store).read_head()
-    assert contents(Log(store), opened) == contents(Log(store), head)
-    assert opened.epoch == epochs
-    assert cost.rounds == 3
-    assert cost.requests <= 80
-
-
-def test_a_cold_open_where_a_checkpoint_is_late_takes_a_round_for_each_64_epochs() -> None:
-    store, head = far_log(63 + 3 * 64, interval=1000)
-    with store.counted() as cost:
-        assert Log(store).read_head().epoch == head.epoch
-    assert cost.rounds <= 8
-
-
-def test_every_gap_is_found_by_a_cold_open_as_where_slots_are_read_one_by_one() -> None:
-    for tail in (0, 1, 30, 61, 62, 63):
-        for gap in (1, 2, 3, 7, 33, 64):
-            near, first = MemoryStore(), 64 + tail + 1
-            state = with_orders(near, make_log(near))
-            while state.epoch < first + 2 * gap - 1:
-                log = make_log(near, 64 if state.epoch < 64 else 10**9)
-                state = log.commit(append(), state)
-            for number in range(first, first + gap):
-                near.delete(epoch_name(number))
-            with pytest.raises(CorruptionError, match=f"{epoch_name(first)} is missing"):
-                Log(FarStore(near)).read_head()
-    assert FAR[-1] == 64
 
 
 def test_a_refresh_finds_what_others_committed_within_two_rounds() -> None:

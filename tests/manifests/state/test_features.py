@@ -13,7 +13,6 @@ from colonnade.manifests.state.features import (
     FeaturesFold,
     check_reader_features,
 )
-from colonnade.manifests.state.refusal import refuse
 from colonnade.manifests.store import MemoryStore
 from tests.log_samples import database
 
@@ -71,8 +70,3 @@ def test_slot_blocks_that_contradict_the_state_are_refused(
 def test_a_reader_feature_of_a_newer_version_is_refused_when_it_is_enabled() -> None:
     with pytest.raises(UnsupportedFormatError, match="cubes"):
         fold().enable(5, EnableFeatures(reader=("cubes",)))
-
-
-def test_a_refusal_is_damage_and_names_the_epoch() -> None:
-    with pytest.raises(CorruptionError, match=r"Epoch 7 drops what never was\."):
-        refuse(7, "drops what never was")

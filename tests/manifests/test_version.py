@@ -1,0 +1,17 @@
+"""One version stands for the wheel, the packages and the jar."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import colonnade
+from colonnade.manifests.version import VERSION
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_every_part_takes_its_version_from_one_place() -> None:
+    assert re.fullmatch(r"\d+\.\d+\.\d+", VERSION)
+    assert colonnade.__version__ == VERSION
+    assert "colonnade.manifests.version.VERSION" in (ROOT / "pyproject.toml").read_text()
