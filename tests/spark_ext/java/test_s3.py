@@ -216,6 +216,24 @@ def test_a_repeated_query_asks_the_bucket_for_nothing_but_the_head(
         assert "must be the absolute path of a local folder" in lake.shell.refusal(query)
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("algorithm", ["CRC32", "SHA256"])
+def test_tasks_send_the_checksums_that_s3a_is_set_to(
+    lake: Lake, proxy: Proxy, minio: Minio, algorithm: str
+) -> None:
+    table = f"colonnade.`s3a://{minio.new_bucket()}/t`"  # Hadoop keeps a bucket that it has opened
+    given = {"fs.s3a.create.checksum.algorithm": algorithm, "fs.s3a.checksum.validation": "true"}
+    with settings(lake.shell, **given):
+        proxy.seen.clear()
+        lake.shell.sql(f"CREATE TABLE {table} AS SELECT id, uuid() AS t FROM range(0, 50000, 1, 1)")
+        sent = [each for each in proxy.seen if each.method == "PUT" and ".rowset" in each.path]
+        assert sent
+        for each in sent:
+            name = f"x-amz-checksum-{algorithm.lower()}"
+            assert name in each.headers or each.headers.get("x-amz-trailer") == name
+        assert lake.shell.sql(f"SELECT count(*), sum(id) FROM {table}") == [[50000, 1249975000]]
+
+
 def test_an_object_that_is_missing_or_cut_fails_the_query_with_its_name(
     lake: Lake, proxy: Proxy
 ) -> None:
