@@ -54,6 +54,7 @@ from colonnade.tableformat.table.alteration import (
     MoveColumn,
     RenameColumn,
     SetPartitioning,
+    WidenColumn,
 )
 from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.history import HistoryEntry
@@ -127,6 +128,7 @@ __all__ = [
     "UpgradeResult",
     "VacuumResult",
     "VerifyReport",
+    "WidenColumn",
     "WriteSettings",
     "__version__",
     "col",

@@ -7,7 +7,7 @@ vectorised evaluation of a predicate prunes them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.model.entries import ColumnStatistics
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.model.statistics import Bound, bound_kinds, decode_bound
+from colonnade.manifests.model.widening import keeps_bounds, widened_bound
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,11 @@ class Bounds:
     known: NDArray[np.bool_]
     nulls: NDArray[np.int64]
     nans: NDArray[np.int64]
+
+    @property
+    def stated(self) -> NDArray[np.bool_]:
+        """Which things have statistics of the column."""
+        return np.asarray(self.nulls >= 0)
 
     def take(self, indexes: NDArray[np.int64]) -> Bounds:
         """Return the bounds of the things at these indexes."""
@@ -82,15 +88,17 @@ def bounds_table(
 ) -> BoundsTable:
     """Arrange statistics by column. Bounds are unknown where a thing has no statistics.
 
-    Columns that are not in the schema are left out. Raises CorruptionError for a bound that does
-    not fit its column; `name` returns the name of the thing at an index, for the message.
+    A column whose type has widened has bounds under each of its ids. Columns that are not in the
+    schema are left out. Raises CorruptionError for a bound that does not fit its column; `name`
+    returns the name of the thing at an index, for the message.
     """
     known = {column for each in statistics for column in each}
     return BoundsTable(
         np.asarray(rows, dtype=np.int64),
         {
             column.id: _column_bounds([each.get(column.id) for each in statistics], column, name)
-            for column in schema.fields
+            for field in schema.fields
+            for column in field.as_stored()
             if column.id in known
         },
         partitions,
@@ -118,6 +126,40 @@ def _column_bounds(
     nulls = np.array([-1 if s is None else s.nulls for s in statistics], dtype=np.int64)
     nans = np.array([-1 if s is None else s.nans for s in statistics], dtype=np.int64)
     return Bounds(bound_array(low), bound_array(high), known, nulls, nans)
+
+
+def widened_bounds(bounds: Bounds, old: str, new: str) -> Bounds:
+    """Return bounds of a column in the wider type of the column. `model/widening.py` says how."""
+    if keeps_bounds(old, new):
+        return bounds
+
+    def values(side: NDArray[np.generic]) -> NDArray[np.generic]:
+        pairs = zip(side.tolist(), bounds.known.tolist(), strict=True)
+        return bound_array([widened_bound(v, old, new) if known else None for v, known in pairs])
+
+    return replace(bounds, low=values(bounds.low), high=values(bounds.high))
+
+
+def joined_bounds(newer: Bounds | None, older: Bounds) -> Bounds:
+    """Return the bounds of one column that each thing states in one of two forms, or in neither."""
+    if newer is None:
+        return older
+    chosen = newer.stated
+    known = np.where(chosen, newer.known, older.known)
+
+    def values(new: NDArray[np.generic], old: NDArray[np.generic]) -> NDArray[np.generic]:
+        if new.dtype == old.dtype and new.dtype.kind != "O":
+            return np.where(chosen, new, old)
+        pairs = zip(chosen.tolist(), new.tolist(), old.tolist(), known.tolist(), strict=True)
+        return bound_array([(n if c else o) if k else None for c, n, o, k in pairs])
+
+    return Bounds(
+        values(newer.low, older.low),
+        values(newer.high, older.high),
+        known,
+        np.where(chosen, newer.nulls, older.nulls),
+        np.where(chosen, newer.nans, older.nans),
+    )
 
 
 def concat_bounds(parts: Sequence[Bounds | None], lengths: Sequence[int]) -> Bounds:

@@ -314,7 +314,7 @@ def _decode_columns(
 
     Dropped columns may have bounds of any kind, because no reader uses them.
     """
-    fields = {field.id: field for field in table.schema.fields}
+    fields = {form.id: form for field in table.schema.fields for form in field.as_stored()}
     decoded = {}
     for column, vectors in body.columns.items():
         field = fields.get(column)

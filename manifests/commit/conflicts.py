@@ -265,11 +265,14 @@ def rows_fit(written: TableSchema, current: TableSchema) -> bool:
     """Return whether RowSets written for some columns are correct under other columns, by id.
 
     Every column must be unchanged, except for its name, comment, position, or a dropped NOT NULL. A
-    new column must be nullable.
+    new column must be nullable. A column must not have widened: a change that has read or written
+    the narrower column would miss the values of the wider one.
     """
     before = {field.id: field for field in written.fields}
     return written is current or all(
-        _fits(before[field.id], field) if field.id in before else field.nullable
+        _fits(before[field.id], field)
+        if field.id in before
+        else field.nullable and before.keys().isdisjoint(field.ids)
         for field in current.fields
     )
 

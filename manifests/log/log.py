@@ -51,8 +51,10 @@ from colonnade.manifests.model.codec import encode_epoch
 from colonnade.manifests.model.epoch import Epoch, Stub
 from colonnade.manifests.model.members import find_change, transactions_of
 from colonnade.manifests.model.operations import CreateTable, EnableFeatures, SetPartitionLayout
+from colonnade.manifests.model.widening import WIDENED_COLUMNS
 from colonnade.manifests.object_names import MANIFEST
 from colonnade.manifests.reading.reader import LogReader
+from colonnade.manifests.state.columns_fold import states_widened
 from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.partition_layout import PARTITIONS
 from colonnade.manifests.state.replaced_columns import REPLACE_COLUMN, replaces_columns
@@ -408,6 +410,7 @@ def _enabling(change: Change, base: Snapshot) -> Change:
     needed = {
         *((PARTITIONS,) if partitions else ()),
         *((REPLACE_COLUMN,) if any(map(replaces_columns, change.ops)) else ()),
+        *((WIDENED_COLUMNS,) if any(map(states_widened, change.ops)) else ()),
     }
     missing = tuple(sorted(needed - (base.reader_features & base.writer_features)))
     if not missing:

@@ -1,6 +1,7 @@
 """The values of the log: schemas, RowSet entries, operations, and their JSON.
 
     schema.py  entries.py  statistics.py    columns, stored objects, bounds
+    widening.py                             which types hold all values of another one
     operations.py                           what an epoch does to a database
     epoch.py  members.py                    the content of a slot, and the changes of an epoch
     named_objects.py                        the objects that operations name

@@ -64,14 +64,14 @@ def follow_columns(
 
     Returns the properties to set, and the names of the properties to remove.
     """
-    fields = {field.id: field for field in after.fields}
+    fields = {each: field for field in after.fields for each in field.ids}
     renamed: dict[str, str] = {}
     removed: list[str] = []
     for name, text in _named(properties):
         old = _find(name, before)
         if old is None:
             continue
-        new = fields.get(old.id)
+        new = next((fields[each] for each in old.ids if each in fields), None)
         if new is None or new.name != old.name:
             removed.append(PREFIX + name)
         if new is not None and new.name != old.name:

@@ -156,12 +156,20 @@ class StructType(InputModel):
 DataType = PrimitiveType | Annotated[ArrayType | MapType | StructType, Field(discriminator="type")]
 
 
+class EarlierColumn(Model):
+    """The id and the type that a column had before its type widened."""
+
+    id: Annotated[int, Field(ge=1, le=2_147_483_647)]
+    type: PrimitiveType
+
+
 class SchemaField(InputModel):
     """One column, or one nested field of a column.
 
     `id` is 0 until the table gives the field an id. Elements, keys and values of nested types are
     fields too, named `element`, `key` and `value`. `metadata` is a JSON object, as text, that users
-    attach to the field. Colonnade keeps it and gives it no meaning.
+    attach to the field. Colonnade keeps it and gives it no meaning. A column gets a new id when its
+    type widens; `earlier` then has the ids and types that it had before, the oldest first.
     """
 
     id: Annotated[int, Field(ge=0, le=2_147_483_647)] = 0
@@ -170,6 +178,21 @@ class SchemaField(InputModel):
     nullable: bool = True
     comment: str | None = None
     metadata: Annotated[str, AfterValidator(_check_metadata)] | None = None
+    earlier: Annotated[tuple[EarlierColumn, ...], Field(min_length=1)] | None = None
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        """The ids that RowSets may know the field by: its earlier ids, then its own."""
+        return (*(each.id for each in self.earlier or ()), self.id)
+
+    def as_stored(self) -> tuple[SchemaField, ...]:
+        """Return the forms that RowSets may have of the field: the newest first, itself."""
+        before = reversed(self.earlier or ())
+        forms = (
+            self.model_copy(update={"id": each.id, "type": each.type, "earlier": None})
+            for each in before
+        )
+        return (self, *forms)
 
     def children(self) -> tuple[SchemaField, ...]:
         """Return the nested fields, in order; empty for a primitive type."""
@@ -346,7 +369,7 @@ def assign_ids(schema: TableSchema, next_id: int) -> tuple[TableSchema, int]:
         nonlocal next_id
         own = []
         for field in fields:
-            own.append(field.model_copy(update={"id": next_id}))
+            own.append(field.model_copy(update={"id": next_id, "earlier": None}))
             next_id += 1
         return tuple(f.with_children(number(f.children())) for f in own)
 

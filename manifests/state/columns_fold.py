@@ -9,8 +9,15 @@ from dataclasses import replace
 
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.model.entries import PartitionField
-from colonnade.manifests.model.operations import AlterSchema, Restore, SetPartitionLayout
-from colonnade.manifests.model.schema import TableSchema, walk
+from colonnade.manifests.model.operations import (
+    AlterSchema,
+    CreateTable,
+    Operation,
+    Restore,
+    SetPartitionLayout,
+)
+from colonnade.manifests.model.schema import EarlierColumn, SchemaField, TableSchema, walk
+from colonnade.manifests.model.widening import widens
 from colonnade.manifests.state.partition_layout import check_layout
 from colonnade.manifests.state.refusal import refuse
 from colonnade.manifests.state.snapshot import TableState
@@ -25,6 +32,7 @@ def altered(epoch: int, state: TableState, operation: AlterSchema) -> TableState
     if operation.schema_id != state.schema_id + 1 or end < first:
         refuse(epoch, f"numbers the schema or the columns of table {state.name!r} backwards")
     _check_ids(epoch, state, operation.table_schema, range(first, end))
+    _check_widened(epoch, state, operation.table_schema)
     return replace(
         state,
         schema=operation.table_schema,
@@ -74,8 +82,8 @@ def check_fields(
 
 def _check_ids(epoch: int, state: TableState, schema: TableSchema, fresh: range) -> None:
     """Check that each column id is one of the table or `fresh`, and that key columns exist."""
-    after = _field_ids(schema)
-    new = set(after).difference(_field_ids(state.schema))
+    after = [each for field in walk(schema.fields) for each in field.ids]
+    new = _field_ids(schema) - _field_ids(state.schema)
     if len(set(after)) < len(after) or not all(each in fresh for each in new):
         refuse(epoch, f"gives an id of table {state.name!r} to a second column")
     columns = {field.id for field in schema.fields}
@@ -89,5 +97,39 @@ def _check_ids(epoch: int, state: TableState, schema: TableSchema, fresh: range)
         )
 
 
-def _field_ids(schema: TableSchema) -> list[int]:
-    return [field.id for field in walk(schema.fields)]
+def _check_widened(epoch: int, state: TableState, schema: TableSchema) -> None:
+    """Check that each column keeps the ids of its earlier types, or that its type has widened."""
+    before = {field.id: field for field in walk(state.schema.fields)}
+    for field in walk(schema.fields):
+        kept = before.get(field.id)
+        if kept is not None:
+            same = field.earlier == kept.earlier
+        elif field.earlier is None:
+            same = True
+        else:
+            same = _has_widened(before.get(field.earlier[-1].id), field)
+        if not same:
+            refuse(epoch, f"widens column {field.name!r} of table {state.name!r} wrongly")
+
+
+def _has_widened(before: SchemaField | None, after: SchemaField) -> bool:
+    if before is None or not isinstance(before.type, str):
+        return False
+    step = EarlierColumn(id=before.id, type=before.type)
+    return after.earlier == (*(before.earlier or ()), step) and widens(before.type, after.type)
+
+
+def is_widened(schema: TableSchema | None) -> bool:
+    """Return whether a column or field of a schema had another type earlier."""
+    return schema is not None and any(field.earlier for field in walk(schema.fields))
+
+
+def states_widened(operation: Operation) -> bool:
+    """Return whether a reader needs the feature `WIDENED_COLUMNS` to understand an operation."""
+    return isinstance(operation, AlterSchema | CreateTable | Restore) and is_widened(
+        operation.table_schema
+    )
+
+
+def _field_ids(schema: TableSchema) -> set[int]:
+    return {field.id for field in walk(schema.fields)}

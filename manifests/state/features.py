@@ -11,13 +11,14 @@ from colonnade.manifests.errors import UnsupportedFormatError
 from colonnade.manifests.model.members import SHARED_EPOCHS
 from colonnade.manifests.model.operations import EnableFeatures
 from colonnade.manifests.model.slot_blocks import FREED_SLOTS, UPGRADED_SLOTS
+from colonnade.manifests.model.widening import WIDENED_COLUMNS
 from colonnade.manifests.state.partition_layout import PARTITIONS
 from colonnade.manifests.state.refusal import refuse
 from colonnade.manifests.state.replaced_columns import REPLACE_COLUMN
 from colonnade.manifests.state.snapshot import Snapshot
 
 READER_FEATURES: frozenset[str] = frozenset(
-    {FREED_SLOTS, PARTITIONS, REPLACE_COLUMN, SHARED_EPOCHS, UPGRADED_SLOTS}
+    {FREED_SLOTS, PARTITIONS, REPLACE_COLUMN, SHARED_EPOCHS, UPGRADED_SLOTS, WIDENED_COLUMNS}
 )
 """Features that this code can read. It refuses a database that requires another one."""
 

@@ -48,10 +48,12 @@ from colonnade.manifests.model.operations import (
     Vacuum,
 )
 from colonnade.manifests.model.slot_blocks import FREED_SLOTS, UPGRADED_SLOTS
+from colonnade.manifests.model.widening import WIDENED_COLUMNS
 from colonnade.manifests.state.columns_fold import (
     altered,
     check_fields,
     restored,
+    states_widened,
     with_layout,
 )
 from colonnade.manifests.state.features import FeaturesFold, check_reader_features
@@ -158,10 +160,12 @@ class _Fold:
             self._refuse(problem)
 
     def _apply_operation(self, operation: Operation) -> None:
+        if states_widened(operation):
+            self._require(WIDENED_COLUMNS, "widens columns")
         match operation:
             case AddRowSet():
                 if operation.rowset.replacements:
-                    self._require_feature()
+                    self._require(REPLACE_COLUMN, "replaces columns")
                 self._touch(operation.table).add(self._epoch, operation.rowset, operation.vector)
             case AddRowSets():
                 self._touch(operation.table).add_segment(self._epoch, operation.segment)
@@ -170,7 +174,7 @@ class _Fold:
             case AddDeletionVector():
                 self._touch(operation.table).set_vector(operation.rowset, operation.vector)
             case ReplaceColumn():
-                self._require_feature()
+                self._require(REPLACE_COLUMN, "replaces columns")
                 self._touch(operation.table).replace_column(operation)
             case Compaction():
                 self._touch(operation.table).compact(self._epoch, operation)
@@ -204,9 +208,9 @@ class _Fold:
             case CreateDatabase():
                 self._refuse("creates the database again")
 
-    def _require_feature(self) -> None:
-        if not self._features.has(REPLACE_COLUMN):
-            self._refuse(f"replaces columns without the feature {REPLACE_COLUMN!r}")
+    def _require(self, feature: str, what: str) -> None:
+        if not self._features.has(feature):
+            self._refuse(f"{what} without the feature {feature!r}")
 
     def _create(self, operation: CreateTable) -> None:
         table = TableId(operation.table)

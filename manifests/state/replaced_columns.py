@@ -19,10 +19,13 @@ REPLACE_COLUMN = "replace_column"
 
 
 def replaceable(table: TableState) -> frozenset[int]:
-    """Return the columns that may be replaced: those that do not decide the place of a row."""
+    """Return the columns that may be replaced: those that do not decide the place of a row.
+
+    The result has their earlier ids, too, because a replacement names all ids of a column.
+    """
     keys = {field.column for field in table.sort_key}
     keys.update(field.column for layout in table.partition_layouts for field in layout)
-    return frozenset(field.id for field in table.schema.fields) - keys
+    return frozenset(each for field in table.schema.fields for each in field.ids) - keys
 
 
 def with_replacement(rowset: LiveRowSet, operation: ReplaceColumn) -> LiveRowSet:
@@ -63,7 +66,10 @@ def stored_parts(rowset: LiveRowSet) -> list[RowSetEntry]:
 
 
 def replacement_of(stored: RowSetEntry, columns: Iterable[int]) -> ColumnReplacement:
-    """Return the replacement of some columns that a stored RowSet holds."""
+    """Return the replacement of some columns that a stored RowSet holds.
+
+    `columns` are all ids of these columns. The RowSet has the last id of each.
+    """
     return ColumnReplacement(
         columns=tuple(columns), **{name: getattr(stored, name) for name in _STORED}
     )

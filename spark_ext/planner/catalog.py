@@ -20,6 +20,7 @@ from colonnade.manifests.errors import (
 )
 from colonnade.manifests.log.dropping import drop_database as drop
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import LocalStore, ObjectStore, StoreAddress, is_url, open_store
 from colonnade.manifests.store.bucket.store import BucketStore
@@ -41,6 +42,7 @@ from colonnade.tableformat.table.alteration import (
     MoveColumn,
     RenameColumn,
     SetPartitioning,
+    WidenColumn,
 )
 from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.design import check_table_name
@@ -156,14 +158,25 @@ def _add_column(change: Args) -> Alteration:
         raise InvalidInputError(
             f"Field {'.'.join(path)!r} cannot be added: only whole columns can."
         )
+    column = _column(path[0], change["type"], change["nullable"], change["comment"])
+    return AddColumn(column, change["after"], change["first"])
+
+
+def _widen_column(change: Args) -> Alteration:
+    path = tuple(change["column"])
+    return WidenColumn(path, _column(path[-1], change["type"]).type)
+
+
+def _column(
+    name: str, type_json: str, nullable: bool = True, comment: str | None = None
+) -> SchemaField:
     column = {
-        "name": path[0],
-        "type": json.loads(change["type"]),
-        "nullable": change["nullable"],
-        "metadata": {} if change["comment"] is None else {"comment": change["comment"]},
+        "name": name,
+        "type": json.loads(type_json),
+        "nullable": nullable,
+        "metadata": {} if comment is None else {"comment": comment},
     }
-    fields = from_json({"fields": [column]}).fields
-    return AddColumn(fields[0], change["after"], change["first"])
+    return from_json({"fields": [column]}).fields[0]
 
 
 def _properties(change: Args) -> Alteration:
@@ -177,6 +190,7 @@ _ALTERATIONS: dict[str, Callable[[Args], Alteration]] = {
     "rename_column": lambda change: RenameColumn(tuple(change["column"]), change["name"]),
     "drop_column": lambda change: DropColumn(tuple(change["column"]), change["if_exists"]),
     "comment_column": lambda change: CommentColumn(tuple(change["column"]), change["comment"]),
+    "widen_column": _widen_column,
     "drop_not_null": lambda change: DropNotNull(tuple(change["column"])),
     "move_column": lambda change: MoveColumn(
         tuple(change["column"]), change["after"], change["first"]
@@ -188,8 +202,6 @@ _ALTERATIONS: dict[str, Callable[[Args], Alteration]] = {
 
 _REFUSALS = {
     "set_not_null": "Column {column!r} cannot be made NOT NULL: existing rows may be NULL.",
-    "change_type": "The type of column {column!r} cannot be changed; add a column of the other"
-    " type.",
     "set_default": "Column {column!r} cannot have a default value.",
     "cluster_by": "The sort key of a table cannot be changed after its creation.",
     "location": "The location of a table cannot be changed: it is where the table's files are.",

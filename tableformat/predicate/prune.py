@@ -14,7 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colonnade.manifests.arrays.bounds import Bounds, BoundsTable
+from colonnade.manifests.arrays.bounds import (
+    Bounds,
+    BoundsTable,
+    joined_bounds,
+    widened_bounds,
+)
 from colonnade.tableformat.predicate.bound import (
     BoundAnd,
     BoundColumn,
@@ -89,7 +94,14 @@ def _is_float(column: BoundColumn) -> bool:
 
 def _bounds(column: BoundColumn, table: BoundsTable) -> Bounds | None:
     # The statistics of a struct column do not describe its fields.
-    return table.columns.get(column.id) if len(column.path) == 1 else None
+    if len(column.path) > 1:
+        return None
+    found = table.columns.get(column.id)
+    for each, narrower in reversed(column.earlier):
+        if each in table.columns:
+            older = widened_bounds(table.columns[each], narrower, column.type)
+            found = joined_bounds(found, older)
+    return found
 
 
 def _may_be_null(column: BoundColumn, table: BoundsTable, negated: bool) -> Mask:

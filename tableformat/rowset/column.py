@@ -41,7 +41,9 @@ class Order(enum.Enum):
 class StoredColumn:
     """A top-level column. `name` appears in error messages only; files refer to the id.
 
-    `bound_kinds` are the Python classes that its bounds must have.
+    `bound_kinds` are the Python classes that its bounds must have. `type_name` is its type as the
+    log states it, or empty for a nested type. `earlier` are the forms that RowSets may have of it
+    instead, the newest first, because its type has widened.
     """
 
     id: int
@@ -49,6 +51,8 @@ class StoredColumn:
     type: pa.DataType
     order: Order
     bound_kinds: BoundKinds
+    type_name: str
+    earlier: tuple[StoredColumn, ...] = ()
 
 
 @lru_cache(maxsize=4096)
@@ -56,7 +60,9 @@ def column_of(field: SchemaField) -> StoredColumn:
     """Return the layout of a column. Requires ids on the field and on its nested fields."""
     arrow = storage_type(field)
     kinds = bound_kinds(field)
-    return StoredColumn(field.id, field.name, arrow, _order(kinds, arrow), kinds)
+    text = field.type if isinstance(field.type, str) else ""
+    earlier = tuple(column_of(form) for form in field.as_stored()[1:])
+    return StoredColumn(field.id, field.name, arrow, _order(kinds, arrow), kinds, text, earlier)
 
 
 def _order(kinds: BoundKinds, arrow: pa.DataType) -> Order:

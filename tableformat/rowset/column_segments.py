@@ -9,9 +9,9 @@ Spec: docs/spec/rowset.md#footer, #sparse-index
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import cached_property, partial
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 from google_crc32c import value as crc32c
@@ -22,7 +22,7 @@ from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.state.replaced_columns import stored_as
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.store import ObjectStore
-from colonnade.tableformat.rowset.adapt import absent_statistics
+from colonnade.tableformat.rowset.adapt import absent_statistics, adapt_statistics
 from colonnade.tableformat.rowset.block import BlockEntry
 from colonnade.tableformat.rowset.block_statistics import Statistics, from_log
 from colonnade.tableformat.rowset.column import StoredColumn
@@ -47,6 +47,14 @@ class _Replaced:
     def segments(self) -> dict[int, ColumnSegment]:
         """The column segments by column id. Raises CorruptionError, StoreError."""
         return self.source.footer().columns
+
+
+class _Place(NamedTuple):
+    """The place of a stored column. `column` is the form that the RowSet has of it."""
+
+    column: StoredColumn
+    source: RowSetSource
+    segment: ColumnSegment
 
 
 class ColumnSegments:
@@ -76,23 +84,21 @@ class ColumnSegments:
         Near indexes are read with one request, and others side by side. Raises CorruptionError,
         StoreError.
         """
-        replaced = {id(each): each for column in columns if (each := self._replaced.get(column.id))}
+        forms = (form for column in columns for form in (column, *column.earlier))
+        replaced = {id(each): each for form in forms if (each := self._replaced.get(form.id))}
         self._store.together([partial(getattr, each, "segments") for each in replaced.values()])
         places = [self._place(column) for column in columns]
         indexes = self._read_indexes(columns, places)
         return [
-            None if segment is None else self._open(column, source, segment, indexes.get(column.id))
-            for column, (source, segment) in zip(columns, places, strict=True)
+            None if place is None else self._open(column, place, indexes.get(column.id))
+            for column, place in zip(columns, places, strict=True)
         ]
 
     def _open(
-        self,
-        column: StoredColumn,
-        source: RowSetSource,
-        segment: ColumnSegment,
-        index_bytes: memoryview | None,
+        self, column: StoredColumn, place: _Place, index_bytes: memoryview | None
     ) -> ColumnBlocks:
-        index = self._index(column, source, segment, index_bytes)
+        stored, source, segment = place
+        index = self._index(column, place, index_bytes)
         filters = segment.filters or _NO_FILTERS
         ends = (index.first_rows[-1], index.offsets[-1], index.filter_offsets[-1])
         if ends != (self._entry.rows, segment.length, filters.length):
@@ -102,19 +108,20 @@ class ColumnSegments:
             at_cut = np.searchsorted(index.first_rows, self.cuts)
             if not np.array_equal(index.first_rows[at_cut], self.cuts):
                 self.damaged(column, "a block lies across a cut")
-        return ColumnBlocks(column, source, segment.offset, filters.offset, index, at_cut)
+        return ColumnBlocks(column, stored, source, segment.offset, filters.offset, index, at_cut)
 
     def _read_indexes(
         self,
         columns: Sequence[StoredColumn],
-        places: Sequence[tuple[RowSetSource, ColumnSegment | None]],
+        places: Sequence[_Place | None],
     ) -> dict[int, memoryview]:
-        """Return the stored indexes by column id, as far as columns have one."""
+        """Return the stored indexes by the id of the table's column, as far as columns have one."""
         wanted: dict[tuple[RowSetSource, str], list[tuple[int, Extent]]] = {}
-        for column, (source, segment) in zip(columns, places, strict=True):
-            if segment is not None and segment.index is not None:
-                objects = wanted.setdefault((source, source.index_name(column.id)), [])
-                objects.append((column.id, segment.index))
+        for column, place in zip(columns, places, strict=True):
+            if place is not None and place.segment.index is not None:
+                name = place.source.index_name(place.column.id)
+                objects = wanted.setdefault((place.source, name), [])
+                objects.append((column.id, place.segment.index))
         calls = [
             partial(source.read, name, [(each.offset, each.length) for _, each in indexes])
             for (source, name), indexes in wanted.items()
@@ -130,83 +137,87 @@ class ColumnSegments:
 
         Raises CorruptionError, StoreError.
         """
-        _, segment = self._place(column)
-        if segment is None:
+        place = self._place(column)
+        if place is None:
             return absent_statistics(column, self._entry.rows)
         try:
-            return from_log(segment.statistics, column.bound_kinds)
+            found = from_log(place.segment.statistics, place.column.bound_kinds)
         except CorruptionError as error:
             self.damaged(column, f"in the footer, {error.message.rstrip('.')}", error)
+        return adapt_statistics(found, place.column, column)
 
-    def stored_bytes(self, columns: Collection[int]) -> tuple[int, int]:
-        """Return the block bytes of these columns (ids), and how many of them the RowSet has.
+    def stored_bytes(self, columns: Sequence[StoredColumn]) -> tuple[int, int]:
+        """Return the block bytes of these columns, and how many of them the RowSet has.
 
         Raises CorruptionError, StoreError.
         """
-        found = [
-            (self._replaced[each].segments if each in self._replaced else self._segments).get(each)
-            for each in columns
-        ]
-        there = [segment.length for segment in found if segment is not None]
+        places = [self._place(each) for each in columns]
+        there = [place.segment.length for place in places if place is not None]
         return sum(there), len(there)
 
     def damaged_block(
         self, column: StoredColumn, number: int, problem: str, cause: Exception | None = None
     ) -> NoReturn:
         """Raise CorruptionError for a block of a column that the RowSet has."""
-        source, segment = self._place(column)
-        assert segment is not None
-        index = self._read_indexes([column], [(source, segment)]).get(column.id)
-        first, end = self._index(column, source, segment, index).first_rows[number : number + 2]
+        place = self._place(column)
+        assert place is not None
+        stored = self._read_indexes([column], [place]).get(column.id)
+        first, end = self._index(column, place, stored).first_rows[number : number + 2]
         self.damaged(column, f"block {number} (rows {first} to {end - 1}): {problem}", cause)
 
     def damaged(
         self, column: StoredColumn, problem: str, cause: Exception | None = None
     ) -> NoReturn:
         """Raise CorruptionError for a column. The next read of it asks the store, not a cache."""
-        replaced = self._replaced.get(column.id)
-        source = self._source if replaced is None else replaced.source
-        source.forget(source.index_name(column.id))
-        source.forget(source.column_segment_name(column.id))
-        location = source.locate(source.column_segment_name(column.id))
+        stored, source = self._find(column)
+        source.forget(source.index_name(stored.id))
+        source.forget(source.column_segment_name(stored.id))
+        location = source.locate(source.column_segment_name(stored.id))
         raise CorruptionError(
-            f"Column {column.name!r} (id {column.id}) in {location} is damaged: {problem}."
+            f"Column {column.name!r} (id {stored.id}) in {location} is damaged: {problem}."
         ) from cause
 
-    def _place(self, column: StoredColumn) -> tuple[RowSetSource, ColumnSegment | None]:
-        """Return where a column is stored, and its column segment if the RowSet has it."""
-        replaced = self._replaced.get(column.id)
-        if replaced is None:
-            return self._source, self._segments.get(column.id)
-        if column.id not in replaced.segments:
-            self.damaged(column, "the RowSet that replaces it does not have it")
-        return replaced.source, replaced.segments[column.id]
+    def _find(self, column: StoredColumn) -> tuple[StoredColumn, RowSetSource]:
+        """Return the newest form of a column that the RowSet states, and where it is stored."""
+        for form in (column, *column.earlier):
+            if (replaced := self._replaced.get(form.id)) is not None:
+                return form, replaced.source
+            if form.id in self._segments:
+                return form, self._source
+        return column, self._source
 
-    def _index(
-        self,
-        column: StoredColumn,
-        source: RowSetSource,
-        segment: ColumnSegment,
-        stored: memoryview | None,
-    ) -> SparseIndex:
+    def _place(self, column: StoredColumn) -> _Place | None:
+        """Return where a column is stored, or None if the RowSet does not have it."""
+        stored, source = self._find(column)
+        replaced = self._replaced.get(stored.id)
+        if replaced is None:
+            segment = self._segments.get(stored.id)
+            return None if segment is None else _Place(stored, source, segment)
+        if stored.id not in replaced.segments:
+            self.damaged(column, "the RowSet that replaces it does not have it")
+        return _Place(stored, source, replaced.segments[stored.id])
+
+    def _index(self, column: StoredColumn, place: _Place, stored: memoryview | None) -> SparseIndex:
+        segment, source = place.segment, place.source
         extent = segment.index
         if (extent is None) == (segment.block is None):
             self.damaged(column, "the footer must name either an index or a block")
         if extent is None or stored is None:
-            return index_of_one(self._lone_block(column, segment))
-        name = source.index_name(column.id)
+            return index_of_one(self._lone_block(column, place))
+        name = source.index_name(place.column.id)
         data = bytes(stored)
         if crc32c(data) != extent.crc32c:
             self.damaged(column, f"the index in {source.locate(name)} is damaged")
         try:
-            return decode_index(data, column.order, segment.filters is not None)
+            return decode_index(data, place.column.order, segment.filters is not None)
         except ValueError as error:
             self.damaged(column, f"the index in {source.locate(name)}: {error}", error)
 
-    def _lone_block(self, column: StoredColumn, segment: ColumnSegment) -> BlockEntry:
+    def _lone_block(self, column: StoredColumn, place: _Place) -> BlockEntry:
+        segment, kinds = place.segment, place.column.bound_kinds
         assert segment.block is not None
         try:
-            return entry_of(segment.block, segment, self._entry.rows, column.bound_kinds)
+            return entry_of(segment.block, segment, self._entry.rows, kinds)
         except CorruptionError as error:
             self.damaged(column, f"in the footer, {error.message.rstrip('.')}", error)
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from colonnade.manifests.arrays.bounds import BoundsTable, Keep
 from colonnade.manifests.model.statistics import Bound
+from colonnade.tableformat.rowset.adapt import shares_filters
 from colonnade.tableformat.rowset.bloom_filter import hash_values, members
 from colonnade.tableformat.rowset.column import StoredColumn
 from colonnade.tableformat.rowset.stored_block import ColumnBlocks
@@ -39,14 +40,16 @@ def prune_by_filters(
     Reads filters only of columns in the filter, and only of stretches that filters could rule out.
     `damaged` raises the error for a damaged filter of a column. Raises CorruptionError, StoreError.
     """
-    filtered = [column for column in columns if column.has_filters]
+    filtered = [
+        each for each in columns if each.has_filters and shares_filters(each.column, each.wanted)
+    ]
     if not filtered:
         return np.ones(len(cuts), np.bool_)
-    nothing = {each.column.id: _holds_nothing for each in filtered}
+    nothing = {each.wanted.id: _holds_nothing for each in filtered}
     kept = keep(replace(bounds, members=nothing))
     for part in _windows(np.flatnonzero(~kept), cuts, filtered):
         members = {
-            each.column.id: _Filters(each, cuts[part], damaged).may_hold for each in filtered
+            each.wanted.id: _Filters(each, cuts[part], damaged).may_hold for each in filtered
         }
         kept[part] = keep(replace(bounds.take(part), members=members))
     return kept

@@ -20,7 +20,7 @@ from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.store import ObjectStore
-from colonnade.tableformat.rowset.adapt import absent_statistics, adapt
+from colonnade.tableformat.rowset.adapt import absent_statistics, adapt, adapt_statistics
 from colonnade.tableformat.rowset.block import decode_block, understated
 from colonnade.tableformat.rowset.block_statistics import Statistics, merge
 from colonnade.tableformat.rowset.bloom_filter import encode_filter
@@ -98,7 +98,7 @@ class RowSetReader:
         layout = [column_of(column) for column in columns]
         opened = self._segments.open(layout)
         chosen = self._chosen_cuts(ranges)
-        known = {each.column.id: each for each in opened if each is not None}
+        known = {each.wanted.id: each for each in opened if each is not None}
         kept = chosen[np.flatnonzero(keep(self._bounds(chosen, layout, known)))]
         runs = np.split(kept, np.flatnonzero(np.diff(kept) > 1) + 1) if len(kept) else []
         return tuple((int(self._cuts[run[0]]), int(self._cuts[run[-1] + 1])) for run in runs)
@@ -133,7 +133,8 @@ class RowSetReader:
         arrays = []
         for column, blocks in zip(map(column_of, columns), stretch.blocks, strict=True):
             parts = [self._decode(column, block) for block in blocks]
-            arrays.append(adapt(parts, column, stretch.rows))
+            stored = blocks[0].column if blocks else None
+            arrays.append(adapt(parts, column, stretch.rows, stored))
         return arrays
 
     def verify(self, columns: Sequence[SchemaField], stretch: Stretch) -> None:
@@ -143,6 +144,14 @@ class RowSetReader:
                 problem = _problem(block)
                 if problem is not None:
                     self._segments.damaged_block(column, block.number, problem)
+
+    @staticmethod
+    def is_current(columns: Sequence[SchemaField], stretch: Stretch) -> bool:
+        """Return whether all blocks of a stretch have the types that the columns have now."""
+        return all(
+            not blocks or blocks[0].column.id == column.id
+            for column, blocks in zip(columns, stretch.blocks, strict=True)
+        )
 
     def understates(self, columns: Sequence[SchemaField], stretch: Stretch) -> bool:
         """Return whether an index understates the bytes of a block, so that it must be rewritten.
@@ -181,12 +190,12 @@ class RowSetReader:
     def _with_filter(self, column: StoredColumn, block: StoredBlock) -> StoredBlock:
         if block.bloom or not block.entry.length:
             return block
-        bloom = encode_filter(self._decode(column, block), column)
+        bloom = encode_filter(self._decode(column, block), block.column)
         return replace(block, bloom=memoryview(bloom))
 
     def _decode(self, column: StoredColumn, block: StoredBlock) -> pa.Array:
         try:
-            return decode_block(pa.py_buffer(block.data), block.entry, column)
+            return decode_block(pa.py_buffer(block.data), block.entry, block.column)
         except ValueError as error:
             self._segments.damaged_block(column, block.number, str(error), error)
 
@@ -198,7 +207,7 @@ class RowSetReader:
         bloom_columns: Collection[int] = (),
     ) -> Iterator[Stretch]:
         there = [each for each in blocks if each is not None]
-        filtered = [each for each in there if each.column.id in bloom_columns]
+        filtered = [each for each in there if each.wanted.id in bloom_columns]
         if self._store.parallel > 1:
             window_bytes = max(window_bytes, _FAR_WINDOW_BYTES)
         windows = _windows(chosen, there, window_bytes)
@@ -247,7 +256,7 @@ class RowSetReader:
         blocks: Sequence[ColumnBlocks | None],
     ) -> NDArray[np.int64]:
         """Return the stretches that bounds and Bloom filters do not rule out."""
-        known = {each.column.id: each for each in blocks if each is not None}
+        known = {each.wanted.id: each for each in blocks if each is not None}
         bounds = self._bounds(chosen, wanted, known)
         kept = np.flatnonzero(keep(bounds))
         chosen, bounds = chosen[kept], bounds.take(kept)
@@ -278,9 +287,10 @@ class RowSetReader:
         if blocks is None:
             return absent_statistics(column, rows)
         parts = blocks.index.entries[blocks.at_cut[cut] : blocks.at_cut[cut + 1]]
-        if len(parts) == 1:
-            return parts[0].statistics
-        return merge([part.statistics for part in parts], [part.rows for part in parts])
+        found = parts[0].statistics
+        if len(parts) > 1:
+            found = merge([part.statistics for part in parts], [part.rows for part in parts])
+        return adapt_statistics(found, blocks.column, column)
 
 
 def _problem(block: StoredBlock) -> str | None:

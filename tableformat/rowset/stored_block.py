@@ -19,9 +19,11 @@ from colonnade.tableformat.rowset.sparse_index import SparseIndex
 class StoredBlock:
     """A block in its stored form: its number and entry in the index, and its bytes if it has any.
 
-    `bloom` is its Bloom filter. It is empty when the block has none, or when it was not read.
+    `column` is the column as the RowSet has it. `bloom` is its Bloom filter. It is empty when the
+    block has none, or when it was not read.
     """
 
+    column: StoredColumn
     number: int
     entry: BlockEntry
     data: memoryview
@@ -57,9 +59,11 @@ class ColumnBlocks:
     """The blocks of a column; stretch i has the blocks `at_cut[i]` to `at_cut[i + 1]`, exclusive.
 
     The blocks begin at `offset` of their object. The Bloom filters begin at `filter_offset` of the
-    object that holds the index.
+    object that holds the index. `column` is the column as the RowSet has it, and `wanted` the
+    column of the table. They differ if the column's type has widened since.
     """
 
+    wanted: StoredColumn
     column: StoredColumn
     source: RowSetSource
     offset: int
@@ -92,6 +96,7 @@ class ColumnBlocks:
         for number in range(self.at_cut[cut], self.at_cut[cut + 1]):
             entry = self.index.entries[number]
             end, bloom_end = at + entry.length, bloom_at + entry.filter_length
-            found.append(StoredBlock(number, entry, data[at:end], blooms[bloom_at:bloom_end]))
+            bloom = blooms[bloom_at:bloom_end]
+            found.append(StoredBlock(self.column, number, entry, data[at:end], bloom))
             at, bloom_at = end, bloom_end
         return tuple(found)

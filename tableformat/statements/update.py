@@ -24,6 +24,7 @@ from colonnade.manifests.state.replaced_columns import replaceable
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.predicate import Predicate, bind
+from colonnade.tableformat.rowset.column import column_of
 from colonnade.tableformat.rowset.column_segments import ColumnSegments
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.rowset.write_options import WriteOptions
@@ -132,7 +133,8 @@ def _is_cheaper(
     least = log.limits.in_place_bytes
     if rows_cost <= least:
         return False
-    stored, found = ColumnSegments(log.store, table.prefix, rowset).stored_bytes(columns)
+    fields = [column_of(table.schema.by_id(column)) for column in columns]
+    stored, found = ColumnSegments(log.store, table.prefix, rowset).stored_bytes(fields)
     # A column that was added later has no bytes yet. It is assumed to be of average size.
     missing = (len(columns) - found) * rowset.byte_count // len(table.schema.fields)
     return stored + missing + least < rows_cost

@@ -26,12 +26,16 @@ from colonnade.manifests.model.operations import (
     SetProperties,
 )
 from colonnade.manifests.model.schema import (
+    DataType,
+    EarlierColumn,
     SchemaField,
     StructType,
     TableSchema,
     assign_ids,
     check_schema,
+    type_text,
 )
+from colonnade.manifests.model.widening import widens, wider_types
 from colonnade.manifests.state.partition_layout import parse_layout
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.rowset.adapt import may_be_absent
@@ -99,6 +103,20 @@ class DropNotNull:
 
 
 @dataclass(frozen=True, slots=True)
+class WidenColumn:
+    """Change the type of a column to one that holds all its values, such as int to `long`.
+
+    No file is written again. Existing rows are converted when they are read.
+    """
+
+    path: Path
+    type: DataType
+
+    def __str__(self) -> str:
+        return f"widen column {'.'.join(self.path)} to {type_text(self.type)}"
+
+
+@dataclass(frozen=True, slots=True)
 class MoveColumn:
     """Move a column to be `first`, or `after` another column."""
 
@@ -144,7 +162,8 @@ class SetPartitioning:
         return f"partition by {', '.join(self.fields) or 'nothing'}"
 
 
-ColumnChange = AddColumn | RenameColumn | DropColumn | CommentColumn | DropNotNull | MoveColumn
+PathChange = RenameColumn | DropColumn | CommentColumn | DropNotNull | MoveColumn | WidenColumn
+ColumnChange = AddColumn | PathChange
 Alteration = ColumnChange | AlterProperties | CommentTable | SetPartitioning
 
 
@@ -203,7 +222,7 @@ def plan_alterations(table: TableState, changes: Iterable[Alteration]) -> tuple[
     operations: list[Operation] = []
     layout: tuple[PartitionField, ...] | None = None
     for change in changes:
-        if isinstance(change, RenameColumn | DropColumn | CommentColumn | DropNotNull | MoveColumn):
+        if isinstance(change, PathChange):
             check_names(change.path, "The path of a column")
         match change:
             case AlterProperties():
@@ -222,6 +241,11 @@ def plan_alterations(table: TableState, changes: Iterable[Alteration]) -> tuple[
             case DropColumn():
                 kept = table.partition_fields if layout is None else layout
                 schema = _drop(schema, change, table, kept)
+            case WidenColumn():
+                found = schema.field(change.path[0])
+                schema, next_id = _widen(schema, change, next_id, table.next_column_id)
+                if found not in schema.fields:
+                    _check_place(found, table, layout or ())
             case RenameColumn() | CommentColumn() | DropNotNull() | MoveColumn():
                 schema = _edit(schema, change)
             case _:
@@ -233,22 +257,30 @@ def plan_alterations(table: TableState, changes: Iterable[Alteration]) -> tuple[
     if schema == table.schema:
         return (*operations, *_set_layout(table, layout))
     check_schema(schema)
-    removed = {key for each in operations if isinstance(each, SetProperties) for key in each.remove}
-    following = _without(table.properties, removed)
-    moved, gone = follow_columns(following, table.schema, schema)
-    if moved or gone:
-        # These come first, so that properties set by the user override them.
-        operations.insert(0, SetProperties(table=table.id, set=moved, remove=gone))
     altered = AlterSchema(
         table=table.id,
         table_schema=schema,
         schema_id=table.schema_id + 1,
         next_column_id=next_id,
     )
+    before = _following_properties(table, schema, operations)
     if layout and not {field.column for field in layout} <= {c.id for c in table.schema.fields}:
-        return (*operations, altered, *_set_layout(table, layout))
+        return (*before, *operations, altered, *_set_layout(table, layout))
     # A column of the former layout may be dropped once that layout is not current any more.
-    return (*operations, *_set_layout(table, layout), altered)
+    return (*before, *operations, *_set_layout(table, layout), altered)
+
+
+def _following_properties(
+    table: TableState, schema: TableSchema, operations: Iterable[Operation]
+) -> tuple[Operation, ...]:
+    """Return the operation that makes properties name the columns of a new schema.
+
+    It comes first, so that `operations`, with the properties that a user sets, override it.
+    """
+    removed = {key for each in operations if isinstance(each, SetProperties) for key in each.remove}
+    following = _without(table.properties, removed)
+    moved, gone = follow_columns(following, table.schema, schema)
+    return (SetProperties(table=table.id, set=moved, remove=gone),) if moved or gone else ()
 
 
 def _set_layout(
@@ -308,6 +340,64 @@ def _drop(
             " by other columns first."
         )
     return TableSchema(fields=tuple(f for f in schema.fields if f.id != found.id))
+
+
+def _widen(
+    schema: TableSchema, change: WidenColumn, next_id: int, first_new: int
+) -> tuple[TableSchema, int]:
+    """Give a column a wider type and a new id, under which RowSets have the new type.
+
+    No RowSet has a column yet whose id is at least `first_new`, so such a column keeps its id.
+    """
+    path = ".".join(change.path)
+    found = schema.field(change.path[0])
+    if len(change.path) > 1:
+        raise InvalidInputError(f"Field {path!r} cannot be widened: only whole columns can.")
+    if found.type == change.type:
+        return schema, next_id
+    _check_type(found, change.type)
+    _check_widens(found, change.type)
+    wider = found.model_copy(update={"type": change.type})
+    if found.id < first_new:
+        step = EarlierColumn(id=found.id, type=str(found.type))
+        earlier = (*(found.earlier or ()), step)
+        wider = wider.model_copy(update={"id": next_id, "earlier": earlier})
+        next_id += 1
+    fields = (wider if field.id == found.id else field for field in schema.fields)
+    return TableSchema(fields=tuple(fields)), next_id
+
+
+def _check_type(column: SchemaField, wanted: DataType) -> None:
+    # Only a field checks its type.
+    SchemaField(name=column.name, type=wanted)
+
+
+def _check_widens(column: SchemaField, wanted: DataType) -> None:
+    if widens(column.type, wanted):
+        return
+    old, new = type_text(column.type), type_text(wanted)
+    wider = wider_types(column.type)
+    can = f"it can become {wider}" if wider else "it has no wider type"
+    raise InvalidInputError(
+        f"The type of column {column.name!r} cannot be changed from {old} to {new}: {can}; or add a"
+        " column of the other type."
+    )
+
+
+def _check_place(
+    column: SchemaField, table: TableState, layout: tuple[PartitionField, ...]
+) -> None:
+    """Refuse to widen a column that decides where rows are stored."""
+    if any(key.column == column.id for key in table.sort_key):
+        raise InvalidInputError(
+            f"The type of column {column.name!r} cannot be changed: the table is sorted by it."
+        )
+    layouts = (*table.partition_layouts, layout)
+    if any(field.column == column.id for fields in layouts for field in fields):
+        raise InvalidInputError(
+            f"The type of column {column.name!r} cannot be changed: the table is, or was,"
+            " partitioned by it."
+        )
 
 
 def _edit(

@@ -111,13 +111,14 @@ class RowSetCheck:
             self._note(error.message, file, rows=(0, entry.rows - 1), kind=kind_of(error))
             return self
         self._check_size(source, footer)
-        if missing := set(self.columns).difference(footer.columns):
+        if missing := self._missing(footer):
             self._note(
                 f"The RowSet that replaces columns {sorted(missing)} of RowSet"
                 f" {self.rowset.id} does not have them.",
                 source.column_segment_name(min(missing)),
             )
-        columns = {f.id: column_of(f) for f in self.job.table_schema.fields}
+        fields = self.job.table_schema.fields
+        columns = {form.id: column_of(form) for each in fields for form in each.as_stored()}
         for column_id, segment in footer.columns.items():
             self.stop.check()
             _ColumnCheck(self, source, segment, column_id, columns.get(column_id)).run()
@@ -127,6 +128,17 @@ class RowSetCheck:
         if self.job.depth >= 4 and entry.partition is not None and whole:
             self._check_partition(source, entry.partition)
         return self
+
+    def _missing(self, footer: Footer) -> set[int]:
+        """Return the columns that a replacement must have, and does not have.
+
+        Of the ids of a column whose type has widened, a replacement must have the newest that it
+        names.
+        """
+        named = set(self.columns)
+        for column in self.job.table_schema.fields:
+            named.difference_update([each for each in column.ids if each in named][:-1])
+        return named.difference(footer.columns)
 
     def _check_partition(self, source: RowSetSource, values: PartitionValues) -> None:
         """Check that the rows belong to the RowSet's partition. Requires that all can be read."""

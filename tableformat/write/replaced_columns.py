@@ -67,6 +67,7 @@ def write_replacement(
     what was written is removed.
     """
     columns = [column_of(field) for field in fields]
+    ids = [each for field in fields for each in field.ids]
     entry, store = rowset.entry, place.store
     name = new_object_id(place.job_id)
     output = RowSetOutput(store, place.prefix, name, columns, options, entry.cuts)
@@ -83,7 +84,7 @@ def write_replacement(
     return ReplaceColumn(
         table=place.table,
         rowset=rowset.id,
-        replacement=replacement_of(stored, [column.id for column in columns]),
+        replacement=replacement_of(stored, ids),
         statistics=stored.statistics,
         changed=None
         if every
@@ -95,5 +96,5 @@ def write_replacement(
             sync=options.sync,
             inline_bytes=place.inline_bytes,
         ),
-        predecessors=rowset.amendments.holders([column.id for column in columns]) or None,
+        predecessors=rowset.amendments.holders(ids) or None,
     )

@@ -5,12 +5,16 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.errors import CorruptionError, InvalidInputError
+from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import (
     AlterSchema,
     Operation,
     RenameTable,
 )
+from colonnade.manifests.model.schema import EarlierColumn, SchemaField
+from colonnade.manifests.model.widening import WIDENED_COLUMNS
+from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.store import MemoryStore
 from tests.log_samples import (
     ORDERS,
@@ -61,3 +65,62 @@ def test_the_id_of_a_dropped_column_is_not_given_again() -> None:
 def test_a_schema_needs_its_id() -> None:
     with pytest.raises(ValidationError, match="schema_id"):
         AlterSchema.model_validate({"table": ORDERS, "table_schema": SCHEMA, "next_column_id": 3})
+
+
+def widened(earlier: tuple[tuple[int, str], ...], **changed: object) -> SchemaField:
+    """Column `x` after it widened; it was `double` under the id 2."""
+    steps = tuple(EarlierColumn(id=number, type=name) for number, name in earlier)
+    return X.model_copy(update={"id": 3, "earlier": steps, **changed})
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        (widened(((2, "double"),), type="long"),),
+        (widened(((2, "int"),), type="long"),),
+        (widened(((9, "int"),), type="long"),),
+        (widened(((1, "long"), (2, "int")), type="decimal(38,0)"),),
+        (X.model_copy(update={"earlier": (EarlierColumn(id=9, type="int"),)}),),
+        (X, widened(((2, "double"),), name="y")),
+    ],
+)
+def test_a_column_that_widens_wrongly_is_refused(wrong: tuple[SchemaField, ...]) -> None:
+    store = MemoryStore()
+    log = make_log(store)
+    base = with_orders(store, log)
+    with pytest.raises(InvalidInputError, match=r"widens column|a second column"):
+        log.commit(change(alter(ID, *wrong)), base)
+    assert log.read_head() == base
+
+
+def test_a_column_that_has_widened_keeps_its_earlier_types() -> None:
+    store = MemoryStore()
+    log = make_log(store)
+    base = with_orders(store, log)
+    narrow = X.model_copy(update={"id": 3, "name": "n", "type": "int"})
+    base = log.commit(change(alter(ID, narrow)), base)
+    wide = widened(((3, "int"),), id=4, name="n", type="long")
+    base = log.commit(change(alter(ID, wide, schema_id=2, next_id=5)), base)
+    assert WIDENED_COLUMNS in base.reader_features & base.writer_features
+    for forgotten in (wide.model_copy(update={"earlier": None}), narrow):
+        with pytest.raises(InvalidInputError, match=r"widens column|a second column"):
+            log.commit(change(alter(ID, forgotten, schema_id=3, next_id=5)), base)
+
+
+def test_earlier_types_need_their_feature() -> None:
+    store = MemoryStore()
+    log = make_log(store)
+    base = with_orders(store, log)
+    wide = widened(((2, "double"),), type="double")
+    epoch = Epoch(
+        epoch=base.epoch + 1,
+        transaction="0" * 32,
+        previous=base.transaction,
+        base=base.epoch,
+        time_ms=base.time_ms + 1,
+        operation="alter_table",
+        engine="test",
+        ops=(alter(ID, wide),),
+    )
+    with pytest.raises(CorruptionError, match="without the feature 'widened_columns'"):
+        apply_epoch(base, epoch)

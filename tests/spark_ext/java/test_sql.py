@@ -183,13 +183,46 @@ def test_columns_get_bloom_filters_by_a_property(spark: SparkShell) -> None:
     assert spark.sql(f"{joined} ORDER BY 1") == [[2], [12]]
 
 
-def test_a_type_is_not_widened_yet(spark: SparkShell) -> None:
-    spark.sql("CREATE TABLE colonnade.db.small (a INT)")
-    text = spark.refusal("ALTER TABLE colonnade.db.small ALTER COLUMN a TYPE BIGINT")
-    assert text == (
-        "[COLONNADE_INVALID_INPUT] The type of column 'a' cannot be changed; add a column of the"
+def test_types_widen_and_every_statement_sees_the_wider_type(spark: SparkShell) -> None:
+    table = "colonnade.db.small"
+    columns = "a INT, b FLOAT, c DECIMAL(5,2), d VARCHAR(3), e SMALLINT, f BYTE, g CHAR(2)"
+    spark.sql(f"CREATE TABLE {table} ({columns})")
+    row = "CAST({0} AS INT), {0} / 4F, CAST({0} / 4 AS DECIMAL(5,2)), '{0}', {0}S, {0}Y, 'x'"
+    values = ", ".join(f"({row.format(i)})" for i in range(100))
+    spark.sql(f"INSERT INTO {table} VALUES {values}")
+    spark.sql(f"UPDATE {table} SET a = -1 WHERE a = 7")
+    narrow = epoch(spark)
+    for change in ("a TYPE BIGINT", "b TYPE DOUBLE", "c TYPE DECIMAL(30,4)", "d TYPE STRING"):
+        spark.sql(f"ALTER TABLE {table} ALTER COLUMN {change}")
+    for change in ("e TYPE DOUBLE", "f TYPE DECIMAL(9,1)", "g TYPE VARCHAR(9)"):
+        spark.sql(f"ALTER TABLE {table} ALTER COLUMN {change}")
+    kinds = ["bigint", "double", "decimal(30,4)", "string", "double", "decimal(9,1)", "varchar(9)"]
+    assert [each[1] for each in spark.sql(f"DESCRIBE {table}")[:7]] == kinds
+    found = spark.sql(f"SELECT a, b, CAST(c AS STRING), d, e, f + 0.5, g FROM {table} WHERE d = 6")
+    assert found == [[6, 1.5, "1.5000", "6", 6.0, found[0][5], "x "]]
+    for where in ("a = 50", "b = 12.5", "c = 12.5", "d = '50'", "e = 50", "f = 50", "a IN (50, 7)"):
+        assert spark.sql(f"SELECT a FROM {table} WHERE {where}") == [[50]], where
+    spark.sql(f"INSERT INTO {table} VALUES (9000000000, 1e300, 1e20, 'long text', 1e9, 0.5, 'y')")
+    merged = f"MERGE INTO {table} t USING (SELECT 50L AS k) s ON t.a = s.k"
+    spark.sql(f"{merged} WHEN MATCHED THEN UPDATE SET a = 8000000000, e = 0.25")
+    spark.sql(f"UPDATE {table} SET b = b + 0.5 WHERE a > 97")
+    spark.sql(f"DELETE FROM {table} WHERE f BETWEEN 10 AND 19.5")
+    sums = f"SELECT count(*), sum(a), max(a), min(e), max(f) FROM {table}"
+    expected = [91, 17_000_000_000 + 4950 - 8 - 50 - 145, 9_000_000_000, 0.0]
+    assert spark.sql(sums)[0][:4] == expected
+    assert spark.sql(f"SELECT max(a) FROM {table} VERSION AS OF {narrow}") == [[99]]
+
+
+def test_a_type_that_does_not_widen_is_refused_and_says_what_would(spark: SparkShell) -> None:
+    spark.sql("CREATE TABLE colonnade.db.small (a INT, b LONG) CLUSTER BY (a)")
+    refusal = spark.refusal("ALTER TABLE colonnade.db.small ALTER COLUMN b TYPE STRING")
+    assert refusal == (
+        "[COLONNADE_INVALID_INPUT] The type of column 'b' cannot be changed from long to string:"
+        " it can become a decimal of 19 or more digits before the point; or add a column of the"
         " other type."
     )
+    text = spark.refusal("ALTER TABLE colonnade.db.small ALTER COLUMN a TYPE BIGINT")
+    assert "'a' cannot be changed: the table is sorted by it" in text
 
 
 def test_a_table_is_created_and_replaced_with_rows_in_one_epoch(spark: SparkShell) -> None:

@@ -225,7 +225,10 @@ def test_a_warehouse_lists_databases_and_nothing_else(tmp_path: Path) -> None:
 
 
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
-    "type": ({"kind": "change_type", "column": ["id"]}, "type of column 'id' cannot be changed"),
+    "type": (
+        {"kind": "widen_column", "column": ["id"], "type": '"string"'},
+        "type of column 'id' cannot be changed from long to string: it can become a decimal of 19",
+    ),
     "not null": ({"kind": "set_not_null", "column": ["id"]}, "'id' cannot be made NOT NULL"),
     "default": ({"kind": "set_default", "column": ["a", "b"]}, "'a.b' cannot have a default"),
     "sort key": ({"kind": "cluster_by"}, "sort key of a table cannot be changed"),
@@ -253,10 +256,12 @@ def test_alterations_share_an_epoch(tmp_path: Path) -> None:
         {"kind": "rename_column", "column": ["name"], "name": "label"},
         {"kind": "properties", "set": {"x": "y"}, "remove": ["k"]},
         {"kind": "comment", "comment": None},
+        {"kind": "widen_column", "column": ["n"], "type": '"decimal(20,0)"'},
     ]
     assert catalog.alter_table({"path": path, "changes": changes}) == {"epoch": 2}
     state = colonnade.open(path).state
     assert state.schema.names == ("n", "id", "label")
+    assert [field.type for field in state.schema.fields] == ["decimal(20,0)", "long", "string"]
     assert (dict(state.properties), state.comment) == ({"x": "y"}, None)
 
 

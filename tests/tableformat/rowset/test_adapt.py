@@ -1,25 +1,36 @@
-"""One module says what rows hold in a column that is newer than their RowSet."""
+"""One module says what rows hold in a column that is newer or wider than in their RowSet."""
 
 from __future__ import annotations
 
+import random
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from decimal import Decimal
+from functools import partial
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import pyarrow as pa
 import pytest
 
+from colonnade.manifests.arrays.bounds import bounds_table
 from colonnade.manifests.model.schema import SchemaField
+from colonnade.manifests.state.snapshot import as_written
+from colonnade.manifests.store import MemoryStore
+from colonnade.tableformat.predicate import bind, evaluate, parse_predicate, prune
 from colonnade.tableformat.rowset import adapt as rule
 from colonnade.tableformat.rowset.adapt import absent_statistics, absent_values
 from colonnade.tableformat.rowset.block import encode_block
 from colonnade.tableformat.rowset.block_statistics import Statistics
 from colonnade.tableformat.rowset.column import StoredColumn, column_of
+from colonnade.tableformat.rowset.column_segments import ColumnSegments
 from colonnade.tableformat.table.alteration import AddColumn
 from colonnade.tableformat.table.table import ArrowTable
-from tests.strategies import PRIMITIVES
+from tests.strategies import PRIMITIVES, identical
+from tests.tableformat.rowset.written import read, write
+from tests.widened import CASES, PAIRS, ROWS, widened
 
 
 @pytest.mark.parametrize("kind", PRIMITIVES)
@@ -76,3 +87,55 @@ def test_a_rule_that_is_changed_in_one_module_holds_for_reads_pruning_and_compac
         assert table.scan(where="c = 7").to_arrow().num_rows == 20
         assert table.scan(where="c IS NULL OR c = 8").to_arrow().num_rows == 0
         assert table.delete("c = 7 AND a < 5").rows_deleted == 5
+
+
+def conditions(rows: pa.RecordBatch, new: str) -> Iterator[str]:
+    """Conditions about values that occur, and about values beside them."""
+    values = [value for value in rows["a"].to_pylist() if value is not None and value == value]
+    for value in random.Random(1).sample(values, 2):
+        literal, other = f"'{value}'", f"'{value}1'"
+        if not isinstance(value, str):
+            if Decimal(value).is_infinite():
+                continue
+            literal = format(Decimal(str(value)).normalize(), "f")
+            other = f"{literal}1"
+        yield from (f"a = {literal}", f"a < {literal}", f"a IN ({literal}, {other})")
+    yield from ("a IS NULL", "a IS NOT NULL")
+    if new == "double":
+        yield "a = CAST('NaN' AS DOUBLE)"
+
+
+@pytest.mark.parametrize(("old", "new"), CASES)
+def test_a_rowset_of_a_narrower_type_is_read_and_pruned_in_the_wider_one(
+    old: str, new: str
+) -> None:
+    case, store = widened(old, new), MemoryStore()
+    options: dict[str, Any] = {"block_rows": ROWS, "bloom_columns": frozenset({1})}
+    [entry] = write(store, case.before, case.stored, **options)
+    whole = read(store, case.after, (entry,)).combine_chunks()
+    assert identical(whole.to_batches()[0].column(0), case.wanted["a"])
+    pruned = 0
+    for condition in conditions(case.wanted, new):
+        predicate = bind(parse_predicate(condition), case.after)
+        keep = partial(prune, predicate)
+        found = read(store, case.after, (entry,), keep=keep, keep_columns=predicate.column_ids)
+        matching = case.wanted.filter(evaluate(predicate, case.wanted).fill_null(False))
+        assert set(matching["row"].to_pylist()) <= set(found["row"].to_pylist()), condition
+        pruned += found.num_rows < case.wanted.num_rows
+        logged = bounds_table([entry.statistics], [entry.rows], case.after, str)
+        assert keep(logged).item() or not matching.num_rows, condition
+    assert pruned > 2
+
+
+def test_the_rowsets_of_these_tests_have_every_encoding() -> None:
+    found = {}
+    for old in dict(PAIRS):
+        case, store = widened(old, dict(PAIRS)[old]), MemoryStore()
+        [entry] = write(store, case.before, case.stored, block_rows=ROWS)
+        column = column_of(case.before.fields[0])
+        [blocks] = ColumnSegments(store, "t/", as_written(entry)).open([column])
+        assert blocks is not None
+        found[old] = {block.encoding for block in blocks.index.entries}
+    every = {"plain", "dictionary", "narrowed", "constant", "null"}
+    assert found["int"] == found["long"] == every
+    assert found["varchar(9)"] == every - {"narrowed", "plain"} | {"lengths"}

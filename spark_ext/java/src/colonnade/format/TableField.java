@@ -2,8 +2,10 @@ package colonnade.format;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
+import java.util.LinkedList;
 import java.util.List;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * A column of a table, or a field nested in one, as the log states it.
@@ -11,9 +13,18 @@ import java.util.regex.Pattern;
  * <p>{@code type} is the text of a primitive type, {@code variant}, {@code array}, {@code map} or
  * {@code struct}. An array has its element as its child. A map has its key and its value, and a
  * variant its value and its metadata. Spec: docs/spec/types.md
+ *
+ * @param earlier the forms that RowSets may have of the column instead, the newest first, because
+ *     its type has widened
  */
 public record TableField(
-    int id, String name, String type, Kind kind, boolean nullable, List<TableField> children) {
+    int id,
+    String name,
+    String type,
+    Kind kind,
+    boolean nullable,
+    List<TableField> children,
+    List<TableField> earlier) {
   private static final Pattern LENGTH = Pattern.compile("(?:var)?char\\((\\d+)\\)");
 
   private static final List<TableField> VARIANT =
@@ -36,6 +47,12 @@ public record TableField(
     public boolean isNested() {
       return this == LIST || this == MAP || this == STRUCT;
     }
+  }
+
+  /** Creates a field whose type has not widened. */
+  public TableField(
+      int id, String name, String type, Kind kind, boolean nullable, List<TableField> children) {
+    this(id, name, type, kind, nullable, children, List.of());
   }
 
   /**
@@ -61,7 +78,24 @@ public record TableField(
         name,
         kindOf(name),
         node.get("nullable").booleanValue(),
-        name.equals("variant") ? VARIANT : List.copyOf(children));
+        name.equals("variant") ? VARIANT : List.copyOf(children),
+        earlier(node));
+  }
+
+  private static List<TableField> earlier(JsonNode node) {
+    LinkedList<TableField> found = new LinkedList<>();
+    String name = node.get("name").textValue();
+    for (JsonNode each : node.path("earlier")) {
+      String type = each.get("type").textValue();
+      int id = each.get("id").intValue();
+      found.addFirst(new TableField(id, name, type, kindOf(type), true, List.of()));
+    }
+    return List.copyOf(found);
+  }
+
+  /** Returns the forms that RowSets may have of the column, the newest first, which is itself. */
+  public List<TableField> forms() {
+    return Stream.concat(Stream.of(this), earlier.stream()).toList();
   }
 
   private static Kind kindOf(String text) {

@@ -1,16 +1,22 @@
 package colonnade.read;
 
+import colonnade.format.Bound;
+import colonnade.format.Malformed;
 import colonnade.format.Statistics;
+import colonnade.format.TableField.Kind;
 import colonnade.format.TableField;
+import colonnade.read.ColonnadeVector.Form;
+import java.math.BigInteger;
 
 /**
  * From a column as a RowSet stores it to the column as the table has it now.
  *
  * <p>A RowSet has the columns that the table had when the RowSet was written. If the table got a
- * column later, each row of the RowSet has the same value in it: NULL. This class is the only place
- * in Java that says so; its counterpart in Python is {@code tableformat/rowset/adapt.py}.
+ * column later, each row of the RowSet has the same value in it: NULL. If the type of a column has
+ * widened since, its values become values of the wider type. This class is the only place in Java
+ * that says so; its counterpart in Python is {@code tableformat/rowset/adapt.py}.
  *
- * <p>Spec: docs/spec/operations.md#altering-tables
+ * <p>Spec: docs/spec/operations.md#altering-tables, docs/spec/types.md#widening
  */
 final class Adapt {
   private Adapt() {}
@@ -23,5 +29,127 @@ final class Adapt {
   /** Returns the statistics of {@code rows} rows of a column that the RowSet does not have. */
   static Statistics absentStatistics(TableField column, long rows) {
     return new Statistics(rows, 0, null, null, true);
+  }
+
+  /**
+   * Returns whether a vector of the wanted type can show blocks of the stored type unchanged. It
+   * can for texts, and for numbers that it reads as integers of 64 bits.
+   */
+  static boolean looksAlike(TableField stored, TableField wanted) {
+    if (stored.type().equals(wanted.type())) {
+      return true;
+    }
+    return keepsBounds(stored, wanted)
+        && stored.kind() != Kind.FLOAT32
+        && isWide(stored) == isWide(wanted);
+  }
+
+  /** Whether bounds and the hashes of Bloom filters are the same in the wanted type. */
+  static boolean keepsBounds(TableField stored, TableField wanted) {
+    return !becomesDouble(stored, wanted) && digits(stored, wanted) == 0;
+  }
+
+  /** Returns the statistics of the wanted column from those of the stored one, which may be null. */
+  static Statistics statistics(Statistics found, TableField stored, TableField wanted) {
+    if (found == null || keepsBounds(stored, wanted)) {
+      return found;
+    }
+    return new Statistics(
+        found.nulls(),
+        found.nans(),
+        bound(found.low(), stored, wanted),
+        bound(found.high(), stored, wanted),
+        found.exact());
+  }
+
+  private static Bound bound(Bound bound, TableField stored, TableField wanted) {
+    if (bound == null) {
+      return null;
+    }
+    BigInteger value = ((Bound.Whole) bound).value();
+    return becomesDouble(stored, wanted)
+        ? new Bound.Real(value.doubleValue())
+        : new Bound.Whole(value.multiply(BigInteger.TEN.pow(digits(stored, wanted))));
+  }
+
+  /** Fills a vector of the wanted type with the rows of a block of the stored type. */
+  static void widen(
+      TableField stored, TableField wanted, ColonnadeVector from, int rows, ColonnadeVector target)
+      throws Malformed {
+    target.select(null, 0);
+    from.select(null, rows);
+    if (from.isUniform() && from.hasNull()) {
+      target.setNull();
+      return;
+    }
+    int count = from.isUniform() ? 1 : rows;
+    boolean wide = isWide(wanted);
+    target.valueBytes.make((wide ? 16L : 8L) * count);
+    if (wanted.kind() == Kind.FLOAT64) {
+      putDoubles(stored, from, count, target.valueBytes);
+    } else {
+      putDecimals(stored, wanted, from, count, target.valueBytes);
+    }
+    if (from.isUniform()) {
+      target.setConstant(target.valueBytes.getLong(0), wide ? target.valueBytes.getLong(1) : 0);
+      return;
+    }
+    if (from.hasNull()) {
+      target.validityBytes.copy(from.validityBytes, (rows + 7) / 8);
+    }
+    if (wide) {
+      target.setLoaded(Form.WIDE, from.hasNull());
+    } else {
+      target.setIntegers(8, true, 0, from.hasNull());
+    }
+  }
+
+  private static void putDoubles(TableField stored, ColonnadeVector from, int rows, Bytes to) {
+    boolean isFloat = stored.kind() == Kind.FLOAT32;
+    for (int i = 0; i < rows; i++) {
+      double value = isFloat ? from.getFloat(i) : from.getLong(i);
+      to.putLong(i, Double.doubleToRawLongBits(value));
+    }
+  }
+
+  private static void putDecimals(
+      TableField stored, TableField wanted, ColonnadeVector from, int rows, Bytes to) {
+    BigInteger factor = BigInteger.TEN.pow(digits(stored, wanted));
+    boolean wide = isWide(wanted);
+    if (isWide(stored) || factor.bitLength() > 63) {
+      for (int i = 0; i < rows; i++) {
+        BigInteger value =
+            isWide(stored) ? from.getUnscaled(i) : BigInteger.valueOf(from.getLong(i));
+        value = value.multiply(factor);
+        to.putLong(2L * i, value.longValue());
+        to.putLong(2L * i + 1, value.shiftRight(64).longValue());
+      }
+      return;
+    }
+    long times = factor.longValueExact();
+    for (int i = 0; i < rows; i++) {
+      long value = from.getLong(i);
+      to.putLong(wide ? 2L * i : i, value * times);
+      if (wide) {
+        to.putLong(2L * i + 1, Math.multiplyHigh(value, times));
+      }
+    }
+  }
+
+  private static boolean becomesDouble(TableField stored, TableField wanted) {
+    return wanted.kind() == Kind.FLOAT64 && stored.kind().isInteger();
+  }
+
+  /** Returns the digits after the point that the wanted type has more than the stored one. */
+  private static int digits(TableField stored, TableField wanted) {
+    return wanted.kind() == Kind.DECIMAL ? wanted.scale() - scale(stored) : 0;
+  }
+
+  private static int scale(TableField field) {
+    return field.kind() == Kind.DECIMAL ? field.scale() : 0;
+  }
+
+  private static boolean isWide(TableField field) {
+    return field.kind() == Kind.DECIMAL && !field.isShortDecimal();
   }
 }

@@ -67,6 +67,22 @@ final class Bytes {
     setOwn(size);
   }
 
+  /** Makes this buffer one of {@code size} bytes of its own, whose content is arbitrary. */
+  void make(long size) throws Malformed {
+    reserve((int) Math.min(size, Integer.MAX_VALUE));
+    setOwn((int) size);
+  }
+
+  /** Makes this buffer a copy of the first {@code size} bytes of another one. */
+  void copy(Bytes from, int size) throws Malformed {
+    make(size);
+    Platform.copyMemory(from.array, from.at, array, at, size);
+  }
+
+  void putLong(long index, long value) {
+    Platform.putLong(array, at + 8 * index, value);
+  }
+
   private void reserve(int size) throws Malformed {
     if (size > Integer.MAX_VALUE - 2 * READ_BEYOND) {
       throw new Malformed("a buffer of " + size + " bytes is more than this JVM can hold");

@@ -312,21 +312,25 @@ public final class ColonnadeVector extends ColumnVector {
   }
 
   private Decimal wideDecimal(int row, int precision, int scale) {
-    long low;
-    long high;
-    if (form == Form.WIDE) {
-      long place = dataAt + 16L * position(row);
-      low = Platform.getLong(data, place);
-      high = Platform.getLong(data, place + 8);
-    } else {
-      int entry = indexed ? 2 * (int) stored(row) : 0;
-      low = numbers[entry];
-      high = numbers[entry + 1];
-    }
+    long low = wideWord(row, 0);
+    long high = wideWord(row, 1);
     if (high == low >> 63 && low > -COMPACT_LIMIT && low < COMPACT_LIMIT) {
       return Decimal.createUnsafe(low, precision, scale);
     }
     return Decimal.apply(new BigDecimal(unscaled(low, high), scale), precision, scale);
+  }
+
+  /** Returns the lower or the upper 8 bytes of a decimal of 16 bytes. */
+  private long wideWord(int row, int word) {
+    if (form == Form.WIDE) {
+      return Platform.getLong(data, dataAt + 16L * position(row) + 8L * word);
+    }
+    return numbers[(indexed ? 2 * (int) stored(row) : 0) + word];
+  }
+
+  /** Returns the unscaled value of a decimal of 16 bytes. */
+  BigInteger getUnscaled(int row) {
+    return unscaled(wideWord(row, 0), wideWord(row, 1));
   }
 
   static BigInteger unscaled(long low, long high) {

@@ -12,6 +12,8 @@ final class DataColumn {
   final ColonnadeVector vector;
 
   private final TableField field;
+  /** The current block in a narrower type, which RowSets may have; null until one has. */
+  private ColonnadeVector narrower;
   private OpenColumnSegment segment;
   private Slice bytes;
   /**
@@ -72,6 +74,19 @@ final class DataColumn {
     return rows[block + 1];
   }
 
+  private void decode(BlockDecoder decoder, BlockEntry entry, Slice block) throws Malformed {
+    TableField stored = segment.column();
+    if (Adapt.looksAlike(stored, field)) {
+      decoder.decode(stored, entry, block, vector);
+      return;
+    }
+    if (narrower == null) {
+      narrower = new ColonnadeVector(vector.dataType());
+    }
+    decoder.decode(stored, entry, block, narrower);
+    Adapt.widen(stored, field, narrower, (int) entry.rows(), vector);
+  }
+
   /**
    * Decodes the current block unless the vector already holds it. Then shows the rows of the block
    * that {@code kept} names, or all {@code count} rows from {@code first} on if it is null.
@@ -82,7 +97,7 @@ final class DataColumn {
     } else if (decoded != block) {
       BlockEntry entry = segment.index().entries().get(block);
       try {
-        decoder.decode(field, entry, bytes.part(offset, (int) entry.length()), vector);
+        decode(decoder, entry, bytes.part(offset, (int) entry.length()));
       } catch (Malformed error) {
         throw segment.damaged(block, error);
       }

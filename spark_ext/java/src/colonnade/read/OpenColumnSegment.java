@@ -20,13 +20,17 @@ import java.util.Map;
 /**
  * The blocks of one column of an open RowSet. Stretch i is the rows between two neighbouring cuts.
  * It has the blocks from {@code atCut[i]} up to, but not including, {@code atCut[i + 1]}.
+ *
+ * @param wanted the column of the table
+ * @param column the column as the RowSet has it; it differs if the column's type has widened since
  */
-public record OpenColumnSegment(TableField column, RowSetSource source, String name,
-    String location, long offset, long filterOffset, SparseIndex index, int[] atCut) {
+public record OpenColumnSegment(TableField wanted, TableField column, RowSetSource source,
+    String name, String location, long offset, long filterOffset, SparseIndex index,
+    int[] atCut) {
 
   /** Loads the index of a column; returns null if the RowSet does not have the column. */
   static OpenColumnSegment open(
-      TableField column, Footer footer, RowSetSource source, long[] cuts)
+      TableField wanted, TableField column, Footer footer, RowSetSource source, long[] cuts)
       throws IOException {
     ColumnSegment found = footer.columns().get(column.id());
     if (found == null) {
@@ -55,7 +59,8 @@ public record OpenColumnSegment(TableField column, RowSetSource source, String n
       }
     }
     return new OpenColumnSegment(
-        column, source, name, location, found.offset(), found.filters().offset(), index, atCut);
+        wanted, column, source, name, location, found.offset(), found.filters().offset(), index,
+        atCut);
   }
 
   private static SparseIndex index(

@@ -38,6 +38,9 @@ final class RowSet {
   /** The source of the bytes of each column to read. */
   private final RowSetSource[] sources;
 
+  /** The place of a stored column, and the form that the RowSet has of it. */
+  private record Place(TableField column, Stored stored) {}
+
   /** The bytes and the footer of some columns of a RowSet. */
   private record Stored(RowSetSource source, Footer footer) {
     static Stored open(ByteSource store, ReadPlan plan, RowSetEntry entry) throws IOException {
@@ -70,7 +73,8 @@ final class RowSet {
     Reads.all(store.isRemote(), reads);
     vector = read[0];
     List<TableField> columns = plan.columns();
-    sources = columns.stream().map(each -> stored(each).source()).toArray(RowSetSource[]::new);
+    sources =
+        columns.stream().map(each -> place(each).stored().source()).toArray(RowSetSource[]::new);
     OpenColumnSegment[] open = open(wanted);
     segments = Arrays.copyOf(open, columns.size());
     chosen = choose(plan, wanted, open);
@@ -103,9 +107,11 @@ final class RowSet {
   private List<RowSetEntry> entries(List<TableField> columns) {
     List<RowSetEntry> found = new ArrayList<>(List.of(scan.rowset().entry()));
     for (TableField column : columns) {
-      RowSetEntry replaced = replacement(column);
-      if (replaced != null && found.stream().noneMatch(each -> each == replaced)) {
-        found.add(replaced);
+      for (TableField form : column.forms()) {
+        RowSetEntry replaced = replacement(form);
+        if (replaced != null && found.stream().noneMatch(each -> each == replaced)) {
+          found.add(replaced);
+        }
       }
     }
     return found;
@@ -116,9 +122,26 @@ final class RowSet {
     return scan.rowset().amendments().replaced().get(column.id());
   }
 
-  private Stored stored(TableField column) {
-    RowSetEntry replaced = replacement(column);
-    return stored.get(replaced == null ? scan.rowset().entry() : replaced);
+  /** Returns the entry of the RowSet that has the current values of a column. */
+  private RowSetEntry entry(TableField form) {
+    RowSetEntry replaced = replacement(form);
+    return replaced == null ? scan.rowset().entry() : replaced;
+  }
+
+  /**
+   * Returns the place of a column. A RowSet has at most one form of a column, apart from forms that
+   * were replaced since, so the newest form counts.
+   */
+  private Place place(TableField column) {
+    Stored own = stored.get(scan.rowset().entry());
+    TableField found = column;
+    for (TableField form : column.forms()) {
+      if (replacement(form) != null || own.footer().columns().containsKey(form.id())) {
+        found = form;
+        break;
+      }
+    }
+    return new Place(found, stored.get(entry(found)));
   }
 
   private OpenColumnSegment[] open(List<TableField> columns) throws IOException {
@@ -133,15 +156,17 @@ final class RowSet {
   }
 
   private OpenColumnSegment open(TableField column) throws IOException {
-    Stored from = stored(column);
-    if (replacement(column) != null && !from.footer().columns().containsKey(column.id())) {
+    Place place = place(column);
+    TableField form = place.column();
+    Stored from = place.stored();
+    if (replacement(form) != null && !from.footer().columns().containsKey(form.id())) {
       throw OpenColumnSegment.damaged(
-          column,
-          from.source().locate(from.source().columnSegmentName(column.id())),
+          form,
+          from.source().locate(from.source().columnSegmentName(form.id())),
           "what replaces it does not have it",
           null);
     }
-    return OpenColumnSegment.open(column, from.footer(), from.source(), cuts);
+    return OpenColumnSegment.open(column, form, from.footer(), from.source(), cuts);
   }
 
   /** Whether a read may cost a round trip. */

@@ -62,7 +62,7 @@ record StretchPruning(Pruner pruner, long[] cuts, Map<Integer, OpenColumnSegment
         mayMatch(
             cut,
             (at, segment, hashes) -> {
-              needed.add(segment.column().id());
+              needed.add(segment.wanted().id());
               return false;
             });
     if (may) {
@@ -96,7 +96,7 @@ record StretchPruning(Pruner pruner, long[] cuts, Map<Integer, OpenColumnSegment
 
   private static Filters reader(Map<Integer, Map<Integer, List<byte[]>>> found) {
     return (cut, segment, hashes) -> {
-      Map<Integer, List<byte[]>> filters = found.get(segment.column().id());
+      Map<Integer, List<byte[]>> filters = found.get(segment.wanted().id());
       return filters == null
           || !filters.containsKey(cut)
           || filters.get(cut).stream()
@@ -114,7 +114,7 @@ record StretchPruning(Pruner pruner, long[] cuts, Map<Integer, OpenColumnSegment
             OpenColumnSegment segment = segments.get(column.id());
             return segment == null
                 ? Adapt.absentStatistics(column, rows)
-                : segment.statistics(cut);
+                : Adapt.statistics(segment.statistics(cut), segment.column(), column);
           }
 
           @Override
@@ -122,6 +122,7 @@ record StretchPruning(Pruner pruner, long[] cuts, Map<Integer, OpenColumnSegment
             OpenColumnSegment segment = segments.get(column);
             return segment == null
                 || segment.filterLength(cut) == 0
+                || !Adapt.keepsBounds(segment.column(), segment.wanted())
                 || filters.mayHold(cut, segment, hashes);
           }
         });

@@ -97,8 +97,8 @@ final class Alterations {
     if (change instanceof TableChange.UpdateColumnPosition move) {
       return placed("move_column", move.position());
     }
-    if (change instanceof TableChange.UpdateColumnType) {
-      return alteration("change_type");
+    if (change instanceof TableChange.UpdateColumnType update) {
+      return alteration("widen_column", "type", update.newDataType().json());
     }
     if (change instanceof TableChange.UpdateColumnDefaultValue) {
       return alteration("set_default");

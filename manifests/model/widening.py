@@ -1,0 +1,96 @@
+"""Which type a column may widen to, and what its bounds are in the wider type. Pure.
+
+A RowSet keeps the bytes of the narrower type. A wider type holds every value of the narrower one
+exactly, in the same order.
+Spec: docs/spec/types.md#widening
+"""
+
+from __future__ import annotations
+
+import re
+
+from colonnade.manifests.model.schema import DataType, decimal_digits, type_text
+from colonnade.manifests.model.statistics import Bound
+
+WIDENED_COLUMNS = "widened_columns"
+"""The feature that readers and writers of widened columns must support."""
+
+_DIGITS = {"byte": 3, "short": 5, "int": 10, "long": 19}
+"""The decimal digits of integer types, from the narrowest type to the widest."""
+
+_DOUBLES = frozenset({"byte", "short", "int", "float"})
+"""The types whose values are all exact as a double."""
+
+_TEXT = re.compile(r"(?P<kind>char|varchar)\((?P<length>\d+)\)", re.ASCII)
+
+
+def widens(old: DataType, new: DataType) -> bool:
+    """Return whether a column of type `old` may widen to type `new`."""
+    if not isinstance(old, str) or not isinstance(new, str) or old == new:
+        return False
+    if new == "double":
+        return old in _DOUBLES
+    if old in _DIGITS and new in _DIGITS:
+        return _DIGITS[old] < _DIGITS[new]
+    if (digits := decimal_digits(new)) is not None:
+        return _fits_decimal(old, *digits)
+    return _fits_text(old, new)
+
+
+def _fits_decimal(old: str, precision: int, scale: int) -> bool:
+    if old in _DIGITS:
+        return precision - scale >= _DIGITS[old]
+    before = decimal_digits(old)
+    if before is None:
+        return False
+    return scale >= before[1] and precision - scale >= before[0] - before[1]
+
+
+def _fits_text(old: str, new: str) -> bool:
+    before, after = _TEXT.fullmatch(old), _TEXT.fullmatch(new)
+    if before is None:
+        return False
+    # A longer char would have other values, because each value is filled up with spaces.
+    fits = after is not None and int(after["length"]) >= int(before["length"])
+    return new == "string" or (after is not None and after["kind"] == "varchar" and fits)
+
+
+def wider_types(old: DataType) -> str:
+    """Return the types that a column may widen to, for messages; empty if there are none."""
+    if not isinstance(old, str):
+        return ""
+    if old in _DIGITS:
+        names = list(_DIGITS)
+        wider = [*names[names.index(old) + 1 :], *(("double",) if old in _DOUBLES else ())]
+        return ", ".join([*wider, f"a decimal of {_DIGITS[old]} or more digits before the point"])
+    if decimal_digits(old) is not None:
+        return "a decimal of at least as many digits before and after the point"
+    if (text := _TEXT.fullmatch(old)) is not None:
+        return f"a varchar of {text['length']} or more characters, string"
+    return "double" if old == "float" else ""
+
+
+def keeps_bounds(old: str, new: str) -> bool:
+    """Return whether bounds, and the hashes of Bloom filters, are the same in the wider type."""
+    return _factor(old, new) == 1 and not _becomes_float(old, new)
+
+
+def widened_bound(bound: Bound, old: str, new: str) -> Bound:
+    """Return a bound of a column in its wider type. Requires: `widens` allows it."""
+    assert widens(old, new), f"{type_text(old)} does not widen to {type_text(new)}"
+    if not isinstance(bound, int):
+        return bound
+    return float(bound) if _becomes_float(old, new) else bound * _factor(old, new)
+
+
+def _becomes_float(old: str, new: str) -> bool:
+    return new == "double" and old in _DIGITS
+
+
+def _factor(old: str, new: str) -> int:
+    """Return what the stored integer of a value is multiplied by."""
+    digits = decimal_digits(new)
+    if digits is None:
+        return 1
+    before = decimal_digits(old)
+    return int(10 ** (digits[1] - (before[1] if before else 0)))

@@ -1,0 +1,235 @@
+"""A table whose columns change between statements, beside a plain model of it at every epoch."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+
+from colonnade.manifests.errors import ConflictError
+from colonnade.manifests.limits import Limits
+from colonnade.manifests.log.log import Log, create_database
+from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.manifests.store import ObjectStore
+from colonnade.tableformat.location import Location
+from colonnade.tableformat.statements.commit import commit_written
+from colonnade.tableformat.table.alteration import (
+    AddColumn,
+    Alteration,
+    DropColumn,
+    RenameColumn,
+    WidenColumn,
+)
+from colonnade.tableformat.table.design import new_table
+from colonnade.tableformat.table.table import ArrowTable
+from colonnade.tableformat.types.arrow_types import arrow_schema
+from colonnade.tableformat.write.job import plan_write
+from tests.widened import model_of
+
+WIDER = {
+    "byte": ("short", "int", "double", "decimal(7,1)"),
+    "short": ("int", "long", "decimal(18,3)"),
+    "int": ("long", "double", "decimal(12,2)"),
+    "long": ("decimal(19,0)", "decimal(25,3)"),
+    "float": ("double",),
+    "decimal(5,2)": ("decimal(9,2)", "decimal(9,3)", "decimal(20,2)"),
+    "decimal(9,3)": ("decimal(22,3)", "decimal(38,10)"),
+    "decimal(20,2)": ("decimal(22,2)", "decimal(38,10)"),
+    "varchar(3)": ("varchar(5)", "string"),
+    "varchar(5)": ("string",),
+}
+NARROW = ("byte", "short", "int", "float", "decimal(5,2)", "varchar(3)")
+# A statement that would move a row replaces its column instead, so that both happen here.
+LIMITS = Limits(in_place_bytes=-(2**20), segment_rowsets=4, listed_rowsets=3)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column as the model knows it: `key` stays the same under every name and type."""
+
+    key: int
+    name: str
+    type: str
+
+
+@dataclass
+class World:
+    """A table, and its columns and rows at every epoch. Rows are values by the key of a column."""
+
+    store: ObjectStore
+    seed: int
+    epochs: dict[int, tuple[tuple[Column, ...], tuple[Mapping[int, Any], ...]]] = field(
+        default_factory=dict
+    )
+
+    def __post_init__(self) -> None:
+        self.rng = random.Random(self.seed)
+        self.next_key, self.next_row = 1, 0
+        location = Location(self.store, "t", exists=True)
+        self.location = location
+        base = create_database(self.store, lone_table=False)
+        columns = (Column(0, "k", "long"), *(self._column(each) for each in NARROW))
+        design = new_table("t", self.schema(columns), [], {})
+        job = plan_write(location, base, "append", create=design)
+        commit_written(job, (), self.log(), base)
+        self.tables = [self.open(), self.open()]
+        self.epochs[1] = columns, ()
+
+    def log(self) -> Log:
+        return Log(self.store, checkpoint_interval=3, limits=LIMITS, pause=lambda seconds: None)
+
+    def open(self) -> ArrowTable:
+        log = self.log()
+        return ArrowTable(self.location, log, log.read_head())
+
+    @staticmethod
+    def schema(columns: tuple[Column, ...]) -> TableSchema:
+        fields = (SchemaField(name=each.name, type=each.type) for each in columns)
+        return TableSchema(fields=tuple(fields))
+
+    def _column(self, name: str) -> Column:
+        self.next_key += 1
+        return Column(self.next_key, f"c{self.next_key}", name)
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        return self.epochs[max(self.epochs)][0]
+
+    @property
+    def rows(self) -> tuple[Mapping[int, Any], ...]:
+        return self.epochs[max(self.epochs)][1]
+
+    def expected(self, epoch: int) -> pa.Table:
+        """The rows of an epoch in the order of their keys."""
+        columns, rows = self.epochs[epoch]
+        return self._table(columns, sorted(rows, key=lambda row: row[0]))
+
+    def _table(self, columns: tuple[Column, ...], rows: Any) -> pa.Table:
+        arrow = arrow_schema(self.schema(columns))
+        values = [
+            [None if row.get(c.key) is None else model_of(row[c.key], c.type) for row in rows]
+            for c in columns
+        ]
+        arrays = [pa.array(v, f.type) for v, f in zip(values, arrow, strict=True)]
+        return pa.Table.from_arrays(arrays, schema=arrow)
+
+    def value(self, column: Column) -> Any:
+        """A value that fits the narrowest type that the column had; most values occur often."""
+        if self.rng.random() < 0.1:
+            return None
+        small = self.rng.choice((0, 1, 2, self.rng.randrange(-99, 100)))
+        if column.type in ("float", "double"):
+            return small / 4
+        if column.type.startswith(("varchar", "string")):
+            return f"v{small % 50}"
+        return Decimal(small) if column.type.startswith("decimal") else small
+
+    def step(self) -> None:
+        """Do something at random by one of two handles. A handle may lag behind the other."""
+        table = self.rng.choice(self.tables)
+        does = self.rng.choice(
+            (
+                *(self.append, self.append, self.delete, self.update, self.update, self.widen),
+                *(self.widen, self.widen, self.reshape, self.compact, self.restore),
+            )
+        )
+        try:
+            does(table)
+        except ConflictError:
+            assert table.epoch < max(self.epochs), "only a handle that lags behind is refused"
+            table.refresh()
+
+    def _landed(self, epoch: int, columns: tuple[Column, ...], rows: Any) -> None:
+        if epoch not in self.epochs:
+            assert epoch == max(self.epochs) + 1
+            self.epochs[epoch] = columns, tuple(rows)
+
+    def append(self, table: ArrowTable) -> None:
+        table.refresh()
+        count = self.rng.choice((1, 5, 40))
+        rows = [
+            {c.key: self.next_row + n if c.key == 0 else self.value(c) for c in self.columns}
+            for n in range(count)
+        ]
+        self.next_row += count
+        epoch = table.append(self._table(self.columns, rows))
+        self._landed(epoch, self.columns, (*self.rows, *rows))
+
+    def condition(self) -> tuple[str, Any]:
+        """A condition, and the same as a function of a row."""
+        column = self.rng.choice(self.columns)
+        value = self.value(column)
+        if column.key == 0:
+            value = self.rng.randrange(self.next_row + 1)
+        if value is None:
+            return f"{column.name} IS NULL", lambda row: row.get(column.key) is None
+        literal = f"'{value}'" if isinstance(value, str) else str(value)
+        if self.rng.random() < 0.5:
+            return f"{column.name} = {literal}", lambda row: row.get(column.key) == value
+        return (
+            f"{column.name} > {literal}",
+            lambda row: row.get(column.key) is not None and row[column.key] > value,
+        )
+
+    def delete(self, table: ArrowTable) -> None:
+        text, met = self.condition()
+        table.refresh()
+        epoch = table.delete(text).epoch
+        if epoch is not None:
+            self._landed(epoch, self.columns, (row for row in self.rows if not met(row)))
+
+    def update(self, table: ArrowTable) -> None:
+        text, met = self.condition()
+        table.refresh()
+        column = self.rng.choice(self.columns[1:])
+        value = self.value(column)
+        stated = None if value is None else model_of(value, column.type)
+        if isinstance(stated, str):
+            stated = f"'{stated}'"  # text alone is SQL
+        epoch = table.update({column.name: stated}, text).epoch
+        if epoch is not None:
+            rows = ({**row, column.key: value} if met(row) else row for row in self.rows)
+            self._landed(epoch, self.columns, rows)
+
+    def _alter(self, table: ArrowTable, change: Alteration, columns: tuple[Column, ...]) -> None:
+        self._landed(table.alter(change), columns, self.rows)
+
+    def widen(self, table: ArrowTable) -> None:
+        """By a handle that may lag behind, as all alterations."""
+        column = self.rng.choice(self.columns[1:])
+        if column.type in WIDER and table.epoch == max(self.epochs):
+            wider = Column(column.key, column.name, self.rng.choice(WIDER[column.type]))
+            columns = tuple(wider if each == column else each for each in self.columns)
+            self._alter(table, WidenColumn((column.name,), wider.type), columns)
+
+    def reshape(self, table: ArrowTable) -> None:
+        table.refresh()
+        column = self.rng.choice(self.columns[1:])
+        at = self.columns.index(column)
+        rest = (*self.columns[:at], *self.columns[at + 1 :])
+        new = self._column(self.rng.choice(NARROW))
+        match self.rng.randrange(3):
+            case 0:
+                field = SchemaField(name=new.name, type=new.type)
+                self._alter(table, AddColumn(field), (*self.columns, new))
+            case 1 if len(rest) > 3:
+                self._alter(table, DropColumn((column.name,)), rest)
+            case 2:
+                named = Column(column.key, new.name, column.type)
+                columns = (*self.columns[:at], named, *self.columns[at + 1 :])
+                self._alter(table, RenameColumn((column.name,), new.name), columns)
+
+    def compact(self, table: ArrowTable) -> None:
+        table.refresh()
+        table.optimize().option("min-rowsets", 2).executeCompaction()
+        for epoch in range(max(self.epochs) + 1, table.refresh().epoch + 1):
+            self._landed(epoch, self.columns, self.rows)
+
+    def restore(self, table: ArrowTable) -> None:
+        then = self.rng.choice(sorted(self.epochs))
+        epoch = table.restore(epoch=then)
+        self._landed(epoch, *self.epochs[then])

@@ -1,0 +1,99 @@
+"""A log whose columns widen, as an earlier writer left it, is read and written the same again.
+
+`python -m tests.spec.test_golden_widened` makes the files; existing ones are never edited.
+Specification: docs/spec/types.md#widening
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from colonnade.manifests.model.entries import ByteCheck, ColumnReplacement, ColumnStatistics
+from colonnade.manifests.model.operations import (
+    AlterSchema,
+    CreateTable,
+    DropRowSet,
+    DropTable,
+    ReplaceColumn,
+    Restore,
+)
+from colonnade.manifests.model.schema import EarlierColumn, SchemaField, TableSchema
+from colonnade.manifests.model.widening import WIDENED_COLUMNS
+from colonnade.manifests.state.snapshot import Snapshot
+from tests.spec.golden_logs import ORDERS, GoldenLog, Writer, add, contents, rowset, states
+
+ID = SchemaField(id=1, name="id", type="long", nullable=False)
+PRICE = SchemaField(id=2, name="price", type="decimal(5,2)")
+COUNT = SchemaField(id=3, name="count", type="int")
+NARROW = TableSchema(fields=(ID, PRICE, COUNT))
+
+
+def wider(field: SchemaField, number: int, name: str) -> SchemaField:
+    step = EarlierColumn(id=field.id, type=str(field.type))
+    earlier = (*(field.earlier or ()), step)
+    return field.model_copy(update={"id": number, "type": name, "earlier": earlier})
+
+
+LONG = wider(COUNT, 5, "long")
+ONCE = TableSchema(fields=(ID, wider(PRICE, 4, "decimal(9,4)"), LONG))
+TWICE = TableSchema(fields=(ID, ONCE.fields[1], wider(LONG, 6, "decimal(20,0)")))
+
+
+def bounds(column: int, low: int, high: int) -> dict[str, Any]:
+    return {"statistics": {column: ColumnStatistics(min=f"i:{low}", max=f"i:{high}")}}
+
+
+def write(writer: Writer) -> None:
+    commit = writer.commit
+    create = CreateTable(table=ORDERS, name="orders", table_schema=NARROW, next_column_id=4)
+    commit("create_table", create)
+    commit("append", *add(rowset(1, **bounds(2, 100, 99999)), rowset(2, **bounds(3, -7, 7))))
+    once = AlterSchema(table=ORDERS, table_schema=ONCE, schema_id=1, next_column_id=6)
+    commit("alter_table", once)
+    commit("append", *add(rowset(3, schema_id=1, **bounds(4, 10000, 20000))))
+    part = ColumnReplacement(
+        columns=(2, 4),
+        object=f"{20:032x}",
+        place="packed",
+        bytes=500,
+        footer=ByteCheck(length=200, crc32c=20),
+    )
+    new = bounds(4, 5, 6)["statistics"]
+    commit("update", ReplaceColumn(table=ORDERS, rowset=0, replacement=part, statistics=new))
+    commit(
+        "alter_table",
+        once.model_copy(update={"table_schema": TWICE, "schema_id": 2, "next_column_id": 7}),
+    )
+    commit("append", *add(rowset(4, schema_id=2, **bounds(6, 2**63, 2**64))))
+    live = writer.live()
+    again = [*add(*(live[number].stored_entry for number in (0, 1, 2)))]
+    dropped = DropRowSet(table=ORDERS, rowsets=((0, 3),))
+    commit("restore", dropped, Restore(table=ORDERS, epoch=5, table_schema=ONCE), *again)
+    created = create.model_copy(update={"table_schema": TWICE, "next_column_id": 7})
+    commit("drop_table", DropTable(table=ORDERS))
+    commit("restore", created, *add(rowset(4, schema_id=2, **bounds(6, 2**63, 2**64))))
+
+
+def add_features(snapshot: Snapshot, state: dict[str, Any]) -> None:
+    state["reader_features"] = sorted(snapshot.reader_features)
+
+
+LOG = GoldenLog("log-v1-widened", write, partial(states, add=add_features))
+
+
+def test_every_state_of_an_earlier_log_is_read() -> None:
+    assert LOG.read(LOG.store()) == LOG.expected()
+
+
+def test_the_same_changes_make_the_same_bytes() -> None:
+    assert contents(LOG.written()) == contents(LOG.store())
+
+
+def test_only_the_first_column_that_widens_enables_the_feature() -> None:
+    features = [state["reader_features"] for state in LOG.expected().values()]
+    assert [WIDENED_COLUMNS in each for each in features[:4]] == [False, False, False, True]
+
+
+if __name__ == "__main__":
+    LOG.make()

@@ -1,0 +1,234 @@
+"""Columns change between statements: every epoch has the rows and types of a plain model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import colonnade
+from colonnade.manifests.commit.change import Change
+from colonnade.manifests.errors import (
+    ColonnadeError,
+    ConflictError,
+    InvalidInputError,
+    NotFoundError,
+)
+from colonnade.manifests.limits import Limits
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.epoch import Epoch
+from colonnade.manifests.model.schema import SchemaField
+from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.manifests.store import MemoryStore
+from colonnade.tableformat.table.alteration import (
+    AddColumn,
+    Alteration,
+    RenameColumn,
+    SetPartitioning,
+    WidenColumn,
+)
+from colonnade.tableformat.table.table import ArrowTable
+from tests.evolving import World
+
+STEPS = 30
+
+
+def check(world: World, epoch: int) -> None:
+    found = world.open().scan(epoch=epoch).to_arrow().sort_by("k")
+    assert found.equals(world.expected(epoch)), f"seed {world.seed}, epoch {epoch}"
+
+
+@pytest.mark.parametrize(
+    "seed",
+    [0, 1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 150))],
+)
+def test_every_epoch_has_the_rows_and_types_of_the_model(seed: int) -> None:
+    world = World(MemoryStore(), seed)
+    for _ in range(STEPS):
+        world.step()
+    for epoch in world.epochs:
+        check(world, epoch)
+    table = world.open()
+    for _ in range(10):
+        text, met = world.condition()
+        wanted = sorted(row[0] for row in world.rows if met(row))
+        assert sorted(table.scan(["k"], text).to_arrow()["k"].to_pylist()) == wanted, text
+    assert table.verify(4).is_sound
+
+
+def made(path: Path) -> ArrowTable:
+    """Rows 1 to 3, two of them in one RowSet, and `n` an int."""
+    limits = Limits(in_place_bytes=-(2**20))
+    table = colonnade.create(path, pa.schema({"k": pa.int64(), "n": pa.int32()}))
+    table._log = Log(table._log.store, limits=limits, pause=lambda seconds: None)
+    table.append(rows((1, 10), (2, None)))
+    table.append(rows((3, 30)))
+    return table
+
+
+def rows(*pairs: tuple[int, int | None], wide: bool = False) -> pa.Table:
+    keys, values = zip(*pairs, strict=True)
+    return pa.table({"k": keys, "n": pa.array(values, pa.int64() if wide else pa.int32())})
+
+
+def pairs(table: ArrowTable, **scan: Any) -> list[tuple[int, Any]]:
+    table.refresh()
+    found = table.scan(**scan).to_arrow().sort_by("k").to_pydict()
+    return list(zip(found["k"], [*found.values()][1], strict=True))
+
+
+BEFORE = [(1, 10), (2, None), (3, 30)]
+STATEMENTS: dict[str, tuple[Callable[[ArrowTable], object], list[tuple[int, int | None]]]] = {
+    "append": (lambda t: t.append(rows((4, 40))), [*BEFORE, (4, 40)]),
+    "overwrite": (lambda t: t.overwrite(rows((4, 40))), [(4, 40)]),
+    "delete": (lambda t: t.delete("n >= 30"), BEFORE[:2]),
+    "delete by another column": (lambda t: t.delete("k = 1"), BEFORE[1:]),
+    "update": (lambda t: t.update({"n": 7}, "k = 2"), [(1, 10), (2, 7), (3, 30)]),
+    "upsert": (
+        lambda t: t.upsert(rows((30, 30), (9, 90)), on="n"),
+        [(1, 10), (2, None), (9, 90), (30, 30)],
+    ),
+    "compact": (
+        lambda t: t.optimize().option("min-rowsets", 2).executeCompaction(),
+        BEFORE,
+    ),
+    "restore": (lambda t: t.restore(epoch=2), BEFORE[:2]),
+}
+
+
+REFUSED = ("append", "overwrite", "restore")
+"""Statements whose rows exist before the commit. The others are evaluated again."""
+
+NAMED = ("update", "upsert")
+"""Statements that are evaluated again, and name the column whose type widens."""
+
+
+def first(action: Callable[[], object], patched: pytest.MonkeyPatch) -> None:
+    """Do something right before the next commit, after that commit was planned."""
+    commit = Log.commit_change
+
+    def late(log: Log, change: Change, base: Snapshot) -> tuple[Snapshot, Epoch | None]:
+        if change.operation != "lease":
+            patched.setattr(Log, "commit_change", commit)
+            action()
+        return commit(log, change, base)
+
+    patched.setattr(Log, "commit_change", late)
+
+
+@pytest.mark.parametrize("name", ["n", "renamed"])
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_a_statement_that_meets_a_wider_column_is_right_or_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statement: str, name: str
+) -> None:
+    table, other = made(tmp_path / "t"), ArrowTable.open(tmp_path / "t")
+    changes: list[Alteration] = [WidenColumn(("n",), "long")]
+    if name != "n":
+        changes.append(RenameColumn(("n",), name))
+    first(lambda: other.alter(*changes), monkeypatch)
+    run, after = STATEMENTS[statement]
+    refused = False
+    try:
+        run(table)
+    except (ConflictError, InvalidInputError, NotFoundError):
+        refused = True
+    # Only where the statement names the column can a new name make it impossible.
+    assert refused == (statement in REFUSED or (name != "n" and statement in NAMED))
+    assert pairs(table) == (BEFORE if refused else after)
+    field = table.state.schema.fields[1]
+    assert (field.type, field.name) == ("long", name)
+    assert table.verify(4).is_sound
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_a_column_that_widens_after_a_concurrent_statement_keeps_its_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statement: str
+) -> None:
+    table, other = made(tmp_path / "t"), made(tmp_path / "t2")
+    other = ArrowTable.open(tmp_path / "t")
+    run, after = STATEMENTS[statement]
+    first(lambda: run(other), monkeypatch)
+    try:
+        table.alter(WidenColumn(("n",), "long"))
+    except ConflictError:
+        assert statement == "restore"
+    assert pairs(table) == after
+    assert table.verify(4).is_sound
+
+
+def test_a_key_that_a_writer_of_the_wider_column_has_added_is_not_inserted_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table, other = made(tmp_path / "t"), ArrowTable.open(tmp_path / "t")
+
+    def widen_and_add() -> None:
+        other.alter(WidenColumn(("n",), "long"), RenameColumn(("n",), "m"))
+        other.append(pa.table({"k": [8], "m": [90]}))
+
+    first(widen_and_add, monkeypatch)
+    with pytest.raises(ColonnadeError):
+        table.upsert(rows((9, 90)), on="n")
+    assert pairs(table) == [*BEFORE, (8, 90)]
+
+
+def test_a_table_that_was_dropped_comes_back_with_its_widened_columns(tmp_path: Path) -> None:
+    db = colonnade.create_database(tmp_path / "db")
+    table = db.create_table("t", pa.schema({"k": pa.int64(), "n": pa.int32()}))
+    table.append(rows((1, 10)))
+    for number in range(4):
+        table.alter(AddColumn(SchemaField(name=f"x{number}", type="int")))
+    table.alter(WidenColumn(("n",), "long"))
+    epoch = table.append(rows((2, 2**40), wide=True))
+    db.drop_table("t")
+    db.restore(epoch=epoch)
+    table = db.table("t")
+    assert pairs(table) == [(1, 10), (2, 2**40)]
+    table.append(rows((3, 2**41), wide=True))
+    table.alter(WidenColumn(("n",), "decimal(20,1)"))
+    table.append(pa.table({"k": [4], "n": [Decimal("0.5")]}))
+    assert pairs(table) == [(1, 10), (2, 2**40), (3, 2**41), (4, Decimal("0.5"))]
+    assert pairs(table, where="n = 10") == [(1, 10)]
+    assert table.verify(4).is_sound
+
+
+def test_several_changes_of_one_column_share_an_epoch_and_one_new_id(tmp_path: Path) -> None:
+    table = made(tmp_path / "t")
+    table.alter(
+        WidenColumn(("n",), "long"),
+        AddColumn(SchemaField(name="x", type="byte")),
+        WidenColumn(("x",), "int"),
+        WidenColumn(("N",), "decimal(20,0)"),
+        WidenColumn(("k",), "long"),
+    )
+    k, n, x = table.state.schema.fields
+    assert (k.ids, n.ids, x.ids) == ((1,), (2, 3), (4,))
+    assert pairs(table, columns=["k", "n"]) == [(1, 10), (2, None), (3, 30)]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (WidenColumn(("n",), "string"), "from int to string: it can become long, double, a dec"),
+        (WidenColumn(("n",), "int,"), "not a type that Colonnade stores"),
+        (WidenColumn(("n", "x"), "long"), "Field 'n.x' cannot be widened: only whole columns"),
+        (WidenColumn(("k",), "decimal(20,0)"), "'k' cannot be changed: the table is sorted by it"),
+        (WidenColumn(("p",), "long"), "'p' cannot be changed: the table is, or was, partitioned"),
+        (WidenColumn(("q",), "long"), "'q' cannot be changed: the table is, or was, partitioned"),
+        (WidenColumn(("l",), "string"), "to string: it has no wider type; or add a column"),
+        (WidenColumn(("other",), "long"), "Column 'other' does not exist"),
+    ],
+)
+def test_what_cannot_widen_is_refused_and_nothing_changes(
+    tmp_path: Path, change: WidenColumn, said: str
+) -> None:
+    names = {"k": pa.int64(), "n": pa.int32(), "p": pa.int32(), "q": pa.int32()}
+    schema = pa.schema({**names, "l": pa.list_(pa.int32())})
+    table = colonnade.create(tmp_path / "t", schema, sort_key=["k"], partition_by=["p"])
+    with pytest.raises((InvalidInputError, NotFoundError), match=re.escape(said)):
+        table.alter(SetPartitioning(("q",)), change)
+    assert table.refresh().epoch == 1
