@@ -61,7 +61,14 @@ def run(folder: Path, scale: float, runs: int) -> list[Figure]:
             partial(vacuum_one, path), partial(vacuum_one, small), runs
         )
         figures.append(
-            Figure(f"change and vacuum a table {name}", "ms", ours * 1e3, theirs * 1e3, ratio)
+            Figure(
+                f"change and vacuum a table {name}",
+                "ms",
+                ours * 1e3,
+                theirs * 1e3,
+                ratio,
+                target=TARGET,
+            )
         )
     return figures
 

@@ -3,7 +3,7 @@
     root.py  writer.py  reader.py     a checkpoint as bytes, written, found and read
     paged_map.py  stored_map.py       large maps in pages
     stored_tables.py  stored_batches.py  loaded_pages.py  anchor_list.py    what is in such maps
-    page_summary.py                   what a vacuum remembers of a page of tables
+    page_summary.py  state_summary.py    what a vacuum remembers of pages of tables and of tags
     stored_object.py                  one object, or the copy of an anchor's object
 
 Spec: docs/spec/checkpoint.md

@@ -101,6 +101,14 @@ class LoadedPages:
         known = self._known.get(place)
         return known is not None and not (objects and known.objects is None)
 
+    def has(self, place: PagePlace) -> bool:
+        """Return whether all is known of a page, or the page was read."""
+        return place in self._pages or self.knows(place, objects=True)
+
+    def known(self, place: PagePlace) -> PageSummary:
+        """Return the summary of a page. Requires: the page is known."""
+        return self._known[place]
+
     def page(self, place: PagePlace) -> tuple[TableState, ...] | None:
         """Return the tables in a page that was read, or None."""
         return self._pages.get(place)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate, chain, pairwise
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,13 @@ from colonnade.manifests.arrays.vectors import (
     encode_objects,
 )
 from colonnade.manifests.checkpoint.paged_map import PagePlace
+from colonnade.manifests.checkpoint.state_summary import (
+    NO_STATES,
+    StateSummary,
+    StateSummaryRecord,
+    decode_states,
+    encode_states,
+)
 from colonnade.manifests.checkpoint.stored_batches import StoredBatches
 from colonnade.manifests.errors import (
     CorruptionError,
@@ -58,6 +65,22 @@ class PageSummary:
     objects: frozenset[str] | None = None
 
 
+class Summaries(NamedTuple):
+    """What a vacuum knows of pages of tables, and of the states of tags below the floor."""
+
+    pages: Mapping[PagePlace, PageSummary]
+    states: StateSummary
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to store."""
+        return not self.pages and not self.states.roots
+
+
+NO_SUMMARIES = Summaries({}, NO_STATES)
+"""What a vacuum knows that has no file."""
+
+
 class _Body(Model):
     """The file. A page has the next `part_counts[i]` of `parts`, and so many of `objects`.
 
@@ -77,6 +100,7 @@ class _Body(Model):
     object_counts: IntegerVector
     objects: str
     retention: dict[Count, dict[TableIdText, dict[str, str]]]
+    states: StateSummaryRecord | None = None
 
 
 def summarize(tables: Collection[TableState], objects: frozenset[str] | None = None) -> PageSummary:
@@ -101,12 +125,12 @@ def _parts(table: TableState) -> Iterator[tuple[str, int]]:
             yield bundle.object, bundle.length
 
 
-def encode_summaries(summaries: Mapping[PagePlace, PageSummary]) -> bytes:
+def encode_summaries(summaries: Summaries) -> bytes:
     """Write summaries. The same summaries always give the same bytes."""
-    pages = sorted(summaries, key=lambda place: (place.object, place.offset))
+    pages = sorted(summaries.pages)
     bundles = sorted({place.object for place in pages})
     index = {name: at for at, name in enumerate(bundles)}
-    found = [summaries[place] for place in pages]
+    found = [summaries.pages[place] for place in pages]
     parts = [part for each in found for part in sorted(each.parts.items())]
     return encode_model(
         _Body(
@@ -126,11 +150,12 @@ def encode_summaries(summaries: Mapping[PagePlace, PageSummary]) -> bytes:
                 for at, each in enumerate(found)
                 if each.retention
             },
+            states=encode_states(summaries.states),
         )
     )
 
 
-def decode_summaries(data: bytes, name: str) -> dict[PagePlace, PageSummary]:
+def decode_summaries(data: bytes, name: str) -> Summaries:
     """Read summaries. Raises CorruptionError; UnsupportedFormatError for another version."""
     body = decode_model(_Body, data, name)
 
@@ -156,7 +181,7 @@ def decode_summaries(data: bytes, name: str) -> dict[PagePlace, PageSummary]:
     )
     table_counts = integers(body.table_counts)
     spans = zip(table_counts, _spans(part_counts), _spans(whole), object_counts, strict=True)
-    return {
+    pages = {
         place: PageSummary(
             tables,
             body.retention.get(at, {}),
@@ -165,9 +190,10 @@ def decode_summaries(data: bytes, name: str) -> dict[PagePlace, PageSummary]:
         )
         for at, (place, (tables, part, span, count)) in enumerate(zip(places, spans, strict=True))
     }
+    return Summaries(pages, decode_states(body.states, name))
 
 
-def read_summaries(store: ObjectStore) -> dict[PagePlace, PageSummary]:
+def read_summaries(store: ObjectStore) -> Summaries:
     """Return the stored summaries, or none if they are missing, damaged or of another version.
 
     Costs a GET. Raises StoreError.
@@ -176,16 +202,16 @@ def read_summaries(store: ObjectStore) -> dict[PagePlace, PageSummary]:
         data = store.get(SUMMARIES, limit=SIZE_LIMIT)
         return decode_summaries(data, store.locate(SUMMARIES))
     except (NotFoundError, CorruptionError, UnsupportedFormatError):
-        return {}
+        return NO_SUMMARIES
 
 
-def write_summaries(store: ObjectStore, summaries: Mapping[PagePlace, PageSummary]) -> None:
+def write_summaries(store: ObjectStore, summaries: Summaries) -> None:
     """Replace the stored summaries, unless they would take more than `SIZE_LIMIT`.
 
     Costs a PUT, or a DELETE without summaries. Raises StoreError; NotFoundError if the log was
     dropped.
     """
-    data = encode_summaries(summaries) if summaries else b""
+    data = b"" if summaries.is_empty else encode_summaries(summaries)
     if data and len(data) <= SIZE_LIMIT:
         store.put(SUMMARIES, data, sync=False)
     else:

@@ -13,6 +13,7 @@ from functools import partial
 
 from colonnade.manifests.checkpoint.page_summary import PageSummary
 from colonnade.manifests.checkpoint.paged_map import PagePlace, PageTable
+from colonnade.manifests.checkpoint.state_summary import NO_STATES, StateSummary
 from colonnade.manifests.errors import CorruptionError, NotFoundError
 from colonnade.manifests.model.codec import unseal, verify
 from colonnade.manifests.model.entries import ByteCheck, EntrySegment
@@ -121,13 +122,21 @@ def whole_pages(
     return {
         place: summary
         for place, summary in known.items()
-        if summary.objects is None
-        or all(
-            sizes.get(name) == length
-            for part, length in summary.parts.items()
-            for name in (checkpoint_name(part), copy_name(part))
-        )
+        if summary.objects is None or _are_whole(summary.parts, sizes)
     }
+
+
+def whole_states(known: StateSummary, sizes: Mapping[str, int]) -> StateSummary:
+    """Return the summary of states, or none if one of their parts needs a copy."""
+    return known if _are_whole(known.parts(), sizes) else NO_STATES
+
+
+def _are_whole(parts: Mapping[str, int], sizes: Mapping[str, int]) -> bool:
+    return all(
+        sizes.get(name) == length
+        for part, length in parts.items()
+        for name in (checkpoint_name(part), copy_name(part))
+    )
 
 
 def damaged_places(store: ObjectStore, part: Part) -> dict[str, NotFoundError | CorruptionError]:

@@ -16,6 +16,7 @@ from colonnade.manifests.checkpoint.anchor_list import (
 from colonnade.manifests.checkpoint.loaded_pages import LoadedPages, read_plain_state
 from colonnade.manifests.checkpoint.paged_map import PagePlace
 from colonnade.manifests.checkpoint.reader import UNUSABLE, read_hint, read_state, state_of
+from colonnade.manifests.checkpoint.state_summary import NO_STATES, StateSummary
 from colonnade.manifests.checkpoint.stored_batches import are_stored, check_batches
 from colonnade.manifests.checkpoint.stored_tables import StoredTables
 from colonnade.manifests.checkpoint.writer import point_hint, store_snapshot, write_object
@@ -44,6 +45,7 @@ def keep_states(
     floor: int,
     kept: Iterable[int],
     loaded: LoadedPages,
+    remembered: StateSummary = NO_STATES,
     *,
     store: bool,
 ) -> tuple[tuple[Anchor, ...], StateObjects]:
@@ -51,7 +53,8 @@ def keep_states(
 
     Stores a state that has no anchor yet, unless `store` is false. A floor of 0 has no anchor.
     Follows the log once from the old floor, and each stored state shares the segments of the one
-    before it. `loaded` has pages that were read before. Raises StoreError; CorruptionError if the
+    before it. `loaded` has pages that were read before. States below the floor that are in
+    `remembered` are not read. Raises StoreError; CorruptionError if the
     log or an anchor cannot be read.
     """
     # The list is not read for its own sake: once nothing keeps its epochs, it may be lost.
@@ -59,9 +62,11 @@ def keep_states(
     known = read_live_anchors(log.store, head) if listed else head.anchors
     there = {anchor.epoch: anchor for anchor in known}
     anchors: list[Anchor] = []
-    objects = StateObjects(log.store, loaded)
     epochs = sorted({*kept, floor})
-    _add_states(log, [there[epoch] for epoch in epochs if epoch in there], objects)
+    stored = [there[epoch] for epoch in epochs if epoch in there]
+    remembered = remembered.of({anchor.root for anchor in stored if anchor.epoch < floor})
+    objects = StateObjects(log.store, loaded, remembered)
+    _add_states(log, [each for each in stored if each.root not in remembered.roots], objects, floor)
     state = log.read_from_log(head.floor)
     for epoch in epochs:
         anchor = there.get(epoch)
@@ -69,20 +74,23 @@ def keep_states(
             state = log.read_from_log(epoch, state)
             if store and floor:
                 anchor, state = write_anchor(log, state)
-            objects.add(state)
+            objects.add(state, anchor if epoch < floor else None)
         if anchor is not None:
             anchors.append(anchor)
-            objects.add_root(anchor)
+            if epoch == floor:
+                objects.add_root(anchor)
     return tuple(anchors), objects
 
 
-def _add_states(log: LogReader, anchors: Sequence[Anchor], objects: StateObjects) -> None:
+def _add_states(
+    log: LogReader, anchors: Sequence[Anchor], objects: StateObjects, floor: int
+) -> None:
     """Add the objects of states that are stored. Reads the roots of some anchors side by side."""
     for start in range(0, len(anchors), _AT_ONCE):
         part = anchors[start : start + _AT_ONCE]
         calls = [partial(_read_state, log, anchor, read_plain_state) for anchor in part]
-        for state in log.store.together(calls):
-            objects.add(state)
+        for anchor, state in zip(part, log.store.together(calls), strict=True):
+            objects.add(state, anchor if anchor.epoch < floor else None)
 
 
 def list_anchors(

@@ -19,6 +19,7 @@ from colonnade.manifests.checkpoint.reader import (
     refuse_lost,
 )
 from colonnade.manifests.checkpoint.root import touched_segments
+from colonnade.manifests.checkpoint.state_summary import NO_STATES, StateSummary, summary_of
 from colonnade.manifests.checkpoint.stored_batches import StoredBatches
 from colonnade.manifests.checkpoint.stored_tables import StoredTables
 from colonnade.manifests.errors import NotFoundError
@@ -35,32 +36,47 @@ _AT_ONCE = 256
 _Use: TypeAlias = tuple[object, ...]
 """A state's use of a segment's RowSets. Two equal uses name the same objects."""
 
+_Source: TypeAlias = str | PagePlace | tuple[str, _Use]
+"""What names objects: an object names itself, a page, or a use of the segment with this id."""
+
 
 class StateObjects:
     """The objects that states name: RowSets, their vectors, and the objects that list them.
 
     Kept states share most of the objects that list their RowSets. Each segment and each page of
     tables is read once, however many states share it. Segments are not kept in memory. `loaded` has
-    pages that were read before, or whose summaries are known. `parts` are the objects that list
-    RowSets, tables and batches, without those that summaries name.
+    pages that were read before, or whose summaries are known. `remembered` are states that need not
+    be added, because their objects are known. `parts` are the objects that list RowSets, tables and
+    batches, without those that summaries name.
     """
 
-    def __init__(self, store: ObjectStore, loaded: LoadedPages | None = None) -> None:
+    def __init__(
+        self,
+        store: ObjectStore,
+        loaded: LoadedPages | None = None,
+        remembered: StateSummary = NO_STATES,
+    ) -> None:
         self._store = store
         self._loaded = loaded or LoadedPages()
         self.parts = Parts()
-        self._names = set[str]()
+        self._remembered = remembered
+        self._roots = [*remembered.roots]
+        self._spans: dict[_Source, tuple[int, int]] = {}
+        self._names = {*remembered.objects}
         self._pages = set[PagePlace]()
         self._uses: dict[str, dict[_Use, tuple[TableState, EntrySegmentRef]]] = {}
         self._named: dict[tuple[str, _Use], set[str]] = {}
 
-    def add(self, state: Snapshot) -> None:
-        """Add the objects of a state. Costs a GET for each object with tables that are new here.
+    def add(self, state: Snapshot, anchor: Anchor | None = None) -> None:
+        """Add the objects of a state, and the root of its anchor if the summary shall have both.
 
-        Raises CorruptionError if the tables cannot be read; StoreError.
+        Costs a GET for each object with tables that are new here. Raises CorruptionError if the
+        tables cannot be read; StoreError.
         """
+        sources: list[_Source] = [*state.stored_objects()]
         self._names |= state.stored_objects()
         if isinstance(state.tables, StoredTables):
+            sources += state.tables.stored.places()
             self.parts.add_pages(state.tables.stored.records.table)
             self.parts.add_pages(state.tables.stored.names.table)
         try:
@@ -69,16 +85,24 @@ class StateObjects:
             for summary in summaries:
                 self._names.update(summary.parts, summary.objects or ())
             for table in tables:
-                self._names.update(AddedEntries(table).object_ids())
-                self._names |= table.listing_objects()
+                direct = {*AddedEntries(table).object_ids(), *table.listing_objects()}
+                self._names |= direct
+                sources += direct
                 if isinstance(table.batches, StoredBatches):
                     self.parts.add_pages(table.batches.source.stored.table)
                 for ref in table.rowsets.segments:
                     self.parts.add_segment(ref.segment)
-                    uses = self._uses.setdefault(ref.segment.object, {})
-                    uses.setdefault(_use(table, ref), (table, ref))
+                    uses, use = self._uses.setdefault(ref.segment.object, {}), _use(table, ref)
+                    uses.setdefault(use, (table, ref))
+                    sources.append((ref.segment.object, use))
         except NotFoundError as error:
             refuse_lost(error, state.epoch)
+        if anchor is not None:
+            self.add_root(anchor)
+            at = len(self._roots)
+            self._roots.append(anchor.root)
+            for source in (*sources, anchor.root):
+                self._spans[source] = (self._spans.get(source, (at, at))[0], at)
 
     def add_root(self, anchor: Anchor) -> None:
         """Add the root of an anchor."""
@@ -118,6 +142,37 @@ class StateObjects:
                 names = (name for table in tables for name in self._of_table(table))
                 found[place] = frozenset(names)
         return found
+
+    def summary(self) -> StateSummary:
+        """Return the summary of the remembered states, and of those added with their anchors.
+
+        Returns that of no states if a page of one of them could not be read, so that the log gave
+        its tables. Requires: `read` was called after the last state was added.
+        """
+        pages = [source for source in self._spans if isinstance(source, PagePlace)]
+        if not all(map(self._loaded.has, pages)):
+            return NO_STATES
+        lengths = self._remembered.parts() | {part.object: part.length for part in self.parts}
+        spans = self._remembered.spans()
+        for source, (first, last) in self._spans.items():
+            for name in self._of_source(source, lengths):
+                before = spans.get(name, (first, last))
+                spans[name] = (min(before[0], first), max(before[1], last))
+        return summary_of(self._roots, spans, lengths)
+
+    def _of_source(self, source: _Source, lengths: dict[str, int]) -> Iterable[str]:
+        """Return the objects of a source, and note the length of those that a summary knows."""
+        if isinstance(source, str):
+            return (source,)
+        if not isinstance(source, PagePlace):
+            return self._named[source]
+        if self._loaded.knows(source, objects=True):
+            page = self._loaded.known(source)
+            lengths.update(page.parts)
+            return {*page.parts, *(page.objects or ())}
+        tables = self._loaded.page(source) or ()
+        listed = {name for table in tables for name in table.listing_objects()}
+        return {*listed, *(name for table in tables for name in self._of_table(table))}
 
     def _of_table(self, table: TableState) -> Iterator[str]:
         for ref in table.rowsets.segments:

@@ -11,11 +11,12 @@ from functools import cached_property
 
 from colonnade.manifests.checkpoint.loaded_pages import LoadedPages, TableRetention
 from colonnade.manifests.checkpoint.page_summary import (
-    PageSummary,
+    Summaries,
     read_summaries,
     write_summaries,
 )
 from colonnade.manifests.checkpoint.paged_map import PagePlace
+from colonnade.manifests.checkpoint.state_summary import NO_STATES, StateSummary
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.epochs.freed_slots import freed_slots
 from colonnade.manifests.errors import (
@@ -34,7 +35,7 @@ from colonnade.manifests.model.operations import (
     Vacuum,
 )
 from colonnade.manifests.state.snapshot import Snapshot
-from colonnade.manifests.vacuum.copies import copy_what_is_lost, whole_pages
+from colonnade.manifests.vacuum.copies import copy_what_is_lost, whole_pages, whole_states
 from colonnade.manifests.vacuum.floor import (
     cached_objects,
     keep_states,
@@ -91,7 +92,7 @@ class _Found:
     `anchors` and `anchor_list` store the states that outlive their epochs, which are `anchored`.
     `used` are objects that must stay. `freed` are the slots that were freed. `loaded` has the pages
     of tables that were read or whose summaries were `known`, and `page_objects` the objects of the
-    RowSets in those that were read.
+    RowSets in those that were read. `states` is the summary of the states below the floor.
     """
 
     head: Snapshot
@@ -106,8 +107,9 @@ class _Found:
     used: set[str]
     freed: range
     loaded: LoadedPages
-    known: Mapping[PagePlace, PageSummary]
+    known: Summaries
     page_objects: Mapping[PagePlace, frozenset[str]]
+    states: StateSummary
 
     @cached_property
     def removal(self) -> Removal:
@@ -192,7 +194,7 @@ def _attempt(log: Log, request: VacuumRequest) -> VacuumResult:
         if request.dry_run:
             return _result(found, None, found.removal, dry_run=True)
         result = _carry_out(log, found, request)
-        summaries = found.loaded.summaries(found.page_objects)
+        summaries = Summaries(found.loaded.summaries(found.page_objects), found.states)
         if summaries != found.known:
             write_summaries(log.store, summaries)
         return result
@@ -240,7 +242,7 @@ def _look(log: Log, request: VacuumRequest, before: Snapshot) -> _Found:
     check_listing(stored, before.epoch, head.epoch, log.store.url, freed)
     sizes = {each.info.name: each.info.size for each in stored if not each.unfinished}
     known = read_summaries(log.store)
-    loaded = LoadedPages(whole_pages(known, sizes))
+    loaded = LoadedPages(whole_pages(known.pages, sizes))
     tables = loaded.retentions(head, request.only)
     retention = effective(tables, request.hours, request.epochs, request.only)
     floor = _plan_floor(log, head, retention, now_ms)
@@ -251,7 +253,8 @@ def _look(log: Log, request: VacuumRequest, before: Snapshot) -> _Found:
         floor = Floor(head.floor, floor.held_by)
     kept = kept_below(head, floor.epoch, now_ms)
     store = not request.dry_run
-    anchors, states = keep_states(log, head, floor.epoch, kept, loaded, store=store)
+    remembered = whole_states(known.states, sizes)
+    anchors, states = keep_states(log, head, floor.epoch, kept, loaded, remembered, store=store)
     anchored = frozenset(anchor.epoch for anchor in anchors)
     anchor_list = None
     if store:
@@ -274,6 +277,7 @@ def _look(log: Log, request: VacuumRequest, before: Snapshot) -> _Found:
         loaded,
         known,
         states.page_objects(),
+        states.summary() if len(kept) > log.limits.listed_anchors else NO_STATES,
     )
 
 

@@ -5,7 +5,7 @@ A simulation that finds none of them in some hundred seeds would not find the ne
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from types import ModuleType
@@ -27,6 +27,7 @@ from colonnade.manifests.checkpoint.anchor_list import read_live_anchors
 from colonnade.manifests.checkpoint.loaded_pages import LoadedPages
 from colonnade.manifests.checkpoint.page_summary import PageSummary
 from colonnade.manifests.checkpoint.paged_map import PagePlace
+from colonnade.manifests.checkpoint.state_summary import StateSummary
 from colonnade.manifests.checkpoint.writer import _rewritten
 from colonnade.manifests.commit import conflicts, recent_epochs
 from colonnade.manifests.commit.change import Change
@@ -416,6 +417,13 @@ def _with_stale_summaries() -> AbstractContextManager[Any]:
     return patch.object(LoadedPages, "__init__", init)
 
 
+def _knows_all_states(summary: StateSummary, roots: Collection[str]) -> StateSummary:
+    """A summary of some states that is taken for one of all."""
+    return replace(_of(summary, roots), roots=tuple(sorted(roots))) if summary.roots else summary
+
+
+_of = StateSummary.of
+
 VACUUMED = (Writer(8), Reader(3), Keeper(1), Vacuumer(5))
 
 BUGS: tuple[Bug, ...] = (
@@ -619,6 +627,13 @@ BUGS: tuple[Bug, ...] = (
         _with_stale_summaries,
         actors=VACUUMED,
         seeds=20,
+    ),
+    Bug(
+        "a vacuum trusts a summary of tags that lacks the newest one",
+        lambda: patch.object(StateSummary, "of", _knows_all_states),
+        actors=(Writer(8), Reader(3), Keeper(4), Vacuumer(5)),
+        long=True,
+        seeds=50,
     ),
     Bug(
         "a restore takes batches that it carries along for its own",

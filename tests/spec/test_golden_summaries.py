@@ -39,13 +39,14 @@ def test_an_earlier_log_reads_as_it_did() -> None:
 
 def test_the_summaries_are_those_of_a_vacuum_that_reads_all_pages() -> None:
     store = LOG.store()
-    found = read_summaries(store)
+    summaries = read_summaries(store)
+    found = summaries.pages
     assert any(summary.objects for summary in found.values())
     assert any(summary.parts for summary in found.values() if summary.objects is None)
     assert [each.retention for each in found.values() if each.retention] == [{TRIPS: HOURS}]
     store.delete(SUMMARIES)
     vacuum(Log(store, limits=LIMITS), VacuumRequest(hours=1000, threads=1, force=True))
-    assert read_summaries(store) == found
+    assert read_summaries(store) == summaries
 
 
 def test_the_log_is_still_written_the_same() -> None:

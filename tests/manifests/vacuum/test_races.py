@@ -13,6 +13,7 @@ import pytest
 from colonnade.manifests.checkpoint.loaded_pages import LoadedPages
 from colonnade.manifests.checkpoint.reader import read_hint
 from colonnade.manifests.checkpoint.root import CheckpointRef, encode_root
+from colonnade.manifests.checkpoint.state_summary import StateSummary
 from colonnade.manifests.checkpoint.writer import point_hint, write_checkpoint
 from colonnade.manifests.epochs.slots import read_slot
 from colonnade.manifests.errors import CommitUnknownError, ConflictError, NotFoundError, StoreError
@@ -116,13 +117,14 @@ def test_a_vacuum_that_another_overtakes_looks_again(monkeypatch: pytest.MonkeyP
         floor: int,
         kept: Sequence[int],
         loaded: LoadedPages,
+        remembered: StateSummary,
         *,
         store: bool,
     ) -> object:
         runs.append(floor)
         if len(runs) == 1:
             world.vacuum()
-        return real(log, head, floor, kept, loaded, store=store)
+        return real(log, head, floor, kept, loaded, remembered, store=store)
 
     monkeypatch.setattr(run, "keep_states", overtaken)
     world.vacuum()
