@@ -1,7 +1,8 @@
 """Eight processes that append ten rows at a time to one table in a bucket of a MinIO server.
 
-The server's own PUT stands beside it: as many processes put objects of an epoch's size, each under
-a new name. Every round checks that the table has each acknowledged append once, and no other one.
+The server's own PUT is measured beside it: as many processes put objects of an epoch's size, each
+under a new name. Every round checks that the table has each acknowledged append once, and no other
+one.
 """
 
 from __future__ import annotations

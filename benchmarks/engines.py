@@ -30,7 +30,7 @@ EXTENSIONS = (
 def session(folder: Path | str, others: Mapping[str, str] | None = None) -> SparkSession:
     """Start local Spark on two processors with all four formats; `folder` holds Iceberg's tables.
 
-    `folder` may be the URL of a bucket's folder. `others` are further settings.
+    `folder` may be the URL of a bucket's folder. `others` has more settings of Spark.
 
     Raises `RuntimeError` on another version of Spark than the peers are released for.
     """
@@ -87,7 +87,7 @@ class Engine(ABC):
         self._create(table, frame)
 
     def adopt(self, table: str, place: str) -> None:
-        """Give a short name to a table that is there already, in a folder beside the others."""
+        """Give a short name to a table that is there already, in a folder of the same engine."""
         self._places[table] = place
 
     def place(self, table: str) -> str:

@@ -149,7 +149,7 @@ class Stores:
         self._build("old", appends)
 
         def work(engine: Engine) -> Callable[[], object]:
-            # A copy has its own path, for which no engine has a cache.
+            # A copy has its own path, so no engine has anything of it in a cache.
             copies = [self.place.copy(engine.place("old"), number) for number in range(runs + 1)]
 
             def once() -> None:

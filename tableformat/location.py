@@ -48,7 +48,7 @@ class Location:
 
     With `id` and `created_epoch` it identifies one table, whatever table has the name now. `hint`
     is the hint of the log as `locate` found it, for the first `read_head` of a caller. Behind a
-    network it saves a request that the others would wait for.
+    network this saves a request for which the rest of the open would wait.
     """
 
     store: ObjectStore

@@ -31,7 +31,7 @@ RETENTION_S = 4.0
 """Longer than most writes take on a disk, and short, so that vacuum has work."""
 
 FAR_RETENTION_S = 15.0
-"""The same for a bucket, where a write takes longer. Its log is trusted for ten seconds."""
+"""The retention in a bucket, where a write takes longer. Its log is trusted for ten seconds."""
 
 KILLS_S, FAR_KILLS_S = (0.3, 3.0), (1.0, 8.0)
 """The shortest and the longest time between two kills, on a disk and on a server."""
