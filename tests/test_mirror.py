@@ -87,6 +87,10 @@ ELSEWHERE = {
         "tableformat/table/test_transaction.py",
         "the state of a transaction, which has no other user",
     ),
+    "verify.column_check": (
+        "tableformat/verify/test_rowset_check.py",
+        "a RowSet is damaged column by column",
+    ),
 }
 """The test module that covers a module, below `tests/`, and why it does."""
 

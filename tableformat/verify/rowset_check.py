@@ -1,50 +1,34 @@
-"""Check one RowSet: its deletion vector, footer, indexes, block checksums, values and order.
+"""Check one RowSet: its deletion vector, footer and columns, and the order of its rows.
 
 Continues after damage, so that all of it is found. Spec: docs/spec/rowset.md
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import pairwise
-
-import numpy as np
-import pyarrow as pa
-from google_crc32c import value as crc32c
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from colonnade.manifests.errors import (
     ColonnadeError,
-    CorruptionError,
-    NotFoundError,
-    StoreError,
-    UnsupportedFormatError,
 )
-from colonnade.manifests.model.entries import ColumnStatistics, PartitionValues
-from colonnade.manifests.model.statistics import LOG_BOUND_LENGTH
+from colonnade.manifests.model.entries import PartitionValues
 from colonnade.manifests.object_names import deletion_vector_name, footer_name
 from colonnade.manifests.state.amendments import UNAMENDED
 from colonnade.manifests.state.replaced_columns import stored_parts
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.jobs import Stop
-from colonnade.tableformat.rowset.block import BlockEntry, understated
-from colonnade.tableformat.rowset.block_statistics import contradiction, from_log, shorten
-from colonnade.tableformat.rowset.column import Order, StoredColumn, column_of
+from colonnade.tableformat.rowset.column import column_of
 from colonnade.tableformat.rowset.deleted import read_deleted
-from colonnade.tableformat.rowset.footer import ColumnSegment, Footer, entry_of
+from colonnade.tableformat.rowset.footer import Footer
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.rowset.source import RowSetSource
-from colonnade.tableformat.rowset.sparse_index import SparseIndex, decode_index, index_of_one
-from colonnade.tableformat.verify.block_check import check_block, check_bytes
-from colonnade.tableformat.verify.findings import Finding, Kind, kind_of
+from colonnade.tableformat.verify.column_check import ColumnCheck
+from colonnade.tableformat.verify.findings import Finding, kind_of
 from colonnade.tableformat.verify.job import VerifyJob, VerifyOutcome
 from colonnade.tableformat.verify.order_check import first_unsorted
 from colonnade.tableformat.verify.partition_check import first_astray
-
-WINDOW_BYTES = 2**21
-"""The approximate number of stored bytes that are read at once, chosen to fit a CPU cache."""
+from colonnade.tableformat.verify.rowset_notes import RowSetNotes
 
 
 def check_job(
@@ -73,30 +57,14 @@ def _checks(
     yield RowSetCheck(store, job, alone, stop)
     for part, replacement in zip(others, replacements, strict=True):
         checked = LiveRowSet(rowset.id, rowset.epoch, part, UNAMENDED)
-        yield RowSetCheck(store, job, checked, stop, replacement.columns)
+        yield RowSetCheck(store, job, checked, stop, columns=replacement.columns)
 
 
 @dataclass(slots=True)
-class RowSetCheck:
-    """Checks one RowSet, or one that replaces `columns`, which it must then have.
+class RowSetCheck(RowSetNotes):
+    """Checks one RowSet, or one that replaces `columns`, which it must then have."""
 
-    `findings` and `bytes`, the data that was read, grow during the run.
-    """
-
-    store: ObjectStore
-    job: VerifyJob
-    rowset: LiveRowSet
-    stop: Stop
     columns: tuple[int, ...] = ()
-    findings: list[Finding] = field(default_factory=list)
-    bytes: int = 0
-    _buffer: memoryview = field(default_factory=lambda: memoryview(b""))
-
-    def buffer(self, size: int) -> memoryview:
-        """Return memory of at least `size` bytes, reusing it while it is large enough."""
-        if len(self._buffer) < size:
-            self._buffer = memoryview(bytearray(max(size, WINDOW_BYTES)))
-        return self._buffer
 
     def run(self) -> RowSetCheck:
         """Check everything up to the depth, and return itself."""
@@ -108,11 +76,11 @@ class RowSetCheck:
         except ColonnadeError as error:
             name = footer_name(self.job.prefix, entry.object)
             file = name if entry.place == "directory" else source.column_segment_name(0)
-            self._note(error.message, file, rows=(0, entry.rows - 1), kind=kind_of(error))
+            self.note(error.message, file, rows=(0, entry.rows - 1), kind=kind_of(error))
             return self
         self._check_size(source, footer)
         if missing := self._missing(footer):
-            self._note(
+            self.note(
                 f"The RowSet that replaces columns {sorted(missing)} of RowSet"
                 f" {self.rowset.id} does not have them.",
                 source.column_segment_name(min(missing)),
@@ -121,7 +89,7 @@ class RowSetCheck:
         columns = {form.id: column_of(form) for each in fields for form in each.as_stored()}
         for column_id, segment in footer.columns.items():
             self.stop.check()
-            _ColumnCheck(self, source, segment, column_id, columns.get(column_id)).run()
+            ColumnCheck(self, source, segment, column_id, columns.get(column_id)).run()
         whole = not self.columns and all(each.kind == "understated" for each in self.findings)
         if self.job.depth >= 4 and self.job.sort_key and whole:
             self._check_order(source)
@@ -146,7 +114,7 @@ class RowSetCheck:
         fields = self.job.partition_layouts[self.rowset.entry.partition_layout_id - 1]
         row = first_astray(reader, self.job.table_schema, fields, values)
         if row is not None:
-            self._note(
+            self.note(
                 f"RowSet {self.rowset.entry.object} has a row, {row}, outside of its partition"
                 f" {', '.join(map(str, values))}.",
                 source.column_segment_name(fields[0].column),
@@ -158,7 +126,7 @@ class RowSetCheck:
         reader = RowSetReader(self.store, self.job.prefix, self.rowset)
         row = first_unsorted(reader, self.job.table_schema, self.job.sort_key)
         if row is not None:
-            self._note(
+            self.note(
                 f"RowSet {self.rowset.entry.object} is not in the order of the table's sort key:"
                 f" row {row} belongs before row {row - 1}.",
                 source.column_segment_name(self.job.sort_key[0].column),
@@ -174,7 +142,7 @@ class RowSetCheck:
             read_deleted(self.store, prefix, self.rowset)
         except ColonnadeError as error:
             file = None if vector.data else deletion_vector_name(prefix, vector.object)
-            self._note(error.message, file, rows=(0, rows - 1), kind=kind_of(error))
+            self.note(error.message, file, rows=(0, rows - 1), kind=kind_of(error))
 
     def _check_size(self, source: RowSetSource, footer: Footer) -> None:
         entry = self.rowset.entry
@@ -183,275 +151,7 @@ class RowSetCheck:
         parts += [each.filters.length for each in footer.columns.values() if each.filters]
         stored = sum(parts) + entry.footer.length
         if stored != entry.bytes:
-            self._note(
+            self.note(
                 f"RowSet {entry.object} takes {stored} bytes, but the log states {entry.bytes}.",
                 source.column_segment_name(0) if entry.place == "packed" else None,
             )
-
-    def _note(
-        self,
-        problem: str,
-        file: str | None,
-        column: str | None = None,
-        block: int | None = None,
-        rows: tuple[int, int] | None = None,
-        kind: Kind = "damage",
-    ) -> None:
-        name = None if self.rowset.entry.place == "inline" else file
-        found = Finding(
-            kind,
-            problem,
-            name,
-            self.job.table,
-            self.rowset.id,
-            column,
-            block,
-            rows,
-            self.job.epoch,
-        )
-        self.findings.append(found)
-
-
-@dataclass(slots=True)
-class _ColumnCheck:
-    """One column of a RowSet.
-
-    `column` is None for a dropped column, whose values are not checked.
-    """
-
-    owner: RowSetCheck
-    source: RowSetSource
-    segment: ColumnSegment
-    id: int
-    column: StoredColumn | None
-    understated: list[int] = field(default_factory=list)
-
-    @property
-    def _name(self) -> str:
-        return f"(id {self.id})" if self.column is None else f"{self.column.name!r} (id {self.id})"
-
-    def run(self) -> None:
-        entry = self.owner.rowset.entry
-        try:
-            index = self._index()
-        except ValueError as error:
-            self._note(f"its index: {error}", rows=(0, entry.rows - 1), of_index=True)
-            return
-        except (StoreError, UnsupportedFormatError) as error:
-            self._note_error(error, rows=(0, entry.rows - 1), of_index=True)
-            return
-        filters = 0 if self.segment.filters is None else self.segment.filters.length
-        ends = (index.first_rows[-1], index.offsets[-1], index.filter_offsets[-1])
-        if ends != (entry.rows, self.segment.length, filters):
-            self._note("its index describes other rows or bytes than the footer", of_index=True)
-            return
-        self._check_cuts(index)
-        self._check_statistics(index)
-        if self.owner.job.depth >= 3:
-            self._check_blocks(index)
-
-    def _index(self) -> SparseIndex:
-        """Return the sparse index. Raises ValueError when it cannot be read."""
-        extent, block = self.segment.index, self.segment.block
-        try:
-            if block is not None and extent is None:
-                kinds = () if self.column is None else self.column.bound_kinds
-                rows = self.owner.rowset.entry.rows
-                plain = self.segment
-                if self.column is None:
-                    plain = self.segment.model_copy(update={"statistics": ColumnStatistics()})
-                return index_of_one(entry_of(block, plain, rows, kinds))
-            if extent is None or block is not None:
-                raise ValueError("the footer must name either an index or a block")
-            name = self.source.index_name(self.id)
-            data = bytes(self.source.read(name, [(extent.offset, extent.length)])[0])
-        except (CorruptionError, NotFoundError) as error:
-            raise ValueError(error.message) from error
-        if crc32c(data) != extent.crc32c:
-            raise ValueError("its bytes do not match their checksum")
-        filters = self.segment.filters is not None
-        if self.column is not None:
-            return decode_index(data, self.column.order, filters)
-        return _decode_any(data, filters)
-
-    def _check_cuts(self, index: SparseIndex) -> None:
-        rows, cuts = self.owner.rowset.entry.rows, self.owner.rowset.entry.cuts
-        ends = np.arange(cuts, rows, cuts) if isinstance(cuts, int) else np.array(cuts[:-1], int)
-        found = index.first_rows[np.searchsorted(index.first_rows, ends)]
-        if not np.array_equal(found, ends):
-            self._note("a block lies across a cut", of_index=True)
-
-    def _check_statistics(self, index: SparseIndex) -> None:
-        """Check that the footer and the log agree with the block statistics, up to shortening."""
-        if self.column is None:
-            return
-        kinds = self.column.bound_kinds
-        known = index.whole()
-        logged = self.owner.rowset.entry.statistics.get(self.id)
-        try:
-            problem = contradiction(from_log(self.segment.statistics, kinds), known)
-            if problem is None and logged is not None:
-                short = shorten(known, LOG_BOUND_LENGTH)
-                problem = contradiction(from_log(logged, kinds), short)
-        except CorruptionError as error:
-            problem = error.message.rstrip(".")
-        if problem is not None:
-            rows = (0, self.owner.rowset.entry.rows - 1)
-            self._note(f"its statistics in footer and log: {problem}", rows=rows)
-
-    def _check_blocks(self, index: SparseIndex) -> None:
-        left = deque(_windows(index))
-        while left:
-            try:
-                for data in self._read_windows(index, tuple(left)):
-                    self.owner.bytes += len(data)
-                    self._check_window(index, *left.popleft(), pa.py_buffer(data))
-            except ColonnadeError as error:
-                first, end = left.popleft()
-                rows = (int(index.first_rows[first]), int(index.first_rows[end]) - 1)
-                self._note_error(error, first, rows)
-        if self.understated:
-            self._note_understated(index)
-
-    def _note_understated(self, index: SparseIndex) -> None:
-        """Note one finding for all understated blocks of the column, since one repair fixes all."""
-        first, last = self.understated[0], self.understated[-1]
-        rows = (int(index.first_rows[first]), int(index.first_rows[last + 1]) - 1)
-        file, rowset = self.source.column_segment_name(self.id), self.owner.rowset
-        self.owner._note(
-            f"Column {self._name} in {self.source.locate(file)} has {len(self.understated)} blocks"
-            f" (rows {rows[0]} to {rows[1]}) that take more bytes decoded than their index states:"
-            " all their rows can be read, except by the first releases, which call them damaged."
-            f" `colonnade repair` with `--rowsets {rowset.id}` rewrites the RowSet.",
-            file,
-            None if self.column is None else self.column.name,
-            first,
-            rows,
-            "understated",
-        )
-
-    def _read_windows(
-        self, index: SparseIndex, windows: Sequence[tuple[int, int]]
-    ) -> Iterator[memoryview]:
-        if not self.segment.length:  # the column has no object
-            yield from (memoryview(b"") for _ in windows)
-            return
-        at, first = index.offsets.tolist(), self.segment.offset
-        extents = [(first + at[start], at[stop] - at[start]) for start, stop in windows]
-        buffer = self.owner.buffer(max(length for _, length in extents))
-        yield from self.source.read_windows(
-            self.source.column_segment_name(self.id), extents, buffer
-        )
-
-    def _check_window(self, index: SparseIndex, first: int, end: int, data: pa.Buffer) -> None:
-        """Check blocks `first` to `end` - 1, whose bytes are `data`."""
-        ends = (index.offsets[first : end + 1] - index.offsets[first]).tolist()
-        blocks = enumerate(pairwise(ends), first)
-        filters = self._read_filters(index, first, end)
-        nested = self.column is not None and pa.types.is_nested(self.column.type)
-        if (self.owner.job.depth < 4 and not nested) or self.column is None:
-            for number, (start, stop) in blocks:
-                # This loop makes no other call: there are very many blocks, and it takes most of
-                # the time.
-                length = stop - start
-                if length and crc32c(data.slice(start, length)) != index.checksums[number]:
-                    self._note_block(index, number, "its bytes do not match their checksum")
-            return
-        for number, (start, stop) in blocks:
-            entry, bloom = index.entries[number], filters.get(number, memoryview(b""))
-            self._check_block(index, number, data.slice(start, stop - start), entry, bloom)
-
-    def _check_block(
-        self, index: SparseIndex, number: int, data: pa.Buffer, entry: BlockEntry, bloom: memoryview
-    ) -> None:
-        """Check a block of a nested column, or any block at depth 4."""
-        assert self.column is not None
-        if self.owner.job.depth >= 4:
-            problem = check_block(data, entry, self.column, bloom)
-        else:
-            problem = check_bytes(data, entry)
-        if problem is not None:
-            self._note_block(index, number, problem)
-        elif understated(data, entry):
-            self.understated.append(number)
-
-    def _read_filters(self, index: SparseIndex, first: int, end: int) -> dict[int, memoryview]:
-        """Return the intact Bloom filters of blocks `first` to `end` - 1."""
-        ends = index.filter_offsets[first : end + 1].tolist()
-        if self.segment.filters is None or ends[0] == ends[-1]:
-            return {}
-        extent = (self.segment.filters.offset + ends[0], ends[-1] - ends[0])
-        try:
-            [data] = self.source.read(self.source.index_name(self.id), [extent])
-        except ColonnadeError as error:
-            rows = (int(index.first_rows[first]), int(index.first_rows[first + 1]) - 1)
-            self._note_error(error, first, rows, of_filter=True)
-            return {}
-        self.owner.bytes += len(data)
-        found = {}
-        for number, start, stop in zip(range(first, end), ends, ends[1:], strict=False):
-            bloom = data[start - ends[0] : stop - ends[0]]
-            if not bloom:
-                continue
-            if crc32c(pa.py_buffer(bloom)) == index.entries[number].filter_crc32c:
-                found[number] = bloom
-            else:
-                problem = "its Bloom filter does not match its checksum"
-                self._note_block(index, number, problem, of_filter=True)
-        return found
-
-    def _note_block(
-        self, index: SparseIndex, number: int, problem: str, *, of_filter: bool = False
-    ) -> None:
-        rows = (int(index.first_rows[number]), int(index.first_rows[number + 1]) - 1)
-        told = f"block {number} (rows {rows[0]} to {rows[1]}): {problem}"
-        self._note(told, number, rows, of_filter=of_filter)
-
-    def _note(
-        self,
-        problem: str,
-        block: int | None = None,
-        rows: tuple[int, int] | None = None,
-        *,
-        of_index: bool = False,
-        of_filter: bool = False,
-        kind: Kind = "damage",
-    ) -> None:
-        alone = of_filter or (of_index and self.segment.index is not None)
-        file = (
-            self.source.index_name(self.id) if alone else self.source.column_segment_name(self.id)
-        )
-        told = None if self.column is None else self.column.name
-        location = self.source.locate(file)
-        state = "is damaged" if kind == "damage" else "cannot be checked"
-        sentence = f"Column {self._name} in {location} {state}: {problem}."
-        self.owner._note(sentence, file, told, block, rows, kind)
-
-    def _note_error(
-        self,
-        error: ColonnadeError,
-        block: int | None = None,
-        rows: tuple[int, int] | None = None,
-        **of: bool,
-    ) -> None:
-        self._note(error.message.rstrip("."), block, rows, kind=kind_of(error), **of)
-
-
-def _decode_any(data: bytes, filters: bool) -> SparseIndex:
-    """Decode the index of a dropped column, whose type is unknown. Raises ValueError."""
-    for order in Order:
-        try:
-            return decode_index(data, order, filters)
-        except ValueError:
-            continue
-    raise ValueError("it does not fit any type of column")
-
-
-def _windows(index: SparseIndex) -> Iterator[tuple[int, int]]:
-    """Yield ranges (first, end) of adjacent blocks that take about the bytes of a window."""
-    first, count = 0, len(index.checksums)
-    while first < count:
-        limit = int(index.offsets[first]) + WINDOW_BYTES
-        end = max(first + 1, int(np.searchsorted(index.offsets, limit, side="right")) - 1)
-        yield first, min(end, count)
-        first = end

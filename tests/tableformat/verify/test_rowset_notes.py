@@ -1,0 +1,50 @@
+"""A finding names what a person needs to find the damage, and the buffer of a check is reused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+
+import colonnade
+from colonnade.tableformat.jobs import Stop
+from colonnade.tableformat.verify.job import VerifyJob
+from colonnade.tableformat.verify.rowset_notes import WINDOW_BYTES, RowSetNotes
+
+
+def notes_of(path: Path, place: str) -> RowSetNotes:
+    """The notes on a new RowSet in a place that the fixture has chosen."""
+    table = colonnade.create(path / "t", pa.schema([("id", pa.int64())]))
+    table.append(pa.table({"id": [1, 2]}))
+    [rowset] = table.log.read_rowsets(table.state)
+    assert rowset.entry.place == place
+    job = VerifyJob(
+        address=table.location.store.address,
+        depth=4,
+        table="t",
+        prefix="",
+        table_schema=table.state.schema,
+        sort_key=(),
+        rowsets=(rowset,),
+        epoch=7,
+    )
+    return RowSetNotes(table.location.store, job, rowset, Stop())
+
+
+def test_a_finding_names_table_rowset_epoch_and_file(tmp_path: Path, place: str) -> None:
+    notes = notes_of(tmp_path, place)
+    notes.note("It is damaged.", "a file", "id", 3, (0, 1), "understated")
+    [found] = notes.findings
+    # What is in the log itself has no file of its own.
+    assert found.file == (None if place == "inline" else "a file")
+    assert (found.table, found.rowset, found.epoch) == ("t", 0, 7)
+    assert (found.column, found.block, found.rows) == ("id", 3, (0, 1))
+    assert (found.kind, found.problem) == ("understated", "It is damaged.")
+
+
+def test_the_buffer_is_made_anew_only_where_it_is_too_small(tmp_path: Path, place: str) -> None:
+    notes = notes_of(tmp_path, place)
+    first = notes.buffer(10)
+    assert len(first) == WINDOW_BYTES
+    assert notes.buffer(WINDOW_BYTES) is first
+    assert len(notes.buffer(WINDOW_BYTES + 1)) == WINDOW_BYTES + 1
