@@ -9,9 +9,6 @@ from colonnade.manifests.model.schema import TableSchema
 from colonnade.spark_ext import types
 from colonnade.spark_ext.types import refuse_type, user_defined
 
-MAX_TIME_DIGITS = types.max_time_digits(pyspark.__version__)
-"""Most fractional digits of a `time` in this pyspark; pyspark's Python half checks no limit."""
-
 
 def from_spark(schema: spark.StructType) -> TableSchema:
     """Convert a Spark schema to a table schema, without column ids.

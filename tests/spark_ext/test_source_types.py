@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyspark
 import pytest
 from pyspark.sql import SparkSession
 
@@ -17,7 +18,7 @@ from colonnade.manifests.model.schema import (
     StructType,
     TableSchema,
 )
-from colonnade.spark_ext.pyspark_types import MAX_TIME_DIGITS
+from colonnade.spark_ext.types import max_time_digits
 from tests.spark_ext.frames import load, save
 from tests.strategies import PRIMITIVES, identical, make_batch
 
@@ -105,7 +106,7 @@ def test_a_time_finer_than_microseconds_is_carried_or_refused_by_name(
     table = colonnade.create(tmp_path / "t", schema)
     rows = pa.table({"id": [1], "at": pa.array([86_399_999_999_900], pa.time64("ns"))})
     table.append(rows)
-    if digits > MAX_TIME_DIGITS:
+    if digits > max_time_digits(pyspark.__version__):
         sentence = error_of(lambda: load(spark, table.path).collect())
         assert f"Column 'at' has the type time({digits})" in sentence
         frame = spark.read.format("colonnade").schema("id long").load(table.path)

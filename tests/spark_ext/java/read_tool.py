@@ -28,7 +28,8 @@ from colonnade.manifests.model.schema import (
     TableSchema,
 )
 from colonnade.manifests.state.snapshot import LiveRowSet
-from colonnade.spark_ext.pyspark_types import MAX_TIME_DIGITS, to_spark
+from colonnade.spark_ext.pyspark_types import to_spark
+from colonnade.spark_ext.types import max_time_digits
 from colonnade.tableformat.predicate.prune import MOST_MEMBERS
 from colonnade.tableformat.scan.plan import RowSetScan, ScanPlan
 from colonnade.tableformat.types.arrow_types import map_entries
@@ -39,7 +40,7 @@ JARS = Path(pyspark.__file__).parent / "jars"
 JAVA = Path(__file__).parents[3] / "spark_ext" / "java"
 JAR = JAVA.parent / "colonnade-spark.jar"
 
-TYPES = tuple(t for t in PRIMITIVES if t != "time(9)" or MAX_TIME_DIGITS == 9)
+TYPES = tuple(t for t in PRIMITIVES if t != "time(9)" or max_time_digits(pyspark.__version__) == 9)
 """The primitive types that this Spark has."""
 
 _OPENS = ("java.base/java.nio", "java.base/java.lang", "java.base/sun.nio.ch")
