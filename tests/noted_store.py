@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from colonnade.manifests.store import MemoryStore
-from colonnade.manifests.store.base import Turn
+from colonnade.manifests.store.turn import Turn
 
 
 class NotedStore(MemoryStore):

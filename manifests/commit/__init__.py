@@ -5,7 +5,7 @@
     rebase/                               the change carried over later epochs
     spill.py                              entries in segments, if an epoch would hold too many
     turns.py  sharing.py  recent_epochs.py    the order of waiting writers, and epochs they share
-    sending.py                            the change on the way to its slot
+    sending.py  outcome_errors.py         the change on the way to its slot, and its errors
 
 Spec: docs/spec/epoch-log.md#commit
 """

@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.conflicts import check_head, has_landed
+from colonnade.manifests.commit.outcome_errors import outdated_error
 from colonnade.manifests.commit.rebase.carried import Carried
 from colonnade.manifests.commit.recent_epochs import RecentEpochs
 from colonnade.manifests.commit.sharing import (
@@ -39,8 +40,6 @@ from colonnade.manifests.epochs.slots import (
 )
 from colonnade.manifests.errors import (
     ColonnadeError,
-    CommitUnknownError,
-    ConflictError,
     CorruptionError,
     StoreError,
 )
@@ -52,7 +51,8 @@ from colonnade.manifests.model.operations import DropDatabase, Txn
 from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.state.fold import apply_epochs
 from colonnade.manifests.state.snapshot import Snapshot
-from colonnade.manifests.store.base import ObjectStore, Turn
+from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.store.turn import Turn
 
 T = TypeVar("T")
 
@@ -392,32 +392,3 @@ class Sending:
 
 def _ends_log(epoch: Epoch) -> bool:
     return any(isinstance(op, DropDatabase) for op in epoch.ops)
-
-
-def outdated_error(
-    change: Change, base: Snapshot, stub: Stub, *, sent: bool
-) -> ConflictError | CommitUnknownError:
-    """Return the error for a change that meets a stub.
-
-    `sent` means that the stub may have replaced the change itself.
-    """
-    removed = (
-        f"Epoch {stub.removed}, after epoch {base.epoch} on which {change.operation!r} was planned,"
-        " was removed by retention;"
-    )
-    return perhaps_sent(removed, change.transaction) if sent else not_sent(removed)
-
-
-def not_sent(removed: str) -> ConflictError:
-    """Return the error for a change that was not committed; `removed` names the removed epoch."""
-    return ConflictError(f"{removed} read the table again and repeat it.")
-
-
-def perhaps_sent(reason: str, transaction: str) -> CommitUnknownError:
-    """Return the error for a change that an earlier send may commit, or has committed.
-
-    `reason` says why the log does not tell: that epoch was removed, or the send was given up.
-    """
-    return CommitUnknownError(
-        f"{reason} look for transaction {transaction} in the history before you repeat it."
-    )

@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from colonnade.manifests.store.base import Turn
+from colonnade.manifests.store.turn import Turn
 
 TURN_LIMIT_S = 2.0
 """The longest time that a writer waits for its turn, in seconds."""

@@ -23,9 +23,10 @@ from colonnade.manifests.commit.conflicts import (
     check_head,
     has_landed,
 )
+from colonnade.manifests.commit.outcome_errors import not_sent, outdated_error, perhaps_sent
 from colonnade.manifests.commit.rebase.carried import Carried, begin
 from colonnade.manifests.commit.recent_epochs import RecentEpochs
-from colonnade.manifests.commit.sending import Sending, not_sent, outdated_error, perhaps_sent
+from colonnade.manifests.commit.sending import Sending
 from colonnade.manifests.commit.sharing import share
 from colonnade.manifests.commit.spill import spill
 from colonnade.manifests.commit.turns import pause_s, wait_for_turn
@@ -59,7 +60,8 @@ from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.partition_layout import PARTITIONS
 from colonnade.manifests.state.replaced_columns import REPLACE_COLUMN, replaces_columns
 from colonnade.manifests.state.snapshot import Snapshot, TableMap
-from colonnade.manifests.store.base import ObjectStore, Turn
+from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.store.turn import Turn
 
 __all__ = ["Change", "Log", "create_database"]
 

@@ -1,6 +1,6 @@
 """Stores: their contract, each kind of store, and how a path names one.
 
-    base.py  checks.py                       the contract, and the checks that every store makes
+    base.py  checks.py  turn.py              the contract, checks that every store makes, and turns
     address.py  path_text.py  option_text.py    where a store is, as text and as a value
     local.py  local_turns.py                 files of this machine, and the order of its writers
     local_folders.py  local_files.py  local_writer.py    folders below a root, and files in them

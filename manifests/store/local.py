@@ -30,14 +30,7 @@ from colonnade.manifests.errors import (
     StoreError,
 )
 from colonnade.manifests.object_names import epoch_name, epoch_number, needs_log
-from colonnade.manifests.store.base import (
-    Data,
-    ObjectInfo,
-    ObjectStore,
-    ObjectWriter,
-    PutOutcome,
-    Turn,
-)
+from colonnade.manifests.store.base import Data, ObjectInfo, ObjectStore, ObjectWriter, PutOutcome
 from colonnade.manifests.store.checks import (
     check_body,
     check_name,
@@ -60,6 +53,7 @@ from colonnade.manifests.store.local_folders import LocalFolders, failed
 from colonnade.manifests.store.local_turns import Turns
 from colonnade.manifests.store.local_writer import LocalWriter, begin_object
 from colonnade.manifests.store.transient import retried
+from colonnade.manifests.store.turn import Turn
 
 # For folders on the way to an object. With O_PATH, search permission is enough.
 _PASS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC

@@ -22,7 +22,7 @@ import threading
 import time
 from contextlib import suppress
 
-from colonnade.manifests.store.base import Turn
+from colonnade.manifests.store.turn import Turn
 from colonnade.manifests.store.waking import Listener, is_name, wake
 
 _NOTES, _STATEMENTS = f".tmp-{0:016x}-notes", f".tmp-{0:016x}-statements"

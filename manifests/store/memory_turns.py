@@ -16,7 +16,7 @@ from collections.abc import Hashable
 from weakref import WeakValueDictionary
 
 from colonnade.manifests.object_names import epoch_number
-from colonnade.manifests.store.base import Turn
+from colonnade.manifests.store.turn import Turn
 
 _TAKEN_AT_ONCE = 64
 """The most notes that a writer takes. Another writer may take the rest."""

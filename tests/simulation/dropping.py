@@ -26,7 +26,8 @@ from colonnade.manifests.model.operations import CreateDatabase, DropDatabase, V
 from colonnade.manifests.object_names import MANIFEST, epoch_name, epoch_number
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import LocalStore, ObjectStore, PutOutcome
-from colonnade.manifests.store.base import Data, ObjectInfo, Turn
+from colonnade.manifests.store.base import Data, ObjectInfo
+from colonnade.manifests.store.turn import Turn
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
 from tests.faults import Stopped
 from tests.log_samples import change, table

@@ -8,8 +8,9 @@ from typing import TypeVar
 
 from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.store import MemoryStore, PutOutcome
-from colonnade.manifests.store.base import Data, Turn
+from colonnade.manifests.store.base import Data
 from colonnade.manifests.store.transient import retried
+from colonnade.manifests.store.turn import Turn
 from tests.faults import Fault, FaultyStore, applies
 
 T = TypeVar("T")

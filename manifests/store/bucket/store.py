@@ -26,7 +26,6 @@ from colonnade.manifests.store.base import (
     ObjectStore,
     ObjectWriter,
     PutOutcome,
-    Turn,
 )
 from colonnade.manifests.store.bucket.failure import Failure
 from colonnade.manifests.store.bucket.place import Place
@@ -46,6 +45,7 @@ from colonnade.manifests.store.checks import (
 )
 from colonnade.manifests.store.memory_turns import turns_of
 from colonnade.manifests.store.near_ranges import Request, plan_requests
+from colonnade.manifests.store.turn import Turn
 
 _SUSPICIOUS = 1 << 30
 """A range of as many bytes is compared with the object's size before anything is planned."""

@@ -10,7 +10,7 @@ import pytest
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.rebase.carried import begin
 from colonnade.manifests.commit.recent_epochs import RecentEpochs
-from colonnade.manifests.commit.sending import Sending, not_sent, outdated_error, perhaps_sent
+from colonnade.manifests.commit.sending import Sending
 from colonnade.manifests.epochs.slots import read_slot
 from colonnade.manifests.errors import (
     ColonnadeError,
@@ -29,7 +29,8 @@ from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import MemoryStore
-from colonnade.manifests.store.base import Data, PutOutcome, Turn
+from colonnade.manifests.store.base import Data, PutOutcome
+from colonnade.manifests.store.turn import Turn
 from tests.far_store import FarStore
 from tests.log_samples import append, contents, drop, make_log, overwrite, with_orders
 from tests.noted_store import NotedStore
@@ -239,18 +240,3 @@ def test_a_change_that_cannot_share_an_epoch_is_not_offered() -> None:
     sent.look()
     assert sent.offer(store.turn("_manifest"), "e", LIMITS) is None
     assert not sent.may_be_sent
-
-
-def test_the_errors_say_what_was_removed_and_what_to_do() -> None:
-    _, base = started()
-    mine = append()
-    stub = Stub(removed=2, floor=9, anchor=ANCHOR)
-    unknown = outdated_error(mine, base, stub, sent=True)
-    refused = outdated_error(mine, base, stub, sent=False)
-    removed = "Epoch 2, after epoch 1 on which 'append' was planned, was removed by retention;"
-    assert isinstance(unknown, CommitUnknownError)
-    assert str(unknown) == str(perhaps_sent(removed, mine.transaction))
-    assert mine.transaction in str(unknown)
-    assert isinstance(refused, ConflictError)
-    assert str(refused) == str(not_sent(removed))
-    assert str(refused).endswith("read the table again and repeat it.")

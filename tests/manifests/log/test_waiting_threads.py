@@ -25,8 +25,9 @@ from colonnade.manifests.model.members import changes_of, transactions_of
 from colonnade.manifests.object_names import MANIFEST, epoch_number
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import MemoryStore, ObjectStore, PutOutcome
-from colonnade.manifests.store.base import PARALLEL, TRUST_S, Data, Turn
+from colonnade.manifests.store.base import PARALLEL, TRUST_S, Data
 from colonnade.manifests.store.s3 import S3Store
+from colonnade.manifests.store.turn import Turn
 from tests.log_samples import (
     TRIPS,
     append,

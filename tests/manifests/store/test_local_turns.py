@@ -18,7 +18,7 @@ import pytest
 from colonnade.manifests.commit.turns import LOOK_S, wait_for_turn
 from colonnade.manifests.object_names import MANIFEST, epoch_name
 from colonnade.manifests.store import LocalStore, PutOutcome
-from colonnade.manifests.store.base import Turn
+from colonnade.manifests.store.turn import Turn
 
 SOON_S = 30
 """More than anything here takes."""

@@ -14,9 +14,9 @@ import pytest
 
 from colonnade.manifests.object_names import MANIFEST, epoch_name, freed_name
 from colonnade.manifests.store import MemoryStore, PutOutcome, memory_turns
-from colonnade.manifests.store.base import Turn
 from colonnade.manifests.store.memory_turns import MemoryTurns, turns_of
 from colonnade.manifests.store.s3 import S3Store
+from colonnade.manifests.store.turn import Turn
 
 SOON_S = 30
 """More than anything here takes."""

@@ -1,0 +1,40 @@
+"""Errors for a change that retention or a lost slot kept from being committed, or may have.
+
+Spec: docs/spec/epoch-log.md#commit
+"""
+
+from __future__ import annotations
+
+from colonnade.manifests.commit.change import Change
+from colonnade.manifests.errors import CommitUnknownError, ConflictError
+from colonnade.manifests.model.epoch import Stub
+from colonnade.manifests.state.snapshot import Snapshot
+
+
+def outdated_error(
+    change: Change, base: Snapshot, stub: Stub, *, sent: bool
+) -> ConflictError | CommitUnknownError:
+    """Return the error for a change that meets a stub.
+
+    `sent` means that the stub may have replaced the change itself.
+    """
+    removed = (
+        f"Epoch {stub.removed}, after epoch {base.epoch} on which {change.operation!r} was planned,"
+        " was removed by retention;"
+    )
+    return perhaps_sent(removed, change.transaction) if sent else not_sent(removed)
+
+
+def not_sent(removed: str) -> ConflictError:
+    """Return the error for a change that was not committed; `removed` names the removed epoch."""
+    return ConflictError(f"{removed} read the table again and repeat it.")
+
+
+def perhaps_sent(reason: str, transaction: str) -> CommitUnknownError:
+    """Return the error for a change that an earlier send may commit, or has committed.
+
+    `reason` says why the log does not tell: that epoch was removed, or the send was given up.
+    """
+    return CommitUnknownError(
+        f"{reason} look for transaction {transaction} in the history before you repeat it."
+    )
