@@ -30,11 +30,11 @@ class DeletedRows:
 
 @dataclass(frozen=True, slots=True)
 class TableRead:
-    """What a statement has read of a table, or overwrites in it: the rows that `keep` may select.
+    """The rows of a table that a statement has read, or overwrites.
 
-    None means all rows, and for `columns` (ids) all columns. With `overwrites`, rows
-    that concurrent writers added since are a conflict in every isolation level. Otherwise they are
-    one only in `serializable`.
+    They are the rows that `keep` selects by their bounds; None means all rows. `columns` are the
+    ids of the columns that were read; None means all columns. If a concurrent writer has added such
+    a row since, that is a conflict in a `serializable` table, and with `overwrites` in every table.
     """
 
     table: str

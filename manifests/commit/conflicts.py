@@ -64,7 +64,7 @@ Any other operation may follow every change except the drop of its table.
 
 
 def check_change(change: Change, base: Snapshot) -> None:
-    """Refuse a change that is invalid on the epoch that it was planned on.
+    """Refuse a change that is invalid on the epoch that it was planned on. Reads nothing.
 
     Raises InvalidInputError for a table that does not exist at the base.
     """
@@ -81,10 +81,10 @@ def check_change(change: Change, base: Snapshot) -> None:
 
 
 def has_landed(change: Change, head: Snapshot) -> bool:
-    """Return whether an earlier try of the same work has committed the batches of a change.
+    """Return whether a state has all batches of a change, so that its work was committed before.
 
-    Batches in `carried` do not count. Raises ConflictError if only some of the batches are
-    committed.
+    A change without batches has not landed. Batches in `carried` do not count. Raises ConflictError
+    if only some of the batches are committed.
     """
     landed = {
         (op.table, op.app): _has_batch(head.tables.get(TableId(op.table)), op)

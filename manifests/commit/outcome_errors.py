@@ -16,7 +16,8 @@ def outdated_error(
 ) -> ConflictError | CommitUnknownError:
     """Return the error for a change that meets a stub.
 
-    `sent` means that the stub may have replaced the change itself.
+    `stub` replaced an epoch after `base`, on which the change was planned. `sent` means that this
+    epoch may have been the change itself.
     """
     removed = (
         f"Epoch {stub.removed}, after epoch {base.epoch} on which {change.operation!r} was planned,"

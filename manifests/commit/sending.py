@@ -66,9 +66,9 @@ class Sending:
     `carried` is the change as of `head`. It must be set before `follow`. `done` is the epoch that
     contains the change, or the last of its batches, once it was found; `head` is then the state
     after it. `outdated` means that the change met a stub. `offered` means that another writer may
-    commit the change, or may have done so. `epochs` are
-    the last ones up to the head, without gaps. `covers` says whether the log of the base was seen a
-    moment ago (`LastLook.covers`). `recent` gets every epoch that is followed. An object must be
+    commit the change, or may have done so. `epochs` are the last epochs up to the head, at most 64
+    and without gaps. `covers` says whether the log of the base was seen a moment ago
+    (`LastLook.covers`). `recent` gets every epoch that is followed. An object must be
     used by one thread at a time.
     """
 

@@ -117,7 +117,8 @@ class Log(LogReader):
     def agreed_ms(self) -> int:
         """Return this machine's time, or the store's time if that is more than a day earlier.
 
-        For ages and expiry times. May write a temporary object.
+        The time is in ms since 1970 UTC. Ages of objects and ends of leases are compared with it.
+        Cost: nothing, or the write of a temporary object, which is removed again.
         """
         return self._clock.agreed_ms()
 
@@ -130,7 +131,7 @@ class Log(LogReader):
 
         If the same change is sent again, from any process, it is still committed only once. A batch
         that was committed before is not committed again, and the returned epoch is None. Epochs of
-        concurrent writers do not matter unless they conflict: rows that the change removes are
+        concurrent writers do not matter unless they conflict: rows that the change deletes are
         followed through them. The change is durable when the call returns. Cost: one PUT, three
         GETs, and one more GET for each epoch since the base. If the log was seen less than the
         store's `trust_s` seconds ago, one GET instead of three. If a checkpoint is due, the
@@ -141,10 +142,11 @@ class Log(LogReader):
         an invalid change; NotFoundError if the database was dropped or replaced;
         UnsupportedFormatError; for a `fresh` change CorruptionError and StoreError. After any of
         these, nothing was committed. Raises CommitUnknownError if the change may have been
-        committed, or was committed and the state after it cannot be read: delete no file that the
-        change names. If retention has removed epochs since the
-        base, or the log cannot be read, a change that is not `fresh` is searched in the log. That
-        costs as `find_sent`.
+        committed, or was committed and the state after it cannot be read. The caller must then
+        delete no file that the change names.
+
+        If retention has removed epochs since the base, or the log cannot be read, a change that is
+        not `fresh` is looked for in the log. That costs as `find_sent`.
         """
         check_change(change, base)
         sending = Sending(change, base, self.store, self.last_look.covers, self._recent)
@@ -357,7 +359,11 @@ class Log(LogReader):
         return state
 
     def try_checkpoint(self, snapshot: Snapshot) -> Snapshot:
-        """Store a committed state as a checkpoint, and return it. A failure only logs a warning."""
+        """Store a committed state as a checkpoint, and return the state as it is stored.
+
+        A failure only logs a warning, and returns the given state. Never raises. Cost: as
+        `write_checkpoint`; for a `stale` state also as `read_at`.
+        """
         try:
             # An old state may refer to segments that vacuum has removed since.
             fresh = self.read_at(snapshot.epoch) if snapshot.stale else snapshot

@@ -31,7 +31,7 @@ def remove_objects(store: ObjectStore) -> None:
 
 
 def damaged_error(store: ObjectStore) -> InvalidInputError:
-    """Return the error for a database whose log cannot be read, and so cannot be ended."""
+    """Return the error for a drop of a database whose log cannot be read, and so not ended."""
     return InvalidInputError(
         f"{store.url} cannot be dropped, because its log cannot be read and so cannot be ended;"
         " remove everything below that URL with a tool of the store once no writer runs any more."

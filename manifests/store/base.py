@@ -163,10 +163,9 @@ class ObjectStore(abc.ABC):
 
     @abc.abstractmethod
     def get(self, name: str, *, limit: int | None = None) -> bytes:
-        """Return the bytes of a whole object. Refuse one larger than `limit` bytes without loading
-        it.
+        """Return the bytes of a whole object of at most `limit` bytes.
 
-        Raises: NotFoundError; CorruptionError above `limit`.
+        Raises: NotFoundError; CorruptionError for a larger object, which is not loaded.
         """
 
     def get_range(self, name: str, offset: int, length: int) -> bytes:
@@ -249,12 +248,12 @@ class ObjectStore(abc.ABC):
         """Create a small object, complete and durable, unless its name is in use.
 
         The hint, marks, and every epoch except epoch 0, are put only if epoch 0 exists. A process
-        that slept while its database was dropped must not leave part of a log there. A store that
-        keeps logs does not look at epoch 0 before it puts an epoch. Requires:
-        `data` is not empty, because some stores ignore the condition for an empty body.
+        that slept while its database was dropped therefore leaves no part of a log there. A store
+        that keeps logs (`keeps_logs`) does not look at epoch 0 before it puts an epoch.
 
-        Raises: StoreError; NotFoundError for an epoch without its log. After either, nothing was
-        written, and nothing will be.
+        Requires: `data` is not empty, because some stores ignore the condition for an empty body.
+        Raises: StoreError; NotFoundError for an epoch without its log. After either error, nothing
+        was written, and no late request will write it.
         """
 
     @abc.abstractmethod
@@ -322,18 +321,18 @@ class ObjectStore(abc.ABC):
         """
 
     def modified_ms(self, name: str) -> int | None:
-        """Return when an object was last written, in ms since 1970 UTC; None if the store cannot
-        tell.
+        """Return when an object was last written, in ms since 1970 UTC.
 
-        Raises: NotFoundError.
+        Returns None if the store cannot tell. Raises: NotFoundError.
         """
         return None
 
     def date_of_write(self, name: str) -> int | None:
-        """Return the time by the store's own clock: the date that `name` would get if written now.
+        """Return the date that an object `name` would get if it were written now.
 
-        In ms since 1970 UTC; None if the store cannot tell or cannot be written to. The call writes
-        nothing under the name, and removes the file that it may need to find the time.
+        The date is the time by the store's own clock, in ms since 1970 UTC. It is None if the store
+        cannot tell or cannot be written to. The call writes nothing under the name. It may write a
+        temporary file, and removes it.
         """
         return None
 

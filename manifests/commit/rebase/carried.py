@@ -226,10 +226,10 @@ class Carried:
         return table if known is None else known.name
 
     def write_operations(self) -> tuple[Operation, ...]:
-        """Return the operations of the change right after the epochs that it has followed.
+        """Return the operations of the change for the slot after the epochs that it has followed.
 
-        Stores vectors first that are too large for the log or for the room in the epoch. Raises
-        StoreError.
+        Deleted rows become deletion vectors. A vector that is too large for the log, or for the
+        room in the epoch, is stored as an object first. Raises StoreError.
         """
         vectors = sum(
             len(target.deletions) for of in self.targets.values() for target in of.values()

@@ -74,7 +74,8 @@ class RowMap:
 def row_map(op: Compaction, deleted: Sequence[FrozenBitMap], origin: Rows | None) -> RowMap:
     """Return how a compaction moved rows. `deleted` are the vectors of its inputs.
 
-    Cost: proportional to the vectors without an origin, or else a few passes over the origin.
+    Without an `origin`, the outputs have the rows in the order of the inputs. Cost: proportional to
+    the deleted rows then, else a few passes over the origin.
     Raises CorruptionError if the compaction does not have the rows that it should.
     """
     live = [each.rows - len(left) for each, left in zip(op.inputs, deleted, strict=True)]

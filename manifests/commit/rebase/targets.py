@@ -29,7 +29,7 @@ from colonnade.manifests.state.snapshot import Snapshot
 
 @dataclass(frozen=True, slots=True)
 class RowSetAt:
-    """A RowSet as of some epoch: its number of stored rows, and its deleted rows `deleted`."""
+    """A RowSet as of some epoch: its number of stored rows, its deleted rows and their vector."""
 
     id: int
     rows: int
@@ -50,7 +50,10 @@ class RowChange:
     columns: frozenset[int] = frozenset()
 
     def meets(self, columns: frozenset[int], changed: FrozenBitMap) -> bool:
-        """Return whether a concurrent replacement of columns in some rows invalidates this."""
+        """Return whether a concurrent writer's new values of columns conflict with this change.
+
+        `changed` are the rows that got other values.
+        """
         if self.columns & columns:
             return True  # each column segment has all rows, and only one of the two can stay
         moved = self.kind in ("update", "merge")
@@ -108,7 +111,11 @@ class TargetRowSet:
     def after_replacement(
         self, columns: frozenset[int], changed: FrozenBitMap, *, overwrites: bool
     ) -> TargetRowSet:
-        """Return the target after a concurrent statement replaced columns. Raises Overlap."""
+        """Return the target after a concurrent statement replaced columns in the rows `changed`.
+
+        Raises Overlap if a change of this target was computed from the replaced values, or
+        overwrites such a row.
+        """
         for each in self.changes:
             if (overwrites and each.rows & changed) or each.meets(columns, changed):
                 raise Overlap(self.found.id, (each.rows & changed) or each.rows or changed)
@@ -129,7 +136,7 @@ class Overlap(Exception):
 
 
 def rows_text(rows: FrozenBitMap) -> str:
-    """Name some rows; of many rows only the first."""
+    """Return a text for an error that names rows: "row 7", or the count and the first five."""
     first = [str(row) for row, _ in zip(rows, range(5), strict=False)]
     text = ", ".join(first)
     if len(rows) > len(first):
@@ -145,7 +152,10 @@ def all_rows(count: int) -> FrozenBitMap:
 
 
 def numbered(before: Snapshot, epoch: Epoch) -> Iterator[tuple[Operation, int]]:
-    """Yield the operations of the epoch after `before`, with the next RowSet id of their table."""
+    """Yield each operation of the epoch after `before`, and the RowSet id that it begins at.
+
+    That is the id of the first RowSet that the operation adds, if it adds any.
+    """
     numbers: dict[str, int] = {}
     for operation in epoch.ops:
         table = getattr(operation, "table", "")
@@ -178,7 +188,7 @@ def ids_of(ranges: Iterable[tuple[int, int]]) -> FrozenBitMap:
 
 
 def id_ranges(ids: Iterable[int]) -> tuple[tuple[int, int], ...]:
-    """Return ascending ids as inclusive ranges."""
+    """Return ids, which must ascend, as inclusive ranges that are not adjacent."""
     ranges: list[tuple[int, int]] = []
     for each in ids:
         if ranges and ranges[-1][1] == each - 1:

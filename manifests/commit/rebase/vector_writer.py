@@ -52,7 +52,10 @@ class VectorWriter:
         ] = {}
 
     def begin(self, taken: int, vectors: int) -> None:
-        """Begin an epoch that has `taken` bytes of other operations, and `vectors` vectors."""
+        """Begin an epoch that gets `vectors` vectors. Its other operations take `taken` bytes.
+
+        Vectors that are written afterwards are stored in the epoch only while it has room.
+        """
         self._room = self._all_room - taken - vectors * ENTRY_BYTES
 
     def forget(self, removed: Collection[str]) -> None:

@@ -72,7 +72,7 @@ def classify(operation: str, error: Exception) -> Failure | None:
 
 
 def refusal(operation: str, status: int, code: str, error: Exception) -> Failure:
-    """Return what a status and a code of Azure mean."""
+    """Return what an answer of Azure with this HTTP status and error code means for a request."""
     taken = code in _IS_TAKEN
     passing = not taken and (code in _PASSING or status in (408, 429, 500, 502, 503, 504))
     return Failure(

@@ -29,24 +29,30 @@ class Failure(Exception):
     error: Exception
 
     def translate(self, location: str, verb: str) -> NotFoundError | StoreError:
-        """Return our error for an object that was not `verb`."""
+        """Return the error of a store for an object at `location`, which was not `verb`.
+
+        `verb` is a participle, such as "read" or "written".
+        """
         if self.absent:
             return NotFoundError(f"{location} does not exist.")
         return StoreError(f"{location} could not be {verb}: {self.reason}.", self.passing)
 
     def refuse(self, location: str) -> StoreError:
-        """Return the error for an object that was certainly not written."""
+        """Return the error of a store for an object that was certainly not written."""
         error = self.translate(location, "written")
         return error if isinstance(error, StoreError) else StoreError(error.message)
 
 
 def busy(status: int) -> str:
-    """Return the reason of a failure that may pass."""
+    """Return the reason of a failure that may pass, for an answer with this HTTP status."""
     return f"the server is busy or has failed (HTTP {status}); run this again"
 
 
 def refused(status: int, code: str) -> str:
-    """Return the reason of a refusal that nothing else explains. A strange code is left out."""
+    """Return the reason of a refusal that is not known, for an answer with this HTTP status.
+
+    `code` is the server's own word for it. It is left out unless it is one plain word.
+    """
     return f"the server refused it (HTTP {status}{_named(code)})"
 
 

@@ -16,7 +16,10 @@ READ_TIMEOUT_S = 15.0
 
 
 def number(options: Mapping[str, Any], name: str, default: float, url: str) -> float:
-    """Return a storage option that is a number. Raises: InvalidInputError without its value."""
+    """Return a storage option that is a number from 1 to 3600, or `default` if it is not given.
+
+    Raises: InvalidInputError, which names the option and `url`, and never shows the value.
+    """
     value = options.get(name, default)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 1 <= value <= 3600:
         raise InvalidInputError(

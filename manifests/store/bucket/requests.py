@@ -25,21 +25,24 @@ class Head(NamedTuple):
 
 
 class Page(NamedTuple):
-    """Objects of a listing by key, and what asks for the next page; None after the last one."""
+    """One page of a listing, and the token of the next page, if any. Names of objects are keys."""
 
     objects: list[ObjectInfo]
     next: Any
 
 
 class Folders(NamedTuple):
-    """Names between a key and the next slash, and what asks for more; None after the last ones."""
+    """One page of the names of folders, and the token of the next page, if any."""
 
     names: list[str]
     next: Any
 
 
 class Kept(NamedTuple):
-    """Why an object may still exist: the end of a sentence, and whether that may pass."""
+    """Why an object may still exist after its removal, and whether the reason may pass.
+
+    `reason` ends a sentence.
+    """
 
     reason: str
     passing: bool
@@ -74,7 +77,7 @@ class BucketRequests(abc.ABC):
 
     @abc.abstractmethod
     def head(self, key: str) -> Head:
-        """Return what is known about an object."""
+        """Return the size and the date of an object."""
 
     @abc.abstractmethod
     def put(self, key: str, data: Data, *, if_absent: bool) -> None:
@@ -93,12 +96,16 @@ class BucketRequests(abc.ABC):
 
     @abc.abstractmethod
     def page(self, prefix: str, after: Any) -> Page:
-        """Return a page of the objects whose key begins with a text. Their names are keys."""
+        """Return a page of the objects whose key begins with `prefix`.
+
+        `after` is the token of the page before; None for the first page.
+        """
 
     def folders(self, prefix: str, after: Any) -> Folders:
-        """Return some names of folders directly below a text that is empty or ends in a slash.
+        """Return a page of the names of the folders directly below `prefix`.
 
-        A name may come again. Reads all keys, where the bucket has no better request.
+        `prefix` is empty or ends in a slash. `after` is the token of the page before. A name may be
+        on several pages. Cost: as a listing of all keys below, if the bucket has no better request.
         """
         page = self.page(prefix, after)
         below = [each.name.removeprefix(prefix) for each in page.objects]
@@ -107,8 +114,8 @@ class BucketRequests(abc.ABC):
 
     @abc.abstractmethod
     def date_ms(self) -> int:
-        """Return the time by the server's clock."""
+        """Return the time by the server's clock, in ms since 1970 UTC."""
 
     @abc.abstractmethod
     def upload(self, key: str) -> Upload:
-        """Return the way to send a new object. Makes no request."""
+        """Return an upload of a new object. Makes no request."""

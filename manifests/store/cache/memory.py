@@ -31,7 +31,10 @@ class MemoryPieces:
             return found
 
     def keep(self, key: str, piece: Piece) -> None:
-        """Keep a piece, unless it is larger than a quarter of the limit."""
+        """Keep a piece, and drop the pieces that were not used for the longest time.
+
+        A piece that is larger than a quarter of the limit is not kept.
+        """
         if 4 * len(piece.data) > self._limit:
             return
         with self._lock:

@@ -23,9 +23,10 @@ class Piece(NamedTuple):
 def missing(
     ranges: Sequence[tuple[int, int]], held: Sequence[tuple[int, int]]
 ) -> list[tuple[int, int]]:
-    """Return the (offset, length) ranges that cover what is wanted and not held, in order.
+    """Return (offset, length) ranges of the bytes that are wanted and not held, ascending.
 
-    `ranges` are (offset, length), `held` are (start, end). Both may overlap and have any order.
+    `ranges` are the wanted (offset, length) ranges. `held` are (start, end) of the bytes that are
+    already there. Both may overlap, and may have any order.
     """
     gaps: list[tuple[int, int]] = []
     covered = sorted(held)
