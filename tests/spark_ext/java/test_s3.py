@@ -216,6 +216,17 @@ def test_a_repeated_query_asks_the_bucket_for_nothing_but_the_head(
         assert "must be the absolute path of a local folder" in lake.shell.refusal(query)
 
 
+def test_new_credentials_count_for_tasks_where_hadoop_keeps_no_file_system(
+    lake: Lake, wide: str
+) -> None:
+    given = {"fs.s3a.secret.key": "wrong", "fs.s3a.impl.disable.cache": "true"}
+    own = {"spark.colonnade.storage.key": KEY, "spark.colonnade.storage.secret": SECRET}
+    query = f"SELECT sum(c1) FROM {wide}"
+    with settings(lake.shell, **own, **given):  # only the tasks have wrong credentials
+        assert "permission denied; check the credentials" in lake.shell.refusal(query)
+    assert lake.shell.sql(query)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("algorithm", ["CRC32", "SHA256"])
 def test_tasks_send_the_checksums_that_s3a_is_set_to(

@@ -32,6 +32,8 @@ final class HadoopFiles {
     this.address = isS3 ? S3.matcher(url).replaceFirst("s3://") : url;
     if (isS3) {
       conf.set("fs.s3.impl", conf.get("fs.s3a.impl", "org.apache.hadoop.fs.s3a.S3AFileSystem"));
+      conf.setBoolean(
+          "fs.s3.impl.disable.cache", conf.getBoolean("fs.s3a.impl.disable.cache", false));
       // The default of Hadoop 3.5 asks for the length of every object, and reads other ranges.
       conf.setIfUnset("fs.s3a.input.stream.type", "classic");
     }
