@@ -7,9 +7,7 @@ once. The rest of Hadoop comes from the pyspark that Python imports.
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import os
-import re
 import sys
 import tempfile
 import time
@@ -20,6 +18,7 @@ from typing import Any
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[2]))
 
+from tests.setup.ivy import Artifact, fetch, spark_jars, version_of
 from tests.setup.server import KEEP, Server, free_port, kept, run
 
 HASHES = {
@@ -29,59 +28,25 @@ HASHES = {
 """The SHA-256 hash of Hadoop's minicluster, by the version of Spark's Hadoop."""
 
 _SOURCE = Path(__file__).with_name("Hdfs.java")
-_MODULE = """<ivy-module version="2.0">
-<info organisation="colonnade" module="tests"/>
-<configurations><conf name="default"/></configurations>
-<dependencies>
-<dependency org="org.apache.hadoop" name="hadoop-client-minicluster" rev="{version}"
- conf="default->default" transitive="false"/>
-</dependencies></ivy-module>
-"""
 
 
 def installed() -> Path:
     """Return the folder of the server's classes; made where it is missing, while others wait."""
-    hadoop = _version("hadoop-client-api")
+    hadoop = version_of("hadoop-client-api")
     source = hashlib.sha256(_SOURCE.read_bytes()).hexdigest()[:12]
 
     def make(folder: Path) -> None:
         with tempfile.TemporaryDirectory(dir=KEEP) as made:
             place = Path(made, "hdfs")
-            jar = _fetch(hadoop, Path(made), place)
-            path = f"{jar}:{_jars() / f'hadoop-client-api-{hadoop}.jar'}"
+            place.mkdir()
+            name = "hadoop-client-minicluster"
+            jar = fetch(Artifact("org.apache.hadoop", name, hadoop, HASHES[hadoop]), place)
+            path = f"{jar}:{spark_jars() / f'hadoop-client-api-{hadoop}.jar'}"
             compile_it = ["javac", "-nowarn", "-d", place, "-cp", path, _SOURCE]
             run(compile_it, "Hdfs.java could not be compiled")
             place.rename(folder)
 
     return kept(f"hdfs-{hadoop}-{source}", make)
-
-
-def _jars() -> Path:
-    # Found without an import, which would start much of Spark.
-    found = importlib.util.find_spec("pyspark")
-    assert found is not None
-    assert found.origin is not None
-    return Path(found.origin).parent / "jars"
-
-
-def _version(name: str) -> str:
-    found = re.fullmatch(rf"{name}-([0-9.]+)\.jar", next(_jars().glob(f"{name}-*.jar")).name)
-    assert found is not None
-    return found[1]
-
-
-def _fetch(hadoop: str, work: Path, place: Path) -> Path:
-    module = work / "ivy.xml"
-    module.write_text(_MODULE.format(version=hadoop))
-    command = ["java", "-jar", _jars() / f"ivy-{_version('ivy')}.jar", "-ivy", module]
-    command += ["-cache", work / "cache", "-types", "jar"]
-    command += ["-retrieve", f"{place}/[artifact]-[revision].[ext]"]
-    run(command, "The jar of HDFS could not be fetched")
-    jar = place / f"hadoop-client-minicluster-{hadoop}.jar"
-    found = hashlib.sha256(jar.read_bytes()).hexdigest()
-    if found != HASHES[hadoop]:
-        raise RuntimeError(f"{jar.name} has the hash {found}, and not the one in HASHES.")
-    return jar
 
 
 class Hdfs(Server):
@@ -91,7 +56,7 @@ class Hdfs(Server):
         self.port, self.rpc_port = free_port(), free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._folders = 0
-        classes, jars = installed(), _jars()
+        classes, jars = installed(), spark_jars()
         path = f"{classes}:{classes}/*:{jars}/*"
         command = ["java", "-Xmx512m", "-cp", path, "Hdfs", folder / "data"]
         ready = f"{self.url}/webhdfs/v1/ready?op=GETFILESTATUS"

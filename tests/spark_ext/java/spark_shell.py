@@ -10,23 +10,27 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from tests.spark_ext.java.json_process import JsonProcess
 
 ROOT = Path(__file__).parents[3]
+JARS = "COLONNADE_TEST_JARS"
 
 
 class SparkShell(JsonProcess):
     """The tests' side. `folder` holds the warehouses and whatever tests put there."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, jars: Sequence[Path] = ()) -> None:
+        """Start it. `jars` are beside the jar and those of S3A."""
         self.folder = folder
         inherited = os.environ.get("PYTHONPATH", "")
         path = os.pathsep.join((str(ROOT), inherited))
         command = [sys.executable, __file__, str(folder)]
-        super().__init__(command, env={**os.environ, "PYTHONPATH": path})
+        more = os.pathsep.join(map(str, jars))
+        super().__init__(command, env={**os.environ, "PYTHONPATH": path, JARS: more})
 
     def sql(self, text: str) -> list[list[Any]]:
         """The rows of a statement; fails with the message that Spark's users see."""
@@ -74,6 +78,7 @@ def main() -> None:
     from tests.setup import hadoop_aws
 
     folder = sys.argv[1]
+    more = filter(None, os.environ[JARS].split(os.pathsep))
     builder = (
         SparkSession.builder.master("local[1]")
         .config("spark.driver.memory", "1g")
@@ -83,7 +88,7 @@ def main() -> None:
         .config("spark.sql.session.timeZone", "America/New_York")
         .config("spark.sql.warehouse.dir", f"{folder}/spark")
         .config("spark.sql.catalog.colonnade.warehouse", f"{folder}/warehouse")
-        .config("spark.jars", ",".join(hadoop_aws.jars()))
+        .config("spark.jars", ",".join([*hadoop_aws.jars(), *more]))
     )
     spark = colonnade.configure(builder).getOrCreate()
     spark.sparkContext.setLogLevel("OFF")
