@@ -27,12 +27,12 @@ class _Body(Model):
 
 
 def encode_anchor_list(anchors: tuple[Anchor, ...]) -> bytes:
-    """Write the anchors below a floor. Requires: they ascend by epoch."""
+    """Return the bytes of a list of anchors below a floor. Requires: they ascend by epoch."""
     return encode_model(_Body(anchors=anchors))
 
 
 def describe_anchor_list(object_id: str, data: bytes) -> AnchorList:
-    """Return the reference to stored bytes."""
+    """Return the reference to a list whose bytes were stored under an object id."""
     return AnchorList(object=object_id, check=byte_check(data))
 
 
@@ -63,8 +63,10 @@ def read_anchors(store: ObjectStore, state: Snapshot) -> tuple[Anchor, ...]:
 
 
 def read_live_anchors(store: ObjectStore, head: Snapshot) -> tuple[Anchor, ...]:
-    """Return all anchors of the newest state. Raises as `read_anchors`, but CorruptionError if the
-    list is missing, because it is a part of the log.
+    """Return all anchors of the newest state, ascending by epoch. Costs as `read_anchors`.
+
+    Raises CorruptionError if the list is missing, because a list of the newest state is a part of
+    the log. Raises the other errors of `read_anchors`.
     """
     try:
         return read_anchors(store, head)

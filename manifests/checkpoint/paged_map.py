@@ -36,7 +36,7 @@ PageCount = Annotated[int, Field(ge=1, le=PAGE_LIMIT)]
 
 
 class Bundle(Model):
-    """An object that holds pages."""
+    """An object that holds pages of maps, and its length in bytes."""
 
     object: ObjectIdText
     length: Count
@@ -135,17 +135,17 @@ def page_count_for(byte_count: int, page_bytes: int) -> int:
 
 
 def encode_page(entries: dict[str, Any]) -> bytes:
-    """Write a page. Requires: the values are JSON values."""
+    """Return the sealed bytes of a page. Requires: the values are JSON values."""
     return encode_model(Page(entries=entries))
 
 
 def decode_page(data: bytes, name: str) -> dict[str, Any]:
-    """Read a page. Raises CorruptionError, UnsupportedFormatError."""
+    """Read the sealed bytes of a page. Raises CorruptionError, UnsupportedFormatError."""
     return decode_model(Page, data, name).entries
 
 
 def encode_table(table: PageTable) -> MapRef:
-    """Write the places of pages."""
+    """Return the places of the pages of a map in the form that a root or record stores."""
     return MapRef(
         count=table.count,
         pages=table.page_count,
@@ -157,7 +157,10 @@ def encode_table(table: PageTable) -> MapRef:
 
 
 def decode_table(ref: MapRef, name: str) -> PageTable:
-    """Read the places of pages. Raises CorruptionError if a page lies outside its bundle."""
+    """Read the places of the pages of a map.
+
+    Raises CorruptionError if a page lies outside its bundle.
+    """
     if ref.pages & (ref.pages - 1):
         raise CorruptionError(f"{name} is malformed: a map has {ref.pages} pages.")
     bundle_indexes = decode_integers(ref.bundle_indexes, ref.pages, name)

@@ -48,11 +48,11 @@ _ENTRY_BYTES = 128
 
 
 class PagedBatches(BatchMap):
-    """Batches in the pages of a map."""
+    """The batches of a table that are in the pages of a map."""
 
     @abc.abstractmethod
     def described(self) -> MapRef:
-        """Return the place of the map for a record.
+        """Return the place of the map of batches, for the record of the table.
 
         Requires: no batch was committed since the map was stored.
         """
@@ -63,7 +63,7 @@ ReadBatches: TypeAlias = Callable[[TableId, int, MapRef], BatchMap]
 
 
 class CheckpointRef(Model):
-    """The place of the stored state after an epoch."""
+    """The object id and check of the root that stores the state after an epoch."""
 
     epoch: Count
     root: ObjectIdText
@@ -71,7 +71,10 @@ class CheckpointRef(Model):
 
 
 class Hint(CheckpointRef):
-    """The newest checkpoint that its writer knew. It may be stale, missing or wrong."""
+    """The content of the hint: the newest checkpoint that its writer knew.
+
+    It may be stale, missing or wrong.
+    """
 
     format_version: Literal[1] = 1
 
@@ -346,7 +349,7 @@ def plan_earlier(refs: Iterable[CheckpointRef], epoch: int) -> tuple[CheckpointR
 
 
 def touched_segments(rowsets: RowSets) -> tuple[EntrySegmentRef, ...]:
-    """Return the segments with RowSets that may have been dropped or changed since."""
+    """Return the segments in whose range of ids a RowSet was dropped or changed since."""
     return tuple(
         ref
         for ref in rowsets.segments

@@ -48,7 +48,7 @@ class CheckpointBatches:
 
     @cached_property
     def stored(self) -> StoredMap:
-        """The map. Raises CorruptionError if the root describes it wrongly."""
+        """The map of the batches. Raises CorruptionError if the root describes it wrongly."""
         return StoredMap(self._store, decode_table(self.ref, self._where()))
 
     def get(self, app: str) -> int | None:
@@ -141,7 +141,7 @@ class StoredBatches(PagedBatches):
         return self.source.known(app) if found is None else found
 
     def with_changes(self, changes: Mapping[str, int]) -> StoredBatches:
-        """Return the batches of a later epoch."""
+        """Return the batches of a later epoch that commits `changes`, by application."""
         return StoredBatches(self.source, {**self.changes, **changes})
 
     def objects(self) -> frozenset[str]:
@@ -149,7 +149,10 @@ class StoredBatches(PagedBatches):
         return frozenset(bundle.object for bundle in self.source.ref.bundles)
 
     def described(self) -> MapRef:
-        """Return the map's place for a checkpoint. Requires: no batch was committed since."""
+        """Return the place of the map for a new checkpoint.
+
+        Requires: no batch was committed since the map was stored.
+        """
         assert not self.changes
         return self.source.ref
 

@@ -67,7 +67,7 @@ class CheckpointTables:
         return found
 
     def described(self) -> StoredMaps:
-        """Return the places of the maps for a root."""
+        """Return the places of the maps of tables and of names, for the root of a checkpoint."""
         return StoredMaps(
             records=encode_table(self.records.table), names=encode_table(self.names.table)
         )
@@ -205,7 +205,7 @@ class StoredTables(TableMap):
         return found
 
     def replayed(self, error: ColonnadeError) -> Mapping[TableId, TableState]:
-        """Return all tables as the log has them, after an error of the checkpoint."""
+        """Return all tables of this epoch, read from the log after an error of the checkpoint."""
         return {
             key: table
             for key, table in {**self._replay(error), **self._changed}.items()
@@ -223,7 +223,7 @@ class StoredTables(TableMap):
     def with_changes(
         self, changes: Mapping[TableId, TableState | None], epoch: int
     ) -> StoredTables:
-        """Return the tables of a later epoch."""
+        """Return the tables of a later epoch; `changes` has None for a dropped table."""
         return StoredTables(self.stored, epoch, {**self._changed, **changes})
 
     def _replay(self, error: ColonnadeError) -> Mapping[TableId, TableState]:

@@ -56,7 +56,7 @@ class Part:
 
 
 class Parts:
-    """The distinct objects of some anchors."""
+    """The distinct objects of some anchors, each of which needs two copies."""
 
     def __init__(self) -> None:
         self._parts: dict[str, Part] = {}
@@ -73,7 +73,7 @@ class Parts:
         self._add(Part(anchors.object, anchors.check.length, anchors.check))
 
     def add_segment(self, segment: EntrySegment) -> None:
-        """Add a segment."""
+        """Add an object with the entries of RowSets."""
         self._add(Part(segment.object, segment.check.length, segment.check))
 
     def add_pages(self, table: PageTable) -> None:

@@ -21,11 +21,11 @@ CANNOT_REPAIR = (
 
 
 def known_floor(log: LogReader, marks: Marks) -> Anchor | None:
-    """Return the anchor that a new mark may state; None if nothing tells it.
+    """Return the floor's anchor, which a new mark states; None if it cannot be known.
 
-    The newest state tells it. If damaged marks hide that state, the newest readable mark tells an
-    earlier floor, and a reader can follow the log from there. Costs as `LogReader.read_head`.
-    Raises NotFoundError if the database was dropped; StoreError.
+    The newest state has it. If damaged marks hide that state, the newest readable mark has the
+    anchor of an earlier floor, and a reader can follow the log from there. Costs as
+    `LogReader.read_head`. Raises NotFoundError if the database was dropped; StoreError.
     """
     try:
         head = log.read_head()

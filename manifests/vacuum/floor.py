@@ -133,7 +133,7 @@ def lost_states(log: LogReader, head: Snapshot) -> dict[int, CorruptionError]:
 
 
 def name_lost(head: Snapshot, epochs: Iterable[int]) -> str:
-    """Return sentences that say which states are lost, what keeps them, and what to do."""
+    """Return one sentence for each lost state: its epoch, what keeps it, and what to do."""
     return " ".join(_name_lost(head, epoch) for epoch in sorted(epochs))
 
 
