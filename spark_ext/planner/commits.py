@@ -11,7 +11,7 @@ from colonnade.spark_ext.planner.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS, is_state
 from colonnade.spark_ext.planner.unsent import UNSENT
 from colonnade.tableformat.compaction.auto import compact_after
-from colonnade.tableformat.statements.commit import Reported, commit_job
+from colonnade.tableformat.statements.commit import Reported, commit_reported
 from colonnade.tableformat.statements.statement import Statement
 from colonnade.tableformat.write.job import WriteJob
 
@@ -21,7 +21,7 @@ def commit(job: WriteJob, base: Snapshot | None, reported: Reported) -> dict[str
 
     Every request that has a `job` ends here. The reply's `epoch` is the new epoch. It is the number
     of the new state if the job belongs to a transaction, and the job's base if nothing was changed.
-    Raises the errors of `commit_job`, or those of `OpenTransaction.add`.
+    Raises the errors of `commit_reported`, or those of `OpenTransaction.add`.
     """
     if is_state(job.base):
         return {"epoch": TRANSACTIONS.holding(job.base).add(job, reported)}
@@ -35,7 +35,7 @@ def commit(job: WriteJob, base: Snapshot | None, reported: Reported) -> dict[str
                 UNSENT.add(job.transaction)  # nothing was sent yet
             raise
 
-    after = commit_job(job, evaluated, log, base, fresh=fresh)
+    after = commit_reported(job, evaluated, log, base, fresh=fresh)
     if after is not base:
         compact_after(log, after, job.target.table)
     return {"epoch": after.epoch}

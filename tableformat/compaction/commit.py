@@ -17,7 +17,7 @@ OPERATION = "compact"
 def commit_job(
     log: Log, base: Snapshot, job: CompactionJob, outcome: CompactionOutcome
 ) -> tuple[Snapshot, Epoch | None]:
-    """Replace the RowSets of a job by its outputs. Returns the state after it, and its epoch.
+    """Commit the outputs of a compaction in place of its RowSets; return the new state and epoch.
 
     `base` is the state at the job's base, from before its first file was written. Rows that a
     concurrent writer deleted or changed meanwhile are carried over. A commit that is sent again

@@ -19,10 +19,10 @@ from colonnade.tableformat.rowset.writer import RowSetWriter
 
 
 def concatenate(inputs: Inputs, writer: RowSetWriter) -> int:
-    """Write the live rows of the RowSets of a job, in their order; return the bytes copied.
+    """Write the live rows of a job's RowSets in order; return the stored bytes that were copied.
 
-    Holds one read-ahead and what the writer collects. Raises CorruptionError for a damaged block,
-    also for a copied one, and StoreError.
+    Holds one read-ahead, and the rows of a block that the writer collects. Raises CorruptionError
+    for a damaged block, also for a copied one, and StoreError.
     """
     copied, filtered = 0, inputs.job.target.bloom_columns
     for source, chosen in _with_choice(inputs):

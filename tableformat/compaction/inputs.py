@@ -94,7 +94,7 @@ class Source:
             yield self.live_rows(stretch), self.decode(stretch)
 
     def origin(self, rows: Rows) -> Rows:
-        """Return rows of this RowSet in the form of an origin."""
+        """Return for each row a number that says from which RowSet and row it came (an origin)."""
         return (self.index << 32) + rows
 
 

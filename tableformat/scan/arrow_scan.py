@@ -15,7 +15,10 @@ from colonnade.tableformat.types.arrow_types import arrow_schema
 
 
 class Scan:
-    """A planned read of one epoch. Each method reads it again and returns the same rows."""
+    """A planned read of one epoch.
+
+    Each call of a method reads the data again, and returns the same rows.
+    """
 
     def __init__(self, location: Location, plan: ScanPlan) -> None:
         self._store = location.store

@@ -34,7 +34,7 @@ from colonnade.tableformat.scan.plan import cut_rows
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Rows of a RowSet, by their stored row number; None means all its live rows."""
+    """Some rows of a RowSet. `rows` has their stored row numbers; None means all live rows."""
 
     rowset: LiveRowSet
     rows: FrozenBitMap | None

@@ -22,7 +22,12 @@ def evaluate_append(
     job_id: str,
     settings: WriteSettings | None = None,
 ) -> Statement:
-    """Write rows. Raises StoreError, and InvalidInputError that names an unfit column."""
+    """Write rows as RowSets, and return a statement that adds them.
+
+    No reader sees the RowSets before a commit. The ids of their objects begin with `job_id`. Raises
+    InvalidInputError that names a column that does not fit the table, and StoreError. After any
+    error, also one of `batches`, what was written is removed.
+    """
     rows = conform_batches(batches, table.schema, text_policy(table.properties))
     added = write_batches(log.store, table, job_id, rows, settings)
     inserted = sum(entry.rows for entry in added)
@@ -36,6 +41,9 @@ def evaluate_overwrite(
     job_id: str,
     settings: WriteSettings | None = None,
 ) -> Statement:
-    """Write rows that overwrite all rows of the table. Raises the errors of `evaluate_append`."""
+    """Write rows as RowSets, and return a statement that replaces all rows of the table by them.
+
+    Raises the errors of `evaluate_append`.
+    """
     added = evaluate_append(log, table, batches, job_id, settings)
     return replace(added, operation="overwrite", overwrites_all=True)

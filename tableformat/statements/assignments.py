@@ -83,7 +83,10 @@ class Assignments:
         return conform(pa.RecordBatch.from_arrays(columns, self.schema.names), self.schema)
 
     def compute(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Return the `targets` of rows that have the columns read. Raises as `apply` does."""
+        """Return new values of the columns `targets` for rows that have the columns `column_ids`.
+
+        Raises the errors of `apply`.
+        """
         targets = self.targets
         columns = [_evaluate(self.values[field.id], batch) for field in targets.fields]
         return conform(pa.RecordBatch.from_arrays(columns, targets.names), targets)

@@ -1,8 +1,8 @@
-"""Commit what the tasks of a job did. Every kind of job goes through `commit_job`.
+"""Commit what the tasks of a job did. Every kind of job goes through `commit_reported`.
 
-What tasks report becomes a `Statement` on the state that the job was planned on. `commit_job` makes
-an epoch of it, with the creation of the job's table and database. `Transaction.add` instead adds it
-to the other statements of a transaction.
+What tasks report becomes a `Statement` on the state that the job was planned on. `commit_reported`
+makes an epoch of it, with the creation of the job's table and database. `Transaction.add` instead
+adds it to the other statements of a transaction.
 """
 
 from __future__ import annotations
@@ -51,17 +51,17 @@ def commit_written(
 
     When a condition selects the rows to overwrite, the columns of the condition are read in RowSets
     that bounds do not decide. Raises InvalidInputError when a new row does not meet that condition.
-    All else is as `commit_job` says.
+    All else is as `commit_reported` says.
     """
     entries = tuple(entries)
     if not job.needs_commit(entries):
         # Without `base`, the newest state: retention may have removed the job's base.
         return base or (log or Log(open_store(job.address))).read_head()
     reported = partial(written_statement, job, entries)
-    return commit_job(job, reported, log, base, fresh=fresh)
+    return commit_reported(job, reported, log, base, fresh=fresh)
 
 
-def commit_job(
+def commit_reported(
     job: WriteJob,
     reported: Reported,
     log: Log | None = None,
@@ -86,14 +86,14 @@ def commit_job(
     """
     log = log or Log(open_store(job.address))
     try:
-        return _commit_job(job, reported, log, base, fresh)
+        return _commit_reported(job, reported, log, base, fresh)
     except UNTELLING as error:
         if fresh:
             raise
         return log.find_sent(job.transaction, error)
 
 
-def _commit_job(
+def _commit_reported(
     job: WriteJob, reported: Reported, log: Log, base: Snapshot | None, fresh: bool
 ) -> Snapshot:
     if job.create_database:

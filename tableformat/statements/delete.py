@@ -14,7 +14,7 @@ from colonnade.tableformat.statements.statement import Statement, row_statement
 def evaluate_delete(
     log: Log, table: TableState, where: Predicate | None, text: str | None = None
 ) -> Statement:
-    """Delete the rows that meet `where` (None: all).
+    """Return a statement that deletes the rows that meet `where` (None: all).
 
     RowSets that the log's bounds decide are not read. `text` is the condition for the history.
     Raises InvalidInputError that names the column at fault, CorruptionError, StoreError.
@@ -27,7 +27,11 @@ def evaluate_delete(
 def find_rows(
     log: Log, table: TableState, where: Predicate | None
 ) -> tuple[list[DeletedRows], TableRead]:
-    """Find the rows to delete, and note what was read. Raises the errors of `evaluate_delete`."""
+    """Return the rows that meet `where`, by RowSet, and what had to be read to find them.
+
+    The commit needs the second value: in a serializable table, rows that a concurrent writer adds
+    to what was read are a conflict. Raises the errors of `evaluate_delete`.
+    """
     keep = rowset_filter(table, where)
     found = select_rows(log.store, table, log.read_rowsets(table, keep), where)
     gone = [DeletedRows(table.id, each.rowset, "delete", each.rows) for each in found if each.count]

@@ -19,7 +19,10 @@ from colonnade.tableformat.statements.keys import KeySet
 
 
 def guard_keys(store: ObjectStore, table: TableState, inserted: Callable[[], KeySet]) -> KeyGuard:
-    """Return a guard of keys, which are computed only if a concurrent writer added RowSets."""
+    """Return a guard that makes a commit fail if a concurrent writer has added one of the keys.
+
+    The keys are computed only if a concurrent writer has added RowSets.
+    """
 
     def meets(rowsets: Sequence[LiveRowSet]) -> list[LiveRowSet]:
         return _holding(store, table, rowsets, inserted()) if rowsets else []
@@ -28,7 +31,7 @@ def guard_keys(store: ObjectStore, table: TableState, inserted: Callable[[], Key
 
 
 def guard_any(table: TableState) -> KeyGuard:
-    """Return a guard without keys: any RowSet added since is a conflict."""
+    """Return a guard that makes a commit fail if a concurrent writer has added any RowSet."""
     return KeyGuard(table.id, lambda rowsets: [each for each in rowsets if each.entry.rows])
 
 

@@ -66,7 +66,7 @@ class KeySet:
         return cls(schema, values, distinct_codes)
 
     def find(self, batch: pa.RecordBatch) -> NDArray[np.int64]:
-        """Return for each row of a batch with these columns the row with its key, or -1."""
+        """Return for each row of a batch the number of the row here that has its key, or -1."""
         code: pa.Array | None = None
         for field, distinct, known in zip(self.fields, self.values, self.codes, strict=True):
             column = batch.column(batch.schema.get_field_index(field.name))
@@ -85,7 +85,7 @@ class KeySet:
         )
 
     def keep(self, bounds: BoundsTable) -> NDArray[np.bool_]:
-        """Return which RowSets or blocks may hold one of the keys, by their bounds."""
+        """Return a mask of the RowSets or blocks whose bounds allow one of the keys."""
         if not len(self.values[0]):
             return np.zeros(len(bounds.rows), np.bool_)
         return prune(bind(self.predicate(), self.schema), bounds)

@@ -30,7 +30,10 @@ def evaluate_overwrite_where(
     settings: WriteSettings | None = None,
     text: str | None = None,
 ) -> Statement:
-    """Write rows that overwrite the rows that meet `where`.
+    """Write rows as RowSets, and return a statement that replaces the rows that meet `where`.
+
+    Reads the columns of the condition in RowSets that the log's bounds do not decide. `text` is the
+    condition for the history and for errors.
 
     Raises InvalidInputError that names the column at fault, or when a new row does not meet the
     condition. Raises CorruptionError, StoreError.
@@ -44,8 +47,10 @@ def evaluate_overwrite_where(
 def written_overwrite(
     job: WriteJob, entries: Sequence[RowSetEntry], log: Log, table: TableState
 ) -> Statement:
-    """Return the statement of rows that tasks wrote. `table` is the state at the job's base.
+    """Return a statement that replaces the rows that meet the job's condition by written RowSets.
 
+    `entries` are the RowSets that tasks wrote, and `table` is the state at the job's base. Reads
+    the columns of the condition in all RowSets that bounds do not decide, the new ones included.
     Raises the errors of `evaluate_overwrite_where`.
     """
     where = from_json(job.where)

@@ -40,7 +40,7 @@ def evaluate_overwrite_partitions(
     job_id: str,
     settings: WriteSettings | None = None,
 ) -> Statement:
-    """Write rows that overwrite all rows of their partitions.
+    """Write rows as RowSets, and return a statement that replaces all rows of their partitions.
 
     Raises InvalidInputError that names the column at fault, CorruptionError, StoreError.
     """
@@ -53,7 +53,11 @@ def evaluate_overwrite_partitions(
 def written_partitions(
     log: Log, table: TableState, added: Sequence[RowSetEntry], parameters: Mapping[str, str]
 ) -> Statement:
-    """Return the statement of rows that tasks wrote. `table` is the state at the job's base."""
+    """Return a statement that replaces all rows of some partitions by written RowSets.
+
+    The partitions are those of `added`. `table` is the state at the job's base. Reads the columns
+    of the partition fields in RowSets of an earlier layout. Raises CorruptionError, StoreError.
+    """
     wanted = frozenset(entry.partition or () for entry in added)
     keep = _may_be_overwritten(table, wanted)
     gone = []

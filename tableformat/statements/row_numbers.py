@@ -19,7 +19,7 @@ PART_ROWS = 2**32
 
 
 def first_numbers(count: int, part_rows: int = PART_ROWS) -> dict[int, FrozenBitMap]:
-    """Return the numbers 0 to `count` - 1. A part costs a few ranges, whatever its size."""
+    """Return the numbers 0 to `count` - 1. Takes a few bytes for each 2**32."""
     starts = range(0, count, part_rows)
     return {part: all_rows(min(part_rows, count - start)) for part, start in enumerate(starts)}
 

@@ -252,7 +252,7 @@ class Transaction:
         return self._added(table, statement)
 
     def add(self, job: WriteJob, reported: Reported) -> RowCounts:
-        """Add what the tasks of a job did, as `commit_job` commits it outside of transactions.
+        """Add what the tasks of a job did, as `commit_reported` commits it outside of transactions.
 
         Requires that the job was planned on the transaction's present state. Creates or replaces
         the job's table if the job says so. A statement that changes nothing is not added. Raises
