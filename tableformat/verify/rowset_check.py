@@ -97,16 +97,17 @@ class RowSetCheck(RowSetNotes):
             self._check_partition(source, entry.partition)
         return self
 
-    def _missing(self, footer: Footer) -> set[int]:
-        """Return the columns that a replacement must have, and does not have.
+    def _missing(self, footer: Footer) -> list[int]:
+        """Return the columns of the table that a replacement must have, and does not have.
 
-        Of the ids of a column whose type has widened, a replacement must have the newest that it
-        names.
+        Of the ids of a column whose type has widened, it must have the newest that it names. The
+        ids of a dropped column do not say which of them is the newest.
         """
         named = set(self.columns)
-        for column in self.job.table_schema.fields:
-            named.difference_update([each for each in column.ids if each in named][:-1])
-        return named.difference(footer.columns)
+        ids = (
+            [each for each in field.ids if each in named] for field in self.job.table_schema.fields
+        )
+        return [own[-1] for own in ids if own and own[-1] not in footer.columns]
 
     def _check_partition(self, source: RowSetSource, values: PartitionValues) -> None:
         """Check that the rows belong to the RowSet's partition. Requires that all can be read."""
