@@ -17,6 +17,7 @@ from colonnade.manifests.errors import (
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.reading import last_look
+from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
 from tests.log_samples import append, contents, database, make_log, overwrite, with_orders
 from tests.manifests.log.far import far_log
 
@@ -172,3 +173,24 @@ def test_a_put_that_took_too_long_is_never_reported_as_not_committed_while_reads
     ):
         log.commit(change, seen)
     assert log.read_head().transaction == change.transaction
+
+
+def test_a_state_cannot_be_followed_once_retention_has_removed_the_next_epoch() -> None:
+    store, head = far_log(5)
+    log = Log(store)
+    assert log.can_follow(head)
+    assert log.last_look.covers(head)
+    with store.counted() as cost:
+        assert log.can_follow(head)
+    assert cost.requests == 0
+    near = make_log(store.inner)
+    later = near.commit(append(), near.commit(append(), head))
+    with patch.object(last_look, "elapsed_s", lambda: 1e12), store.counted() as cost:
+        assert log.can_follow(head)
+    assert (cost.requests, cost.rounds) == (2, 1)
+    for _ in range(20):
+        later = near.commit(append(), later)
+    vacuum(near, VacuumRequest(hours=0, epochs=1, force=True))
+    assert near.read_head().floor > head.epoch + 1
+    with patch.object(last_look, "elapsed_s", lambda: 1e12):
+        assert not log.can_follow(head)

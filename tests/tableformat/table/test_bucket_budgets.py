@@ -10,6 +10,7 @@ import pytest
 
 import colonnade
 from colonnade import ArrowTable, col
+from colonnade.manifests.reading.last_look import LastLook
 from tests.setup.http_proxy import Proxy
 from tests.setup.minio import Minio
 
@@ -94,6 +95,21 @@ def test_a_refresh_and_an_append_of_ten_rows_cost_one_and_two_requests(
     proxy.seen.clear()
     table.append(rows(10))
     assert [seen.method for seen in proxy.seen] == ["PUT", "GET"]
+
+
+def test_an_append_long_after_the_last_look_costs_one_look_more(
+    proxy: Proxy, minio: Minio, lake: str
+) -> None:
+    table = opened(proxy, minio, lake, "lone")
+    table.append(rows(10))
+    for _ in range(2):
+        table.log.last_look = LastLook(table.log.store)
+        proxy.seen.clear()
+        table.append(rows(10))
+        assert [seen.method for seen in proxy.seen] == ["GET", "GET", "PUT", "GET"]
+        proxy.seen.clear()
+        table.append(rows(10))
+        assert [seen.method for seen in proxy.seen] == ["PUT", "GET"]
 
 
 def test_an_append_of_one_large_rowset_costs_its_object_and_the_epoch(
