@@ -95,6 +95,11 @@ class CachedStore(ObjectStore):
                     self._keep(key, piece)
                     pieces.append(piece)
         pieces.sort(key=lambda piece: piece.start)
+        known = max((piece.end for piece in pieces), default=0)
+        beyond = [(offset, 0) for offset, length in ranges if not length and offset > known]
+        if beyond:
+            # Only the store knows whether the object is long enough for these.
+            self._inner.get_ranges(name, beyond)
         return [assemble(offset, length, pieces) for offset, length in ranges]
 
     def read_many(

@@ -215,14 +215,15 @@ def test_an_object_above_the_limit_is_refused(store: ObjectStore) -> None:
 def test_ranges_are_exact_slices_or_an_error(
     store: ObjectStore, data: bytes, ranges: list[tuple[int, int]]
 ) -> None:
-    store.put("a/b.col", data, sync=False)
+    name = f"a/{secrets.token_hex(8)}.col"  # an object of a table never gets other bytes
+    store.put(name, data, sync=False)
     if any(offset + length > len(data) for offset, length in ranges):
-        with pytest.raises(CorruptionError, match=r"a/b\.col is truncated"):
-            store.get_ranges("a/b.col", ranges)
+        with pytest.raises(CorruptionError, match=rf"{name} is truncated"):
+            store.get_ranges(name, ranges)
     else:
         expected = [data[offset : offset + length] for offset, length in ranges]
-        assert list(store.get_ranges("a/b.col", ranges)) == expected
-        assert [store.get_range("a/b.col", *one) for one in ranges] == expected
+        assert list(store.get_ranges(name, ranges)) == expected
+        assert [store.get_range(name, *one) for one in ranges] == expected
 
 
 def test_a_forged_range_takes_no_memory_and_no_byte_from_elsewhere(store: ObjectStore) -> None:

@@ -81,6 +81,9 @@ def test_a_range_beyond_the_end_is_the_stores_error(cache: Cache) -> None:
     store.get_ranges(NAME, [(0, 6)])
     with pytest.raises(CorruptionError):
         store.get_ranges(NAME, [(4, 3)])
+    assert [*store.get_ranges(NAME, [(6, 0)])] == [b""]
+    with pytest.raises(CorruptionError):
+        store.get_ranges(NAME, [(7, 0)])
     with pytest.raises(NotFoundError):
         store.get_ranges("t/none.rowset", [(0, 1)])
 
