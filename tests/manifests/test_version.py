@@ -1,4 +1,4 @@
-"""One version stands for the wheel, the packages and the jar."""
+"""The wheel, the packages and the jar have one version."""
 
 from __future__ import annotations
 

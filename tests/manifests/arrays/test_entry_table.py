@@ -17,7 +17,7 @@ from tests.manifests.arrays.rowsets import rowset_lists
 
 
 def divided(rowsets: list[LiveRowSet], data: st.DataObject) -> list[list[LiveRowSet]]:
-    """The same RowSets in up to three parts, in any order: segments need not ascend."""
+    """Divide RowSets into up to three parts in any order, because segments need not ascend."""
     parts: list[list[LiveRowSet]] = [[], [], []]
     for rowset in rowsets:
         parts[data.draw(st.integers(0, 2))].append(rowset)

@@ -1,4 +1,4 @@
-"""A dropped database ends its log before its files go, and a drop that is sent again finishes."""
+"""A drop ends the log before it removes files, and a repeated drop finishes a killed one."""
 
 from __future__ import annotations
 

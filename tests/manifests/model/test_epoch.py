@@ -1,4 +1,4 @@
-"""What a slot of the log contains: the keys that the specification names, and no others."""
+"""A slot of the log contains only keys that the specification names."""
 
 from __future__ import annotations
 

@@ -156,7 +156,7 @@ def test_counts_stay_known_while_whole_segments_and_first_vectors_come_and_go() 
 
 
 def started() -> RowSetsFold:
-    """RowSets 0 to 2 in a segment, and RowSet 3, of which one row is deleted."""
+    """RowSets 0 to 2 in a segment, and RowSet 3 with one deleted row."""
     fold = RowSetsFold(table_state())
     fold.add_segment(1, segment(3))
     fold.add(2, entry(ROWS), vector(1))

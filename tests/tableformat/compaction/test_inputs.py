@@ -13,7 +13,7 @@ from tests.compaction_tables import filled, jobs, live, take
 
 
 def opened(stop: Stop, *deleted: set[int]) -> tuple[Inputs, list[Source]]:
-    """The inputs of a job over all RowSets, of which some rows are deleted."""
+    """The inputs of a job over all RowSets. Some of their rows are deleted first."""
     table = filled()
     count = len(live(table))
     take(table, [deleted[n] if n < len(deleted) else () for n in range(count)])

@@ -1,4 +1,4 @@
-"""Rows are added as they are given, or refused by their column, and count as inserted."""
+"""Given rows are added and count as inserted. An unfit column is refused by its name."""
 
 from __future__ import annotations
 

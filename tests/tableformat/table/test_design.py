@@ -1,4 +1,4 @@
-"""A table is designed whole, with its ids, or refused by the name of what is wrong."""
+"""A table is designed with all its ids, or refused with the name of the wrong part."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each call asks of a container of Azure: how many requests, and with which conditions."""
+"""Each call makes as few requests to a container of Azure as it can, with the right conditions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An object of Azure is a list of blocks, and blocks alone are no object."""
+"""An object of Azure is a list of blocks. Blocks without a list are not an object."""
 
 from __future__ import annotations
 

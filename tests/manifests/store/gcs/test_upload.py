@@ -1,4 +1,4 @@
-"""An object of GCS is sent in a session, whose bytes the server must have stored as they are."""
+"""An object of GCS is sent in a session, and the server must have stored the same bytes."""
 
 from __future__ import annotations
 
