@@ -14,7 +14,16 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import CreateTable, Tag
 from colonnade.manifests.store import ObjectStore
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
-from tests.spec.golden_logs import ORDERS, SCHEMA, GoldenLog, Writer, add, contents, rowset
+from tests.spec.golden_logs import (
+    ORDERS,
+    SCHEMA,
+    GoldenLog,
+    Writer,
+    add,
+    contents,
+    rowset,
+    without_summaries,
+)
 
 TAGGED = (2, 4)
 
@@ -61,7 +70,7 @@ def test_an_earlier_log_reads_as_it_did() -> None:
 
 
 def test_the_log_is_still_written_the_same() -> None:
-    assert contents(LOG.written()) == contents(LOG.store())
+    assert without_summaries(LOG.written()) == contents(LOG.store())
 
 
 if __name__ == "__main__":
