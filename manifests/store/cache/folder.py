@@ -18,6 +18,7 @@ import os
 import re
 import secrets
 import shutil
+import stat
 import time
 import zlib
 from collections.abc import Iterator, Sequence
@@ -32,7 +33,7 @@ _log = logging.getLogger(__name__)
 VERSION = "pieces-1"
 _MAGIC = b"CLNP"
 _HEADER = len(_MAGIC) + 4
-_NAME = re.compile(r"(\d{1,19})-(\d{1,19})", re.ASCII)
+_NAME = re.compile(r"(\d{1,18})-(\d{1,18})", re.ASCII)
 _TOUCH_S = 60.0
 """A use within this time of the last one does not change the date of a file."""
 
@@ -43,7 +44,19 @@ _UNFINISHED_S = 3600.0
 """The age in seconds after which an unfinished file counts as left by a killed process."""
 
 _EVICTING = Lock()
-"""One thread of this process at a time looks at a whole folder."""
+"""One thread of this process at a time looks at a whole folder.
+
+A process drops its POSIX lock of a file when any of its threads closes the file.
+"""
+
+
+def _free_after_fork() -> None:
+    # The thread that held the lock does not run in the new process.
+    global _EVICTING
+    _EVICTING = Lock()
+
+
+os.register_at_fork(after_in_child=_free_after_fork)
 
 
 class _File(NamedTuple):
@@ -96,7 +109,7 @@ class FolderPieces:
         folder = self._folder(key)
         path = os.path.join(folder, f".tmp-{secrets.token_hex(8)}")
         try:
-            os.makedirs(folder, mode=0o700, exist_ok=True)
+            _make(folder)
             try:
                 with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
                     file.write(_header(piece.data))
@@ -136,13 +149,14 @@ class FolderPieces:
             self._unchecked = 0
         try:
             self._evict()
+        except FileNotFoundError:
+            return  # Somebody has just removed the whole folder.
         except OSError as error:
             self._fail(error)
 
     def _evict(self) -> None:
         """Remove the files used least recently until nine tenths of the limit are left."""
-        # One process at a time looks at the whole folder. Java has only this kind of lock, which
-        # does not hold between threads.
+        # One process at a time looks at the whole folder. Java has no other kind of lock.
         with _EVICTING, open(os.path.join(self._root, "lock"), "wb") as lock:
             try:
                 fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -178,12 +192,25 @@ class FolderPieces:
                         os.unlink(path)
 
 
+def _make(folder: str) -> None:
+    """Make a folder, and the folders above it that are absent, for this user alone."""
+    try:
+        os.mkdir(folder, 0o700)
+    except FileExistsError:
+        return
+    except FileNotFoundError:
+        _make(os.path.dirname(folder))
+        with suppress(FileExistsError):
+            os.mkdir(folder, 0o700)
+
+
 def _load(path: str, length: int) -> bytes | None:
     """Return the bytes of a piece, or None if its file is absent or not sound."""
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=_open_at_once) as file:
             status = os.fstat(file.fileno())
-            data = file.read(length + _HEADER + 1)
+            expected = stat.S_ISREG(status.st_mode) and status.st_size == length + _HEADER
+            data = file.read() if expected else b""
             if time.time() - status.st_mtime > _TOUCH_S:
                 # A folder that this process may only read keeps the older date.
                 with suppress(OSError):
@@ -197,6 +224,11 @@ def _load(path: str, length: int) -> bytes | None:
             os.unlink(path)
         return None
     return bytes(body)
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Open a file. A named pipe would otherwise wait for a writer."""
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def _header(data: bytes | memoryview) -> bytes:

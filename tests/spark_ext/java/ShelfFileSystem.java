@@ -1,5 +1,6 @@
 import java.io.IOException;
 import java.net.URI;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.Path;
@@ -10,10 +11,29 @@ public final class ShelfFileSystem extends RawLocalFileSystem {
   /** How often an object was opened. */
   static final AtomicInteger OPENED = new AtomicInteger();
 
+  /** How many objects are open. */
+  static final AtomicInteger OPEN = new AtomicInteger();
+
   @Override
   public FSDataInputStream open(Path path, int bufferSize) throws IOException {
     OPENED.incrementAndGet();
-    return super.open(path, bufferSize);
+    try {
+      Thread.sleep(getConf().getLong("shelf.open.millis", 0));
+    } catch (InterruptedException error) {
+      Thread.currentThread().interrupt();
+    }
+    FSDataInputStream found = super.open(path, bufferSize);
+    OPEN.incrementAndGet();
+    AtomicBoolean closed = new AtomicBoolean();
+    return new FSDataInputStream(found.getWrappedStream()) {
+      @Override
+      public void close() throws IOException {
+        if (!closed.getAndSet(true)) {
+          OPEN.decrementAndGet();
+        }
+        super.close();
+      }
+    };
   }
 
   @Override

@@ -69,12 +69,25 @@ class ReadTool(JsonProcess):
         super().__init__(["java", *options, "ReadTool"])
 
     def answer(
-        self, url: str, plan: Mapping[str, Any], schema: str, cache: Mapping[str, Any] | None = None
+        self,
+        url: str,
+        plan: Mapping[str, Any],
+        schema: str,
+        cache: Mapping[str, Any] | None = None,
+        **how: Any,
     ) -> dict[str, Any]:
-        """What the reader makes of a plan: rows and the sizes of batches, or an error."""
+        """What the reader makes of a plan: rows and the sizes of batches, or an error.
+
+        `conf` adds settings of Hadoop. `stopped` ends the reader early instead, some `times`, and
+        then the answer is how many objects are `open`: after the first batch ("early"), or while it
+        opens objects ("killed"). `edges` leaves out all but the first and the last rows of batches.
+        """
         kept = {} if cache is None else {"cache": cache}
         task = {"url": url, "plan": plan, "most_members": MOST_MEMBERS, **kept}
-        return self.ask({"task": json.dumps(task), "schema": schema})
+        if "conf" in how:
+            # Hadoop keeps a file system, whatever settings come later.
+            how["conf"] = {**how["conf"], "fs.shelf.impl.disable.cache": "true"}
+        return self.ask({"task": json.dumps(task), "schema": schema, **how})
 
     def rows(self, url: str, plan: Mapping[str, Any], schema: str) -> list[Any]:
         """The rows of a plan that must be read without an error."""

@@ -130,6 +130,20 @@ def test_damage_in_the_cache_costs_only_a_request(
     assert shelf.opened() == 0
 
 
+def test_what_is_no_file_in_the_cache_costs_only_a_request(shelf: Shelf) -> None:
+    shelf.opened()
+    for number, path in enumerate(shelf.kept()):
+        path.unlink()
+        if number % 3 == 0:
+            os.mkfifo(path)
+        elif number % 3 == 1:
+            path.mkdir()
+        else:
+            path.symlink_to("/dev/zero")
+    assert shelf.opened() >= 4
+    assert shelf.opened() == 0
+
+
 def test_wrong_bytes_of_an_object_fail_the_task_and_do_not_stay(shelf: Shelf) -> None:
     shelf.opened()
     for path in shelf.kept():

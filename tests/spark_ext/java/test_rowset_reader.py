@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from colonnade.manifests.model.deletion_vector import DeletionVector, write_deletion_vector
-from colonnade.manifests.model.entries import RowSetEntry
+from colonnade.manifests.model.entries import DeletionVectorEntry, RowSetEntry
 from colonnade.manifests.model.schema import TableSchema, assign_ids
 from colonnade.manifests.state.replaced_columns import replacement_of
 from colonnade.manifests.store import LocalStore
@@ -240,11 +240,13 @@ def test_a_stretch_of_any_height_is_read_in_parts(tool: ReadTool, store: LocalSt
     gone = write_deletion_vector(store, "", JOB, DeletionVector.of([0, 2**20, count - 1]))
     wanted = spark_struct(("_row", "long"))
     plan = plan_of(schema, entries, {0: gone})
-    answer = tool.answer(store.url, plan, wanted)
+    answer = tool.answer(store.url, plan, wanted, edges=True)
     assert answer["batches"] == [2**20 - 1, 2**20 - 1, 4]
-    assert answer["rows"][:2] == [["1"], ["2"]]
-    assert answer["rows"][2**20 - 1] == [str(2**20 + 1)]
-    assert answer["rows"][-1] == [str(count - 2)]
+    assert answer["rows"] == [
+        *(["1"], [str(2**20 - 1)]),
+        *([str(2**20 + 1)], [str(2**21 - 1)]),
+        *([str(2**21)], [str(count - 2)]),
+    ]
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -300,10 +302,12 @@ def test_a_column_of_many_bytes_behind_hadoop_is_one_read(
     assert answer["opened"] <= 2
 
 
-@pytest.mark.parametrize("cached", [False, pytest.param(True, marks=pytest.mark.long)])
-def test_each_column_of_a_large_rowset_behind_hadoop_is_one_read(
-    tool: ReadTool, store: LocalStore, tmp_path: Path, cached: bool
-) -> None:
+Large = tuple[RowSetEntry, TableSchema, list[Any], DeletionVectorEntry]
+
+
+@pytest.fixture
+def large(store: LocalStore) -> Large:
+    """A RowSet of more bytes than a window, of which two rows are live."""
     rng = np.random.default_rng(6)
     texts = [[rng.bytes(2**21) for _ in range(6)] for _ in range(3)]
     columns = {name: pa.array(each, pa.binary()) for name, each in zip("bcd", texts, strict=True)}
@@ -311,16 +315,49 @@ def test_each_column_of_a_large_rowset_behind_hadoop_is_one_read(
     schema, rows = table(a=pa.array(range(6)), **columns, e=uneven)
     [entry] = write(store, schema, rows, one_object=True, packed_bytes=0, block_rows=1)
     assert entry.bytes > 33 * 2**20, "more than one window"
-    # The reader returns two rows, because the tool takes long to print many bytes.
-    vectors = {0: write_deletion_vector(store, "", JOB, DeletionVector.of([0, 1, 2, 4]))}
-    plan = plan_of(schema, [entry], vectors)
+    # The tool takes long to print many bytes.
+    vector = write_deletion_vector(store, "", JOB, DeletionVector.of([0, 1, 2, 4]))
+    return entry, schema, [expected_rows(rows, schema)[at] for at in (3, 5)], vector
+
+
+@pytest.mark.parametrize("cached", [False, pytest.param(True, marks=pytest.mark.long)])
+def test_each_column_of_a_large_rowset_behind_hadoop_is_one_read(
+    tool: ReadTool, store: LocalStore, large: Large, tmp_path: Path, cached: bool
+) -> None:
+    entry, schema, live, vector = large
+    plan = plan_of(schema, [entry], {0: vector})
     cache = {"folder": str(tmp_path / "cache"), "bytes": 1 << 30, "memory_bytes": 0}
     for opened in (5, 0) if cached else (5,):  # the footer, and each column that has bytes
         answer = tool.answer(
             f"shelf://{store.url}", plan, spark_schema(schema), cache if cached else None
         )
-        assert answer["rows"] == [expected_rows(rows, schema)[at] for at in (3, 5)]
+        assert answer["rows"] == live
         assert answer["opened"] == opened
+
+
+def test_runs_leave_half_of_the_connections_to_other_reads(
+    tool: ReadTool, store: LocalStore, large: Large
+) -> None:
+    entry, schema, live, vector = large
+    plan = plan_of(schema, [entry], {0: vector})
+    for connections, in_runs in (("10", True), ("9", False)):
+        conf = {"fs.s3a.connection.maximum": connections}
+        answer = tool.answer(f"shelf://{store.url}", plan, spark_schema(schema), conf=conf)
+        assert answer["rows"] == live
+        assert (answer["opened"] == 5) is in_runs
+
+
+@pytest.mark.parametrize(("stopped", "times", "millis"), [("early", 30, 0), ("killed", 3, 100)])
+def test_a_reader_that_is_stopped_leaves_nothing_open(
+    tool: ReadTool, store: LocalStore, large: Large, stopped: str, times: int, millis: int
+) -> None:
+    entry, schema, live, vector = large
+    plan, url, wanted = plan_of(schema, [entry]), f"shelf://{store.url}", spark_schema(schema)
+    conf = {"shelf.open.millis": str(millis)}
+    assert tool.answer(url, plan, wanted, conf=conf, stopped=stopped, times=times)["open"] == 0
+    answer = tool.answer(url, plan_of(schema, [entry], {0: vector}), wanted)
+    assert answer["rows"] == live
+    assert answer["opened"] == 5, "all requests are free again"
 
 
 def test_a_small_rowset_behind_hadoop_is_one_read(tool: ReadTool, store: LocalStore) -> None:

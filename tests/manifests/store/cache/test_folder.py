@@ -6,11 +6,13 @@ import logging
 import multiprocessing
 import os
 import random
+import shutil
 import time
 from pathlib import Path
 
 import pytest
 
+from colonnade.manifests.store.cache import folder as module
 from colonnade.manifests.store.cache.folder import VERSION, FolderPieces
 from colonnade.manifests.store.cache.pieces import Piece
 
@@ -54,6 +56,62 @@ def test_a_damaged_piece_counts_as_absent_and_is_removed(tmp_path: Path, damage:
     path.write_bytes(damage(path.read_bytes()))  # type: ignore[operator]
     assert pieces.find(KEY, [(0, 6)]) == []
     assert files(tmp_path) == []
+
+
+def test_what_is_no_file_of_a_piece_counts_as_absent(tmp_path: Path) -> None:
+    pieces = FolderPieces(str(tmp_path), 1 << 20)
+    pieces.keep(KEY, Piece(0, b"abcdef"))
+    [path] = files(tmp_path)
+    path.unlink()
+    os.mkfifo(path)
+    (path.parent / "1-999999999999999999").write_bytes(b"CLNP")
+    (path.parent / "2-9").mkdir()
+    (path.parent / "3-9").symlink_to("/dev/zero")
+    (path.parent / "4-9").symlink_to(path.parent / "2-9")
+    (path.parent / f"0-{'9' * 30}").write_bytes(b"CLNP")
+    assert pieces.find(KEY, [(0, 6)]) == []
+    pieces.keep(KEY, Piece(0, b"abcdef"))
+    assert pieces.find(KEY, [(0, 6)]) == [Piece(0, b"abcdef")]
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o002, 0o077])
+def test_only_its_user_can_open_any_part_of_the_folder(tmp_path: Path, umask: int) -> None:
+    before = os.umask(umask)
+    try:
+        FolderPieces(str(tmp_path / "a" / "b"), 1 << 20).keep(KEY, Piece(0, b"abcdef"))
+    finally:
+        os.umask(before)
+    made = [path for path in tmp_path.rglob("*") if path.name != "lock"]
+    assert [oct(path.stat().st_mode & 0o077) for path in made] == ["0o0"] * 6
+
+
+def test_a_process_that_is_forked_while_a_thread_evicts_evicts_too(tmp_path: Path) -> None:
+    pieces = FolderPieces(str(tmp_path), 10_000)
+    with module._EVICTING:
+        child = multiprocessing.get_context("fork").Process(
+            target=pieces.keep, args=(KEY, Piece(0, b"abcdef"))
+        )
+        child.start()
+        child.join(10)
+        assert child.exitcode == 0
+
+
+def test_the_folder_may_be_removed_at_any_time(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    pieces = FolderPieces(str(tmp_path / "cache"), 20_000)
+    real = os.rename
+
+    def rename(source: str, target: str) -> None:
+        real(source, target)
+        shutil.rmtree(tmp_path / "cache")
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(os, "rename", rename)
+        pieces.keep(KEY, Piece(0, bytes(4000)))
+    pieces.keep(KEY, Piece(0, bytes(4000)))
+    assert pieces.find(KEY, [(0, 6)]) == [Piece(0, bytes(4000))]
+    assert caplog.records == []
 
 
 def test_the_pieces_used_last_stay_within_the_limit(tmp_path: Path) -> None:

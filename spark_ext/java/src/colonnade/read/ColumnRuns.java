@@ -8,7 +8,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.Semaphore;
 
 /**
  * The stored bytes of the columns of a large RowSet behind a network. Each column is one request,
@@ -18,10 +17,13 @@ final class ColumnRuns {
   private static final int MOST_COLUMNS = 16;
 
   /**
-   * The requests that the tasks of a process may hold open. A client has some hundred connections
+   * The most requests that the tasks of a process hold open. A client has some hundred connections
    * for all tasks. Tasks that hold some and wait for others would wait for each other.
    */
-  private static final Semaphore FREE = new Semaphore(64);
+  private static final int MOST_RUNS = 64;
+
+  /** The requests that the tasks of this process hold open now. */
+  private static int held;
 
   private final OpenColumnSegment[] segments;
   private final ByteRun[] runs;
@@ -42,7 +44,8 @@ final class ColumnRuns {
    * Prepares to read neighbouring stretches. Does no I/O. Returns null where windows do as well: for
    * few bytes or scattered stretches, for many columns, and while other tasks have all requests.
    */
-  static ColumnRuns open(OpenColumnSegment[] segments, int[] chosen, long bytes) {
+  static ColumnRuns open(OpenColumnSegment[] segments, int[] chosen, long bytes)
+      throws IOException {
     int count = count(segments);
     boolean remote =
         Arrays.stream(segments).allMatch(each -> each == null || each.source().isRemote());
@@ -51,7 +54,25 @@ final class ColumnRuns {
     }
     int end = chosen[chosen.length - 1] + 1;
     boolean neighbours = end - chosen[0] == chosen.length;
-    return neighbours && FREE.tryAcquire(count) ? new ColumnRuns(segments, end) : null;
+    return neighbours && hold(count, mostRuns(segments)) ? new ColumnRuns(segments, end) : null;
+  }
+
+  private static int mostRuns(OpenColumnSegment[] segments) throws IOException {
+    int most = MOST_RUNS;
+    for (OpenColumnSegment each : segments) {
+      most = each == null ? most : Math.min(most, each.source().mostRuns());
+    }
+    return most;
+  }
+
+  private static synchronized boolean hold(int count, int most) {
+    boolean free = held + count <= most;
+    held += free ? count : 0;
+    return free;
+  }
+
+  private static synchronized void release(int count) {
+    held -= count;
   }
 
   private static int count(OpenColumnSegment[] segments) {
@@ -88,12 +109,12 @@ final class ColumnRuns {
         .toArray(Slice[]::new);
   }
 
-  /** Ends all requests. Requires: no read is under way. */
+  /** Ends all requests. Reads fail that a killed task has left under way. */
   synchronized void close() {
     if (!closed) {
       closed = true;
       Arrays.stream(runs).filter(Objects::nonNull).forEach(ByteRun::close);
-      FREE.release(count(segments));
+      release(count(segments));
     }
   }
 }

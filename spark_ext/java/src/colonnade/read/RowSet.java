@@ -87,7 +87,7 @@ final class RowSet {
     return runs != null || !isRemote();
   }
 
-  /** Ends the requests that are still open. Requires: no read is under way. */
+  /** Ends the requests that are still open, and fails reads that are under way. */
   void close() {
     if (runs != null) {
       runs.close();

@@ -168,6 +168,11 @@ final class RowSetSource {
     return read((from, count) -> store.read(name, from, count), name, offset, length);
   }
 
+  /** Returns how many runs a process may hold open. Throws as {@link ByteSource#mostRuns}. */
+  int mostRuns() throws IOException {
+    return store.mostRuns();
+  }
+
   /** Prepares to read a part of an object in order, up to {@code end}. Does no I/O. */
   ByteRun run(String name, long end) {
     return store.run(name, end);

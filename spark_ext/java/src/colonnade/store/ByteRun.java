@@ -4,7 +4,7 @@ import java.io.IOException;
 
 /**
  * A part of an object that is read in order, in one request where the store can. One thread at a
- * time may use it.
+ * time may read; any thread may close it.
  */
 public interface ByteRun {
   /**
@@ -13,6 +13,6 @@ public interface ByteRun {
    */
   byte[] read(long offset, int length) throws IOException;
 
-  /** Ends the request. Bytes that were not read are not transferred. */
+  /** Ends the request, and fails a read that is under way. Bytes that were not read stay there. */
   default void close() {}
 }

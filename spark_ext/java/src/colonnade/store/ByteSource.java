@@ -33,6 +33,15 @@ public interface ByteSource {
    */
   byte[] read(String name, long offset, int length) throws IOException;
 
+  /**
+   * Returns how many runs a process may hold open. Its other requests need connections, too.
+   *
+   * @throws IOException with a sentence, if the store cannot be opened
+   */
+  default int mostRuns() throws IOException {
+    return Integer.MAX_VALUE;
+  }
+
   /** Prepares to read a part of an object in order, up to {@code end}. Does no I/O. */
   default ByteRun run(String name, long end) {
     return (offset, length) -> read(name, offset, length);

@@ -48,6 +48,13 @@ final class HadoopSource implements ByteSource {
     return bytes;
   }
 
+  /** Leaves half of S3A's connections to others. A read waits while all are taken, and then fails. */
+  @Override
+  public int mostRuns() throws IOException {
+    int connections = files.system().getConf().getInt("fs.s3a.connection.maximum", 0);
+    return connections > 0 ? connections / 2 : Integer.MAX_VALUE;
+  }
+
   @Override
   public ByteRun run(String name, long end) {
     return new HadoopRun(this, name, end);

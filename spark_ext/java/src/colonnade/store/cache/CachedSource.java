@@ -62,6 +62,11 @@ public final class CachedSource implements ByteSource {
   }
 
   @Override
+  public int mostRuns() throws IOException {
+    return store.mostRuns();
+  }
+
+  @Override
   public ByteRun run(String name, long end) {
     ByteRun run = store.run(name, end);
     return new ByteRun() {

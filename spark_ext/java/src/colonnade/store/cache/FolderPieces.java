@@ -31,6 +31,7 @@ import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.zip.CRC32;
@@ -67,6 +68,12 @@ final class FolderPieces {
   private static final FileAttribute<Set<PosixFilePermission>> FILE_MODE =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
   private static final SecureRandom RANDOM = new SecureRandom();
+
+  /**
+   * One thread of this process at a time looks at a whole folder. A process drops its POSIX lock of a
+   * file when any of its threads closes the file.
+   */
+  private static final ReentrantLock EVICTING = new ReentrantLock();
 
   private final Path root;
   private final long limit;
@@ -114,8 +121,12 @@ final class FolderPieces {
       Path folder = folder(key);
       Files.createDirectories(folder, FOLDER_MODE);
       write(folder, piece);
-      if (isDue(size)) {
-        evict();
+      if (isDue(size) && EVICTING.tryLock()) {
+        try {
+          evict();
+        } finally {
+          EVICTING.unlock();
+        }
       }
     } catch (NoSuchFileException | ClosedByInterruptException error) {
       // Another process has removed the folder because it was empty, or the task was cancelled.
@@ -166,6 +177,10 @@ final class FolderPieces {
   /** Returns the bytes of a piece, or null if its file is absent or not sound. */
   private static byte[] load(Path path, int length) {
     File file = path.toFile();
+    if (!file.isFile() || file.length() != length + HEADER_BYTES) {
+      file.delete(); // Opening a named pipe would hang.
+      return null;
+    }
     byte[] data;
     try (FileInputStream input = new FileInputStream(file)) {
       data = input.readNBytes(length + HEADER_BYTES + 1);
@@ -223,7 +238,7 @@ final class FolderPieces {
         left -= file.size();
       }
     } catch (OverlappingFileLockException error) {
-      return; // Another thread of this process looks at it.
+      return; // Another class loader of this process has this class, too.
     }
   }
 
