@@ -266,13 +266,15 @@ def rows_fit(written: TableSchema, current: TableSchema) -> bool:
 
     Every column must be unchanged, except for its name, comment, position, or a dropped NOT NULL. A
     new column must be nullable. A column must not have widened: a change that has read or written
-    the narrower column would miss the values of the wider one.
+    the narrower column would miss the values of the wider one. Nor may a restore have made it
+    narrower again: no reader would find the values of the wider one.
     """
     before = {field.id: field for field in written.fields}
+    known = {each for field in written.fields for each in field.ids}
     return written is current or all(
         _fits(before[field.id], field)
         if field.id in before
-        else field.nullable and before.keys().isdisjoint(field.ids)
+        else field.nullable and known.isdisjoint(field.ids)
         for field in current.fields
     )
 

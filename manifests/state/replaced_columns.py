@@ -21,11 +21,13 @@ REPLACE_COLUMN = "replace_column"
 def replaceable(table: TableState) -> frozenset[int]:
     """Return the columns that may be replaced: those that do not decide the place of a row.
 
-    The result has their earlier ids, too, because a replacement names all ids of a column.
+    The result has their earlier ids, too, because a replacement names all ids of a column. After a
+    restore, a partition layout may be by an earlier id alone.
     """
     keys = {field.column for field in table.sort_key}
     keys.update(field.column for layout in table.partition_layouts for field in layout)
-    return frozenset(each for field in table.schema.fields for each in field.ids) - keys
+    free = (field.ids for field in table.schema.fields if keys.isdisjoint(field.ids))
+    return frozenset(each for ids in free for each in ids)
 
 
 def with_replacement(rowset: LiveRowSet, operation: ReplaceColumn) -> LiveRowSet:

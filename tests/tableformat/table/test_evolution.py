@@ -213,6 +213,32 @@ def test_a_table_that_was_dropped_comes_back_with_its_widened_columns(tmp_path: 
     assert table.verify(4).is_sound
 
 
+@pytest.mark.parametrize("name", ["n", "renamed"])
+def test_rows_of_a_wider_column_are_refused_once_a_restore_has_undone_the_widening(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    table, other = made(tmp_path / "t"), ArrowTable.open(tmp_path / "t")
+    before = table.epoch
+    table.alter(WidenColumn(("n",), "long"), RenameColumn(("n",), name))
+    first(lambda: other.restore(epoch=before), monkeypatch)
+    with pytest.raises(ConflictError, match="columns of table 't' changed after epoch"):
+        table.append(pa.table({"k": [4], name: [40]}))
+    assert pairs(table) == BEFORE
+
+
+def test_a_wider_column_that_a_layout_had_before_a_restore_can_be_updated(tmp_path: Path) -> None:
+    table = made(tmp_path / "t")
+    before = table.epoch
+    after = table.alter(WidenColumn(("n",), "long"))
+    table.restore(epoch=before)
+    table.alter(SetPartitioning(("n",)))
+    table.alter(SetPartitioning(()))
+    table.restore(epoch=after)
+    assert table.update({"n": 2**40}, "k <= 2").rowsets_in_place == 0
+    assert pairs(table) == [(1, 2**40), (2, 2**40), (3, 30)]
+    assert table.verify(4).is_sound
+
+
 def test_several_changes_of_one_column_share_an_epoch_and_one_new_id(tmp_path: Path) -> None:
     table = made(tmp_path / "t")
     table.alter(
