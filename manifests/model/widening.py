@@ -18,6 +18,9 @@ WIDENED_COLUMNS = "widened_columns"
 _DIGITS = {"byte": 3, "short": 5, "int": 10, "long": 19}
 """The decimal digits of integer types, from the narrowest type to the widest."""
 
+_MOST_DIGITS = 38
+"""The most digits of a decimal."""
+
 _DOUBLES = frozenset({"byte", "short", "int", "float"})
 """The types whose values are all exact as a double."""
 
@@ -63,7 +66,9 @@ def wider_types(old: DataType) -> str:
         names = list(_DIGITS)
         wider = [*names[names.index(old) + 1 :], *(("double",) if old in _DOUBLES else ())]
         return ", ".join([*wider, f"a decimal of {_DIGITS[old]} or more digits before the point"])
-    if decimal_digits(old) is not None:
+    if (digits := decimal_digits(old)) is not None:
+        if digits[0] == _MOST_DIGITS:
+            return ""
         return "a decimal of at least as many digits before and after the point"
     if (text := _TEXT.fullmatch(old)) is not None:
         return f"a varchar of {text['length']} or more characters, string"

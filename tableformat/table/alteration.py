@@ -222,8 +222,8 @@ def plan_alterations(table: TableState, changes: Iterable[Alteration]) -> tuple[
     operations: list[Operation] = []
     layout: tuple[PartitionField, ...] | None = None
     for change in changes:
-        if isinstance(change, PathChange):
-            check_names(change.path, "The path of a column")
+        if isinstance(change, PathChange) and not check_names(change.path, "The path of a column"):
+            raise InvalidInputError("The path of a column must have at least one name.")
         match change:
             case AlterProperties():
                 check_properties(change.set)

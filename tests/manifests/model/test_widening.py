@@ -87,3 +87,10 @@ def test_bounds_are_the_same_numbers_in_the_wider_type_and_keep_their_order() ->
 )
 def test_what_would_change_a_value_or_an_order_does_not_widen(old: str, new: str) -> None:
     assert not widens(old, new)
+
+
+def test_wider_types_are_named_for_exactly_the_types_that_have_one() -> None:
+    for old in TYPES:
+        assert bool(wider_types(old)) == any(
+            widens(old, new) for new in (*TYPES, "decimal(38,18)")
+        ), old

@@ -185,6 +185,7 @@ REFUSED: dict[str, tuple[tuple[Alteration, ...], type[ColonnadeError], str]] = {
         InvalidInputError,
         "The path of a column must be a list of column names, not 'id'",
     ),
+    "no path": ((DropColumn(()),), InvalidInputError, "must have at least one name"),
     "half": ((added("n"), DropColumn(("m",))), NotFoundError, "'m' does not exist"),
 }
 
