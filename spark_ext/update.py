@@ -100,19 +100,15 @@ def update_columns(session: SparkSession, table: ArrowTable, update: Update) -> 
     cannot hold, and Spark's errors.
     """
     table.refresh()
-    targets = _targets(table.state, update)
-    if targets is None or not _could_pay(table, session):
+    if _targets(table.state, update) is None or not _could_pay(table, session):
         return None
-    base = table.snapshot
-    values = _typed_values(session, update, targets, base.epoch)
-    if values is None or not _is_sound(session, update):
-        return None
-    work = _Work(session, table, update, targets, values)
-    if not work.plan(base):
-        return None
+    work = _Work(session, table, update)
     try:
+        work.resolve(table.snapshot)
+        if not _is_sound(session, update) or not work.plan(table.snapshot):
+            return None
         counts = table.run(work.evaluate)
-    except _NoPythonError:
+    except _LeftToSparkError:
         return None
     refresh_cached(session)
     return counts
@@ -177,30 +173,49 @@ def _is_sound(session: SparkSession, update: Update) -> bool:
     return not lines[0][0].startswith("Error occurred during query planning")
 
 
-class _NoPythonError(Exception):
-    """The executors have only the jar, and not Colonnade's Python package."""
+class _LeftToSparkError(Exception):
+    """The update cannot be done here: Spark's UPDATE does it, or says why it cannot be done.
+
+    The executors may have only the jar, and not Colonnade's Python package. Or a concurrent writer
+    has changed a column that the update sets.
+    """
 
 
 class _Work:
     """The work of an update, which runs again on a newer state after a conflict."""
 
-    def __init__(
-        self,
-        session: SparkSession,
-        table: ArrowTable,
-        update: Update,
-        targets: TableSchema,
-        values: str,
-    ) -> None:
+    _targets: TableSchema
+    _values: str
+
+    def __init__(self, session: SparkSession, table: ArrowTable, update: Update) -> None:
         self._session = session
         self._table = table
         self._update = update
-        self._targets = targets
-        self._values = values
+        self._resolved: TableSchema | None = None
         self._planned: tuple[int, list[ChangedRowSet]] | None = None
 
+    def resolve(self, base: Snapshot) -> None:
+        """Find the columns to set in a state, and write their values in the types that they have.
+
+        Raises _LeftToSparkError if a column cannot be replaced, or if CAST would convert a value in
+        another way than UPDATE.
+        """
+        state = self._table.location.require(base)
+        if self._resolved == state.schema:
+            return
+        if (targets := _targets(state, self._update)) is None:
+            raise _LeftToSparkError
+        values = _typed_values(self._session, self._update, targets, base.epoch)
+        if values is None:
+            raise _LeftToSparkError
+        self._resolved, self._targets, self._values = state.schema, targets, values
+
     def plan(self, base: Snapshot) -> bool:
-        """Count the rows to change in a state; return whether replacing columns is cheaper."""
+        """Count the rows to change in a state; return whether replacing columns is cheaper.
+
+        Raises _LeftToSparkError as `resolve` does.
+        """
+        self.resolve(base)
         log, state = self._table.log, self._table.location.require(base)
         counted = list(self._count(log, state, base.epoch))
         chosen = in_place(log, state, counted, self._targets)
@@ -266,7 +281,7 @@ class _Work:
             done = run_on_rows(grouped, _write_share, job.model_dump_json(), job.write.address)
         except PySparkException as error:
             if "ModuleNotFoundError" in str(error):
-                raise _NoPythonError from error
+                raise _LeftToSparkError from error
             if (conflict := conflict_of(error)) is not None:
                 raise conflict from error
             raise

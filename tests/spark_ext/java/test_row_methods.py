@@ -198,6 +198,18 @@ def test_an_update_in_place_that_met_another_one_runs_again(rows: Rows) -> None:
     assert rows.values()[3] == 6.0
 
 
+def test_an_update_in_place_that_met_a_wider_type_sets_values_of_that_type(rows: Rows) -> None:
+    rows.shell.sql(f"DROP TABLE {TABLE}")
+    rows.shell.sql(f"CREATE TABLE {TABLE} AS SELECT id, 1 AS v, {WIDE} FROM range(6000)")
+    rows.meddle("alter(colonnade.WidenColumn(('v',), 'long'))")
+    done = rows.run("update('id > 2 AND (id <> 3 OR meddle(id))', {'v': 'v + 3000000000L'})")
+    assert (done["rows_updated"], done["rowsets_in_place"] > 0) == (5997, True)
+    assert rows.shell.sql(f"SELECT v, count(*) FROM {TABLE} GROUP BY v ORDER BY v") == [
+        [1, 3],
+        [3_000_000_001, 5997],
+    ]
+
+
 COUNTED_ANEW = """
 from unittest.mock import patch
 from colonnade.spark_ext import update
