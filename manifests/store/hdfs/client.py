@@ -15,6 +15,7 @@ import os
 import ssl
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from http.client import HTTPConnection, HTTPSConnection
 from typing import Any, TypeVar
@@ -114,7 +115,7 @@ class HdfsClient(Patience):
             location = answer.headers.get("Location")
             if answer.status_code != 307 or not location:
                 raise RefusedError(answer.status_code, b"")
-            return self._proxied(location)
+            return self.to_datanode(location)
 
         return self.ask(operation, method, key, parameters, take)
 
@@ -183,8 +184,22 @@ class HdfsClient(Patience):
 
         return self.once(partial(without_urls, request), partial(classify, operation))
 
+    def to_datanode(self, location: str) -> str:
+        """Return the URL of a datanode as this machine reaches it. It may hold a token.
+
+        Raises: RefusedError for text that is no such URL; and for one without encryption, where
+        the namenodes have encryption and no option `data_proxy` says where datanodes are.
+        """
+        url = self._proxied(location)
+        with suppress(ValueError):  # the port is no number
+            parts = urlsplit(url)
+            secure = all(each.startswith("https:") for each in self.settings.namenodes)
+            plain = parts.scheme == "http" and (self.settings.data_proxy or not secure)
+            if (plain or parts.scheme == "https") and parts.hostname and parts.port != 0:
+                return url
+        raise RefusedError(307, b"")
+
     def _proxied(self, location: str) -> str:
-        """Return the URL of a datanode as this machine reaches it."""
         proxy = self.settings.data_proxy
         if callable(proxy):
             return proxy(location)

@@ -61,6 +61,11 @@ NOT_LANDED: dict[str, Fault] = {
     "503 before": status_before(503, "ServerBusy"),
     "429 before": status_before(429, "TooManyRequests"),
 }
+FAULTS = [
+    # The default run waits for a late reply only after a put and after a read.
+    pytest.param(fault, marks=pytest.mark.long if fault is reply_late else (), id=name)
+    for name, fault in (LANDED | NOT_LANDED).items()
+]
 
 
 class Kind(NamedTuple):
@@ -210,7 +215,7 @@ def test_a_refusal_after_a_lost_answer_leaves_the_outcome_unknown(
     assert store.get(SLOT) == b"mine"
 
 
-@pytest.mark.parametrize("fault", (LANDED | NOT_LANDED).values(), ids=LANDED | NOT_LANDED)
+@pytest.mark.parametrize("fault", FAULTS)
 def test_a_slot_is_won_by_the_epoch_that_is_in_it(
     store: BucketStore, proxy: Proxy, kind: Kind, fault: Fault
 ) -> None:
@@ -235,7 +240,7 @@ def epoch(number: int) -> Epoch:
     )
 
 
-@pytest.mark.parametrize("fault", (LANDED | NOT_LANDED).values(), ids=LANDED | NOT_LANDED)
+@pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("parts", [0, 2])
 def test_a_streamed_object_is_whole_after_a_fault_at_any_request(
     store: BucketStore, proxy: Proxy, kind: Kind, fault: Fault, parts: int
@@ -305,7 +310,7 @@ def test_reads_and_listings_pass_over_faults(
     assert [info.name for info in store.list("")] == ["t/a"]
 
 
-@pytest.mark.parametrize("fault", (LANDED | NOT_LANDED).values(), ids=LANDED | NOT_LANDED)
+@pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("method", ["POST", "DELETE"])
 def test_removals_pass_over_faults(
     store: BucketStore, proxy: Proxy, fault: Fault, method: str
@@ -398,7 +403,7 @@ def test_a_server_that_checks_the_condition_too_early_is_refused(
     assert list(store.list_unfinished()) == []
 
 
-@pytest.mark.parametrize("fault", (LANDED | NOT_LANDED).values(), ids=LANDED | NOT_LANDED)
+@pytest.mark.parametrize("fault", FAULTS)
 def test_a_probe_passes_over_faults(
     open_at: Open, server: Any, proxy: Proxy, kind: Kind, fault: Fault
 ) -> None:

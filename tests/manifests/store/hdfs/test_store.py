@@ -22,11 +22,14 @@ import pytest
 from colonnade.manifests.errors import InvalidInputError, NotFoundError, StoreError
 from colonnade.manifests.store import PutOutcome, open_store
 from colonnade.manifests.store.hdfs import HdfsStore
-from colonnade.manifests.store.hdfs.client import client_of
+from colonnade.manifests.store.hdfs.address import parse_address
+from colonnade.manifests.store.hdfs.client import HdfsClient, client_of
+from colonnade.manifests.store.hdfs.failures import RefusedError
+from colonnade.manifests.store.hdfs.settings import parse_settings
 from colonnade.manifests.store.hdfs.upload import PART
 from tests.manifests.store.races import race
 from tests.setup.fake_hdfs import FakeHdfs
-from tests.setup.http_proxy import Proxy, answered
+from tests.setup.http_proxy import Handler, Proxy, answered
 
 pytestmark = pytest.mark.timeout(900)  # the first long test fetches the server
 SLOT = "_manifest/00000000000000000000.json"
@@ -339,6 +342,43 @@ def test_datanodes_may_have_other_names_here(fake_hdfs: FakeHdfs) -> None:
         assert store.get_range("a", PART, 1) == b"x"
 
 
+@pytest.mark.parametrize(
+    "location", ["/webhdfs/v1/a?op=OPEN", "ftp://node/a", "http:///a", "http://node:port/a"]
+)
+def test_a_redirect_that_leads_nowhere_is_an_error(
+    watched: HdfsStore, proxy: Proxy, location: str
+) -> None:
+    def redirected(handler: Handler, body: bytes) -> None:
+        handler.answer(307, [("Location", location)], b"")
+
+    proxy.plan = lambda seen: redirected
+    for call in (
+        lambda: watched.get("a"),
+        lambda: watched.put("a", b"x", sync=True),
+        lambda: write_much(watched),
+    ):
+        with pytest.raises(StoreError, match="does not speak WebHDFS; check the host"):
+            call()
+
+
+def write_much(store: HdfsStore) -> None:
+    with store.create("a", sync=True) as writer:
+        writer.write(bytes(9 << 20))
+
+
+def test_no_redirect_leads_a_token_out_of_encryption() -> None:
+    settings = parse_settings(
+        {"http_address": "https://node", "token": "canary"},
+        parse_address("hdfs://node/db"),
+        {},
+        "somebody",
+    )
+    client = HdfsClient(settings)
+    assert client.to_datanode("https://other:9865/a?delegation=canary")
+    with pytest.raises(RefusedError):
+        client.to_datanode("http://other:9864/a?delegation=canary")
+
+
 def test_kerberos_without_its_client_is_refused_with_what_to_install(
     monkeypatch: pytest.MonkeyPatch, fake_hdfs: FakeHdfs
 ) -> None:
@@ -359,9 +399,10 @@ def test_without_its_client_hdfs_is_refused_with_the_command_to_run(
         open_store("hdfs://node/db")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("kind", "processes", "rounds"),
-    [("fake_hdfs", 3, 30), pytest.param("hdfs", 8, 200, marks=pytest.mark.long)],
+    [("fake_hdfs", 3, 30), ("hdfs", 8, 200)],
 )
 def test_of_racing_processes_one_wins_each_slot(
     kind: str, processes: int, rounds: int, request: pytest.FixtureRequest, tmp_path: Path
