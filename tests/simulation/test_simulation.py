@@ -54,7 +54,7 @@ def test_a_lost_oldest_state_is_given_up_beside_writers_whoever_is_killed() -> N
     for seed in range(RUNS // 2):
         simulate(seed, LOSING, counters)
     print(counters)
-    assert counters.losses > RUNS // 4
+    assert counters.losses >= RUNS // 8
     assert counters.given_up <= counters.losses // 4
 
 
