@@ -42,7 +42,7 @@ def test_changes_that_share_an_epoch_land_once_and_every_writer_is_told_so() -> 
 
 def test_a_database_is_upgraded_beside_writers_vacuums_and_kills() -> None:
     counters = Counters()
-    for seed in range(RUNS // 3):
+    for seed in range(RUNS // 2):
         simulate(seed, UPGRADED, counters, waits=seed % 2 == 0, old=True)
     print(counters)
     assert counters.upgrades > RUNS // 8
