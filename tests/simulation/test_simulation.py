@@ -45,7 +45,7 @@ def test_a_database_is_upgraded_beside_writers_vacuums_and_kills() -> None:
     for seed in range(RUNS // 2):
         simulate(seed, UPGRADED, counters, waits=seed % 2 == 0, old=True)
     print(counters)
-    assert counters.upgrades > RUNS // 8
+    assert counters.upgrades >= RUNS // 8
     assert counters.crashes > RUNS
 
 
