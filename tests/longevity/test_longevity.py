@@ -1,4 +1,4 @@
-"""A minute of longevity; `python -m tests.longevity` takes as long as you like."""
+"""Half a minute of longevity; `python -m tests.longevity` takes as long as you like."""
 
 from __future__ import annotations
 

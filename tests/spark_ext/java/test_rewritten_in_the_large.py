@@ -144,7 +144,13 @@ REWRITES = [
 ]
 
 
-@pytest.mark.parametrize(("sort_key", "step"), REWRITES)
+@pytest.mark.parametrize(
+    ("sort_key", "step"),
+    [
+        pytest.param(*each, marks=pytest.mark.long if each[1] in ("repartition", "z-order") else ())
+        for each in REWRITES
+    ],
+)
 def test_what_java_wrote_keeps_its_rows_through_each_change(
     sort_key: bool,
     step: str,
