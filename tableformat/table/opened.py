@@ -10,6 +10,7 @@ from itertools import islice
 import pyarrow as pa
 
 from colonnade.manifests.errors import (
+    ColonnadeError,
     CorruptionError,
     InvalidInputError,
     NotFoundError,
@@ -102,6 +103,17 @@ class OpenTable:
     def _see(self, snapshot: Snapshot) -> Snapshot:
         """Use a state as the newest one, and read the table's name from it."""
         self._location = self._location.follow(snapshot)
+        self._snapshot = snapshot
+        return snapshot
+
+    def _see_committed(self, snapshot: Snapshot) -> Snapshot:
+        """Use the state after a commit as the newest one. Raises no error of the store.
+
+        The state may have to read the table from a checkpoint. The commit is durable by then, so an
+        error would make the caller repeat it. The table keeps the name that was read last instead.
+        """
+        with suppress(ColonnadeError):
+            self._location = self._location.follow(snapshot)
         self._snapshot = snapshot
         return snapshot
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Literal
@@ -12,6 +13,7 @@ import pyarrow as pa
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.errors import (
     AlreadyExistsError,
+    ColonnadeError,
     ConflictError,
 )
 from colonnade.manifests.ids import new_job_id
@@ -89,7 +91,10 @@ class ArrowTable(Upkeep, RowMethods):
         name, columns = location.new_table_name, as_table_schema(schema)
         design = new_table(name, columns, sort_key, properties, comment, partition_by)
         job = plan_write(location, base, "append", create=design)
-        return cls(location, log, commit_written(job, (), log, base, fresh=True))
+        after = commit_written(job, (), log, base, fresh=True)
+        created = cls(location, log, None)
+        created._see_committed(after)
+        return created
 
     def scan(
         self,
@@ -195,7 +200,8 @@ class ArrowTable(Upkeep, RowMethods):
         NotFoundError that names the column. Raises ConflictError when a concurrent writer altered
         the same thing since the table was last read.
         """
-        return self._see(commit_alterations(self._log, self.snapshot, self.state, changes)).epoch
+        after = commit_alterations(self._log, self.snapshot, self.state, changes)
+        return self._see_committed(after).epoch
 
     def restore(
         self,
@@ -217,9 +223,10 @@ class ArrowTable(Upkeep, RowMethods):
         then = snapshot_at(self._log, base, epoch, timestamp, tag)
         table = self._location.require(base)
         after = restore_table(self._log, base, table, then, commit)
-        if table.id not in after.tables:
-            self._location = replace(self._location, id=None)
-        return self._see(after).epoch
+        with suppress(ColonnadeError):  # the restore is durable: see `_see_committed`
+            if table.id not in after.tables:
+                self._location = replace(self._location, id=None)
+        return self._see_committed(after).epoch
 
     def _write(
         self,
@@ -255,9 +262,10 @@ class ArrowTable(Upkeep, RowMethods):
 
     def _written(self, after: Snapshot) -> int:
         """Use the state after a write, compact if the table asks for it, and return the epoch."""
-        table = self._location.require(after).id
-        self._see(compact_after(self._log, after, table))
-        return after.epoch
+        epoch = self._see_committed(after).epoch
+        if self._location.id is not None:
+            self._see_committed(compact_after(self._log, after, self._location.id))
+        return epoch
 
     def _run(self, evaluate: Evaluate, commit: CommitSettings | None) -> RowCounts:
         return self.run(lambda log, _, table, job_id: evaluate(log, table, job_id), commit)

@@ -31,7 +31,7 @@ class Upkeep(OpenTable):
         def newest() -> tuple[Snapshot, TableState]:
             return self.refresh(), self.state
 
-        begun = Optimize(self._log, newest, self._see)
+        begun = Optimize(self._log, newest, self._see_committed)
         return begun if where is None else begun.where(where)
 
     def vacuum(
@@ -101,7 +101,7 @@ class Upkeep(OpenTable):
         """
         base = self.refresh()
         snapshot, result = take_out(self._log, self.state, base, rowsets, rescue, dry_run=dry_run)
-        self._see(snapshot)
+        self._see_committed(snapshot)
         return result
 
     def renumber(self, *, commit: CommitSettings | None = None) -> int:
@@ -116,4 +116,4 @@ class Upkeep(OpenTable):
         check_settings(None, commit)
         base = self.refresh()
         table = self._location.require(base)
-        return self._see(renumber_table(self._log, base, table, commit)).epoch
+        return self._see_committed(renumber_table(self._log, base, table, commit)).epoch

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from colonnade.manifests.store.bucket.place import Place, parse_place
 
 _CONTAINER = re.compile(
-    r"(\$web|\$root|[a-z0-9](?:-?[a-z0-9]){2,62})(?:@([a-z0-9]{3,24})((?:\.[a-z0-9-]+)*))?",
+    r"(\$web|\$root|(?=[a-z0-9-]{3,63}(?:@|$))[a-z0-9]+(?:-[a-z0-9]+)*)(?:@([a-z0-9]{3,24})((?:\.[a-z0-9-]+)*))?",
     re.ASCII,
 )
 

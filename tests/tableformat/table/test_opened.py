@@ -1,13 +1,21 @@
 """An open table stays bound to its table, and reads earlier epochs where the head is damaged."""
 
 import shutil
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from unittest.mock import Mock
 
 import pytest
 
 import colonnade
+from colonnade.manifests.commit.change import Change
+from colonnade.manifests.epochs.slots import read_slot
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.object_names import epoch_name
+from colonnade.manifests.state.snapshot import Snapshot
 from tests.tableformat.table.trips import SCHEMA, ids, rows
 
 
@@ -162,3 +170,55 @@ def test_an_open_table_does_not_read_another_that_took_its_place(tmp_path: Path)
     colonnade.create(tmp_path / "t", SCHEMA).append(rows(2))
     with pytest.raises(colonnade.NotFoundError, match="removed or replaced"):
         table.scan(epoch=before)
+
+
+class Unread(dict[Any, Any]):
+    """Tables that are in pages of a checkpoint, while the store does not answer."""
+
+    broken = True
+
+    def __getitem__(self, key: object) -> Any:
+        if Unread.broken:
+            raise colonnade.StoreError("no answer", True)
+        return super().__getitem__(key)
+
+    def get(self, key: object, default: object = None) -> Any:
+        return self[key] if self.broken or key in self else default
+
+    def __contains__(self, key: object) -> bool:
+        return (not self.broken or self[key]) and super().__contains__(key)
+
+
+CHANGES: dict[str, Callable[[colonnade.ArrowTable], object]] = {
+    "append": lambda table: table.append(rows(2)),
+    "overwrite": lambda table: table.overwrite(rows(1, 2)),
+    "overwrite_where": lambda table: table.overwrite(rows(2), "id = 2"),
+    "delete": lambda table: table.delete("id = 1"),
+    "alter": lambda table: table.partition_by("id"),
+    "restore": lambda table: table.restore(epoch=1),
+    "renumber": lambda table: table.renumber(),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_commit_whose_state_cannot_be_read_does_not_look_like_a_failed_one(
+    change: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever repeats an append that seems to have failed has its rows twice."""
+    table = colonnade.create(tmp_path / "t", SCHEMA)
+    last = table.append(rows(1))
+    commit = Log.commit_change
+
+    def unread(log: Log, change: Change, base: Snapshot) -> tuple[Snapshot, Epoch | None]:
+        after, epoch = commit(log, change, base)
+        return replace(after, tables=Unread(after.tables)), epoch
+
+    monkeypatch.setattr(Log, "commit_change", unread)
+    monkeypatch.setattr(Unread, "broken", True)
+    CHANGES[change](table)
+    monkeypatch.undo()
+    monkeypatch.setattr(Unread, "broken", False)
+    assert table.epoch == last + 1
+    assert isinstance(read_slot(table.log.store, last + 1), Epoch)
+    assert table.append(rows(3)) == last + 2
+    assert ids(table.scan()) == ids(colonnade.open(tmp_path / "t").scan())

@@ -15,6 +15,8 @@ from colonnade.manifests.store.azure.address import parse_address
     ("url", "found", "shown"),
     [
         ("az://lake", ("lake", None, None, ""), "az://lake"),
+        ("az://a-b/t", ("a-b", None, None, "t/"), "az://a-b/t"),
+        (f"az://{'x-' * 31}y", ("x-" * 31 + "y", None, None, ""), f"az://{'x-' * 31}y"),
         ("AZ://lake/a b%20/ü#x/", ("lake", None, None, "a b%20/ü#x/"), "az://lake/a b%20/ü#x"),
         ("abfs://lake@acc/t", ("lake", "acc", None, "t/"), "abfs://lake@acc/t"),
         (
@@ -47,6 +49,10 @@ def test_a_url_names_a_container_a_key_and_perhaps_an_account(
         ("az:///a", "names no bucket; write az://bucket/folder"),
         ("az://Lake/a", "names no bucket"),
         ("az://a--b/a", "names no bucket"),
+        ("az://-ab/a", "names no bucket"),
+        ("az://ab-/a", "names no bucket"),
+        ("az://ab/a", "names no bucket"),
+        (f"az://{'x-' * 31}yz/a", "names no bucket"),
         ("az://lake/a/../b", "an empty part, '.', '..'"),
         ("abfss://lake@acc/a//b", "an empty part, '.', '..'"),
         ("az://lake/a\nb", "a control character"),
