@@ -71,7 +71,7 @@ def create_database(
     put_back(store)
     place = _look(store, "would be")
     if place.newest is not None:
-        _finish_drop(store, place, remove_lone_table if lone_table else move_away)
+        _finish_drop(store, place, lone_table)
     elif place.remains is not None and not is_taken(store, 0):
         raise _lost_error(store, place.remains)
     elif place.foreign is not None:
@@ -145,9 +145,10 @@ def _look(store: ObjectStore, status: str) -> _Place:
     return _Place(None if newest < 0 else newest, first, remains, foreign)
 
 
-def _finish_drop(store: ObjectStore, place: _Place, remove: Callable[[ObjectStore], None]) -> None:
-    """Remove the remains of a killed drop by `remove` if the end of its log still exists.
+def _finish_drop(store: ObjectStore, place: _Place, lone_table: bool) -> None:
+    """Remove the remains of a killed drop if the end of its log still exists.
 
+    Files of other programs stay if the dropped database or the new one is that of a lone table.
     Raises CorruptionError if there are epochs of a log that did not end, because the new log would
     run into them.
     """
@@ -157,10 +158,19 @@ def _finish_drop(store: ObjectStore, place: _Place, remove: Callable[[ObjectStor
     if ended and store.keeps_logs:
         remove_objects(store)
         raise used_place_error(store)
-    if ended:
-        remove(store)
+    if ended and (lone_table or _was_lone(store)):
+        remove_lone_table(store)
+    elif ended:
+        move_away(store)
     elif not place.first and not is_taken(store, 0):
         raise _lost_error(store, epoch_name(place.newest))
+
+
+def _was_lone(store: ObjectStore) -> bool:
+    """Return whether a log is that of a lone table; True if its epoch 0 is missing."""
+    first = read_slot(store, 0)
+    made = first.ops[0] if isinstance(first, Epoch) else None
+    return not isinstance(made, CreateDatabase) or made.lone_table
 
 
 def refuse_foreign_data(store: ObjectStore) -> None:

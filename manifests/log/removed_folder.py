@@ -35,6 +35,7 @@ def move_away(store: ObjectStore, *, only_dropped: bool = True) -> None:
 
     With `only_dropped`, a folder whose log has not ended is moved back: another process has
     finished the drop meanwhile and made a new database there. A missing folder is not an error.
+    Without it, no process moves the folder back, although its log may not have ended.
 
     A killed call may leave a folder `_moved-…` or `_dropped-…` beside the old place. The next call
     removes it if its log has ended. Otherwise it stays, and `put_back` moves it back.
@@ -43,7 +44,7 @@ def move_away(store: ObjectStore, *, only_dropped: bool = True) -> None:
     present place of the folder.
     """
     folder = _folder_of(store)
-    moved = _moved_name(folder, secrets.token_hex(8))
+    moved = _new_name(folder, only_dropped)
     with suppress(FileNotFoundError), _stated(folder, moved):
         _leave(folder, moved, moved, only_dropped)
     _remove_dropped(os.path.dirname(folder))
@@ -93,7 +94,7 @@ def _move_log(folder: str, only_dropped: bool) -> None:
     """Move the log of a lone table away from its folder, and on if it has ended."""
     log = f"{folder}/{MANIFEST}"
     while os.path.isdir(log):
-        moved = _moved_name(folder, secrets.token_hex(8))
+        moved = _new_name(folder, only_dropped)
         os.mkdir(moved)
         try:
             with _stated(log, f"{moved}/{MANIFEST}"):
@@ -106,9 +107,14 @@ def _move_log(folder: str, only_dropped: bool) -> None:
 
 
 def _leave(source: str, target: str, moved: str, only_dropped: bool) -> None:
-    """Move a log away, look at it, and move it back or on. `moved` is the folder that has it."""
+    """Move a log away, look at it, and move it back or on. `moved` is the folder that has it.
+
+    Without `only_dropped`, the log goes straight to a folder that is removed for its name.
+    """
     os.rename(source, target)
-    if only_dropped and not _is_dropped(moved):
+    if not only_dropped:
+        return
+    if not _is_dropped(moved):
         os.rename(target, source)
     else:
         os.rename(moved, f"{os.path.dirname(moved)}/_dropped-{moved[-16:]}")
@@ -178,6 +184,14 @@ def _folder_of(store: ObjectStore) -> str:
             f"{store.url} cannot be dropped: only databases on local disk can be."
         )
     return store.url
+
+
+def _new_name(folder: str, only_dropped: bool) -> str:
+    """Return a new name to move a folder to."""
+    number = secrets.token_hex(8)
+    if only_dropped:
+        return _moved_name(folder, number)
+    return f"{os.path.dirname(folder)}/_dropped-{number}"
 
 
 def _moved_name(folder: str, number: str) -> str:

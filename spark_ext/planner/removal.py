@@ -33,9 +33,11 @@ def remove_table(args: Mapping[str, Any]) -> dict[str, Any]:
         return drop_table(args)
     TRANSACTIONS.refuse(location.url, "dropped")
     log = Log(location.store)
-    # A log that cannot be read, or that a killed removal has ended, does not name its tables.
-    with suppress(CorruptionError, UnsupportedFormatError, NotFoundError):
-        location.find(log.read_head())  # refuses a database of several tables
+    # Each look refuses a database of several tables. The newest epoch names them, but it may be
+    # damaged, or a killed removal has ended the log. Epoch 0 never changes.
+    for look in (log.read_head, log.read_first):
+        with suppress(CorruptionError, UnsupportedFormatError, NotFoundError):
+            location.find(look())
     drop_lone_table(log)
     return {"dropped": True}
 

@@ -165,6 +165,50 @@ def test_creating_finishes_a_killed_removal_and_keeps_other_files(tmp_path: Path
             return
 
 
+def test_creating_a_database_of_several_tables_keeps_what_was_beside_a_lone_one(
+    tmp_path: Path,
+) -> None:
+    place = tmp_path / "t"
+    for number in count(1):
+        _lone_table(place)
+        died = _killed_at(number, lambda: drop_lone_table(Log(LocalStore(place))))
+        try:
+            create_database(LocalStore(place), lone_table=False)
+        except AlreadyExistsError:
+            assert number <= 2  # killed before the log ended
+        assert (place / "notes.txt").read_text() == "mine"
+        shutil.rmtree(place)
+        for left in tmp_path.iterdir():
+            shutil.rmtree(left)
+        if not died:
+            return
+
+
+@pytest.mark.parametrize("lone", [True, False])
+def test_a_damaged_database_is_dropped_although_another_process_looks_for_it(
+    tmp_path: Path, lone: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A log whose end cannot be read counts as live, so it would be moved back."""
+    place, real = tmp_path / "db", os.rename
+    create_database(LocalStore(place), lone_table=lone)
+    for file in (place / "_manifest").iterdir():
+        file.chmod(0o644)
+        file.write_bytes(b"garbage")
+
+    def rename(source: str, target: str) -> None:
+        real(source, target)
+        monkeypatch.setattr(os, "rename", real)
+        put_back(LocalStore(place))
+
+    monkeypatch.setattr(os, "rename", rename)
+    log = Log(LocalStore(place))
+    if lone:
+        drop_lone_table(log)
+    else:
+        assert drop_database(log, cascade=True)
+    assert os.listdir(tmp_path) == []
+
+
 @pytest.mark.parametrize("again", ["look", "drop", "create"])
 @pytest.mark.parametrize("lone", [True, False])
 def test_a_live_database_is_moved_back_after_a_kill(tmp_path: Path, lone: bool, again: str) -> None:

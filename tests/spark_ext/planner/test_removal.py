@@ -11,6 +11,7 @@ import colonnade
 from colonnade.manifests.errors import ColonnadeError, InvalidInputError
 from colonnade.manifests.ids import new_job_id, new_object_id
 from colonnade.manifests.log import removed_folder
+from colonnade.manifests.object_names import epoch_name
 from colonnade.spark_ext.planner.reads import load
 from colonnade.spark_ext.planner.removal import remove_table
 from tests.faults import Stopped
@@ -130,3 +131,15 @@ def test_a_database_is_not_removed_for_a_table(tmp_path: Path) -> None:
     with pytest.raises(InvalidInputError, match="is a database, not a table"):
         remove_table({"path": database.path})
     assert (tmp_path / "shop" / "_manifest").is_dir()
+
+
+def test_a_database_with_a_damaged_head_is_not_removed_for_a_table(tmp_path: Path) -> None:
+    """A damaged lone table is removed. A database would lose the log of all its tables."""
+    database = colonnade.create_database(tmp_path / "shop")
+    before = database.create_table("t", ROWS.schema).append(ROWS)
+    newest = tmp_path / "shop" / epoch_name(before)
+    newest.chmod(0o644)
+    newest.write_bytes(b"garbage")
+    with pytest.raises(InvalidInputError, match="is a database, not a table"):
+        remove_table({"path": database.path})
+    assert newest.exists()
