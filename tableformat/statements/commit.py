@@ -14,7 +14,7 @@ from functools import partial
 
 from colonnade.manifests.commit.change import Change, TableRead
 from colonnade.manifests.commit.rebase.targets import id_ranges
-from colonnade.manifests.errors import AlreadyExistsError, ConflictError
+from colonnade.manifests.errors import AlreadyExistsError, ConflictError, NotFoundError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.log.log import UNTELLING, Log, create_database
 from colonnade.manifests.model.entries import RowSetEntry
@@ -78,11 +78,12 @@ def commit_reported(
 
     Raises ConflictError when a concurrent writer changed what the job overwrites or deletes,
     dropped the table, or created a database of several tables where the job was to create a lone
-    table. Raises AlreadyExistsError when a concurrent writer created the table. Raises
-    CommitUnknownError, and keeps the job's files, when the store did not say whether the epoch was
-    written. A job that is not `fresh` also raises it when retention has removed its base, or when
-    an object cannot be read, and the epoch cannot be found. Only a `fresh` job raises
-    CorruptionError or StoreError. Raises the errors of `reported`.
+    table. Raises NotFoundError when the database was dropped or replaced. Raises
+    AlreadyExistsError when a concurrent writer created the table. Raises CommitUnknownError, and
+    keeps the job's files, when the store did not say whether the epoch was written. A job that is
+    not `fresh` also raises it when retention has removed its base, or when an object cannot be
+    read, and the epoch cannot be found. Only a `fresh` job raises CorruptionError or StoreError.
+    Raises the errors of `reported`.
     """
     log = log or Log(open_store(job.address))
     try:
@@ -113,7 +114,12 @@ def _commit_reported(
     created = _creation(job)
     planned = Change(job.transaction, job.mode, created, fresh=fresh)
     before = log.preview(planned, base) if created else base
-    table = before.tables[TableId(job.target.table)]
+    table = before.tables.get(TableId(job.target.table))
+    if table is None:
+        raise NotFoundError(
+            f"The database of {job.url} was replaced by another one after the write was planned;"
+            " run the write again."
+        )
     with log.removals_are_conflicts(planned, base):
         statement = reported(log, table)
         dropped = (_drop_all(log, table),) if statement.overwrites_all else ()

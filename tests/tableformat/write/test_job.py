@@ -1,12 +1,18 @@
 """Write jobs: what attempts, re-sent commits and other processes may do to one write."""
 
+import shutil
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
 import colonnade
-from colonnade.manifests.errors import CommitUnknownError, ConflictError, InvalidInputError
+from colonnade.manifests.errors import (
+    CommitUnknownError,
+    ConflictError,
+    InvalidInputError,
+    NotFoundError,
+)
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.store import open_store
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
@@ -66,6 +72,20 @@ def test_a_commit_that_is_sent_again_lands_once(job: WriteJob, tmp_path: Path) -
     epochs = [commit_written(j, decode_entries(message)).epoch for j in (job, elsewhere, job)]
     assert epochs == [1, 1, 1]
     assert ids(tmp_path / "t") == list(range(5000))
+
+
+def test_a_job_is_not_committed_to_another_database_at_its_path(
+    job: WriteJob, tmp_path: Path
+) -> None:
+    commit_written(job, write_rows(job, [rows(0)]))
+    location = locate(tmp_path / "t")
+    append = plan_write(location, Log(location.store).read_head(), "append")
+    written = write_rows(append, [rows(5000)])
+    shutil.rmtree(tmp_path / "t")
+    colonnade.create(tmp_path / "t", SCHEMA).append(pa.Table.from_batches([rows(7)]))
+    with pytest.raises(NotFoundError, match="replaced by another one .* run the write again"):
+        commit_written(append, written)
+    assert ids(tmp_path / "t") == list(range(7, 5007))
 
 
 def test_of_two_first_writes_to_a_path_one_creates_the_table(job: WriteJob, tmp_path: Path) -> None:
