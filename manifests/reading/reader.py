@@ -5,7 +5,7 @@ Spec: docs/spec/epoch-log.md#reader-requirements
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -172,24 +172,28 @@ class LogReader(LogFollower):
     def can_follow(self, snapshot: Snapshot) -> bool:
         """Return whether retention has not removed the epoch after a state. It may not exist yet.
 
-        Costs two GETs, or nothing if the log was seen less than the store's `trust_s` seconds ago.
-        Behind a network the two are side by side, and count as such a look if they find the state's
-        own epoch. The result may then miss that retention has just removed the epoch.
+        Costs two GETs, or three behind a network, where they are side by side and count as such a
+        look if they find the state's own epoch and no mark. Costs nothing if the log was seen less
+        than the store's `trust_s` seconds ago. The result may then miss that retention has just
+        removed the epoch.
         """
         if self.last_look.covers(snapshot):
             return True
         number, started = snapshot.epoch + 1, elapsed_s()
         if self.store.parallel == 1:
             return not isinstance(read_log_slot(self.store, number, snapshot.blocks), Stub)
-        known, found = self.store.both(
+        # A killed vacuum may have freed the next slot and not yet the state's own one.
+        calls: list[Callable[[], object]] = [
             partial(has_epoch, self.store, snapshot.epoch, snapshot.transaction),
             partial(read_slot, self.store, number),
-        )
+            partial(find_freed, self.store, snapshot.blocks, number),
+        ]
+        known, found, freed = self.store.together(calls)
+        if isinstance(found, Stub) or freed is not None:
+            return False
         if known:
             self.last_look.note(snapshot, started)
-        elif found is None:
-            found = find_freed(self.store, snapshot.blocks, number)
-        return not isinstance(found, Stub)
+        return True
 
     def is_freed(self, epoch: int, head: Snapshot) -> bool:
         """Return whether the slot of an epoch was freed. Costs one GET."""

@@ -14,11 +14,22 @@ from colonnade.manifests.errors import (
     NotFoundError,
     StoreError,
 )
-from colonnade.manifests.log.log import Log
+from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.reading import last_look
+from colonnade.manifests.store import MemoryStore
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
-from tests.log_samples import append, contents, database, make_log, overwrite, with_orders
+from tests.far_store import FarStore
+from tests.log_samples import (
+    append,
+    change,
+    contents,
+    database,
+    make_log,
+    overwrite,
+    table,
+    with_orders,
+)
 from tests.manifests.log.far import far_log
 
 
@@ -187,10 +198,28 @@ def test_a_state_cannot_be_followed_once_retention_has_removed_the_next_epoch() 
     later = near.commit(append(), near.commit(append(), head))
     with patch.object(last_look, "elapsed_s", lambda: 1e12), store.counted() as cost:
         assert log.can_follow(head)
-    assert (cost.requests, cost.rounds) == (2, 1)
+    assert (cost.requests, cost.rounds) == (3, 1)
     for _ in range(20):
         later = near.commit(append(), later)
     vacuum(near, VacuumRequest(hours=0, epochs=1, force=True))
     assert near.read_head().floor > head.epoch + 1
     with patch.object(last_look, "elapsed_s", lambda: 1e12):
         assert not log.can_follow(head)
+
+
+def test_a_state_in_a_block_that_a_killed_vacuum_has_freed_in_part_is_not_followed() -> None:
+    """An append would get a freed slot, again and again, because each look was trusted."""
+    near = MemoryStore()
+    state = create_database(near, lone_table=False, slot_block=4, clock_ms=lambda: 0)
+    writer = make_log(near)
+    head = writer.commit(change(table(), name="create_table"), state)
+    own = near.get(epoch_name(head.epoch))
+    log, later = Log(FarStore(near)), head
+    for _ in range(20):
+        later = writer.commit(append(), later)
+    vacuum(writer, VacuumRequest(hours=0, epochs=1, force=True))
+    near.put(epoch_name(head.epoch), own, sync=True)
+    with patch.object(last_look, "SLOT_BLOCK", 4):
+        assert not log.can_follow(head)
+        assert not log.last_look.covers(head)
+        assert log.refresh(head).epoch == Log(near).read_head().epoch
