@@ -157,13 +157,24 @@ def _load(settings: GcsSettings, request: Callable[..., Any]) -> Credentials:
         return google.auth.default(scopes=scopes, request=request)[0]
     if token == "cloud":
         return compute_engine.Credentials(scopes=scopes)
-    if isinstance(token, Mapping):
-        return _of_key(token, scopes)
     path = os.path.expanduser(str(token))
-    if os.path.exists(path):
+    if not isinstance(token, Mapping) and not os.path.isabs(path) and not os.path.exists(path):
+        return TokenCredentials(str(token))
+    try:
+        if isinstance(token, Mapping):
+            return _of_key(token, scopes)
         with open(path, encoding="utf-8") as file:
             return _of_key(json.load(file), scopes)
-    return TokenCredentials(str(token))
+    except InvalidInputError:
+        raise
+    except (OSError, ValueError):
+        pass
+    # Raised here, because the first error may hold the key.
+    raise InvalidInputError(
+        "The storage option token, or the file that it names, is no key that can be read; give the"
+        " key of a service account in JSON, or set GOOGLE_APPLICATION_CREDENTIALS and leave token"
+        " out."
+    )
 
 
 def _of_key(key: Any, scopes: list[str]) -> Credentials:

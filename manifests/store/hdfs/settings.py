@@ -37,6 +37,9 @@ _OF_CACHES = {"use_listings_cache", "listings_expiry_time", "max_paths", "skip_i
 
 _ADDRESS = re.compile(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:]+\])(?::\d{1,5})?", re.ASCII)
 
+_ADDRESS_FORM = "have the form host:port or http://host:port"
+_TEXTS = "be a dictionary of texts by name"
+
 
 @dataclass(frozen=True, slots=True)
 class HdfsSettings:
@@ -85,13 +88,15 @@ def parse_settings(
     in_site = site.get("hadoop.security.authentication", "").lower() == "kerberos"
     kerberos = _flag(options, "kerberos", in_site and not _names_someone(options), url)
     _check_one_identity(options, kerberos, url)
-    verify = options.get("session_verify", True)
+    verify, proxy = options.get("session_verify", True), options.get("data_proxy")
+    _check_form(proxy is None or callable(proxy) or _is_texts(proxy), "data_proxy", _TEXTS, url)
+    _check_form(isinstance(verify, bool | str | None), "session_verify", "be a path, or False", url)
     return HdfsSettings(
         namenodes=_namenodes(options, place, site, secure),
         who=_who(options, kerberos, user),
-        kerberos=dict(options.get("kerb_kwargs") or {}) if kerberos else None,
-        data_proxy=options.get("data_proxy") or None,
-        certificate=options.get("session_cert"),
+        kerberos=_kerberos(options, url) if kerberos else None,
+        data_proxy=proxy or None,
+        certificate=_certificate(options, url),
         verify=True if verify is None else verify,
         parallel=int(number(options, "max_concurrency", PARALLEL, url)),
         patience_s=number(options, "patience", PATIENCE_S, url),
@@ -121,10 +126,14 @@ def _namenodes(
 
 
 def _http_url(text: Any, scheme: str, port: int, url: str) -> str:
-    parts = urlsplit(text.strip() if "://" in str(text) else f"{scheme}://{str(text).strip()}")
+    whole = str(text).strip()
+    try:
+        parts = urlsplit(whole if "://" in whole else f"{scheme}://{whole}")
+    except ValueError:
+        raise _malformed("http_address", url, _ADDRESS_FORM) from None
     usable = parts.scheme in ("http", "https") and _ADDRESS.fullmatch(parts.netloc)
     if not usable or parts.path.strip("/") or parts.query:
-        raise _malformed("http_address", url, "have the form host:port or http://host:port")
+        raise _malformed("http_address", url, _ADDRESS_FORM)
     return f"{parts.scheme}://{with_port(parts.netloc, port)}"
 
 
@@ -154,10 +163,34 @@ def _check_one_identity(options: Mapping[str, Any], kerberos: bool, url: str) ->
 
 
 def _settings(options: Mapping[str, Any], url: str) -> Mapping[str, str]:
-    found = options.get("hadoop_settings") or {}
-    if not isinstance(found, Mapping) or not all(isinstance(text, str) for text in found.values()):
-        raise _malformed("hadoop_settings", url, "be a dictionary of texts by name")
+    found: Mapping[str, str] = options.get("hadoop_settings") or {}
+    _check_form(_is_texts(found), "hadoop_settings", _TEXTS, url)
     return found
+
+
+def _kerberos(options: Mapping[str, Any], url: str) -> dict[str, Any]:
+    found = options.get("kerb_kwargs") or {}
+    _check_form(isinstance(found, Mapping), "kerb_kwargs", "be a dictionary by name", url)
+    return dict(found)
+
+
+def _certificate(options: Mapping[str, Any], url: str) -> str | tuple[str, str] | None:
+    found = options.get("session_cert")
+    parts = found if isinstance(found, list | tuple) else (found,)
+    usable = found is None or (0 < len(parts) < 3 and all(isinstance(each, str) for each in parts))
+    _check_form(usable, "session_cert", "be a path, or the paths of a certificate and its key", url)
+    if isinstance(found, list | tuple):
+        return (found[0], found[1]) if len(found) == 2 else found[0]
+    return found
+
+
+def _is_texts(found: Any) -> bool:
+    return isinstance(found, Mapping) and all(isinstance(text, str) for text in found.values())
+
+
+def _check_form(holds: bool, name: str, rule: str, url: str) -> None:
+    if not holds:
+        raise _malformed(name, url, rule)
 
 
 def _flag(options: Mapping[str, Any], name: str, default: bool, url: str) -> bool:

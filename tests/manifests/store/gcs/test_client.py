@@ -106,6 +106,26 @@ def test_a_key_of_an_unknown_type_is_refused() -> None:
     assert "canary" not in refused.value.message
 
 
+@pytest.mark.parametrize("text", [None, "canary", '{"type": "service_account"}', "\0"])
+def test_a_key_that_cannot_be_read_is_refused_without_its_text(
+    tmp_path: Path, text: str | None
+) -> None:
+    key = tmp_path / "key.json"
+    if text is not None:
+        key.write_text(text)
+    pem = {
+        "type": "service_account",
+        "client_email": "a",
+        "token_uri": "b",
+        "private_key": "canary",
+    }
+    for token in (str(key), pem):
+        with pytest.raises(InvalidInputError, match="is no key that can be read") as refused:
+            GcsStore("gs://bucket/db", {"token": token}).get("a")
+        assert refused.value.__context__ is None
+        assert "canary" not in refused.value.message
+
+
 def test_without_credentials_the_command_that_gets_them_is_named(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
