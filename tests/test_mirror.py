@@ -79,6 +79,14 @@ ELSEWHERE = {
         "tableformat/test_addresses.py",
         "a job is tried by the way to its task",
     ),
+    "table.alteration.draft": (
+        "tableformat/table/alteration/test_columns.py",
+        "the state that every alteration edits, and the base of their classes",
+    ),
+    "table.alteration.widen": (
+        "tableformat/table/test_evolution.py",
+        "a column widens between statements of every kind",
+    ),
     "table.kept_epochs": (
         "tableformat/table/test_restore.py",
         "tags and pins keep what is restored",

@@ -6,9 +6,8 @@ path: `<database>/<table>`, or the path of a lone table.
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -20,33 +19,17 @@ from colonnade.manifests.errors import (
 )
 from colonnade.manifests.log.dropping import drop_database as drop
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import LocalStore, ObjectStore, StoreAddress, is_url, open_store
 from colonnade.manifests.store.bucket.store import BucketStore
 from colonnade.spark_ext.options import storage_of
-from colonnade.spark_ext.planner.partitions import layout_texts
+from colonnade.spark_ext.planner.alterations import alteration
 from colonnade.spark_ext.planner.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.storage import place
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS
-from colonnade.spark_ext.types import from_json
 from colonnade.tableformat.location import Location, locate, locate_existing
-from colonnade.tableformat.table.alteration import (
-    AddColumn,
-    Alteration,
-    AlterProperties,
-    CommentColumn,
-    CommentTable,
-    DropColumn,
-    DropNotNull,
-    MoveColumn,
-    RenameColumn,
-    SetPartitioning,
-    WidenColumn,
-)
 from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.design import check_table_name
-from colonnade.tableformat.table.properties import SORT_KEY
 from colonnade.tableformat.table.table import ArrowTable
 
 Args = Mapping[str, Any]
@@ -138,79 +121,11 @@ def rename_table(args: Args) -> dict[str, Any]:
 def alter_table(args: Args) -> dict[str, Any]:
     """Apply `changes` to the table at `path`, in order and in one epoch.
 
-    Each change has a `kind`, a key of `_ALTERATIONS`, and the arguments of that kind.
+    Each change has a `kind` and the arguments of that kind, which `alterations.py` lists.
     """
     TRANSACTIONS.refuse(args["path"], "altered")
     table = ArrowTable.open(place(args["path"]))
-    return {"epoch": table.alter(*(_alteration(change) for change in args["changes"]))}
-
-
-def _alteration(change: Args) -> Alteration:
-    kind = change["kind"]
-    if kind not in _ALTERATIONS:
-        raise InvalidInputError(_REFUSALS[kind].format(**{**change, "column": _path(change)}))
-    return _ALTERATIONS[kind](change)
-
-
-def _add_column(change: Args) -> Alteration:
-    path = change["column"]
-    if len(path) > 1:
-        raise InvalidInputError(
-            f"Field {'.'.join(path)!r} cannot be added: only whole columns can."
-        )
-    column = _column(path[0], change["type"], change["nullable"], change["comment"])
-    return AddColumn(column, change["after"], change["first"])
-
-
-def _widen_column(change: Args) -> Alteration:
-    path = tuple(change["column"])
-    return WidenColumn(path, _column(path[-1], change["type"]).type)
-
-
-def _column(
-    name: str, type_json: str, nullable: bool = True, comment: str | None = None
-) -> SchemaField:
-    column = {
-        "name": name,
-        "type": json.loads(type_json),
-        "nullable": nullable,
-        "metadata": {} if comment is None else {"comment": comment},
-    }
-    return from_json({"fields": [column]}).fields[0]
-
-
-def _properties(change: Args) -> Alteration:
-    if SORT_KEY in change["set"] or SORT_KEY in change["remove"]:
-        raise InvalidInputError("The sort key of a table cannot be changed after its creation.")
-    return AlterProperties(dict(change["set"]), tuple(change["remove"]))
-
-
-_ALTERATIONS: dict[str, Callable[[Args], Alteration]] = {
-    "add_column": _add_column,
-    "rename_column": lambda change: RenameColumn(tuple(change["column"]), change["name"]),
-    "drop_column": lambda change: DropColumn(tuple(change["column"]), change["if_exists"]),
-    "comment_column": lambda change: CommentColumn(tuple(change["column"]), change["comment"]),
-    "widen_column": _widen_column,
-    "drop_not_null": lambda change: DropNotNull(tuple(change["column"])),
-    "move_column": lambda change: MoveColumn(
-        tuple(change["column"]), change["after"], change["first"]
-    ),
-    "properties": _properties,
-    "comment": lambda change: CommentTable(change["comment"]),
-    "partitioning": lambda change: SetPartitioning(layout_texts(change["fields"])),
-}
-
-_REFUSALS = {
-    "set_not_null": "Column {column!r} cannot be made NOT NULL: existing rows may be NULL.",
-    "set_default": "Column {column!r} cannot have a default value.",
-    "cluster_by": "The sort key of a table cannot be changed after its creation.",
-    "location": "The location of a table cannot be changed: it is where the table's files are.",
-    "other": "Colonnade tables have no {what}.",
-}
-
-
-def _path(change: Args) -> str:
-    return ".".join(change.get("column", ()))
+    return {"epoch": table.alter(*(alteration(change) for change in args["changes"]))}
 
 
 def _head(location: Location) -> Snapshot:

@@ -5,7 +5,7 @@ upkeep.py        compaction, vacuum, checks, repair, new RowSet ids
 table.py         a table: reads, and changes of rows and columns
 database.py      a database: its tables by name
 transaction.py  work.py       several statements that become one epoch
-design.py  alteration.py  properties.py    columns, keys, partitions and properties of a table
+design.py  alteration/  properties.py      columns, keys, partitions and properties of a table
 history.py  time_travel.py  kept_epochs.py  restore.py     earlier states
 erase.py         rows removed from every state
 """

@@ -196,7 +196,7 @@ class ArrowTable(Upkeep, RowMethods):
     def alter(self, *changes: Alteration) -> int:
         """Change columns, properties or the comment in one epoch, and return it.
 
-        No file is touched; `alteration.py` has the changes. Raises InvalidInputError or
+        No file is touched; `alteration/` has the changes. Raises InvalidInputError or
         NotFoundError that names the column. Raises ConflictError when a concurrent writer altered
         the same thing since the table was last read.
         """

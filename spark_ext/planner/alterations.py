@@ -1,0 +1,101 @@
+"""Alterations of a table as Spark asks for them, as alterations of the table format."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.model.schema import SchemaField
+from colonnade.spark_ext.planner.partitions import layout_texts
+from colonnade.spark_ext.types import from_json
+from colonnade.tableformat.table.alteration import (
+    AddColumn,
+    Alteration,
+    AlterProperties,
+    CommentColumn,
+    CommentTable,
+    DropColumn,
+    DropNotNull,
+    MoveColumn,
+    RenameColumn,
+    SetPartitioning,
+    WidenColumn,
+)
+from colonnade.tableformat.table.properties import SORT_KEY
+
+Args = Mapping[str, Any]
+
+
+def alteration(change: Args) -> Alteration:
+    """Return the alteration that a change of Spark asks for.
+
+    `kind` is a key of `_ALTERATIONS`; the other arguments are those of the kind. Raises
+    InvalidInputError, which names the column, for a kind that no table can carry out.
+    """
+    kind = change["kind"]
+    if kind not in _ALTERATIONS:
+        raise InvalidInputError(_REFUSALS[kind].format(**{**change, "column": _path(change)}))
+    return _ALTERATIONS[kind](change)
+
+
+def _add_column(change: Args) -> Alteration:
+    path = change["column"]
+    if len(path) > 1:
+        raise InvalidInputError(
+            f"Field {'.'.join(path)!r} cannot be added: only whole columns can."
+        )
+    column = _column(path[0], change["type"], change["nullable"], change["comment"])
+    return AddColumn(column, change["after"], change["first"])
+
+
+def _widen_column(change: Args) -> Alteration:
+    path = tuple(change["column"])
+    return WidenColumn(path, _column(path[-1], change["type"]).type)
+
+
+def _column(
+    name: str, type_json: str, nullable: bool = True, comment: str | None = None
+) -> SchemaField:
+    column = {
+        "name": name,
+        "type": json.loads(type_json),
+        "nullable": nullable,
+        "metadata": {} if comment is None else {"comment": comment},
+    }
+    return from_json({"fields": [column]}).fields[0]
+
+
+def _properties(change: Args) -> Alteration:
+    if SORT_KEY in change["set"] or SORT_KEY in change["remove"]:
+        raise InvalidInputError("The sort key of a table cannot be changed after its creation.")
+    return AlterProperties(dict(change["set"]), tuple(change["remove"]))
+
+
+_ALTERATIONS: dict[str, Callable[[Args], Alteration]] = {
+    "add_column": _add_column,
+    "rename_column": lambda change: RenameColumn(tuple(change["column"]), change["name"]),
+    "drop_column": lambda change: DropColumn(tuple(change["column"]), change["if_exists"]),
+    "comment_column": lambda change: CommentColumn(tuple(change["column"]), change["comment"]),
+    "widen_column": _widen_column,
+    "drop_not_null": lambda change: DropNotNull(tuple(change["column"])),
+    "move_column": lambda change: MoveColumn(
+        tuple(change["column"]), change["after"], change["first"]
+    ),
+    "properties": _properties,
+    "comment": lambda change: CommentTable(change["comment"]),
+    "partitioning": lambda change: SetPartitioning(layout_texts(change["fields"])),
+}
+
+_REFUSALS = {
+    "set_not_null": "Column {column!r} cannot be made NOT NULL: existing rows may be NULL.",
+    "set_default": "Column {column!r} cannot have a default value.",
+    "cluster_by": "The sort key of a table cannot be changed after its creation.",
+    "location": "The location of a table cannot be changed: it is where the table's files are.",
+    "other": "Colonnade tables have no {what}.",
+}
+
+
+def _path(change: Args) -> str:
+    return ".".join(change.get("column", ()))

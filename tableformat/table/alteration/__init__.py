@@ -1,0 +1,51 @@
+"""Alter a table: the changes that a user can ask for, and the operations of the log for them.
+
+Each kind of change is a class with the method `apply`. It edits a draft of the table, and the plan
+makes operations of the draft:
+
+    draft.py         the draft of a table, and what every alteration is
+    columns.py       add, drop and move columns
+    attributes.py    rename a column, comment on it, allow NULL in it
+    widen.py         change the type of a column to a wider one
+    whole_table.py   properties, the comment and the partitions of a table
+    plan.py          all changes of one call as operations, in order
+    commit.py        one epoch for them
+
+Files know columns by id, so no change touches a file. Existing rows get a new column's values when
+they are read (`rowset/adapt.py`). A renamed column keeps its id, and the id of a dropped column is
+never used again.
+Spec: docs/spec/operations.md#altering-tables
+"""
+
+from colonnade.tableformat.table.alteration.attributes import (
+    CommentColumn,
+    DropNotNull,
+    RenameColumn,
+)
+from colonnade.tableformat.table.alteration.columns import AddColumn, DropColumn, MoveColumn
+from colonnade.tableformat.table.alteration.commit import commit_alterations, commit_rename
+from colonnade.tableformat.table.alteration.draft import Alteration
+from colonnade.tableformat.table.alteration.plan import plan_alterations
+from colonnade.tableformat.table.alteration.whole_table import (
+    AlterProperties,
+    CommentTable,
+    SetPartitioning,
+)
+from colonnade.tableformat.table.alteration.widen import WidenColumn
+
+__all__ = [
+    "AddColumn",
+    "AlterProperties",
+    "Alteration",
+    "CommentColumn",
+    "CommentTable",
+    "DropColumn",
+    "DropNotNull",
+    "MoveColumn",
+    "RenameColumn",
+    "SetPartitioning",
+    "WidenColumn",
+    "commit_alterations",
+    "commit_rename",
+    "plan_alterations",
+]

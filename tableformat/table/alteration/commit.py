@@ -1,0 +1,59 @@
+"""Commit alterations of a table as one epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from colonnade.manifests.commit.change import Change
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.ids import new_transaction_id
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.operations import Operation, RenameTable
+from colonnade.manifests.state.snapshot import Snapshot, TableState
+from colonnade.tableformat.table.alteration.draft import Alteration
+from colonnade.tableformat.table.alteration.plan import plan_alterations
+from colonnade.tableformat.table.design import check_table_name
+
+
+def commit_alterations(
+    log: Log, base: Snapshot, table: TableState, changes: Sequence[Alteration]
+) -> Snapshot:
+    """Make all changes in one epoch, in order, or none of them.
+
+    Raises the errors of `plan_alterations`. Raises ConflictError when a concurrent writer altered
+    the same thing since `base`, or dropped the table.
+    """
+    operations = plan_alterations(table, changes)
+    if not operations:
+        return base
+    parameters = {"name": table.name, "changes": "; ".join(map(str, changes))}
+    return _commit(log, base, "alter_table", operations, parameters)
+
+
+def commit_rename(log: Log, base: Snapshot, table: TableState, name: str) -> Snapshot:
+    """Rename a table of a database. Moves no file.
+
+    Raises InvalidInputError for a lone table, which is named by its folder, and for an invalid
+    name. Raises AlreadyExistsError, ConflictError.
+    """
+    if table.at_root:
+        raise InvalidInputError(
+            f"{log.store.url} is a table in its own folder and is named by that folder; move"
+            " the folder instead."
+        )
+    if name == table.name:
+        raise InvalidInputError(f"Table {name!r} has this name already; choose another one.")
+    operation = RenameTable(table=table.id, name=check_table_name(name))
+    parameters = {"name": table.name, "new_name": name}
+    return _commit(log, base, "rename_table", (operation,), parameters)
+
+
+def _commit(
+    log: Log,
+    base: Snapshot,
+    operation: str,
+    operations: tuple[Operation, ...],
+    parameters: dict[str, str],
+) -> Snapshot:
+    change = Change(new_transaction_id(), operation, operations, parameters, fresh=True)
+    return log.commit(change, base)

@@ -1,0 +1,58 @@
+"""The draft of an altered table, and what every alteration is. Pure."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.model.entries import PartitionField
+from colonnade.manifests.model.operations import Operation
+from colonnade.manifests.model.schema import TableSchema
+from colonnade.manifests.state.snapshot import TableState
+from colonnade.tableformat.rowset.column import check_names
+
+Path = tuple[str, ...]
+"""The name of a column, or the names that lead to a nested field, element, key or value."""
+
+
+@dataclass(slots=True)
+class Draft:
+    """A table as the changes so far have altered it.
+
+    `table` is the table before all changes. `layout` is the new partition layout; None means that
+    the table keeps its layout. `properties` are those that the changes set. `operations` are about
+    all but columns and layout, which become operations at the end.
+    """
+
+    table: TableState
+    schema: TableSchema
+    next_id: int
+    layout: tuple[PartitionField, ...] | None = None
+    properties: dict[str, str] = field(default_factory=dict)
+    operations: list[Operation] = field(default_factory=list)
+
+
+class Alteration(ABC):
+    """A change of a table. Its text is what the history of the table shows."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def apply(self, draft: Draft) -> None:
+        """Edit the draft. Raises InvalidInputError or NotFoundError, which name the column."""
+
+    @abstractmethod
+    def __str__(self) -> str: ...
+
+
+def check_path(path: Path) -> None:
+    """Raise InvalidInputError for the path of a column that is not a list of at least one name."""
+    if not check_names(path, "The path of a column"):
+        raise InvalidInputError("The path of a column must have at least one name.")
+
+
+def without(properties: Mapping[str, str], names: Collection[str]) -> dict[str, str]:
+    """Return the properties of other names."""
+    return {name: text for name, text in properties.items() if name not in names}

@@ -1,0 +1,78 @@
+"""Make operations of all changes of one call. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.model.bloom_columns import check_bloom_columns, follow_columns
+from colonnade.manifests.model.entries import PartitionField
+from colonnade.manifests.model.operations import (
+    AlterSchema,
+    Operation,
+    SetPartitionLayout,
+    SetProperties,
+)
+from colonnade.manifests.model.schema import TableSchema, check_schema
+from colonnade.manifests.state.snapshot import TableState
+from colonnade.tableformat.table.alteration.draft import Alteration, Draft, without
+
+
+def plan_alterations(table: TableState, changes: Iterable[Alteration]) -> tuple[Operation, ...]:
+    """Return the operations that make these changes, in order; none when nothing changes.
+
+    Properties that name a column are updated. Raises NotFoundError for a column that does not
+    exist, and InvalidInputError that names the column for an impossible change.
+    """
+    draft = Draft(table, table.schema, table.next_column_id)
+    for change in changes:
+        if not isinstance(change, Alteration):
+            raise InvalidInputError(
+                "A change must be one of the alterations of colonnade, such as"
+                f" colonnade.DropColumn, not {change!r}."
+            )
+        change.apply(draft)
+    return _operations(draft)
+
+
+def _operations(draft: Draft) -> tuple[Operation, ...]:
+    table, schema, layout = draft.table, draft.schema, draft.layout
+    check_bloom_columns(draft.properties, schema)
+    if schema == table.schema:
+        return (*draft.operations, *_set_layout(table, layout))
+    check_schema(schema)
+    altered = AlterSchema(
+        table=table.id,
+        table_schema=schema,
+        schema_id=table.schema_id + 1,
+        next_column_id=draft.next_id,
+    )
+    before = _following_properties(table, schema, draft.operations)
+    if layout and not {field.column for field in layout} <= {c.id for c in table.schema.fields}:
+        return (*before, *draft.operations, altered, *_set_layout(table, layout))
+    # A column of the former layout may be dropped once that layout is not current any more.
+    return (*before, *draft.operations, *_set_layout(table, layout), altered)
+
+
+def _following_properties(
+    table: TableState, schema: TableSchema, operations: Iterable[Operation]
+) -> tuple[Operation, ...]:
+    """Return the operation that makes properties name the columns of a new schema.
+
+    It comes first, so that `operations`, with the properties that a user sets, override it.
+    """
+    removed = {key for each in operations if isinstance(each, SetProperties) for key in each.remove}
+    following = without(table.properties, removed)
+    moved, gone = follow_columns(following, table.schema, schema)
+    return (SetProperties(table=table.id, set=moved, remove=gone),) if moved or gone else ()
+
+
+def _set_layout(
+    table: TableState, layout: tuple[PartitionField, ...] | None
+) -> tuple[Operation, ...]:
+    """Return the operation that makes a layout current. A former layout keeps its number."""
+    if layout is None or layout == table.partition_fields:
+        return ()
+    earlier = ((), *table.partition_layouts)
+    number = earlier.index(layout) if layout in earlier else len(earlier)
+    return (SetPartitionLayout(table=table.id, layout_id=number, fields=layout),)

@@ -1,0 +1,58 @@
+"""Change what is about all rows of a table: properties, the comment, the partitions. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from colonnade.manifests.model.operations import SetComment, SetProperties
+from colonnade.manifests.state.partition_layout import parse_layout
+from colonnade.tableformat.rowset.column import check_names
+from colonnade.tableformat.table.alteration.draft import Alteration, Draft, without
+from colonnade.tableformat.table.properties import check_comment, check_properties
+
+
+@dataclass(frozen=True, slots=True)
+class AlterProperties(Alteration):
+    """Set and remove properties."""
+
+    set: dict[str, str] = field(default_factory=dict)
+    remove: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"properties {', '.join((*self.set, *self.remove))}"
+
+    def apply(self, draft: Draft) -> None:
+        check_properties(self.set)
+        draft.properties = {**without(draft.properties, self.remove), **self.set}
+        operation = SetProperties(table=draft.table.id, set=self.set, remove=self.remove)
+        draft.operations.append(operation)
+
+
+@dataclass(frozen=True, slots=True)
+class CommentTable(Alteration):
+    """Set the comment of the table; None removes it."""
+
+    comment: str | None
+
+    def __str__(self) -> str:
+        return "comment"
+
+    def apply(self, draft: Draft) -> None:
+        check_comment(self.comment)
+        draft.operations.append(SetComment(table=draft.table.id, comment=self.comment))
+
+
+@dataclass(frozen=True, slots=True)
+class SetPartitioning(Alteration):
+    """Partition future rows by these fields, such as `days(ts)`; no fields end partitioning.
+
+    Existing RowSets keep their partitions until compaction rewrites them.
+    """
+
+    fields: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"partition by {', '.join(self.fields) or 'nothing'}"
+
+    def apply(self, draft: Draft) -> None:
+        draft.layout = parse_layout(check_names(self.fields, "The partitioning"), draft.schema)

@@ -1,0 +1,92 @@
+"""Change the type of a column to a wider one. Pure.
+
+Spec: docs/spec/types.md#widening
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.model.schema import (
+    DataType,
+    EarlierColumn,
+    SchemaField,
+    TableSchema,
+    type_text,
+)
+from colonnade.manifests.model.widening import widens, wider_types
+from colonnade.tableformat.table.alteration.draft import Alteration, Draft, Path, check_path
+
+
+@dataclass(frozen=True, slots=True)
+class WidenColumn(Alteration):
+    """Change the type of a column to one that holds all its values, such as int to `long`.
+
+    No file is written again. Existing rows are converted when they are read.
+    """
+
+    path: Path
+    type: DataType
+
+    def __str__(self) -> str:
+        return f"widen column {'.'.join(self.path)} to {type_text(self.type)}"
+
+    def apply(self, draft: Draft) -> None:
+        check_path(self.path)
+        found = draft.schema.field(self.path[0])
+        if len(self.path) > 1:
+            raise InvalidInputError(
+                f"Field {'.'.join(self.path)!r} cannot be widened: only whole columns can."
+            )
+        if found.type != self.type:
+            _check_type(found, self.type)
+            _check_widens(found, self.type)
+            _widen(draft, found, self.type)
+            _check_place(found, draft)
+
+
+def _widen(draft: Draft, found: SchemaField, wanted: DataType) -> None:
+    """Give a column a wider type and a new id, under which RowSets have the new type.
+
+    A column of this draft alone keeps its id, because no RowSet has it yet.
+    """
+    wider = found.model_copy(update={"type": wanted})
+    if found.id < draft.table.next_column_id:
+        step = EarlierColumn(id=found.id, type=str(found.type))
+        earlier = (*(found.earlier or ()), step)
+        wider = wider.model_copy(update={"id": draft.next_id, "earlier": earlier})
+        draft.next_id += 1
+    fields = (wider if field.id == found.id else field for field in draft.schema.fields)
+    draft.schema = TableSchema(fields=tuple(fields))
+
+
+def _check_type(column: SchemaField, wanted: DataType) -> None:
+    # Only a field checks its type.
+    SchemaField(name=column.name, type=wanted)
+
+
+def _check_widens(column: SchemaField, wanted: DataType) -> None:
+    if widens(column.type, wanted):
+        return
+    old, new = type_text(column.type), type_text(wanted)
+    wider = wider_types(column.type)
+    can = f"it can become {wider}" if wider else "it has no wider type"
+    raise InvalidInputError(
+        f"The type of column {column.name!r} cannot be changed from {old} to {new}: {can}; or add a"
+        " column of the other type."
+    )
+
+
+def _check_place(column: SchemaField, draft: Draft) -> None:
+    """Refuse to widen a column that decides where rows are stored."""
+    if any(key.column == column.id for key in draft.table.sort_key):
+        raise InvalidInputError(
+            f"The type of column {column.name!r} cannot be changed: the table is sorted by it."
+        )
+    layouts = (*draft.table.partition_layouts, draft.layout or ())
+    if any(field.column == column.id for fields in layouts for field in fields):
+        raise InvalidInputError(
+            f"The type of column {column.name!r} cannot be changed: the table is, or was,"
+            " partitioned by it."
+        )
