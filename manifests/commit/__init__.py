@@ -2,6 +2,7 @@
 
     change.py                             a change that a writer wants to commit
     conflicts.py  vacuum_conflicts.py     may it follow later epochs?
+    column_conflicts.py                   is its data right under the columns that a table has now?
     rebase/                               the change carried over later epochs
     spill.py                              entries in segments, if an epoch would hold too many
     turns.py  sharing.py  recent_epochs.py    the order of waiting writers, and epochs they share

@@ -48,11 +48,12 @@ class KeyGuard:
     """Keys that a change inserts into a table because they did not exist at its base.
 
     `meets` takes RowSets that concurrent writers have added since. It returns those with one of the
-    keys, and may read data for that.
+    keys, and may read data for that. It reads the columns with the ids `columns`; None means all.
     """
 
     table: str
     meets: Callable[[Sequence[LiveRowSet]], Sequence[LiveRowSet]]
+    columns: frozenset[int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,16 @@
 """Decide whether a change that was planned on one epoch may follow later epochs. Pure.
 
-This module compares tables, names, columns and batches. `rebase/` follows the rows that a change
-removes or has read.
+This module compares tables, names and batches, and `column_conflicts` columns. `rebase/` follows
+the rows that a change removes or has read.
 Spec: docs/spec/conflicts.md
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from colonnade.manifests.commit.change import Change, DeletedRows
+from colonnade.manifests.commit.column_conflicts import Written, fits_columns
 from colonnade.manifests.commit.vacuum_conflicts import check_removed
 from colonnade.manifests.errors import (
     AlreadyExistsError,
@@ -46,9 +47,7 @@ from colonnade.manifests.model.operations import (
     Unpin,
     Untag,
 )
-from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.features import WRITER_FEATURES
-from colonnade.manifests.state.replaced_columns import replaceable
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 
 RowOperation = AddRowSet | AddRowSets | DropRowSet | AddDeletionVector | ReplaceColumn | Compaction
@@ -155,23 +154,21 @@ def check_head(
     _check_upgrade(change, head)
     _check_names(change.ops, base, head)
     _check_kept(change.ops, head, keeps)
-    for operation in change.ops:
-        if isinstance(operation, AddRowSet | AddRowSets | ReplaceColumn | Compaction):
-            planned = base.tables.get(TableId(operation.table))
-            current = head.tables.get(TableId(operation.table))
-            if (
-                planned
-                and current
-                and not (
-                    rows_fit(planned.schema, current.schema)
-                    and _is_meant(operation, planned.schema, current.schema)
-                    and _can_replace(operation, current)
-                )
-            ):
-                raise ConflictError(
-                    f"The columns of table {planned.name!r} changed after epoch {base.epoch}, on"
-                    f" which {change.operation!r} was planned; read the table again and repeat it."
-                )
+    for table, planned in _planned_tables(change, base):
+        current = head.tables.get(table)
+        if current is not None and not fits_columns(change, planned, current):
+            raise ConflictError(
+                f"The columns of table {planned.name!r} changed after epoch {base.epoch}, on"
+                f" which {change.operation!r} was planned; read the table again and repeat it."
+            )
+
+
+def _planned_tables(change: Change, base: Snapshot) -> Iterator[tuple[TableId, TableState]]:
+    """Yield each table of the base that a change brings data of, once."""
+    for table in dict.fromkeys(op.table for op in change.ops if isinstance(op, Written)):
+        planned = base.tables.get(TableId(table))
+        if planned is not None:
+            yield TableId(table), planned
 
 
 def _check_upgrade(change: Change, head: Snapshot) -> None:
@@ -259,68 +256,6 @@ def _check_names(operations: Sequence[Operation], base: Snapshot, head: Snapshot
                     f"Table {operation.name!r} exists already; choose another name."
                 )
             names[TableId(operation.table)] = operation.name
-
-
-def rows_fit(written: TableSchema, current: TableSchema) -> bool:
-    """Return whether RowSets written for some columns are correct under other columns, by id.
-
-    Every column must be unchanged, except for its name, comment, position, or a dropped NOT NULL. A
-    new column must be nullable. A column must not have widened: a change that has read or written
-    the narrower column would miss the values of the wider one. Nor may a restore have made it
-    narrower again: no reader would find the values of the wider one.
-    """
-    before = {field.id: field for field in written.fields}
-    known = {each for field in written.fields for each in field.ids}
-    return written is current or all(
-        _fits(before[field.id], field)
-        if field.id in before
-        else field.nullable and known.isdisjoint(field.ids)
-        for field in current.fields
-    )
-
-
-def _is_meant(operation: Operation, written: TableSchema, current: TableSchema) -> bool:
-    """Return whether no column now has the name of another one that new values were written for.
-
-    A compaction writes no new values.
-    """
-    return (
-        written is current
-        or isinstance(operation, Compaction)
-        or _same_by_name(written.fields, current.fields)
-    )
-
-
-def _same_by_name(written: Sequence[SchemaField], current: Sequence[SchemaField]) -> bool:
-    """Return whether every name, in any case, still means the same field."""
-    before = {field.id: field for field in written}
-    named = {field.name.casefold(): field.id for field in written}
-    return all(
-        named.get(field.name.casefold(), field.id) == field.id
-        and (field.id not in before or _same_by_name(before[field.id].children(), field.children()))
-        for field in current
-    )
-
-
-def _can_replace(operation: Operation, table: TableState) -> bool:
-    """Return whether a table has the columns to replace, and these do not decide a row's place."""
-    return not isinstance(operation, ReplaceColumn) or replaceable(table).issuperset(
-        operation.replacement.columns
-    )
-
-
-def _fits(written: SchemaField, current: SchemaField) -> bool:
-    children = tuple(zip(written.children(), current.children(), strict=False))
-    return (
-        _kind(written) == _kind(current)
-        and (current.nullable or not written.nullable)
-        and all(w.id == c.id and _fits(w, c) for w, c in children)
-    )
-
-
-def _kind(field: SchemaField) -> tuple[str, int]:
-    """Return the type without its nested fields, and their number."""
-    return (field.type if isinstance(field.type, str) else field.type.type), len(field.children())
 
 
 def _conflict(mine: WaryOperation, theirs: TableOperation, declared: bool) -> bool:

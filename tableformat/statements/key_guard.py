@@ -12,27 +12,32 @@ from collections.abc import Callable, Iterator, Sequence
 import pyarrow as pa
 
 from colonnade.manifests.commit.change import KeyGuard
+from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.statements.keys import KeySet
 
 
-def guard_keys(store: ObjectStore, table: TableState, inserted: Callable[[], KeySet]) -> KeyGuard:
+def guard_keys(
+    store: ObjectStore, table: TableState, columns: TableSchema, inserted: Callable[[], KeySet]
+) -> KeyGuard:
     """Return a guard that makes a commit fail if a concurrent writer has added one of the keys.
 
-    The keys are computed only if a concurrent writer has added RowSets.
+    The keys, which are values of `columns`, are computed only if a concurrent writer has added
+    RowSets.
     """
 
     def meets(rowsets: Sequence[LiveRowSet]) -> list[LiveRowSet]:
         return _holding(store, table, rowsets, inserted()) if rowsets else []
 
-    return KeyGuard(table.id, meets)
+    return KeyGuard(table.id, meets, frozenset(field.id for field in columns.fields))
 
 
 def guard_any(table: TableState) -> KeyGuard:
     """Return a guard that makes a commit fail if a concurrent writer has added any RowSet."""
-    return KeyGuard(table.id, lambda rowsets: [each for each in rowsets if each.entry.rows])
+    none = frozenset[int]()  # it reads no column
+    return KeyGuard(table.id, lambda rowsets: [each for each in rowsets if each.entry.rows], none)
 
 
 def read_keys(

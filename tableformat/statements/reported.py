@@ -143,7 +143,8 @@ def _guard(
     if not keys:
         return guard_any(table)
     columns = key_columns(keys, table.schema)
-    return guard_keys(store, table, partial(_inserted_keys, store, table, reports, columns))
+    inserted = partial(_inserted_keys, store, table, reports, columns)
+    return guard_keys(store, table, columns, inserted)
 
 
 def _united(parts: Iterable[Mapping[int, FrozenBitMap]]) -> dict[int, FrozenBitMap]:

@@ -59,7 +59,7 @@ def evaluate_upsert(
         gone,
         added,
         reads=(TableRead(table.id, keys.keep, frozenset(f.id for f in keys.fields)),),
-        keys=(guard_keys(log.store, table, lambda: inserted),),
+        keys=(guard_keys(log.store, table, keys.schema, lambda: inserted),),
         inserted=len(fresh),
         parameters={"on": ", ".join(field.name for field in keys.fields)},
     )

@@ -4,20 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from colonnade.manifests.commit.conflicts import rows_fit
 from colonnade.manifests.errors import AlreadyExistsError, ConflictError
 from colonnade.manifests.model.operations import (
     Operation,
     RenameTable,
     SetComment,
     SetProperties,
-)
-from colonnade.manifests.model.schema import (
-    ArrayType,
-    MapType,
-    SchemaField,
-    StructType,
-    TableSchema,
 )
 from colonnade.manifests.store import MemoryStore
 from tests.log_samples import (
@@ -76,36 +68,3 @@ def test_an_append_conflicts_with_columns_that_its_rows_do_not_fit() -> None:
     with pytest.raises(ConflictError, match="columns of table 'orders' changed after epoch 1"):
         log.commit(append(entry()), base)
     assert log.commit(append(entry()), head).epoch == 3
-
-
-def column(data_type: object, nullable: bool = True, number: int = 1) -> SchemaField:
-    return SchemaField(id=number, name=f"c{number}", type=data_type, nullable=nullable)  # type: ignore[arg-type]
-
-
-PAIR = StructType(fields=(column("int", number=2), column("long", nullable=False, number=3)))
-MAP = MapType(key=column("int", nullable=False, number=2), value=column("int", number=3))
-
-
-@pytest.mark.parametrize(
-    ("written", "current", "fit"),
-    [
-        ([column("int")], [column("int").model_copy(update={"name": "other"})], True),
-        ([column("int", nullable=False)], [column("int")], True),
-        ([column("int")], [column("int", nullable=False)], False),
-        ([column("int")], [column("long")], False),
-        ([column("int"), column("int", number=2)], [column("int", number=2)], True),
-        ([column("int")], [column("int", number=2), column("int")], True),
-        ([column("int")], [column("int"), column("int", nullable=False, number=2)], False),
-        ([column("int", number=9)], [column("int", number=9), column(MAP)], True),
-        ([column(PAIR)], [column(PAIR)], True),
-        ([column(PAIR)], [column(StructType(fields=PAIR.fields[:1]))], False),
-        ([column(StructType(fields=PAIR.fields[:1]))], [column(PAIR)], False),
-        ([column(PAIR)], [column(StructType(fields=PAIR.fields[::-1]))], False),
-        ([column(ArrayType(element=column("int", number=2)))], [column(MAP)], False),
-    ],
-)
-def test_rows_fit_columns_by_id_and_type(
-    written: list[SchemaField], current: list[SchemaField], fit: bool
-) -> None:
-    old, new = TableSchema(fields=tuple(written)), TableSchema(fields=tuple(current))
-    assert rows_fit(old, new) is fit

@@ -30,17 +30,17 @@ def keys(*ids: int) -> KeySet:
 @settings(max_examples=30)
 @given(st.sets(st.integers(-3, 112), max_size=4))
 def test_a_rowset_with_one_of_the_keys_is_met_in_live_and_in_deleted_rows(ids: set[int]) -> None:
-    guard = guard_keys(STORE, STATE, lambda: keys(*sorted(ids)))
+    guard = guard_keys(STORE, STATE, KEY, lambda: keys(*sorted(ids)))
     met = [each.id for each in guard.meets(ROWSETS)]
     assert met == [n for n, low in ((0, 0), (1, 100)) if ids & {*range(low, low + 10)}]
-    assert guard.table == STATE.id
+    assert (guard.table, guard.columns) == (STATE.id, frozenset({KEY.fields[0].id}))
 
 
 def test_keys_are_computed_only_if_a_concurrent_writer_added_rowsets() -> None:
     def computed() -> KeySet:
         raise AssertionError("computes the keys")
 
-    assert guard_keys(STORE, STATE, computed).meets([]) == []
+    assert guard_keys(STORE, STATE, KEY, computed).meets([]) == []
 
 
 def test_blocks_that_hold_no_key_are_not_read() -> None:
@@ -56,4 +56,5 @@ def test_blocks_that_hold_no_key_are_not_read() -> None:
 def test_without_keys_every_added_row_is_a_conflict() -> None:
     assert guard_any(STATE).meets(ROWSETS) == ROWSETS
     assert guard_any(STATE).meets([]) == []
+    assert guard_any(STATE).columns == frozenset()
     assert pa.schema(SCHEMA).names[0] == KEY.fields[0].name

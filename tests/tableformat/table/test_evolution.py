@@ -27,7 +27,6 @@ from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.table.alteration import (
     AddColumn,
-    Alteration,
     DropColumn,
     RenameColumn,
     SetPartitioning,
@@ -84,29 +83,6 @@ def pairs(table: ArrowTable, **scan: Any) -> list[tuple[int, Any]]:
 
 
 BEFORE = [(1, 10), (2, None), (3, 30)]
-STATEMENTS: dict[str, tuple[Callable[[ArrowTable], object], list[tuple[int, int | None]]]] = {
-    "append": (lambda t: t.append(rows((4, 40))), [*BEFORE, (4, 40)]),
-    "overwrite": (lambda t: t.overwrite(rows((4, 40))), [(4, 40)]),
-    "delete": (lambda t: t.delete("n >= 30"), BEFORE[:2]),
-    "delete by another column": (lambda t: t.delete("k = 1"), BEFORE[1:]),
-    "update": (lambda t: t.update({"n": 7}, "k = 2"), [(1, 10), (2, 7), (3, 30)]),
-    "upsert": (
-        lambda t: t.upsert(rows((30, 30), (9, 90)), on="n"),
-        [(1, 10), (2, None), (9, 90), (30, 30)],
-    ),
-    "compact": (
-        lambda t: t.optimize().option("min-rowsets", 2).executeCompaction(),
-        BEFORE,
-    ),
-    "restore": (lambda t: t.restore(epoch=2), BEFORE[:2]),
-}
-
-
-REFUSED = ("append", "overwrite", "restore")
-"""Statements whose rows exist before the commit. The others are evaluated again."""
-
-NAMED = ("update", "upsert")
-"""Statements that are evaluated again, and name the column whose type widens."""
 
 
 def first(action: Callable[[], object], patched: pytest.MonkeyPatch) -> None:
@@ -120,46 +96,6 @@ def first(action: Callable[[], object], patched: pytest.MonkeyPatch) -> None:
         return commit(log, change, base)
 
     patched.setattr(Log, "commit_change", late)
-
-
-@pytest.mark.parametrize("name", ["n", "renamed"])
-@pytest.mark.parametrize("statement", STATEMENTS)
-def test_a_statement_that_meets_a_wider_column_is_right_or_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statement: str, name: str
-) -> None:
-    table, other = made(tmp_path / "t"), ArrowTable.open(tmp_path / "t")
-    changes: list[Alteration] = [WidenColumn(("n",), "long")]
-    if name != "n":
-        changes.append(RenameColumn(("n",), name))
-    first(lambda: other.alter(*changes), monkeypatch)
-    run, after = STATEMENTS[statement]
-    refused = False
-    try:
-        run(table)
-    except (ConflictError, InvalidInputError, NotFoundError):
-        refused = True
-    # Only where the statement names the column can a new name make it impossible.
-    assert refused == (statement in REFUSED or (name != "n" and statement in NAMED))
-    assert pairs(table) == (BEFORE if refused else after)
-    field = table.state.schema.fields[1]
-    assert (field.type, field.name) == ("long", name)
-    assert table.verify(4).is_sound
-
-
-@pytest.mark.parametrize("statement", STATEMENTS)
-def test_a_column_that_widens_after_a_concurrent_statement_keeps_its_rows(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statement: str
-) -> None:
-    table, other = made(tmp_path / "t"), made(tmp_path / "t2")
-    other = ArrowTable.open(tmp_path / "t")
-    run, after = STATEMENTS[statement]
-    first(lambda: run(other), monkeypatch)
-    try:
-        table.alter(WidenColumn(("n",), "long"))
-    except ConflictError:
-        assert statement == "restore"
-    assert pairs(table) == after
-    assert table.verify(4).is_sound
 
 
 def test_a_key_that_a_writer_of_the_wider_column_has_added_is_not_inserted_twice(

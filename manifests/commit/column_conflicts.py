@@ -1,0 +1,127 @@
+"""Decide whether data that was written for some columns is right under the table's later columns.
+
+RowSets know columns by id, so most changes of columns leave them right: readers ignore a dropped
+column, find a renamed one, read NULL in a new one, and convert the values of a widened one.
+Spec: docs/spec/conflicts.md#tables-and-columns
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from colonnade.manifests.commit.change import Change
+from colonnade.manifests.model.operations import (
+    AddRowSet,
+    AddRowSets,
+    Compaction,
+    ReplaceColumn,
+)
+from colonnade.manifests.model.schema import SchemaField, StructType, TableSchema
+from colonnade.manifests.state.replaced_columns import replaceable
+from colonnade.manifests.state.snapshot import TableState
+
+Written = AddRowSet | AddRowSets | ReplaceColumn | Compaction
+"""Operations with data that was written for the columns of the change's base."""
+
+
+def fits_columns(change: Change, planned: TableState, current: TableState) -> bool:
+    """Return whether a change of a table, planned on one state, is right in a later state.
+
+    Only columns are compared. The rows of a change may fit, and still be wrong: a statement that
+    inserts missing keys has looked for them under the ids that the key columns had. A compaction
+    writes no new values, which a user would have meant for a column by its name.
+    """
+    old, new = planned.schema, current.schema
+    ops = [op for op in change.ops if isinstance(op, Written) and op.table == current.id]
+    has_values = any(not isinstance(op, Compaction) for op in ops)
+    return (
+        rows_fit(old, new)
+        and (not has_values or same_by_name(old, new))
+        and all(_can_replace(op, current) for op in ops if isinstance(op, ReplaceColumn))
+        and all(_keep_ids(g.columns, old, new) for g in change.keys if g.table == current.id)
+    )
+
+
+def rows_fit(written: TableSchema, current: TableSchema) -> bool:
+    """Return whether RowSets written for some columns are correct under other columns, by id.
+
+    A column may have another name, comment or position, may have lost NOT NULL, and may have
+    widened: then it still states the id that the RowSets know it by. It must not be narrower again
+    after a restore, because no reader would find the values of the wider one. A new column must be
+    nullable. The same holds for the fields of structs.
+    """
+    return written is current or _fields_fit(written.fields, current.fields)
+
+
+def _fields_fit(written: Sequence[SchemaField], current: Sequence[SchemaField]) -> bool:
+    before = {field.id: field for field in written}
+    known = {each for field in written for each in field.ids}
+    return all(
+        (field.nullable and known.isdisjoint(field.ids))
+        if (own := _own(field, before)) is None
+        else _fits(own, field)
+        for field in current
+    )
+
+
+def _own(field: SchemaField, before: dict[int, SchemaField]) -> SchemaField | None:
+    """Return the field that RowSets were written for, if it is the same one as `field`."""
+    return next((before[each] for each in reversed(field.ids) if each in before), None)
+
+
+def _fits(written: SchemaField, current: SchemaField) -> bool:
+    form = next((each for each in current.as_stored() if each.id == written.id), None)
+    return (
+        form is not None
+        and _kind(written) == _kind(form)
+        and (current.nullable or not written.nullable)
+        and _children_fit(written, form)
+    )
+
+
+def _children_fit(written: SchemaField, current: SchemaField) -> bool:
+    before, after = written.children(), current.children()
+    if isinstance(written.type, StructType):
+        return _fields_fit(before, after)
+    return all(_fits(w, c) for w, c in zip(before, after, strict=True))
+
+
+def _kind(field: SchemaField) -> str:
+    """Return the type without its nested fields."""
+    return field.type if isinstance(field.type, str) else field.type.type
+
+
+def same_by_name(written: TableSchema, current: TableSchema) -> bool:
+    """Return whether every name that both have, in any case, still means the same field."""
+    return written is current or _same_by_name(written.fields, current.fields)
+
+
+def _same_by_name(written: Sequence[SchemaField], current: Sequence[SchemaField]) -> bool:
+    before = {field.id: field for field in written}
+    named = {field.name.casefold(): field.id for field in written}
+    for field in current:
+        if named.get(field.name.casefold(), field.id) not in field.ids:
+            return False
+        own = _own(field, before)
+        if own is not None and not _same_by_name(own.children(), field.children()):
+            return False
+    return True
+
+
+def _can_replace(operation: ReplaceColumn, table: TableState) -> bool:
+    """Return whether a table has the columns to replace, and these do not decide a row's place.
+
+    A replacement names all ids of its columns. So a column must not have got another id since.
+    """
+    named = set(operation.replacement.columns)
+    met = {each for f in table.schema.fields if not named.isdisjoint(f.ids) for each in f.ids}
+    return met == named and replaceable(table).issuperset(named)
+
+
+def _keep_ids(columns: Collection[int] | None, written: TableSchema, current: TableSchema) -> bool:
+    """Return whether some columns, or all for None, have the ids that they had.
+
+    A column that was dropped has none that matters.
+    """
+    ids = {field.id for field in written.fields} if columns is None else set(columns)
+    return all(field.id in ids or ids.isdisjoint(field.ids) for field in current.fields)
