@@ -41,9 +41,6 @@ import org.apache.spark.sql.types.StructType;
  */
 public class SessionCatalog extends DelegatingCatalogExtension
     implements StagingTableCatalog {
-  /** The property in Spark's catalog that marks a table that was created without a LOCATION. */
-  private static final String OWNED = "colonnade.owned";
-
   /** Spark creates one catalog for each session. */
   public SessionCatalog() {
     SessionCommands.ask(this);
@@ -66,7 +63,7 @@ public class SessionCatalog extends DelegatingCatalogExtension
       return about != null ? about : super.loadTable(identifier);
     }
     try {
-      return loaded(super.loadTable(identifier));
+      return Registration.loaded(super.loadTable(identifier));
     } catch (NoSuchTableException missing) {
       Table about = about(identifier);
       if (about == null) {
@@ -95,7 +92,7 @@ public class SessionCatalog extends DelegatingCatalogExtension
     Identifier owner = Identifier.of(new String[] {database}, above[above.length - 1]);
     String path;
     try {
-      path = pathOf(super.loadTable(owner));
+      path = Registration.pathOf(super.loadTable(owner));
     } catch (NoSuchTableException error) {
       return null;
     }
@@ -128,7 +125,7 @@ public class SessionCatalog extends DelegatingCatalogExtension
   private String pathOfPast(Identifier identifier) throws NoSuchTableException {
     if (identifier.namespace().length <= 1) {
       try {
-        return pathOf(super.loadTable(identifier));
+        return Registration.pathOf(super.loadTable(identifier));
       } catch (NoSuchTableException missing) {
         if (about(identifier) == null) {
           throw missing;
@@ -138,28 +135,6 @@ public class SessionCatalog extends DelegatingCatalogExtension
       throw new NoSuchTableException(identifier);
     }
     throw Tables.pastOfAbout(identifier.toString());
-  }
-
-  private static Table loaded(Table table) {
-    String path = pathOf(table);
-    return path == null || table instanceof ColonnadeTable
-        ? table
-        : Tables.load(path, Map.of()).registered(isOwned(table));
-  }
-
-  private static boolean isOwned(Table table) {
-    return Boolean.parseBoolean(table.properties().get(OWNED));
-  }
-
-  /** Returns the path of a Colonnade table, or null for a table of another format. */
-  private static String pathOf(Table table) {
-    if (table instanceof ColonnadeTable ours) {
-      return ours.path();
-    }
-    boolean ours =
-        table instanceof V1Table
-            && TableDesign.isOurs(table.properties().get(TableCatalog.PROP_PROVIDER));
-    return ours ? Warehouse.localPath(table.properties().get(TableCatalog.PROP_LOCATION)) : null;
   }
 
   @Override
@@ -173,7 +148,7 @@ public class SessionCatalog extends DelegatingCatalogExtension
     String path = newPath(identifier, design);
     boolean known = design.location() != null && Tables.exists(path);
     if (known) {
-      refuseOther(path, design, info.partitions());
+      ExistingTable.refuseOther(path, design, info.partitions());
       return register(identifier, path, false);
     } else if (design.schema().isEmpty()) {
       throw ColonnadeException.unchecked(
@@ -197,57 +172,6 @@ public class SessionCatalog extends DelegatingCatalogExtension
   }
 
   /**
-   * Refuses a statement that describes an existing table differently. If the statement lists
-   * columns, it must list all of them.
-   */
-  private static void refuseOther(String path, TableDesign design, Transform[] layout) {
-    ColonnadeTable table = ColonnadeTable.load(path, Map.of());
-    StructType said = design.schema();
-    boolean same = table.schema().sameType(said) && isTrueOf(table.schema(), said);
-    if (!said.isEmpty() && !same) {
-      throw existsOtherwise(path, "the columns " + table.schema().toDDL(), "the columns");
-    }
-    if (!Tables.isLaidOut(table, layout)) {
-      String has = Arrays.toString(table.partitioning());
-      throw existsOtherwise(path, "the layout " + has, "PARTITIONED BY and CLUSTER BY");
-    }
-    Map<String, String> properties = new HashMap<>(design.properties());
-    if (design.comment() != null) {
-      properties.put(TableCatalog.PROP_COMMENT, design.comment());
-    }
-    if (!table.properties().entrySet().containsAll(properties.entrySet())) {
-      throw existsOtherwise(path, "other properties", "TBLPROPERTIES and COMMENT");
-    }
-  }
-
-  /** Whether the columns have the NOT NULL and the comments that a statement states. */
-  private static boolean isTrueOf(DataType columns, DataType said) {
-    if (said instanceof StructType struct) {
-      StructField[] fields = struct.fields();
-      StructField[] found = ((StructType) columns).fields();
-      return IntStream.range(0, fields.length).allMatch(i -> isTrueOf(found[i], fields[i]));
-    }
-    if (said instanceof ArrayType array) {
-      return isTrueOf(((ArrayType) columns).elementType(), array.elementType());
-    }
-    return !(said instanceof MapType map)
-        || isTrueOf(((MapType) columns).valueType(), map.valueType());
-  }
-
-  private static boolean isTrueOf(StructField column, StructField said) {
-    return (said.nullable() || !column.nullable())
-        && (said.getComment().isEmpty() || said.getComment().equals(column.getComment()))
-        && isTrueOf(column.dataType(), said.dataType());
-  }
-
-  private static RuntimeException existsOtherwise(String path, String has, String leaveOut) {
-    String sentence =
-        String.format(
-            "The Colonnade table %s has %s; leave out %s to use it.", path, has, leaveOut);
-    return ColonnadeException.unchecked("COLONNADE_ALREADY_EXISTS", sentence);
-  }
-
-  /**
    * Returns the path of a new table. It is its LOCATION, which may be relative to the folder of its
    * database. Without a LOCATION, it is in that folder.
    */
@@ -267,7 +191,7 @@ public class SessionCatalog extends DelegatingCatalogExtension
   private boolean isKnown(String[] namespace, String path) throws NoSuchNamespaceException {
     for (Identifier each : super.listTables(namespace)) {
       try {
-        if (path.equals(pathOf(super.loadTable(each)))) {
+        if (path.equals(Registration.pathOf(super.loadTable(each)))) {
           return true;
         }
       } catch (NoSuchTableException dropped) {
@@ -298,12 +222,8 @@ public class SessionCatalog extends DelegatingCatalogExtension
   private Table register(Identifier identifier, String path, boolean owned)
       throws TableAlreadyExistsException, NoSuchNamespaceException {
     ColonnadeTable table = ColonnadeTable.load(path, Map.of());
-    Map<String, String> properties =
-        Map.of(
-            TableCatalog.PROP_PROVIDER, TableDesign.PROVIDER,
-            TableCatalog.PROP_LOCATION, path,
-            OWNED, Boolean.toString(owned));
-    super.createTable(identifier, table.columns(), new Transform[0], properties);
+    super.createTable(
+        identifier, table.columns(), new Transform[0], Registration.properties(path, owned));
     return table;
   }
 
@@ -325,13 +245,13 @@ public class SessionCatalog extends DelegatingCatalogExtension
     } catch (NoSuchTableException error) {
       return false;
     }
-    boolean owned = isOwned(table);
+    boolean owned = Registration.isOwned(table);
     if (owned) {
       refuseWithin("dropped", identifier);
     }
     boolean dropped = forget.test(identifier);
     if (dropped && owned) {
-      Planner.callOnce("remove_table", Map.of("path", pathOf(table)));
+      Planner.callOnce("remove_table", Map.of("path", Registration.pathOf(table)));
     }
     return dropped;
   }
@@ -354,7 +274,7 @@ public class SessionCatalog extends DelegatingCatalogExtension
   @Override
   public Table alterTable(Identifier identifier, TableChange... changes)
       throws NoSuchTableException {
-    String path = pathOf(super.loadTable(identifier));
+    String path = Registration.pathOf(super.loadTable(identifier));
     if (path == null) {
       return super.alterTable(identifier, changes);
     }
@@ -390,7 +310,7 @@ public class SessionCatalog extends DelegatingCatalogExtension
   @Override
   public StagedTable stageReplace(Identifier identifier, TableInfo info)
       throws NoSuchTableException, NoSuchNamespaceException {
-    String path = pathOf(super.loadTable(identifier));
+    String path = Registration.pathOf(super.loadTable(identifier));
     if (isOurs(info) && path != null) {
       return StagedOverwrite.orReplacement(path, info);
     }
