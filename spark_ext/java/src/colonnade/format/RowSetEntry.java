@@ -30,17 +30,17 @@ public record RowSetEntry(
     long rows,
     long bytes,
     Cuts cuts,
-    Check footer,
+    ByteCheck footer,
     Map<Integer, Statistics> statistics,
     List<String> partition,
     String data,
     boolean unsynced) {
 
   /** The length and checksum of a sequence of bytes. */
-  public record Check(long length, long crc32c) {
+  public record ByteCheck(long length, long crc32c) {
     /** Returns the length and checksum of {@code bytes}. */
-    public static Check of(byte[] bytes) {
-      return new Check(bytes.length, Slice.of(bytes).crc32c());
+    public static ByteCheck of(byte[] bytes) {
+      return new ByteCheck(bytes.length, Slice.of(bytes).crc32c());
     }
   }
 
@@ -65,7 +65,7 @@ public record RowSetEntry(
         entry.get("rows").longValue(),
         stored.get("bytes").longValue(),
         Cuts.parse(entry.get("cuts")),
-        new Check(footer.get("length").longValue(), footer.get("crc32c").longValue()),
+        new ByteCheck(footer.get("length").longValue(), footer.get("crc32c").longValue()),
         Map.of(),
         null,
         stored.hasNonNull("data") ? stored.get("data").textValue() : null,

@@ -21,7 +21,7 @@ public record SparseIndex(
       Set.of("plain", "dictionary", "narrowed", "lengths", "constant", "null");
 
   /** The columns of an index, in their stored order. */
-  public enum Column {
+  public enum IndexColumn {
     FIRST_ROW("first_row"),
     ROWS("rows"),
     OFFSET("offset"),
@@ -40,7 +40,7 @@ public record SparseIndex(
 
     private final String label;
 
-    Column(String label) {
+    IndexColumn(String label) {
       this.label = label;
     }
 
@@ -69,9 +69,10 @@ public record SparseIndex(
    * Returns the columns of an index. Only values with an order have bounds, and only columns with
    * bounds have Bloom filters.
    */
-  public static List<Column> columns(Order order, boolean filters) {
-    Column end = order == Order.NONE ? Column.MIN : filters ? null : Column.FILTER_LENGTH;
-    List<Column> all = List.of(Column.values());
+  public static List<IndexColumn> columns(Order order, boolean filters) {
+    IndexColumn end =
+        order == Order.NONE ? IndexColumn.MIN : filters ? null : IndexColumn.FILTER_LENGTH;
+    List<IndexColumn> all = List.of(IndexColumn.values());
     return end == null ? all : all.subList(0, end.ordinal());
   }
 

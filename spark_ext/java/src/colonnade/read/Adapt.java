@@ -5,7 +5,6 @@ import colonnade.format.Malformed;
 import colonnade.format.Statistics;
 import colonnade.format.TableField.Kind;
 import colonnade.format.TableField;
-import colonnade.read.ColonnadeVector.Form;
 import java.math.BigInteger;
 
 /**
@@ -98,7 +97,7 @@ final class Adapt {
       target.validityBytes.copy(from.validityBytes, (rows + 7) / 8);
     }
     if (wide) {
-      target.setLoaded(Form.WIDE, from.hasNull());
+      target.setLoaded(VectorForm.WIDE, from.hasNull());
     } else {
       target.setIntegers(8, true, 0, from.hasNull());
     }

@@ -4,7 +4,6 @@ import colonnade.format.ArrowStream;
 import colonnade.format.BlockEntry;
 import colonnade.format.Malformed;
 import colonnade.format.TableField;
-import colonnade.read.ColonnadeVector.Form;
 import com.github.luben.zstd.ZstdDecompressCtx;
 import org.apache.arrow.flatbuf.Buffer;
 import org.apache.arrow.flatbuf.FieldNode;
@@ -46,7 +45,7 @@ final class BatchDecoder {
     switch (field.kind()) {
       case BOOLEAN -> {
         load(target.valueBytes, (rows + 7L) / 8);
-        target.setLoaded(Form.BITS, hasNulls);
+        target.setLoaded(VectorForm.BITS, hasNulls);
       }
       case INT8 -> loadIntegers(target, 1, rows, hasNulls);
       case INT16 -> loadIntegers(target, 2, rows, hasNulls);
@@ -57,21 +56,21 @@ final class BatchDecoder {
         if (field.isShortDecimal()) {
           target.setShortDecimals(hasNulls);
         } else {
-          target.setLoaded(Form.WIDE, hasNulls);
+          target.setLoaded(VectorForm.WIDE, hasNulls);
         }
       }
       case UTF8, BINARY -> {
         loadOffsets(target, rows);
         load(target.valueBytes, 0);
         checkOffsets(target.offsetBytes, rows, target.valueBytes.length());
-        target.setLoaded(Form.TEXT, hasNulls);
+        target.setLoaded(VectorForm.TEXT, hasNulls);
       }
       case LIST, MAP -> decodeList(field, target, rows, hasNulls);
       case STRUCT -> {
         for (int i = 0; i < field.children().size(); i++) {
           decode(field.children().get(i), target.storedChild(i), rows);
         }
-        target.setLoaded(Form.NESTED, hasNulls);
+        target.setLoaded(VectorForm.NESTED, hasNulls);
       }
     }
   }
@@ -118,7 +117,7 @@ final class BatchDecoder {
     if (target.offsetBytes.addUp(lengths, rows, width) != size) {
       throw new Malformed("its lengths do not add up to its bytes");
     }
-    target.setLoaded(Form.TEXT, hasNulls);
+    target.setLoaded(VectorForm.TEXT, hasNulls);
   }
 
   /** Begins to decode an array of one value. Throws {@link Malformed} if the value is NULL. */
@@ -155,7 +154,7 @@ final class BatchDecoder {
     for (int i = 0; i < field.children().size(); i++) {
       decode(field.children().get(i), target.storedChild(i), (int) childRows);
     }
-    target.setLoaded(Form.NESTED, hasNulls);
+    target.setLoaded(VectorForm.NESTED, hasNulls);
   }
 
   /**

@@ -31,7 +31,7 @@ final class BlockDecoder implements AutoCloseable {
     target.select(null, 0);
     switch (entry.encoding()) {
       case "null" -> target.setNull();
-      case "constant" -> Constant.decode(column, entry.statistics(), target);
+      case "constant" -> ConstantBlock.decode(column, entry.statistics(), target);
       default -> {
         try {
           decodeStream(column, entry, bytes, target);

@@ -1,6 +1,5 @@
 package colonnade.read;
 
-import java.math.BigDecimal;
 import java.math.BigInteger;
 import org.apache.spark.sql.types.BinaryType;
 import org.apache.spark.sql.types.DataType;
@@ -24,22 +23,6 @@ import org.apache.spark.unsafe.types.UTF8String;
  * rows.
  */
 public final class ColonnadeVector extends ColumnVector {
-  /** What a vector holds, apart from NULL. */
-  enum Form {
-    /** All rows are NULL or have the same value. */
-    UNIFORM,
-    /** Integers, the bits of floats, or dictionary indexes. */
-    FIXED,
-    BITS,
-    /** Decimals of 16 bytes. */
-    WIDE,
-    /** The position itself, added to the base. */
-    POSITION,
-    TEXT,
-    NESTED
-  }
-
-  private static final long COMPACT_LIMIT = 1_000_000_000_000_000_000L;
   private static final byte[] NO_BYTES = new byte[8];
 
   private final ColonnadeVector[] children;
@@ -51,7 +34,7 @@ public final class ColonnadeVector extends ColumnVector {
   final Bytes offsetBytes = new Bytes();
   private ColonnadeVector dictionary;
 
-  private Form form = Form.UNIFORM;
+  private VectorForm form = VectorForm.UNIFORM;
   private boolean allNull = true;
   private byte[] data = NO_BYTES;
   private long dataAt = Platform.BYTE_ARRAY_OFFSET;
@@ -130,7 +113,7 @@ public final class ColonnadeVector extends ColumnVector {
   }
 
   private void setUniform() {
-    form = Form.UNIFORM;
+    form = VectorForm.UNIFORM;
     allNull = false;
     validity = null;
     data = NO_BYTES;
@@ -141,13 +124,13 @@ public final class ColonnadeVector extends ColumnVector {
   /** Sets the value of each row to its position plus {@code first}. */
   void setPositions(long first) {
     setUniform();
-    form = Form.POSITION;
+    form = VectorForm.POSITION;
     bias = first;
   }
 
   /** Sets the form to integers of {@code width} bytes that are relative to {@code base}. */
   void setIntegers(int width, boolean signed, long base, boolean hasNulls) {
-    setLoaded(Form.FIXED, hasNulls);
+    setLoaded(VectorForm.FIXED, hasNulls);
     int bits = 8 * width;
     long top = signed && bits < 64 ? 1L << (bits - 1) : 0;
     setLayout(width, bits < 64 ? (1L << bits) - 1 : -1, top, base - top, false);
@@ -155,7 +138,7 @@ public final class ColonnadeVector extends ColumnVector {
 
   /** Sets the form to decimals of 16 bytes whose values fit in the lower 8 bytes. */
   void setShortDecimals(boolean hasNulls) {
-    setLoaded(Form.FIXED, hasNulls);
+    setLoaded(VectorForm.FIXED, hasNulls);
     setLayout(16, -1, 0, 0, false);
   }
 
@@ -180,7 +163,7 @@ public final class ColonnadeVector extends ColumnVector {
    * Sets the form of the loaded buffers. {@code hasNulls} states whether the validity is loaded
    * too.
    */
-  void setLoaded(Form newForm, boolean hasNulls) {
+  void setLoaded(VectorForm newForm, boolean hasNulls) {
     form = newForm;
     allNull = false;
     data = valueBytes.array;
@@ -210,7 +193,7 @@ public final class ColonnadeVector extends ColumnVector {
 
   /** Whether every position holds the same value, so that no selection is needed. */
   boolean isUniform() {
-    return form == Form.UNIFORM;
+    return form == VectorForm.UNIFORM;
   }
 
   /**
@@ -267,7 +250,7 @@ public final class ColonnadeVector extends ColumnVector {
 
   @Override
   public boolean getBoolean(int row) {
-    if (form != Form.BITS) {
+    if (form != VectorForm.BITS) {
       return number(row) != 0;
     }
     int i = position(row);
@@ -291,7 +274,7 @@ public final class ColonnadeVector extends ColumnVector {
 
   @Override
   public long getLong(int row) {
-    return form == Form.POSITION ? bias + position(row) : number(row);
+    return form == VectorForm.POSITION ? bias + position(row) : number(row);
   }
 
   @Override
@@ -308,21 +291,12 @@ public final class ColonnadeVector extends ColumnVector {
   public Decimal getDecimal(int row, int precision, int scale) {
     return precision <= Decimal.MAX_LONG_DIGITS()
         ? Decimal.createUnsafe(number(row), precision, scale)
-        : wideDecimal(row, precision, scale);
-  }
-
-  private Decimal wideDecimal(int row, int precision, int scale) {
-    long low = wideWord(row, 0);
-    long high = wideWord(row, 1);
-    if (high == low >> 63 && low > -COMPACT_LIMIT && low < COMPACT_LIMIT) {
-      return Decimal.createUnsafe(low, precision, scale);
-    }
-    return Decimal.apply(new BigDecimal(unscaled(low, high), scale), precision, scale);
+        : Int128.decimal(wideWord(row, 0), wideWord(row, 1), precision, scale);
   }
 
   /** Returns the lower or the upper 8 bytes of a decimal of 16 bytes. */
   private long wideWord(int row, int word) {
-    if (form == Form.WIDE) {
+    if (form == VectorForm.WIDE) {
       return Platform.getLong(data, dataAt + 16L * position(row) + 8L * word);
     }
     return numbers[(indexed ? 2 * (int) stored(row) : 0) + word];
@@ -330,21 +304,12 @@ public final class ColonnadeVector extends ColumnVector {
 
   /** Returns the unscaled value of a decimal of 16 bytes. */
   BigInteger getUnscaled(int row) {
-    return unscaled(wideWord(row, 0), wideWord(row, 1));
-  }
-
-  static BigInteger unscaled(long low, long high) {
-    byte[] bytes = new byte[16];
-    for (int i = 0; i < 8; i++) {
-      bytes[7 - i] = (byte) (high >> 8 * i);
-      bytes[15 - i] = (byte) (low >> 8 * i);
-    }
-    return new BigInteger(bytes);
+    return Int128.unscaled(wideWord(row, 0), wideWord(row, 1));
   }
 
   @Override
   public UTF8String getUTF8String(int row) {
-    return text(form == Form.TEXT ? extent(row) : stored(row));
+    return text(form == VectorForm.TEXT ? extent(row) : stored(row));
   }
 
   /**
@@ -359,7 +324,7 @@ public final class ColonnadeVector extends ColumnVector {
 
   /** Returns the text of a cell that {@link #putCells} wrote. */
   UTF8String text(long cell) {
-    return form == Form.TEXT
+    return form == VectorForm.TEXT
         ? UTF8String.fromAddress(data, dataAt + (cell >>> 32), (int) cell)
         : texts[(int) cell];
   }

@@ -32,20 +32,21 @@ final class RowSet {
   final int[] chosen;
 
   /** The stored columns: those of the RowSet's own entry, and those of each entry that replaces. */
-  private final Map<RowSetEntry, Stored> stored;
+  private final Map<RowSetEntry, StoredColumns> stored;
   /** The requests for the columns, if each is read in one; else null. */
   private final ColumnRuns runs;
   /** The source of the bytes of each column to read. */
   private final RowSetSource[] sources;
 
   /** The place of a stored column, and the form that the RowSet has of it. */
-  private record Place(TableField column, Stored stored) {}
+  private record ColumnPlace(TableField column, StoredColumns stored) {}
 
   /** The bytes and the footer of some columns of a RowSet. */
-  private record Stored(RowSetSource source, Footer footer) {
-    static Stored open(ByteSource store, ReadPlan plan, RowSetEntry entry) throws IOException {
+  private record StoredColumns(RowSetSource source, Footer footer) {
+    static StoredColumns open(ByteSource store, ReadPlan plan, RowSetEntry entry)
+        throws IOException {
       RowSetSource source = new RowSetSource(store, plan.prefix(), entry);
-      return new Stored(source, source.footer());
+      return new StoredColumns(source, source.footer());
     }
   }
 
@@ -64,7 +65,7 @@ final class RowSet {
     List<Reads.Read> reads = new ArrayList<>();
     stored = Collections.synchronizedMap(new IdentityHashMap<>());
     for (RowSetEntry each : entries(wanted)) {
-      reads.add(() -> stored.put(each, Stored.open(store, plan, each)));
+      reads.add(() -> stored.put(each, StoredColumns.open(store, plan, each)));
     }
     if (deleted != null) {
       reads.add(
@@ -132,8 +133,8 @@ final class RowSet {
    * Returns the place of a column. A RowSet has at most one form of a column, apart from forms that
    * were replaced since, so the newest form counts.
    */
-  private Place place(TableField column) {
-    Stored own = stored.get(scan.rowset().entry());
+  private ColumnPlace place(TableField column) {
+    StoredColumns own = stored.get(scan.rowset().entry());
     TableField found = column;
     for (TableField form : column.forms()) {
       if (replacement(form) != null || own.footer().columns().containsKey(form.id())) {
@@ -141,7 +142,7 @@ final class RowSet {
         break;
       }
     }
-    return new Place(found, stored.get(entry(found)));
+    return new ColumnPlace(found, stored.get(entry(found)));
   }
 
   private OpenColumnSegment[] open(List<TableField> columns) throws IOException {
@@ -156,9 +157,9 @@ final class RowSet {
   }
 
   private OpenColumnSegment open(TableField column) throws IOException {
-    Place place = place(column);
+    ColumnPlace place = place(column);
     TableField form = place.column();
-    Stored from = place.stored();
+    StoredColumns from = place.stored();
     if (replacement(form) != null && !from.footer().columns().containsKey(form.id())) {
       throw OpenColumnSegment.damaged(
           form,
@@ -241,23 +242,24 @@ final class RowSet {
     return found;
   }
 
-  private record Piece(int column, int at, RowSetSource.Extent extent) {}
+  private record StretchPiece(int column, int at, RowSetSource.Extent extent) {}
 
   private void readObject(String name, List<Integer> columns, int[] stretches, Slice[][] found)
       throws IOException {
-    List<Piece> pieces = new ArrayList<>();
+    List<StretchPiece> pieces = new ArrayList<>();
     for (int column : columns) {
       for (int i = 0; i < stretches.length; i++) {
         RowSetSource.Extent extent = segments[column].extent(stretches[i]);
         if (extent.length() == 0) {
           found[column][i] = Slice.EMPTY;
         } else {
-          pieces.add(new Piece(column, i, extent));
+          pieces.add(new StretchPiece(column, i, extent));
         }
       }
     }
     pieces.sort((a, b) -> Long.compare(a.extent().offset(), b.extent().offset()));
-    List<Slice> data = sources[columns.get(0)].read(name, pieces.stream().map(Piece::extent).toList());
+    List<RowSetSource.Extent> extents = pieces.stream().map(StretchPiece::extent).toList();
+    List<Slice> data = sources[columns.get(0)].read(name, extents);
     for (int i = 0; i < data.size(); i++) {
       found[pieces.get(i).column()][pieces.get(i).at()] = data.get(i);
     }

@@ -77,7 +77,7 @@ final class RowSetSource {
   /** Reads the footer and checks its length and checksum against the log. */
   Footer footer() throws IOException {
     String name = entry.isDirectory() ? names.footer() : names.packed();
-    RowSetEntry.Check check = entry.footer();
+    RowSetEntry.ByteCheck check = entry.footer();
     long offset = entry.isDirectory() ? 0 : entry.bytes() - check.length();
     String location = "The footer of " + locate(name);
     if (offset < 0 || check.length() > Footer.LIMIT) {

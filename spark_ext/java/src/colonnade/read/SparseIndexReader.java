@@ -6,7 +6,7 @@ import colonnade.format.BlockEntry;
 import colonnade.format.Bound;
 import colonnade.format.Malformed;
 import colonnade.format.Slice;
-import colonnade.format.SparseIndex.Column;
+import colonnade.format.SparseIndex.IndexColumn;
 import colonnade.format.SparseIndex;
 import colonnade.format.Statistics;
 import colonnade.format.TableField.Kind;
@@ -45,7 +45,7 @@ final class SparseIndexReader {
   static SparseIndex decode(Slice data, Order order, boolean filters, ZstdDecompressCtx zstd)
       throws Malformed {
     ArrowStream stream = ArrowStream.parse(data, LIMIT, LIMIT);
-    List<Column> columns = SparseIndex.columns(order, filters);
+    List<IndexColumn> columns = SparseIndex.columns(order, filters);
     try {
       checkSchema(stream.schema(), order, columns);
       return decode(stream, order, columns, zstd);
@@ -55,12 +55,12 @@ final class SparseIndexReader {
   }
 
   private static SparseIndex decode(
-      ArrowStream stream, Order order, List<Column> columns, ZstdDecompressCtx zstd)
+      ArrowStream stream, Order order, List<IndexColumn> columns, ZstdDecompressCtx zstd)
       throws Malformed {
     BatchDecoder batch = new BatchDecoder(stream.batch(), zstd);
     int rows = batch.rows();
-    Map<Column, ColonnadeVector> vectors = new EnumMap<>(Column.class);
-    for (Column column : columns) {
+    Map<IndexColumn, ColonnadeVector> vectors = new EnumMap<>(IndexColumn.class);
+    for (IndexColumn column : columns) {
       TableField field = field(column, order);
       ColonnadeVector vector = new ColonnadeVector(sparkType(field));
       if (column.isChecksum()) {
@@ -78,7 +78,7 @@ final class SparseIndexReader {
       entries.add(entry(vectors, row, order));
     }
     SparseIndex index = SparseIndex.of(entries);
-    check(index, vectors.get(Column.FIRST_ROW), vectors.get(Column.OFFSET));
+    check(index, vectors.get(IndexColumn.FIRST_ROW), vectors.get(IndexColumn.OFFSET));
     return index;
   }
 
@@ -103,32 +103,32 @@ final class SparseIndexReader {
     }
   }
 
-  private static BlockEntry entry(Map<Column, ColonnadeVector> columns, int row, Order order) {
+  private static BlockEntry entry(Map<IndexColumn, ColonnadeVector> columns, int row, Order order) {
     Bound low = null;
     Bound high = null;
     boolean exact = false;
     if (order != Order.NONE) {
-      ColonnadeVector lows = columns.get(Column.MIN);
-      ColonnadeVector highs = columns.get(Column.MAX);
+      ColonnadeVector lows = columns.get(IndexColumn.MIN);
+      ColonnadeVector highs = columns.get(IndexColumn.MAX);
       boolean known = !lows.isNullAt(row) && !highs.isNullAt(row);
       low = known ? bound(lows, row, order) : null;
       high = known ? bound(highs, row, order) : null;
-      exact = columns.get(Column.EXACT).getBoolean(row);
+      exact = columns.get(IndexColumn.EXACT).getBoolean(row);
     }
-    long nulls = columns.get(Column.NULLS).getLong(row);
-    long nans = columns.get(Column.NANS).getLong(row);
-    ColonnadeVector bases = columns.get(Column.BASE);
-    boolean filters = columns.containsKey(Column.FILTER_LENGTH);
+    long nulls = columns.get(IndexColumn.NULLS).getLong(row);
+    long nans = columns.get(IndexColumn.NANS).getLong(row);
+    ColonnadeVector bases = columns.get(IndexColumn.BASE);
+    boolean filters = columns.containsKey(IndexColumn.FILTER_LENGTH);
     return new BlockEntry(
-        columns.get(Column.ROWS).getLong(row),
-        columns.get(Column.LENGTH).getLong(row),
-        columns.get(Column.DECODED).getLong(row),
-        columns.get(Column.CRC32C).getLong(row),
-        columns.get(Column.ENCODING).getUTF8String(row).toString(),
+        columns.get(IndexColumn.ROWS).getLong(row),
+        columns.get(IndexColumn.LENGTH).getLong(row),
+        columns.get(IndexColumn.DECODED).getLong(row),
+        columns.get(IndexColumn.CRC32C).getLong(row),
+        columns.get(IndexColumn.ENCODING).getUTF8String(row).toString(),
         bases.isNullAt(row) ? null : (Long) bases.getLong(row),
         new Statistics(nulls, nans, low, high, exact),
-        filters ? columns.get(Column.FILTER_LENGTH).getLong(row) : 0,
-        filters ? columns.get(Column.FILTER_CRC32C).getLong(row) : 0);
+        filters ? columns.get(IndexColumn.FILTER_LENGTH).getLong(row) : 0,
+        filters ? columns.get(IndexColumn.FILTER_CRC32C).getLong(row) : 0);
   }
 
   private static Bound bound(ColonnadeVector column, int row, Order order) {
@@ -143,11 +143,11 @@ final class SparseIndexReader {
     };
   }
 
-  private static void checkSchema(Schema schema, Order order, List<Column> columns)
+  private static void checkSchema(Schema schema, Order order, List<IndexColumn> columns)
       throws Malformed {
     boolean same = schema.fieldsLength() == columns.size();
     for (int i = 0; same && i < columns.size(); i++) {
-      Column column = columns.get(i);
+      IndexColumn column = columns.get(i);
       Field field = schema.fields(i);
       same =
           column.label().equals(field.name())
@@ -170,7 +170,7 @@ final class SparseIndexReader {
     return type.bitWidth() == 32 && !type.isSigned();
   }
 
-  private static TableField field(Column column, Order order) {
+  private static TableField field(IndexColumn column, Order order) {
     if (column.isBound()) {
       return switch (order) {
         case FLOAT -> primitive("double", Kind.FLOAT64);

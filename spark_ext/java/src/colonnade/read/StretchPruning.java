@@ -23,7 +23,7 @@ record StretchPruning(Pruner pruner, long[] cuts, Map<Integer, OpenColumnSegment
   private static final long WINDOW_BYTES = 8L << 20;
 
   /** Tests whether a Bloom filter of a stretch may hold at least one of the given hashes. */
-  private interface Filters {
+  private interface FilterTest {
     boolean mayHold(int cut, OpenColumnSegment segment, long[] hashes);
   }
 
@@ -94,7 +94,7 @@ record StretchPruning(Pruner pruner, long[] cuts, Map<Integer, OpenColumnSegment
     return window.stream().filter(cut -> mayMatch(cut, reader(found))).toList();
   }
 
-  private static Filters reader(Map<Integer, Map<Integer, List<byte[]>>> found) {
+  private static FilterTest reader(Map<Integer, Map<Integer, List<byte[]>>> found) {
     return (cut, segment, hashes) -> {
       Map<Integer, List<byte[]>> filters = found.get(segment.wanted().id());
       return filters == null
@@ -104,7 +104,7 @@ record StretchPruning(Pruner pruner, long[] cuts, Map<Integer, OpenColumnSegment
     };
   }
 
-  private boolean mayMatch(int cut, Filters filters) {
+  private boolean mayMatch(int cut, FilterTest filters) {
     long rows = cuts[cut + 1] - cuts[cut];
     return pruner.mayMatch(
         rows,

@@ -74,11 +74,11 @@ final class HadoopOutput implements ObjectOutput {
   }
 
   /** One step of giving up. */
-  private interface Step {
+  private interface Cleanup {
     void run() throws IOException;
   }
 
-  private static void quietly(Step step) {
+  private static void quietly(Cleanup step) {
     try {
       step.run();
     } catch (IOException | RuntimeException error) {

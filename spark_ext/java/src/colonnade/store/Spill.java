@@ -20,7 +20,7 @@ public final class Spill implements AutoCloseable {
   private long length;
 
   /** The place of some bytes in the file. */
-  public record Piece(long offset, int length) {}
+  public record Spilled(long offset, int length) {}
 
   private Spill(Path folder, RandomAccessFile file) {
     this.folder = folder;
@@ -53,20 +53,20 @@ public final class Spill implements AutoCloseable {
   }
 
   /** Appends bytes, and returns their place. */
-  public Piece add(byte[] data) throws IOException {
+  public Spilled add(byte[] data) throws IOException {
     try {
       file.seek(length);
       file.write(data);
     } catch (IOException error) {
       throw StoreException.notSpilled(folder.toString(), error);
     }
-    Piece piece = new Piece(length, data.length);
+    Spilled piece = new Spilled(length, data.length);
     length += data.length;
     return piece;
   }
 
   /** Returns bytes that were added. */
-  public byte[] read(Piece piece) throws IOException {
+  public byte[] read(Spilled piece) throws IOException {
     byte[] data = new byte[piece.length()];
     try {
       file.seek(piece.offset());

@@ -55,8 +55,8 @@ final class RowSetOutput {
     final List<BlockEntry> blocks = new ArrayList<>();
     final List<byte[]> waiting = new ArrayList<>();
     final List<byte[]> filters = new ArrayList<>();
-    final List<Spill.Piece> spilled = new ArrayList<>();
-    final List<Spill.Piece> spilledFilters = new ArrayList<>();
+    final List<Spill.Spilled> spilled = new ArrayList<>();
+    final List<Spill.Spilled> spilledFilters = new ArrayList<>();
     ObjectOutput file;
     ObjectOutput indexFile;
 
@@ -201,9 +201,9 @@ final class RowSetOutput {
     copy(part.spilledFilters, part.filters, target);
   }
 
-  private void copy(List<Spill.Piece> spilled, List<byte[]> waiting, Target target)
+  private void copy(List<Spill.Spilled> spilled, List<byte[]> waiting, Target target)
       throws IOException {
-    for (Spill.Piece piece : spilled) {
+    for (Spill.Spilled piece : spilled) {
       target.write(spill.read(piece));
     }
     for (byte[] data : waiting) {
@@ -341,7 +341,7 @@ final class RowSetOutput {
         rows(),
         bytes,
         cuts.build(),
-        RowSetEntry.Check.of(footer),
+        RowSetEntry.ByteCheck.of(footer),
         statistics,
         partition,
         data,
@@ -371,11 +371,11 @@ final class RowSetOutput {
   }
 
   /** One step of the removal. */
-  private interface Removal {
+  private interface Cleanup {
     void run() throws IOException;
   }
 
-  private static void remove(Removal step) {
+  private static void remove(Cleanup step) {
     try {
       step.run();
     } catch (IOException error) {

@@ -7,7 +7,7 @@ import colonnade.format.Bits;
 import colonnade.format.BlockEntry;
 import colonnade.format.Bound;
 import colonnade.format.NullMask;
-import colonnade.format.SparseIndex.Column;
+import colonnade.format.SparseIndex.IndexColumn;
 import colonnade.format.SparseIndex;
 import colonnade.format.Statistics;
 import colonnade.format.TableField.Order;
@@ -33,13 +33,13 @@ final class SparseIndexWriter {
   static byte[] encode(List<BlockEntry> blocks, Order order, BlockEncoder encoder) {
     boolean filters = blocks.stream().anyMatch(block -> block.filterLength() > 0);
     SparseIndexWriter index = new SparseIndexWriter(blocks);
-    for (Column column : SparseIndex.columns(order, filters)) {
+    for (IndexColumn column : SparseIndex.columns(order, filters)) {
       index.add(column, order);
     }
     return encoder.index(index.fields, index.batch);
   }
 
-  private void add(Column column, Order order) {
+  private void add(IndexColumn column, Order order) {
     String name = column.label();
     switch (column) {
       case FIRST_ROW -> addSums(name, BlockEntry::rows);

@@ -81,7 +81,7 @@ final class FolderPieces {
   private volatile long resume = System.nanoTime();
 
   /** One file of the folder, and when it was used. */
-  private record Kept(long usedMillis, Path path, long size) {}
+  private record CachedFile(long usedMillis, Path path, long size) {}
 
   FolderPieces(String folder, long limit) {
     this.root = Path.of(folder, VERSION);
@@ -223,13 +223,13 @@ final class FolderPieces {
       if (lock == null) {
         return;
       }
-      List<Kept> files = files();
-      long left = files.stream().mapToLong(Kept::size).sum();
+      List<CachedFile> files = files();
+      long left = files.stream().mapToLong(CachedFile::size).sum();
       if (left <= limit) {
         return;
       }
-      files.sort(Comparator.comparingLong(Kept::usedMillis));
-      for (Kept file : files) {
+      files.sort(Comparator.comparingLong(CachedFile::usedMillis));
+      for (CachedFile file : files) {
         if (left <= limit / 10 * 9) {
           break;
         }
@@ -243,9 +243,9 @@ final class FolderPieces {
   }
 
   /** Returns all pieces, and removes unfinished files of killed processes. */
-  private List<Kept> files() throws IOException {
+  private List<CachedFile> files() throws IOException {
     long old = System.currentTimeMillis() - UNFINISHED_MILLIS;
-    List<Kept> found = new ArrayList<>();
+    List<CachedFile> found = new ArrayList<>();
     Files.walkFileTree(
         root,
         new SimpleFileVisitor<>() {
@@ -254,7 +254,7 @@ final class FolderPieces {
             String name = path.getFileName().toString();
             long used = attributes.lastModifiedTime().toMillis();
             if (NAME.matcher(name).matches()) {
-              found.add(new Kept(used, path, attributes.size()));
+              found.add(new CachedFile(used, path, attributes.size()));
             } else if (name.startsWith(UNFINISHED) && used < old) {
               path.toFile().delete();
             }

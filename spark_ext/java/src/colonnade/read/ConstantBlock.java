@@ -13,8 +13,8 @@ import org.apache.spark.unsafe.types.UTF8String;
  *
  * <p>Spec: docs/spec/rowset.md#constant
  */
-final class Constant {
-  private Constant() {}
+final class ConstantBlock {
+  private ConstantBlock() {}
 
   static void decode(TableField column, Statistics statistics, ColonnadeVector target)
       throws Malformed {
