@@ -1,6 +1,7 @@
 """The log of a database: its writer, its creation and its end.
 
 log.py               the writer: the only module that commits
+landed.py            changes that are already in the log
 late_checkpoint.py   checkpoints that no commit waits for
 creation.py  upgrade.py
 dropping.py  removed_folder.py  removed_objects.py    the end of a log, and of its files

@@ -106,7 +106,7 @@ def _creation(lone_table: bool, slot_block: int | None, shared_epochs: bool) -> 
     )
 
 
-class _Place(NamedTuple):
+class _PlaceListing(NamedTuple):
     """What one listing of a place has shown.
 
     `newest` is the number of the newest epoch, and `first` whether epoch 0 was there. `remains`
@@ -119,7 +119,7 @@ class _Place(NamedTuple):
     foreign: str | None
 
 
-def _look(store: ObjectStore, status: str) -> _Place:
+def _look(store: ObjectStore, status: str) -> _PlaceListing:
     """List the place once. Raises InvalidInputError that has `status` for a nested database."""
     for above in _folders_above(store.url) if isinstance(store, LocalStore) else ():
         # A folder without read permission is not an obstacle: no process reads a database there.
@@ -142,10 +142,10 @@ def _look(store: ObjectStore, status: str) -> _Place:
     if isinstance(store, LocalStore):
         # A local listing leaves out what no store wrote.
         foreign = _foreign_name(store)
-    return _Place(None if newest < 0 else newest, first, remains, foreign)
+    return _PlaceListing(None if newest < 0 else newest, first, remains, foreign)
 
 
-def _finish_drop(store: ObjectStore, place: _Place, lone_table: bool) -> None:
+def _finish_drop(store: ObjectStore, place: _PlaceListing, lone_table: bool) -> None:
     """Remove the remains of a killed drop if the end of its log still exists.
 
     Files of other programs stay if the dropped database or the new one is that of a lone table.

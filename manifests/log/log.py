@@ -23,6 +23,7 @@ from colonnade.manifests.commit.conflicts import (
     check_head,
     has_landed,
 )
+from colonnade.manifests.commit.needed_features import with_needed_features
 from colonnade.manifests.commit.outcome_errors import not_sent, outdated_error, perhaps_sent
 from colonnade.manifests.commit.rebase.carried import Carried, begin
 from colonnade.manifests.commit.recent_epochs import RecentEpochs
@@ -34,7 +35,7 @@ from colonnade.manifests.commit.vacuum_conflicts import check_removed, removes
 from colonnade.manifests.engine import engine_name
 from colonnade.manifests.epochs.dating import Clock
 from colonnade.manifests.epochs.freed_slots import find_freed
-from colonnade.manifests.epochs.slots import landed_error, read_slot, take_slot
+from colonnade.manifests.epochs.slots import read_slot
 from colonnade.manifests.errors import (
     ColonnadeError,
     CommitUnknownError,
@@ -42,23 +43,17 @@ from colonnade.manifests.errors import (
     CorruptionError,
     InvalidInputError,
     NotFoundError,
-    StoreError,
-    UnsupportedFormatError,
 )
 from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.log.creation import create_database
+from colonnade.manifests.log.landed import UNREADABLE, UNTELLING, find_landed, read_landed
 from colonnade.manifests.log.late_checkpoint import LateCheckpoint
 from colonnade.manifests.model.codec import encode_epoch
 from colonnade.manifests.model.epoch import Epoch, Stub
 from colonnade.manifests.model.members import find_change, transactions_of
-from colonnade.manifests.model.operations import CreateTable, EnableFeatures, SetPartitionLayout
-from colonnade.manifests.model.widening import WIDENED_COLUMNS
 from colonnade.manifests.object_names import MANIFEST
 from colonnade.manifests.reading.reader import LogReader
-from colonnade.manifests.state.columns_fold import states_widened
 from colonnade.manifests.state.fold import apply_epoch
-from colonnade.manifests.state.partition_layout import PARTITIONS
-from colonnade.manifests.state.replaced_columns import REPLACE_COLUMN, replaces_columns
 from colonnade.manifests.state.snapshot import Snapshot, TableMap
 from colonnade.manifests.store.base import ObjectStore
 from colonnade.manifests.store.turn import Turn
@@ -66,12 +61,6 @@ from colonnade.manifests.store.turn import Turn
 __all__ = ["Change", "Log", "create_database"]
 
 _log = logging.getLogger(__name__)
-
-UNTELLING = (CorruptionError, StoreError)
-"""Errors of one send that do not tell the outcome of earlier sends of the same change."""
-
-_UNREADABLE = (*UNTELLING, NotFoundError, UnsupportedFormatError)
-"""Errors of a read of the log, beside which a vacuum may run."""
 
 
 class Log(LogReader):
@@ -170,7 +159,7 @@ class Log(LogReader):
         if has_landed(change, base):
             return base, None
         with self.removals_are_conflicts(change, base):
-            enabled = spill(self.store, _enabling(change, base), self.limits)
+            enabled = spill(self.store, with_needed_features(change, base), self.limits)
             sending.carried = begin(enabled, base, self)
         self._take_slot(sending)
         done = sending.done
@@ -209,16 +198,9 @@ class Log(LogReader):
         """Return the state after a change that is in the log. Raises CommitUnknownError."""
         try:
             return sending.head
-        except _UNREADABLE:
+        except UNREADABLE:
             # The base may read its tables from a checkpoint that is lost or was removed.
-            return self._read_landed(done)
-
-    def _read_landed(self, epoch: Epoch, head: Snapshot | None = None) -> Snapshot:
-        """Return the state after a change that is in the log. Raises CommitUnknownError."""
-        try:
-            return self.read_at(epoch.epoch, head=head)
-        except _UNREADABLE as error:
-            raise landed_error(self.store, epoch, error) from error
+            return read_landed(self, done)
 
     def _put(self, sending: Sending, turn: Turn) -> bool:
         """Try to make a change the next epoch, in a slot that was free a moment ago."""
@@ -282,29 +264,12 @@ class Log(LogReader):
     def _find_sent(self, transaction: str, unknown: CommitUnknownError) -> Snapshot:
         """Return the state right after a change. Raises `unknown` if the change is not found."""
         try:
-            landed = self._find_landed(transaction, self.read_head())
-        except _UNREADABLE:
+            landed = find_landed(self, transaction, self.read_head(), self.pause)
+        except UNREADABLE:
             landed = None
         if landed is None:
             raise unknown
         return landed
-
-    def _find_landed(self, transaction: str, head: Snapshot) -> Snapshot | None:
-        """Return the state right after a transaction, if it is readable, else None."""
-        for epoch in self.read_epochs(head.epoch, head.epoch - head.floor):
-            if transaction in transactions_of(epoch):
-                # Its writer may have died before it was durable.
-                take_slot(self.store, epoch, encode_epoch(epoch), self.pause)
-                return self._read_landed(epoch, head)
-        oldest = self.read_at(head.floor, head=head)
-        if oldest.transaction == transaction:
-            return oldest
-        # A state has the first transaction of its epoch. If retention has not removed the file yet,
-        # the file has all of them.
-        floor = read_slot(self.store, oldest.epoch)
-        if isinstance(floor, Epoch) and floor.transaction == oldest.transaction:
-            return oldest if transaction in transactions_of(floor) else None
-        return None
 
     @contextmanager
     def removals_are_conflicts(self, change: Change, base: Snapshot) -> Iterator[None]:
@@ -350,7 +315,7 @@ class Log(LogReader):
         """
         check_change(change, base)
         check_head(change, base, base, self.keeps)
-        carried = begin(_enabling(change, base), base, self, stored=False)
+        carried = begin(with_needed_features(change, base), base, self, stored=False)
         state = _fold_own(base, self._next_epoch(carried, base))
         if isinstance(base.tables, TableMap) and isinstance(state.tables, TableMap):
             # The slot after the base may get a concurrent writer's epoch. If a page of a checkpoint
@@ -406,25 +371,6 @@ class Log(LogReader):
             metrics=carried.metrics(operations) or None,
             ops=operations,
         )
-
-
-def _enabling(change: Change, base: Snapshot) -> Change:
-    """Return the change, with an operation before it that enables the features that it needs."""
-    partitions = any(
-        (isinstance(op, CreateTable) and op.partition_fields)
-        or (isinstance(op, SetPartitionLayout) and op.fields)
-        for op in change.ops
-    )
-    needed = {
-        *((PARTITIONS,) if partitions else ()),
-        *((REPLACE_COLUMN,) if any(map(replaces_columns, change.ops)) else ()),
-        *((WIDENED_COLUMNS,) if any(map(states_widened, change.ops)) else ()),
-    }
-    missing = tuple(sorted(needed - (base.reader_features & base.writer_features)))
-    if not missing:
-        return change
-    enable = EnableFeatures(reader=missing, writer=missing)
-    return replace(change, ops=(enable, *change.ops))
 
 
 def _fold_own(head: Snapshot, epoch: Epoch) -> Snapshot:

@@ -1,1 +1,9 @@
-"""States of a database as its log tells them: the newest one, or one of an earlier epoch."""
+"""States of a database as its log tells them: the newest one, or one of an earlier epoch.
+
+    reader.py         any state of a database, and its epochs
+    live_rowsets.py   the live RowSets of a table at a state
+    following.py      from a stored state to a later one
+    last_look.py      how long the last look at the log may be trusted
+
+Spec: docs/spec/epoch-log.md#head
+"""

@@ -1,27 +1,17 @@
-"""Read the epoch log of one database: its head, any epoch, and the RowSets of a table.
+"""Read the epoch log of one database: its newest state, earlier states, and its epochs.
 
 Spec: docs/spec/epoch-log.md#reader-requirements
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
-import numpy as np
-
-from colonnade.manifests.arrays.bounds import BoundsTable, Keep, bounds_table
-from colonnade.manifests.arrays.entry_block import AddedEntries, Entries
-from colonnade.manifests.arrays.entry_table import EntryTable
 from colonnade.manifests.checkpoint.anchor_list import find_anchor
-from colonnade.manifests.checkpoint.reader import (
-    UNUSABLE,
-    read_entry_segment,
-    read_hint,
-    read_state,
-)
+from colonnade.manifests.checkpoint.reader import UNUSABLE, read_hint, read_state
 from colonnade.manifests.clock import elapsed_s, now_ms, utc
 from colonnade.manifests.epochs.epoch_times import last_epoch_by, present_ms
 from colonnade.manifests.epochs.freed_slots import find_freed, read_blocks
@@ -44,13 +34,13 @@ from colonnade.manifests.errors import (
 from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.model.epoch import Epoch, Stub
 from colonnade.manifests.object_names import epoch_name
-from colonnade.manifests.reading.following import LogFollower
 from colonnade.manifests.reading.last_look import LastLook
-from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableMap, TableState
+from colonnade.manifests.reading.live_rowsets import LiveRowSetReader
+from colonnade.manifests.state.snapshot import Snapshot, TableMap
 from colonnade.manifests.store.base import ObjectStore
 
 
-class LogReader(LogFollower):
+class LogReader(LiveRowSetReader):
     """Reads epochs of the database in `store`. Holds no state of the database.
 
     It remembers only when it saw the log last (`LastLook`). Every method raises StoreError if the
@@ -338,62 +328,6 @@ class LogReader(LogFollower):
             f" readable epoch is {floor}."
         )
 
-    def read_rowsets(self, table: TableState, keep: Keep | None = None) -> list[LiveRowSet]:
-        """Return the live RowSets of a table that `keep` selects (None: all), ordered by id.
-
-        `keep` is applied to segments first, and only selected ones are read. Reads nothing if the
-        table has no segments. A million RowSets take seconds to make into objects; use
-        `read_entries` for them.
-        """
-        return self.read_entries(table, keep).to_list()
-
-    def find_rowsets(self, table: TableState, ids: Collection[int]) -> dict[int, LiveRowSet]:
-        """Return the live RowSets among these ids. Reads the segments that may contain them."""
-        if not ids:
-            return {}
-        live = self.read_entries(table, ids=ids)
-        wanted = np.flatnonzero(np.isin(live.ids, np.array([*ids], np.int64)))
-        return {rowset.id: rowset for rowset in live.at(wanted)}
-
-    def read_entries(
-        self, table: TableState, keep: Keep | None = None, ids: Collection[int] | None = None
-    ) -> EntryTable:
-        """Return the RowSets of `read_rowsets` as arrays; with `ids`, at least the RowSets with
-        these ids.
-        """
-        try:
-            return self._read_entries(table, keep, ids)
-        except UNUSABLE:
-            # Above the floor a segment is only a cache. The log has the same RowSets without it.
-            state = self._advance(self._begin(0, use_hint=False), table.changed_epoch)
-            again = state.tables.get(table.id)
-            if again is None or again.changed_epoch != table.changed_epoch:
-                raise
-            if again.rowsets.segments == table.rowsets.segments:
-                raise
-            return self._read_entries(again, keep, ids)
-
-    def _read_entries(
-        self, table: TableState, keep: Keep | None, ids: Collection[int] | None
-    ) -> EntryTable:
-        rowsets = table.rowsets
-        refs = rowsets.segments
-        if ids is not None:
-            refs = tuple(r for r in refs if any(r.first_id <= i <= r.last_id for i in ids))
-        if keep is not None and refs:
-            wanted = keep(_segment_bounds(table))
-            replaced = [rowset for rowset, later in rowsets.amended.items() if later.replaced]
-            refs = tuple(
-                ref
-                for ref, each in zip(refs, wanted, strict=True)
-                if each or any(map(ref.holds, replaced))
-            )
-        blocks = [read_entry_segment(self.store, table, ref) for ref in refs]
-        parts: list[Entries] = [b.updated(rowsets.dropped, rowsets.amended) for b in blocks]
-        if rowsets.added:
-            parts.append(AddedEntries(table))
-        return EntryTable(parts, keep)
-
     def read_epochs(self, newest: int, limit: int | None = None) -> Iterator[Epoch]:
         """Yield epochs from `newest` down, at most `limit`; ends at the floor. One GET each.
 
@@ -420,13 +354,3 @@ class LogReader(LogFollower):
                 raise NotFoundError(f"Epoch {number} of {self.store.url} does not exist.")
             yield epoch
             later = epoch
-
-
-def _segment_bounds(table: TableState) -> BoundsTable:
-    segments = [ref.segment for ref in table.rowsets.segments]
-    return bounds_table(
-        [segment.statistics for segment in segments],
-        [segment.row_count for segment in segments],
-        table.schema,
-        lambda index: f"segment {segments[index].object} of table {table.name!r}",
-    )

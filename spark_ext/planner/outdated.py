@@ -14,7 +14,8 @@ from colonnade.manifests.errors import (
     CorruptionError,
     NotFoundError,
 )
-from colonnade.manifests.log.log import UNTELLING, Log
+from colonnade.manifests.log.landed import UNTELLING
+from colonnade.manifests.log.log import Log
 from colonnade.manifests.store import open_store
 from colonnade.spark_ext.planner.storage import job_of, place_of
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS, is_state

@@ -16,7 +16,8 @@ from colonnade.manifests.commit.change import Change, TableRead
 from colonnade.manifests.commit.rebase.targets import id_ranges
 from colonnade.manifests.errors import AlreadyExistsError, ConflictError, NotFoundError
 from colonnade.manifests.ids import TableId
-from colonnade.manifests.log.log import UNTELLING, Log, create_database
+from colonnade.manifests.log.landed import UNTELLING
+from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.operations import (
     DropRowSet,

@@ -16,8 +16,6 @@ from tests.faults import FaultyStore
 from tests.log_samples import (
     append,
     contents,
-    entry,
-    holds,
     make_log,
     replay,
     with_orders,
@@ -85,14 +83,6 @@ def bytes_with_flip(data: bytes, bit: int) -> bytes:
     return bytes(damaged)
 
 
-def test_a_snapshot_read_before_its_segments_vanished_is_read_from_the_log() -> None:
-    store, log, state = checkpointed()
-    expected = contents(log, state)
-    for name in names(store, CHECKPOINTS):
-        store.delete(name)
-    assert contents(log, state) == expected
-
-
 def test_a_hint_of_what_never_happened_is_ignored() -> None:
     store, log, state = checkpointed()
     other, _, _ = checkpointed()
@@ -132,17 +122,3 @@ def test_a_hint_of_another_database_beyond_the_head_is_ignored() -> None:
     for _ in range(8):
         state = make_log(store, 8).commit(append(), state)
     assert make_log(store).read_head().epoch == 9
-
-
-def test_pruning_reads_only_the_segments_that_may_hold_the_value() -> None:
-    store = MemoryStore()
-    log = make_log(store, 1)
-    state = with_orders(store, log)
-    for size in (40, 8, 1):
-        state = log.commit(append(*(entry(1, 1000 * size + i) for i in range(size))), state)
-    table = state.tables[next(iter(state.tables))]
-    assert len(table.rowsets.segments) == 3
-    watched = FaultyStore(store)
-    found = make_log(watched).read_rowsets(table, holds(8003))
-    assert [r.entry.statistics[1].min for r in found] == ["i:8003"]
-    assert len(watched.trace) == 1

@@ -1,0 +1,55 @@
+"""The features that a change needs, and the operation that enables them before it. Pure.
+
+Spec: docs/spec/epoch-log.md#features
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from colonnade.manifests.commit.change import Change
+from colonnade.manifests.model.operations import (
+    CreateTable,
+    EnableFeatures,
+    Operation,
+    SetPartitionLayout,
+)
+from colonnade.manifests.model.widening import WIDENED_COLUMNS
+from colonnade.manifests.state.columns_fold import states_widened
+from colonnade.manifests.state.partition_layout import PARTITIONS
+from colonnade.manifests.state.replaced_columns import REPLACE_COLUMN, replaces_columns
+from colonnade.manifests.state.snapshot import Snapshot
+
+Need = Callable[[Change, Snapshot], bool]
+"""Whether a change, which was planned on a state, needs a feature."""
+
+
+def _has(test: Callable[[Operation], bool]) -> Need:
+    """A need that one operation of the change tells."""
+    return lambda change, base: any(map(test, change.ops))
+
+
+def _partitions(operation: Operation) -> bool:
+    match operation:
+        case CreateTable(partition_fields=fields) | SetPartitionLayout(fields=fields):
+            return bool(fields)
+    return False
+
+
+NEEDED_BY: dict[str, Need] = {
+    PARTITIONS: _has(_partitions),
+    REPLACE_COLUMN: _has(replaces_columns),
+    WIDENED_COLUMNS: _has(states_widened),
+}
+"""Which changes need a feature. Readers and writers of the database must then know it."""
+
+
+def with_needed_features(change: Change, base: Snapshot) -> Change:
+    """Return the change, with an operation before it that enables the features that it needs."""
+    needed = {name for name, need in NEEDED_BY.items() if need(change, base)}
+    missing = tuple(sorted(needed - (base.reader_features & base.writer_features)))
+    if not missing:
+        return change
+    enable = EnableFeatures(reader=missing, writer=missing)
+    return replace(change, ops=(enable, *change.ops))

@@ -1,0 +1,61 @@
+"""Changes that are already in the log: found by their transactions, and the states after them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from colonnade.manifests.epochs.slots import landed_error, read_slot, take_slot
+from colonnade.manifests.errors import (
+    CorruptionError,
+    NotFoundError,
+    StoreError,
+    UnsupportedFormatError,
+)
+from colonnade.manifests.model.codec import encode_epoch
+from colonnade.manifests.model.epoch import Epoch
+from colonnade.manifests.model.members import transactions_of
+from colonnade.manifests.reading.reader import LogReader
+from colonnade.manifests.state.snapshot import Snapshot
+
+UNTELLING = (CorruptionError, StoreError)
+"""Errors of one send that do not tell the outcome of earlier sends of the same change."""
+
+UNREADABLE = (*UNTELLING, NotFoundError, UnsupportedFormatError)
+"""Errors of a read of the log, beside which a vacuum may run."""
+
+
+def find_landed(
+    log: LogReader, transaction: str, head: Snapshot, pause: Callable[[float], None]
+) -> Snapshot | None:
+    """Return the state right after a transaction, or None if the log does not show it any more.
+
+    Makes its epoch durable. Cost: a GET for each epoch since the floor, and a PUT. `pause` waits
+    (seconds) between tries of the PUT. Raises CommitUnknownError if the state cannot be read, else
+    as `LogReader`.
+    """
+    for epoch in log.read_epochs(head.epoch, head.epoch - head.floor):
+        if transaction in transactions_of(epoch):
+            # Its writer may have died before it was durable.
+            take_slot(log.store, epoch, encode_epoch(epoch), pause)
+            return read_landed(log, epoch, head)
+    oldest = log.read_at(head.floor, head=head)
+    if oldest.transaction == transaction:
+        return oldest
+    # A state has the first transaction of its epoch. If retention has not removed the file yet,
+    # the file has all of them.
+    floor = read_slot(log.store, oldest.epoch)
+    if isinstance(floor, Epoch) and floor.transaction == oldest.transaction:
+        return oldest if transaction in transactions_of(floor) else None
+    return None
+
+
+def read_landed(log: LogReader, epoch: Epoch, head: Snapshot | None = None) -> Snapshot:
+    """Return the state after an epoch of the log. Cost: as `LogReader.read_at`.
+
+    Raises CommitUnknownError if the state cannot be read. The caller must then delete no file that
+    the epoch names.
+    """
+    try:
+        return log.read_at(epoch.epoch, head=head)
+    except UNREADABLE as error:
+        raise landed_error(log.store, epoch, error) from error

@@ -1,0 +1,51 @@
+"""RowSets of a table are read from few segments, or from the log if a segment is lost."""
+
+from __future__ import annotations
+
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.object_names import CHECKPOINTS, checkpoint_name
+from colonnade.manifests.state.snapshot import TableState
+from colonnade.manifests.store import MemoryStore
+from tests.faults import FaultyStore
+from tests.log_samples import ORDERS, append, contents, entry, holds, live, make_log, with_orders
+from tests.manifests.checkpoint.tables import checkpointed, names
+
+
+def in_segments(*sizes: int) -> tuple[MemoryStore, Log, TableState]:
+    """A table with one segment for each size. Column 1 of its RowSets begins at 1000 * size."""
+    store = MemoryStore()
+    log = make_log(store, 1)
+    state = with_orders(store, log)
+    for size in sizes:
+        state = log.commit(append(*(entry(1, 1000 * size + i) for i in range(size))), state)
+    table = state.tables[ORDERS]
+    assert len(table.rowsets.segments) == len(sizes)
+    return store, log, table
+
+
+def test_pruning_reads_only_the_segments_that_may_hold_the_value() -> None:
+    store, _, table = in_segments(40, 8, 1)
+    watched = FaultyStore(store)
+    found = make_log(watched).read_rowsets(table, holds(8003))
+    assert [r.entry.statistics[1].min for r in found] == ["i:8003"]
+    assert len(watched.trace) == 1
+
+
+def test_rowsets_are_found_by_their_ids_in_the_segments_that_may_have_them() -> None:
+    store, log, table = in_segments(40, 8, 1)
+    wanted = live(log, table)[41]
+    watched = FaultyStore(store)
+    reader = make_log(watched)
+    assert reader.find_rowsets(table, []) == {}
+    assert not watched.trace
+    assert reader.find_rowsets(table, [wanted.id, 10**6]) == {wanted.id: wanted}
+    segment = table.rowsets.segments[1].segment.object
+    assert [call.name for call in watched.trace] == [checkpoint_name(segment)]
+
+
+def test_a_snapshot_read_before_its_segments_vanished_is_read_from_the_log() -> None:
+    store, log, state = checkpointed()
+    expected = contents(log, state)
+    for name in names(store, CHECKPOINTS):
+        store.delete(name)
+    assert contents(log, state) == expected
