@@ -27,7 +27,8 @@ from colonnade.tableformat.scan.plan import ScanPlan, plan_scan, rowset_filter, 
 from colonnade.tableformat.scan.run import read_plan
 from colonnade.tableformat.table.kept_epochs import tagged_epoch
 from colonnade.tableformat.table.time_travel import timestamp_ms
-from colonnade.tableformat.types.arrow_types import arrow_schema, relabel
+from colonnade.tableformat.types.arrow_types import arrow_schema
+from colonnade.tableformat.types.storage_form import relabel
 
 MAX_TASK_BYTES = 32 * 2**20
 """Most stored bytes that a task reads: about a second of work."""

@@ -26,7 +26,8 @@ from colonnade.manifests.model.schema import (
     TableSchema,
     assign_ids,
 )
-from colonnade.tableformat.types.arrow_types import arrow_schema, arrow_type, map_entries
+from colonnade.tableformat.types.arrow_types import arrow_schema, arrow_type
+from colonnade.tableformat.types.storage_form import map_entries
 from tests.strategies import PRIMITIVES, identical, random_value
 
 DEPTH = 4

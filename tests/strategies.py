@@ -26,7 +26,8 @@ from colonnade.manifests.model.schema import (
     TableSchema,
     assign_ids,
 )
-from colonnade.tableformat.types.arrow_types import arrow_schema, base_type, map_entries
+from colonnade.tableformat.types.arrow_types import arrow_schema, base_type
+from colonnade.tableformat.types.storage_form import map_entries
 
 PRIMITIVES = (
     *("boolean", "byte", "short", "int", "long", "float", "double", "string", "binary", "date"),

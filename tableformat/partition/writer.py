@@ -28,7 +28,7 @@ from colonnade.tableformat.rowset.sort import sort_indices
 from colonnade.tableformat.rowset.task_writer import TaskWriter
 from colonnade.tableformat.rowset.write_options import WriteOptions
 from colonnade.tableformat.rowset.writer import RowSetWriter, pieces
-from colonnade.tableformat.types.arrow_types import to_storage
+from colonnade.tableformat.types.storage_form import to_storage
 
 Rows = NDArray[np.int64]
 
@@ -62,8 +62,8 @@ class PartitionedWriter(TaskWriter):
         self._collected: list[pa.RecordBatch] = []
         self._collected_bytes = 0
         # The least recently used partition comes first.
-        self._open: dict[PartitionValues, _Part] = {}
-        self._finished: list[_Part] = []
+        self._open: dict[PartitionValues, _OpenPartition] = {}
+        self._finished: list[_OpenPartition] = []
         self._entries: list[RowSetEntry] = []
         self._origins: list[Rows] = []
 
@@ -169,8 +169,8 @@ class PartitionedWriter(TaskWriter):
             part.origins.append(np.asarray(columns[width]))
         part.writer.write_storage(columns[:width])
 
-    def _begin(self) -> _Part:
-        return _Part(
+    def _begin(self) -> _OpenPartition:
+        return _OpenPartition(
             # No sort key, because the rows are already sorted.
             RowSetWriter(self._store, self._prefix, self._job_id, self._schema, (), self._options)
         )
@@ -197,7 +197,7 @@ class PartitionedWriter(TaskWriter):
         return pending
 
 
-class _Part:
+class _OpenPartition:
     """The writer of one partition, and the numbers of the rows that it received."""
 
     def __init__(self, writer: RowSetWriter) -> None:

@@ -49,7 +49,7 @@ class _Replaced:
         return self.source.footer().columns
 
 
-class _Place(NamedTuple):
+class _ColumnPlace(NamedTuple):
     """The place of a stored column. `column` is the form that the RowSet has of it."""
 
     column: StoredColumn
@@ -95,7 +95,7 @@ class ColumnSegments:
         ]
 
     def _open(
-        self, column: StoredColumn, place: _Place, index_bytes: memoryview | None
+        self, column: StoredColumn, place: _ColumnPlace, index_bytes: memoryview | None
     ) -> ColumnBlocks:
         stored, source, segment = place
         index = self._index(column, place, index_bytes)
@@ -113,7 +113,7 @@ class ColumnSegments:
     def _read_indexes(
         self,
         columns: Sequence[StoredColumn],
-        places: Sequence[_Place | None],
+        places: Sequence[_ColumnPlace | None],
     ) -> dict[int, memoryview]:
         """Return the stored indexes by the id of the table's column, as far as columns have one."""
         wanted: dict[tuple[RowSetSource, str], list[tuple[int, Extent]]] = {}
@@ -186,18 +186,20 @@ class ColumnSegments:
                 return form, self._source
         return column, self._source
 
-    def _place(self, column: StoredColumn) -> _Place | None:
+    def _place(self, column: StoredColumn) -> _ColumnPlace | None:
         """Return where a column is stored, or None if the RowSet does not have it."""
         stored, source = self._find(column)
         replaced = self._replaced.get(stored.id)
         if replaced is None:
             segment = self._segments.get(stored.id)
-            return None if segment is None else _Place(stored, source, segment)
+            return None if segment is None else _ColumnPlace(stored, source, segment)
         if stored.id not in replaced.segments:
             self.damaged(column, "the RowSet that replaces it does not have it")
-        return _Place(stored, source, replaced.segments[stored.id])
+        return _ColumnPlace(stored, source, replaced.segments[stored.id])
 
-    def _index(self, column: StoredColumn, place: _Place, stored: memoryview | None) -> SparseIndex:
+    def _index(
+        self, column: StoredColumn, place: _ColumnPlace, stored: memoryview | None
+    ) -> SparseIndex:
         segment, source = place.segment, place.source
         extent = segment.index
         if (extent is None) == (segment.block is None):
@@ -213,7 +215,7 @@ class ColumnSegments:
         except ValueError as error:
             self.damaged(column, f"the index in {source.locate(name)}: {error}", error)
 
-    def _lone_block(self, column: StoredColumn, place: _Place) -> BlockEntry:
+    def _lone_block(self, column: StoredColumn, place: _ColumnPlace) -> BlockEntry:
         segment, kinds = place.segment, place.column.bound_kinds
         assert segment.block is not None
         try:

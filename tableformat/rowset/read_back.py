@@ -89,10 +89,10 @@ def check_kept(
     caller must not commit then.
     """
     check_rows(after, left)
-    gone = before.rows - left
+    deleted = before.rows - left
     for column in fields:
         old, new = before.of(column.id), after.of(column.id)
-        problem = _loss(old, new, gone)
+        problem = _loss(old, new, deleted)
         if problem is not None:
             raise CorruptionError(
                 f"{what} were not rewritten correctly: in column {column.name!r}, {problem}."
@@ -100,12 +100,12 @@ def check_kept(
             )
 
 
-def _loss(old: Statistics, new: Statistics, gone: int) -> str | None:
-    """Return how the statistics contradict that exactly `gone` rows were deleted, or None."""
-    if not gone:
+def _loss(old: Statistics, new: Statistics, deleted: int) -> str | None:
+    """Return how the statistics contradict that exactly `deleted` rows were deleted, or None."""
+    if not deleted:
         return contradiction(old, new)
     for name, more, fewer in (("NULL", old.nulls, new.nulls), ("NaN", old.nans, new.nans)):
-        if not more - gone <= fewer <= more:
-            return f"{fewer} of {more} {name} are left, though only {gone} rows were deleted"
+        if not more - deleted <= fewer <= more:
+            return f"{fewer} of {more} {name} are left, though only {deleted} rows were deleted"
     counts = replace(old, nulls=new.nulls, nans=new.nans, exact=False)
     return contradiction(counts, new)

@@ -29,9 +29,14 @@ from colonnade.tableformat.rowset.column_segments import ColumnSegments
 from colonnade.tableformat.rowset.filter_pruning import prune_by_filters
 from colonnade.tableformat.rowset.source import RowSetSource
 from colonnade.tableformat.rowset.sparse_index import bounds_of
-from colonnade.tableformat.rowset.stored_block import ColumnBlocks, Piece, StoredBlock, Stretch
+from colonnade.tableformat.rowset.stored_block import (
+    ColumnBlocks,
+    StoredBlock,
+    Stretch,
+    StretchPiece,
+)
 from colonnade.tableformat.rowset.write_options import MIB
-from colonnade.tableformat.types.arrow_types import from_storage
+from colonnade.tableformat.types.storage_form import from_storage
 
 _WINDOW_BYTES = 8 * MIB
 """The approximate number of stored bytes that are read ahead at once."""
@@ -302,9 +307,9 @@ def _problem(block: StoredBlock) -> str | None:
     return None
 
 
-def _fetch(store: ObjectStore, pieces: Iterable[Piece]) -> dict[tuple[int, int], memoryview]:
+def _fetch(store: ObjectStore, pieces: Iterable[StretchPiece]) -> dict[tuple[int, int], memoryview]:
     """Return stored bytes by column id and stretch. Adjacent ranges are read as one."""
-    wanted: dict[tuple[RowSetSource, str], list[Piece]] = {}
+    wanted: dict[tuple[RowSetSource, str], list[StretchPiece]] = {}
     found: dict[tuple[int, int], memoryview] = {}
     for piece in pieces:
         if piece.extent[1]:

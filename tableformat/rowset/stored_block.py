@@ -42,7 +42,7 @@ class Stretch:
     blocks: Sequence[Sequence[StoredBlock]]
 
 
-class Piece(NamedTuple):
+class StretchPiece(NamedTuple):
     """The range of an object that holds one column's bytes of one stretch.
 
     `place` is (column id, stretch); `extent` is (offset, length).
@@ -76,19 +76,19 @@ class ColumnBlocks:
         """Whether some blocks have a Bloom filter."""
         return bool(self.index.filter_offsets[-1])
 
-    def piece(self, cut: int) -> Piece:
+    def piece(self, cut: int) -> StretchPiece:
         """Return where the blocks of a stretch are stored."""
         start, end = self.index.offsets[self.at_cut[cut : cut + 2]].tolist()
         extent = (self.offset + start, end - start)
         name = self.source.column_segment_name(self.column.id)
-        return Piece((self.column.id, cut), self.source, name, extent)
+        return StretchPiece((self.column.id, cut), self.source, name, extent)
 
-    def filter_piece(self, cut: int) -> Piece:
+    def filter_piece(self, cut: int) -> StretchPiece:
         """Return where the filters of a stretch are stored."""
         start, end = self.index.filter_offsets[self.at_cut[cut : cut + 2]].tolist()
         extent = (self.filter_offset + start, end - start)
         name = self.source.index_name(self.column.id)
-        return Piece((self.column.id, cut), self.source, name, extent)
+        return StretchPiece((self.column.id, cut), self.source, name, extent)
 
     def stored(self, cut: int, data: memoryview, blooms: memoryview) -> tuple[StoredBlock, ...]:
         """Return the blocks of a stretch, from their bytes and the bytes of their filters."""

@@ -21,7 +21,7 @@ from colonnade.tableformat.rowset.sort import sort_indices
 from colonnade.tableformat.rowset.stored_block import StoredBlock
 from colonnade.tableformat.rowset.task_writer import TaskWriter
 from colonnade.tableformat.rowset.write_options import WriteOptions
-from colonnade.tableformat.types.arrow_types import to_storage
+from colonnade.tableformat.types.storage_form import to_storage
 
 __all__ = ["RowSetWriter", "WriteOptions", "pieces"]
 

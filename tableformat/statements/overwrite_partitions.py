@@ -25,8 +25,8 @@ from colonnade.tableformat.partition.divide import divide
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.scan.selection import deleted_rows
 from colonnade.tableformat.statements.statement import Statement, row_statement, write_batches
-from colonnade.tableformat.types.arrow_types import to_storage
 from colonnade.tableformat.types.conform import conform_batches
+from colonnade.tableformat.types.storage_form import to_storage
 from colonnade.tableformat.write.settings import WriteSettings
 
 OPERATION = "overwrite_partitions"
@@ -60,16 +60,16 @@ def written_partitions(
     """
     wanted = frozenset(entry.partition or () for entry in added)
     keep = _may_be_overwritten(table, wanted)
-    gone = []
+    deleted = []
     for rowset in log.read_rowsets(table, keep) if added else ():
         rows = _overwritten_rows(log.store, table, rowset, wanted)
         if rows is None or rows:
-            gone.append(DeletedRows(table.id, rowset, "delete", rows))
+            deleted.append(DeletedRows(table.id, rowset, "delete", rows))
     columns = frozenset(field.column for field in table.partition_fields)
     return row_statement(
         OPERATION,
         table,
-        gone,
+        deleted,
         added,
         reads=(TableRead(table.id, keep, columns, overwrites=True),),
         inserted=sum(entry.rows for entry in added),

@@ -37,7 +37,7 @@ from colonnade.tableformat.scan.selection import (
 )
 from colonnade.tableformat.statements.assignments import Assignments
 from colonnade.tableformat.statements.statement import Statement, row_statement, write_batches
-from colonnade.tableformat.types.arrow_types import to_storage
+from colonnade.tableformat.types.storage_form import to_storage
 from colonnade.tableformat.write.job import WriteTarget, target_of, write_options
 from colonnade.tableformat.write.replaced_columns import WritePlace, with_values, write_replacement
 from colonnade.tableformat.write.settings import WriteSettings

@@ -37,8 +37,8 @@ from colonnade.tableformat.scan.plan import cut_rows
 from colonnade.tableformat.scan.selection import read_numbered
 from colonnade.tableformat.statements.reported import encode_rows
 from colonnade.tableformat.statements.update import replacement_options
-from colonnade.tableformat.types.arrow_types import to_storage
 from colonnade.tableformat.types.conform import conform
+from colonnade.tableformat.types.storage_form import to_storage
 from colonnade.tableformat.write.job import WriteJob, write_rows
 from colonnade.tableformat.write.replaced_columns import WritePlace, with_values, write_replacement
 

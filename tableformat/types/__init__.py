@@ -1,6 +1,7 @@
 """Arrow columns as table columns: types, conversion, checks of values and sizes. Does no I/O.
 
     arrow_types.py   types of the table in Arrow: for users, and for storage
+    storage_form.py  arrays of one of these forms as arrays of the other
     arrow_input.py   whatever a user passes, as record batches
     conform.py       data from outside in the exact types of a table, or a refusal
     conversion.py  plain_form.py  text_form.py  decimals.py    one form from many physical ones

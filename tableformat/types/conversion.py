@@ -26,12 +26,11 @@ from colonnade.tableformat.types.arrow_types import (
     arrow_type,
     base_type,
     is_list,
-    map_entries,
-    relabel,
     type_name,
 )
 from colonnade.tableformat.types.plain_form import plain_form
 from colonnade.tableformat.types.sound_arrays import validity
+from colonnade.tableformat.types.storage_form import map_entries, relabel
 from colonnade.tableformat.types.text_form import fit_lengths, has_lengths
 
 _TO_SHORT = frozenset({pa.int8(), pa.uint8(), pa.int16()})

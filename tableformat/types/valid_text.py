@@ -16,8 +16,9 @@ import pyarrow.compute as pc
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import ArrayType, MapType, SchemaField, StructType, type_text
-from colonnade.tableformat.types.arrow_types import base_type, map_entries, relabel
+from colonnade.tableformat.types.arrow_types import base_type
 from colonnade.tableformat.types.sound_arrays import validity
+from colonnade.tableformat.types.storage_form import map_entries, relabel
 
 
 @lru_cache(maxsize=4096)

@@ -14,7 +14,8 @@ import pyarrow.compute as pc
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import ArrayType, MapType, SchemaField, StructType
-from colonnade.tableformat.types.arrow_types import VARIANT_FIELDS, map_entries
+from colonnade.tableformat.types.arrow_types import VARIANT_FIELDS
+from colonnade.tableformat.types.storage_form import map_entries
 from colonnade.tableformat.types.text_form import declared_length
 
 _DAY_NS = 86_400 * 10**9

@@ -32,7 +32,7 @@ from colonnade.spark_ext.pyspark_types import to_spark
 from colonnade.spark_ext.types import max_time_digits
 from colonnade.tableformat.predicate.prune import MOST_MEMBERS
 from colonnade.tableformat.scan.plan import RowSetScan, ScanPlan
-from colonnade.tableformat.types.arrow_types import map_entries
+from colonnade.tableformat.types.storage_form import map_entries
 from tests.spark_ext.java.json_process import JsonProcess
 from tests.strategies import PRIMITIVES
 

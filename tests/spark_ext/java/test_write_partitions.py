@@ -17,7 +17,8 @@ from colonnade.manifests.model.entries import PartitionField, RowSetEntry, SortF
 from colonnade.manifests.model.schema import SchemaField, TableSchema, assign_ids
 from colonnade.manifests.model.statistics import decode_bound
 from colonnade.tableformat.partition.divide import divide
-from colonnade.tableformat.types.arrow_types import from_storage, schema_from_arrow, to_storage
+from colonnade.tableformat.types.arrow_types import schema_from_arrow
+from colonnade.tableformat.types.storage_form import from_storage, to_storage
 from tests.spark_ext.java.write_tool import WriteTool, read
 from tests.spec.test_partition_vectors import FILE, stored
 

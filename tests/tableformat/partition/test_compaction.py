@@ -17,7 +17,7 @@ from colonnade.tableformat.compaction.run import run_job
 from colonnade.tableformat.partition.divide import divide
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.table.table import ArrowTable
-from colonnade.tableformat.types.arrow_types import to_storage
+from colonnade.tableformat.types.storage_form import to_storage
 from tests.tableformat.partition.tables import (
     LAYOUTS,
     content,

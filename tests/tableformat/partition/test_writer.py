@@ -22,7 +22,8 @@ from colonnade.tableformat.partition.divide import divide
 from colonnade.tableformat.partition.writer import PartitionedWriter
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.rowset.write_options import WriteOptions
-from colonnade.tableformat.types.arrow_types import arrow_schema, to_storage
+from colonnade.tableformat.types.arrow_types import arrow_schema
+from colonnade.tableformat.types.storage_form import to_storage
 from tests.faults import Fault, FaultyStore
 
 JOB = "0" * 16

@@ -27,7 +27,7 @@ from colonnade.tableformat.rowset.block import (
 )
 from colonnade.tableformat.rowset.block_statistics import Statistics
 from colonnade.tableformat.rowset.column import StoredColumn, column_of
-from colonnade.tableformat.types.arrow_types import from_storage, to_storage
+from colonnade.tableformat.types.storage_form import from_storage, to_storage
 from tests.strategies import batches, identical, schemas
 from tests.tableformat.rowset.encoded import column, round_trip
 

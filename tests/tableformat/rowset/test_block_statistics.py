@@ -16,7 +16,7 @@ from colonnade.tableformat.rowset.block import (
 )
 from colonnade.tableformat.rowset.block_statistics import Statistics, merge, shorten
 from colonnade.tableformat.rowset.column import Order, StoredColumn, column_of
-from colonnade.tableformat.types.arrow_types import to_storage
+from colonnade.tableformat.types.storage_form import to_storage
 from tests.strategies import batches, schemas
 from tests.tableformat.rowset.encoded import column, round_trip
 

@@ -1,23 +1,15 @@
-"""Types go to Arrow and back, and blocks never see a name."""
+"""Types go to Arrow and back, and the storage form has ids instead of names."""
 
 from __future__ import annotations
 
 import pyarrow as pa
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
-from colonnade.manifests.errors import CorruptionError, InvalidInputError
+from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import ArrayType, SchemaField, TableSchema, assign_ids, walk
-from colonnade.tableformat.types.arrow_types import (
-    arrow_schema,
-    from_storage,
-    relabel,
-    schema_from_arrow,
-    storage_type,
-    to_storage,
-)
-from tests.strategies import PRIMITIVES, batches, identical, schemas
+from colonnade.tableformat.types.arrow_types import arrow_schema, schema_from_arrow, storage_type
+from tests.strategies import PRIMITIVES, schemas
 
 
 def _unassigned(schema: TableSchema) -> TableSchema:
@@ -47,22 +39,6 @@ def test_a_schema_survives_the_way_through_arrow(schema: TableSchema) -> None:
 def test_a_schema_survives_an_arrow_file(schema: TableSchema) -> None:
     stored = pa.ipc.read_schema(arrow_schema(schema).serialize())
     assert schema_from_arrow(stored) == _unassigned(schema)
-
-
-@given(st.data())
-def test_data_survives_the_way_through_storage_without_a_copy(data: st.DataObject) -> None:
-    schema = data.draw(schemas())
-    batch = data.draw(batches(schema))
-    arrays = to_storage(batch, schema)
-    assert [array.type for array in arrays] == [storage_type(field) for field in schema.fields]
-    back = from_storage(arrays, schema)
-    assert back.schema.equals(arrow_schema(schema), check_metadata=True)
-    assert identical(back, batch)
-    addresses = [
-        [[buffer and buffer.address for buffer in array.buffers()] for array in columns]
-        for columns in (batch.columns, arrays, back.columns)
-    ]
-    assert addresses[0] == addresses[1] == addresses[2]
 
 
 @given(schemas())
@@ -189,13 +165,6 @@ def test_metadata_that_contradicts_its_column_is_refused(
     field = pa.field("a", arrow, metadata={"colonnade.type": stated})
     with pytest.raises(InvalidInputError, match=reason):
         schema_from_arrow(pa.schema([field]))
-
-
-def test_an_array_of_another_layout_is_never_relabelled() -> None:
-    with pytest.raises(TypeError, match="cannot be read as"):
-        relabel(pa.array([[1]]), pa.list_(pa.string()))
-    with pytest.raises(CorruptionError, match=r"'a' \(id 1\) is stored as int64"):
-        from_storage([pa.array([1])], _table("string"))
 
 
 def test_every_nested_field_of_storage_has_its_id() -> None:

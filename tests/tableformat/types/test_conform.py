@@ -22,13 +22,9 @@ from colonnade.manifests.model.schema import (
     TableSchema,
     assign_ids,
 )
-from colonnade.tableformat.types.arrow_types import (
-    arrow_schema,
-    map_entries,
-    schema_from_arrow,
-    to_storage,
-)
+from colonnade.tableformat.types.arrow_types import arrow_schema, schema_from_arrow
 from colonnade.tableformat.types.conform import conform
+from colonnade.tableformat.types.storage_form import map_entries, to_storage
 from colonnade.tableformat.types.text_form import has_lengths
 from tests.strategies import batches, identical, schemas
 from tests.tableformat.types.arrays import batch_of, refusal_of, schema_of
