@@ -1,14 +1,15 @@
 """Run the jobs of long work, on threads of this process or on other machines.
 
-A job is a plain value, and running it again does no harm. A `Workplace` runs jobs in parallel. A
-`Stop` asks running jobs to end early.
+A job is a plain value, and running it again does no harm. A `Workplace` runs jobs in parallel, and
+`run_in_order` returns their outcomes. A `Stop` asks running jobs to end early.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
-from concurrent.futures import CancelledError
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Lock
@@ -82,3 +83,29 @@ class Workplace(Generic[Job, Outcome]):
             return outcome
 
         return Workplace(run, self.workers)
+
+
+def run_in_order(
+    place: Workplace[Job, Outcome], jobs: Iterable[Job], held: int | None = None
+) -> Generator[Outcome, None, None]:
+    """Run jobs at a place, and yield their outcomes in the order of the jobs.
+
+    Holds at most `held` outcomes and begun jobs; None means all. Raises the error of a job in its
+    place. When a job fails, or the caller closes the iterator early (`contextlib.closing`), no
+    further job begins, the running jobs are asked to stop, and the call waits for them.
+    """
+    stop = Stop()
+    waiting: deque[Future[Outcome]] = deque()
+    with ThreadPoolExecutor(place.workers, "colonnade-job") as pool:
+        try:
+            for job in jobs:
+                waiting.append(pool.submit(place.run, job, stop))
+                if len(waiting) == held:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        except BaseException:
+            # Leaving the pool waits for all running jobs.
+            stop.request()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise

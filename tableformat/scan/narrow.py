@@ -1,11 +1,11 @@
-"""Leaving out of a plan what the indexes of its RowSets rule out: the one step that opens them."""
+"""Remove the stretches that indexes rule out from a plan. Only this step of planning opens them."""
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from colonnade.manifests.store import ObjectStore
+from colonnade.manifests.store.side_by_side import side_by_side
 from colonnade.tableformat.predicate import prune
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.scan.plan import RowSetScan, ScanPlan
@@ -29,6 +29,5 @@ def narrow_plan(store: ObjectStore, plan: ScanPlan) -> ScanPlan:
         ranges = reader.matching_ranges(columns, scan.ranges, keep)
         return scan.model_copy(update={"ranges": ranges})
 
-    with ThreadPoolExecutor(len(plan.rowsets), thread_name_prefix="colonnade-narrow") as pool:
-        rowsets = tuple(each for each in pool.map(narrowed, plan.rowsets) if each.ranges)
-    return plan.model_copy(update={"rowsets": rowsets})
+    found = side_by_side([partial(narrowed, scan) for scan in plan.rowsets], len(plan.rowsets))
+    return plan.model_copy(update={"rowsets": tuple(each for each in found if each.ranges)})

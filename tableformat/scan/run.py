@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import partial
 
 import numpy as np
@@ -22,6 +20,7 @@ from colonnade.manifests.model.deletion_vector import DeletionVector
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.store import ObjectStore
+from colonnade.tableformat.jobs import Stop, Workplace, run_in_order
 from colonnade.tableformat.predicate import BoundPredicate, evaluate, prune
 from colonnade.tableformat.rowset.deleted import read_deleted
 from colonnade.tableformat.rowset.reader import RowSetReader
@@ -111,18 +110,18 @@ def read_plan_parallel(store: ObjectStore, plan: ScanPlan) -> Iterator[pa.Record
     if len(shares) == 1 or workers == 1:
         yield from read_plan(store, plan)
         return
-    with ThreadPoolExecutor(workers, thread_name_prefix="colonnade-scan") as pool:
-        waiting: deque[Future[list[pa.RecordBatch]]] = deque()
-        try:
-            for share in shares:
-                waiting.append(pool.submit(lambda s: list(read_plan(store, s)), share))
-                if len(waiting) >= 2 * workers:
-                    yield from waiting.popleft().result()
-            while waiting:
-                yield from waiting.popleft().result()
-        finally:
-            for future in waiting:
-                future.cancel()
+
+    def read_share(share: ScanPlan, stop: Stop) -> list[pa.RecordBatch]:
+        batches = []
+        for batch in read_plan(store, share):
+            stop.check()
+            batches.append(batch)
+        return batches
+
+    place = Workplace(read_share, workers)
+    with closing(run_in_order(place, shares, held=2 * workers)) as found:
+        for batches in found:
+            yield from batches
 
 
 def _share_bytes(store: ObjectStore, plan: ScanPlan) -> int:

@@ -10,7 +10,7 @@ import re
 import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, replace
 
 from colonnade.manifests.errors import ColonnadeError, InvalidInputError
@@ -19,7 +19,7 @@ from colonnade.manifests.state.rowset_ids import warn_of_end
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.manifests.store import ObjectStore, StoreAddress, StorePath
 from colonnade.manifests.vacuum.run import VacuumRequest, plan_vacuum, read_used_objects
-from colonnade.tableformat.jobs import Stop, Workplace
+from colonnade.tableformat.jobs import Workplace, run_in_order
 from colonnade.tableformat.location import StorageOptions, find_store
 from colonnade.tableformat.verify.findings import DEPTHS, Finding, VerifyReport
 from colonnade.tableformat.verify.job import Unit, VerifyPlace, plan_jobs
@@ -57,8 +57,8 @@ def verify(
     findings = seen.findings
     read = 0
     if depth > 1:
-        gone = {(each.table, each.rowset, each.epoch) for each in findings}
-        there = [u for u in seen.units if (u.table.name, u.rowset.id, u.epoch) not in gone]
+        damaged = {(each.table, each.rowset, each.epoch) for each in findings}
+        there = [u for u in seen.units if (u.table.name, u.rowset.id, u.epoch) not in damaged]
         if elsewhere is None:
             elsewhere = _here(log, threads or os.cpu_count() or 1)
         found, read = _check_rowsets(log.store.address, there, depth, elsewhere, progress)
@@ -230,8 +230,8 @@ def _identity(unit: Unit) -> tuple[str, str, str | None, tuple[str, ...]]:
     """What is read of a RowSet. Its id does not tell: it begins anew in a table made again."""
     table, rowset, _ = unit
     vector, replacements = rowset.amendments.vector, rowset.amendments.replacements
-    gone = None if vector is None else vector.model_dump_json()
-    return table.id, rowset.entry.object, gone, tuple(each.object for each in replacements)
+    deleted = None if vector is None else vector.model_dump_json()
+    return table.id, rowset.entry.object, deleted, tuple(each.object for each in replacements)
 
 
 def _distinct(findings: Sequence[Finding]) -> list[Finding]:
@@ -258,21 +258,13 @@ def _check_rowsets(
     read = done = 0
     total = sum(unit.rowset.byte_count for unit in units)
     jobs = list(plan_jobs(address, depth, units, _JOBS_A_WORKER * place.workers))
-    stop = Stop()
-    with ThreadPoolExecutor(place.workers, "colonnade-verify") as pool:
-        try:
-            for job, outcome in zip(
-                jobs, pool.map(lambda each: place.run(each, stop), jobs), strict=True
-            ):
-                findings += outcome.findings
-                read += outcome.bytes
-                done += job.bytes
-                if progress is not None:
-                    progress(done, total)
-        except BaseException:
-            # Leaving the pool waits for all running jobs.
-            stop.request()
-            raise
+    with closing(run_in_order(place, jobs)) as outcomes:
+        for job, outcome in zip(jobs, outcomes, strict=True):
+            findings += outcome.findings
+            read += outcome.bytes
+            done += job.bytes
+            if progress is not None:
+                progress(done, total)
     return findings, read
 
 
