@@ -53,7 +53,7 @@ def run(folder: Path, scale: float, runs: int) -> list[Figure]:
         *("ms", ours * 1e3, theirs * 1e3, ratio),
         target=TARGET,
     )
-    places = [Place(path) for path in paths]
+    places = [WrittenDatabase(path) for path in paths]
     long_s, short_s = in_turn(
         [place.vacuum for place in places], runs, before=partial(commit_to_all, places)
     )
@@ -74,7 +74,7 @@ def open_table(path: Path) -> str:
 
 
 @dataclass
-class Place:
+class WrittenDatabase:
     """A database that is written to."""
 
     path: Path
@@ -91,7 +91,7 @@ class Place:
         return vacuum(Log(open_store(self.path)), VacuumRequest(0, KEPT, force=True)).floor
 
 
-def commit_to_all(places: Sequence[Place]) -> None:
+def commit_to_all(places: Sequence[WrittenDatabase]) -> None:
     """Commit to each place the number of epochs that a vacuum then removes."""
     for place in places:
         place.commit(KEPT)

@@ -38,7 +38,7 @@ COUNT = "SELECT count(*), min(id), max(id) FROM {t}"
 
 
 @dataclass(frozen=True)
-class Place:
+class FarBucket:
     """A bucket of a server, and the network before it."""
 
     server: Minio
@@ -80,13 +80,13 @@ class Place:
 
 
 @contextmanager
-def place(folder: Path, delay_s: float = DELAY_S) -> Iterator[Place]:
+def place(folder: Path, delay_s: float = DELAY_S) -> Iterator[FarBucket]:
     """A server with an empty bucket behind a slow network."""
     with tempfile.TemporaryDirectory(dir=folder) as data:
         server = Minio(Path(data))
         network = SlowNetwork(server.port, delay_s)
         try:
-            yield Place(server, network, server.new_bucket())
+            yield FarBucket(server, network, server.new_bucket())
         finally:
             network.stop()
             server.stop()
@@ -95,7 +95,7 @@ def place(folder: Path, delay_s: float = DELAY_S) -> Iterator[Place]:
 class Stores:
     """The engines, and what is measured of them."""
 
-    def __init__(self, spark: SparkSession, place: Place, folder: Path, scale: float) -> None:
+    def __init__(self, spark: SparkSession, place: FarBucket, folder: Path, scale: float) -> None:
         self.spark, self.place, self.scale = spark, place, scale
         self.engines = [each(spark, place.url) for each in ENGINES]
         self.source = spark.read.parquet(str(lineitem(folder, scale)))

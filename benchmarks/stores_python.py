@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 import colonnade
 from benchmarks.measure import Figure, in_turn, lineitem, median_ratio
-from benchmarks.stores import Place, place
+from benchmarks.stores import FarBucket, place
 from tests.setup.minio import KEY, SECRET
 
 TARGET = 0.5
@@ -30,7 +30,7 @@ ROWS = pa.table({"id": range(10), "name": [f"n{i}" for i in range(10)]})
 class Side:
     """One library: makes a table of rows, appends rows to a table, and reads columns of a table."""
 
-    def __init__(self, found: Place, folder: Path) -> None:
+    def __init__(self, found: FarBucket, folder: Path) -> None:
         """Reach the bucket of `found`; `folder` is for files beside it."""
 
     def create(self, name: str, rows: pa.Table) -> Any:
@@ -49,7 +49,7 @@ class Side:
 class Colonnade(Side):
     """Colonnade's own API."""
 
-    def __init__(self, found: Place, folder: Path) -> None:
+    def __init__(self, found: FarBucket, folder: Path) -> None:
         self._url = f"s3://{found.bucket}/colonnade"
         self._options = found.server.options(endpoint_url=found.network.url)
 
@@ -70,7 +70,7 @@ class Colonnade(Side):
 class PyIceberg(Side):
     """PyIceberg with a catalog in SQLite."""
 
-    def __init__(self, found: Place, folder: Path) -> None:
+    def __init__(self, found: FarBucket, folder: Path) -> None:
         kind = importlib.import_module("pyiceberg.catalog.sql").SqlCatalog
         self._catalog = kind(
             "benchmark",
@@ -102,7 +102,7 @@ class PyIceberg(Side):
 class DeltaRs(Side):
     """delta-rs with conditional writes."""
 
-    def __init__(self, found: Place, folder: Path) -> None:
+    def __init__(self, found: FarBucket, folder: Path) -> None:
         self._delta: Any = importlib.import_module("deltalake")
         self._url = f"s3://{found.bucket}/delta"
         self._options = {

@@ -29,8 +29,8 @@ from colonnade.tableformat.statements.reported import decode_rows
 from colonnade.tableformat.statements.statement import (
     RowCounts,
     Statement,
+    find_deleted_rows,
     row_statement,
-    rows_gone,
 )
 from colonnade.tableformat.statements.update import in_place
 from colonnade.tableformat.statements.update_job import (
@@ -251,7 +251,7 @@ class _Work:
         return row_statement(
             "update",
             state,
-            rows_gone(log, state, "update", dict(sorted(moved.items()))),
+            find_deleted_rows(log, state, "update", dict(sorted(moved.items()))),
             [entry for each in reports for entry in each.rowsets],
             replaced=[op for each in reports for op in each.replaced],
             replaced_rows=sum(each.count for each in update.rowsets if each.in_place),

@@ -23,7 +23,7 @@ ELSEWHERE = {"bash", "pip", "spark-sql", "spark-submit", "jar=$(python"}
 
 
 @dataclass(frozen=True)
-class Block:
+class CodeBlock:
     """Some code of a page; `line` is where its text begins, from 1."""
 
     language: str
@@ -42,12 +42,12 @@ def needs_spark(page: Path) -> bool:
     return any(b.language == "sql" or re.search(r"\bspark\b", b.text) for b in blocks(page))
 
 
-def blocks(page: Path) -> Iterator[Block]:
+def blocks(page: Path) -> Iterator[CodeBlock]:
     """The code of a page from top to bottom."""
     text = page.read_text("utf-8")
     for found in BLOCK.finditer(text):
         line = text.count("\n", 0, found.start()) + 2
-        yield Block(found[1] or "python", found[2] or found[3] or "", line)
+        yield CodeBlock(found[1] or "python", found[2] or found[3] or "", line)
 
 
 def run_page(page: Path, names: dict[str, Any]) -> None:

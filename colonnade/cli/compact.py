@@ -13,7 +13,7 @@ from colonnade.cli.arguments import JsonOption, TableArgument, split_names
 from colonnade.cli.engine import (
     ABOVE,
     AboveOption,
-    Engine,
+    ChosenEngine,
     SparkChoice,
     SparkOption,
     choose_engine,
@@ -102,7 +102,9 @@ def compactor(place: Place, spark: SparkChoice, above: str, output: Output) -> C
     return explained
 
 
-def _workplace(place: Place, engine: Engine, output: Output, advance: Advance) -> CompactionPlace:
+def _workplace(
+    place: Place, engine: ChosenEngine, output: Output, advance: Advance
+) -> CompactionPlace:
     """Return the place where groups are compacted; `advance` gets the stored bytes of each."""
     if engine.name == "spark":
         session = start_spark(engine, output)

@@ -31,7 +31,7 @@ ABOVE = "8g"
 
 
 @dataclass(frozen=True, slots=True)
-class Engine:
+class ChosenEngine:
     """The engine that does the work, and the reason."""
 
     name: Literal["arrow", "spark"]
@@ -40,7 +40,7 @@ class Engine:
 
 def choose_engine(
     byte_count: int, choice: SparkChoice, above: str, *, has_spark: bool | None = None
-) -> Engine:
+) -> ChosenEngine:
     """Choose the engine that reads `byte_count` stored bytes.
 
     Without pyspark, large work runs in this process, too. Raises InvalidInputError if `above` is
@@ -57,16 +57,16 @@ def choose_engine(
     if choice == "always":
         if not has_spark:
             raise MissingError("--spark always needs Spark: install pyspark, or colonnade[spark].")
-        return Engine("spark", "--spark always asks for it")
+        return ChosenEngine("spark", "--spark always asks for it")
     if choice == "never" or byte_count <= limit:
-        return Engine("arrow", "")
+        return ChosenEngine("arrow", "")
     to_read = f"{size(byte_count)} to read, more than {size(limit)} (--spark-above)"
     if not has_spark:
-        return Engine("arrow", f"{to_read}, but pyspark is not installed")
-    return Engine("spark", to_read)
+        return ChosenEngine("arrow", f"{to_read}, but pyspark is not installed")
+    return ChosenEngine("spark", to_read)
 
 
-def start_spark(engine: Engine, output: Output) -> Any:
+def start_spark(engine: ChosenEngine, output: Output) -> Any:
     """Return the running Spark session, or start one, with Colonnade enabled; notes its master.
 
     Raises MissingError if pyspark is not installed.

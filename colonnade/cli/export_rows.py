@@ -24,7 +24,7 @@ from colonnade.cli.arguments import (
     split_names,
 )
 from colonnade.cli.ask import require_yes
-from colonnade.cli.engine import Engine, start_spark
+from colonnade.cli.engine import ChosenEngine, start_spark
 from colonnade.cli.export_files import ExportFormat, write_file
 from colonnade.cli.output import Output, facts_table, size
 from colonnade.cli.places import Place, open_place
@@ -83,7 +83,7 @@ def export(
     if path.exists():
         require_yes(f"Replace {target}?", yes)
     if by_spark:
-        engine = Engine("spark", f"it fills the folder {target} in parallel")
+        engine = ChosenEngine("spark", f"it fills the folder {target} in parallel")
         rows = _export_by_spark(place, scan, where, path, chosen, engine, output)
     else:
         rows = _export_here(place, scan, path, chosen, output)
@@ -154,7 +154,7 @@ def _export_by_spark(
     where: str | None,
     path: Path,
     chosen: ExportFormat,
-    engine: Engine,
+    engine: ChosenEngine,
     output: Output,
 ) -> int:
     session = start_spark(engine, output)

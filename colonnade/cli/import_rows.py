@@ -17,7 +17,7 @@ from colonnade.cli.ask import require_yes
 from colonnade.cli.engine import (
     ABOVE,
     AboveOption,
-    Engine,
+    ChosenEngine,
     SparkChoice,
     SparkOption,
     choose_engine,
@@ -151,13 +151,13 @@ def _facts_of(done: ImportFacts) -> RichTable:
     )
 
 
-def _engine_for(source: Source, spark: SparkChoice, above: str) -> Engine:
+def _engine_for(source: Source, spark: SparkChoice, above: str) -> ChosenEngine:
     """Choose the engine. Raises InvalidInputError if Spark must import what it cannot read."""
     engine = choose_engine(source.byte_count, spark, above)
     if engine.name == "spark" and not isinstance(source, ParquetFiles):
         if spark == "always":
             raise InvalidInputError("Spark imports Parquet files only; leave out --spark always.")
-        return Engine("arrow", "")
+        return ChosenEngine("arrow", "")
     return engine
 
 
@@ -240,7 +240,7 @@ def _import_by_spark(
     files: Sequence[Path],
     mode: Mode,
     design: _Design,
-    engine: Engine,
+    engine: ChosenEngine,
     output: Output,
 ) -> ImportFacts:
     """Have Spark read the Parquet files and write them as one epoch."""

@@ -246,9 +246,9 @@ class EntryBlock:
         if dropped:
             ranges = np.array(dropped, np.int64)
             before = np.searchsorted(ranges[:, 0], self.ids, side="right") - 1
-            gone = (before >= 0) & (self.ids <= ranges[before, 1])
-            if gone.any():
-                block = self.take(np.flatnonzero(~gone))
+            dropped = (before >= 0) & (self.ids <= ranges[before, 1])
+            if dropped.any():
+                block = self.take(np.flatnonzero(~dropped))
         if amended:
             vectors = {k: each.vector for k, each in amended.items() if each.vector}
             replaced = {k: each.replaced for k, each in amended.items() if each.replaced}

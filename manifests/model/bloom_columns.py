@@ -86,8 +86,10 @@ def without_missing(properties: Mapping[str, str], schema: TableSchema) -> dict[
     filters.
     """
     fields = {name: _find(name, schema) for name, _ in _named(properties)}
-    gone = {PREFIX + name for name, field in fields.items() if field is None or not _suits(field)}
-    return {key: text for key, text in properties.items() if key not in gone}
+    removed = {
+        PREFIX + name for name, field in fields.items() if field is None or not _suits(field)
+    }
+    return {key: text for key, text in properties.items() if key not in removed}
 
 
 def _named(properties: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -48,8 +48,8 @@ class DeletionVector:
         """Return a mask of `count` rows from `first_row` on: True for a live row."""
         mask = np.ones(count, dtype=np.bool_)
         if self.rows.range_cardinality(first_row, first_row + count):
-            gone = self.rows & BitMap(range(first_row, first_row + count))
-            mask[np.asarray(gone.to_array(), dtype=np.int64) - first_row] = False
+            deleted = self.rows & BitMap(range(first_row, first_row + count))
+            mask[np.asarray(deleted.to_array(), dtype=np.int64) - first_row] = False
         return mask
 
 

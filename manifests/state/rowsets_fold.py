@@ -124,8 +124,8 @@ class RowSetsFold:
             self._added[index] = after = found.with_vector(vector)
             self._count(0, after.row_count - found.row_count, 0)
         else:
-            gone = self._set_segment_vector(rowset, vector)
-            self._count(0, None if gone is None else -gone, 0)
+            deleted = self._set_segment_vector(rowset, vector)
+            self._count(0, None if deleted is None else -deleted, 0)
 
     def replace_column(self, operation: ReplaceColumn) -> None:
         """Replace columns of a live RowSet."""
@@ -196,15 +196,15 @@ class RowSetsFold:
     def _drop_stored(self, first: int, last: int, count: int) -> None:
         """Drop `count` RowSets that segments hold."""
         dropped = _with_range(self._dropped, first, last)
-        gone = [s for s in self._segments if _covered(dropped, s)]
+        covered = [s for s in self._segments if _covered(dropped, s)]
         self._count(-count, 0, 0)
-        whole = not any(_overlap(r, s) for r in self._dropped for s in gone)
-        if whole and sum(s.segment.rowset_count for s in gone) == count:
-            for segment in gone:
-                self._count_gone(segment)
+        whole = not any(_overlap(r, s) for r in self._dropped for s in covered)
+        if whole and sum(s.segment.rowset_count for s in covered) == count:
+            for segment in covered:
+                self._subtract(segment)
         else:
             self._count(0, None, None)
-        if gone:
+        if covered:
             self._segments = [s for s in self._segments if not _covered(dropped, s)]
             # A range without any remaining segment means nothing any more.
             dropped = [r for r in dropped if any(_overlap(r, s) for s in self._segments)]
@@ -212,7 +212,7 @@ class RowSetsFold:
         if self._amended:
             self._amended = {k: v for k, v in self._amended.items() if not first <= k <= last}
 
-    def _count_gone(self, segment: EntrySegmentRef) -> None:
+    def _subtract(self, segment: EntrySegmentRef) -> None:
         """Subtract the counts of a segment, whose RowSets were all live, before it is removed."""
         later = [each for k, each in self._amended.items() if segment.holds(k)]
         rows = None if any(each.vector for each in later) else -segment.live_row_count

@@ -24,7 +24,7 @@ from colonnade.manifests.store.side_by_side import side_by_side
 
 
 @dataclass(slots=True)
-class Part:
+class AnchorObject:
     """An object of anchors: a root, a segment, or a bundle of pages.
 
     `check` is absent for a bundle. `pages` are its used pages (offset, length).
@@ -59,31 +59,31 @@ class Parts:
     """The distinct objects of some anchors, each of which needs two copies."""
 
     def __init__(self) -> None:
-        self._parts: dict[str, Part] = {}
+        self._parts: dict[str, AnchorObject] = {}
 
-    def __iter__(self) -> Iterator[Part]:
+    def __iter__(self) -> Iterator[AnchorObject]:
         return iter(self._parts.values())
 
     def add_root(self, anchor: Anchor) -> None:
         """Add the root of an anchor."""
-        self._add(Part(anchor.root, anchor.check.length, anchor.check))
+        self._add(AnchorObject(anchor.root, anchor.check.length, anchor.check))
 
     def add_anchor_list(self, anchors: AnchorList) -> None:
         """Add the object that lists anchors."""
-        self._add(Part(anchors.object, anchors.check.length, anchors.check))
+        self._add(AnchorObject(anchors.object, anchors.check.length, anchors.check))
 
     def add_segment(self, segment: EntrySegment) -> None:
         """Add an object with the entries of RowSets."""
-        self._add(Part(segment.object, segment.check.length, segment.check))
+        self._add(AnchorObject(segment.object, segment.check.length, segment.check))
 
     def add_pages(self, table: PageTable) -> None:
         """Add the bundles of a map, and the pages of them that it uses."""
         for bundle in table.bundles:
-            self._add(Part(bundle.object, bundle.length))
+            self._add(AnchorObject(bundle.object, bundle.length))
         for place in table.places():
             self._parts[place.object].pages.add((place.offset, place.length))
 
-    def _add(self, part: Part) -> None:
+    def _add(self, part: AnchorObject) -> None:
         self._parts.setdefault(part.object, part)
 
 
@@ -99,7 +99,7 @@ def copy_what_is_lost(
     """
     lost = [each for each in parts if any(sizes.get(n) != each.length for n in each.places)]
 
-    def mend(part: Part) -> None:
+    def mend(part: AnchorObject) -> None:
         first, second = part.places
         try:
             # The part may be younger than the listing.
@@ -139,7 +139,9 @@ def _are_whole(parts: Mapping[str, int], sizes: Mapping[str, int]) -> bool:
     )
 
 
-def damaged_places(store: ObjectStore, part: Part) -> dict[str, NotFoundError | CorruptionError]:
+def damaged_places(
+    store: ObjectStore, part: AnchorObject
+) -> dict[str, NotFoundError | CorruptionError]:
     """Return the problem of a part at each place where it is not intact. Costs two GETs."""
     wrong: dict[str, NotFoundError | CorruptionError] = {}
     for name in part.places:
@@ -150,7 +152,7 @@ def damaged_places(store: ObjectStore, part: Part) -> dict[str, NotFoundError | 
     return wrong
 
 
-def restore(store: ObjectStore, part: Part) -> tuple[str, ...]:
+def restore(store: ObjectStore, part: AnchorObject) -> tuple[str, ...]:
     """Copy a part from the intact place to the other one. Returns the names of restored objects.
 
     A concurrent reader finds the damaged bytes or the restored ones. Costs two GETs; a restored

@@ -387,13 +387,13 @@ def _change(
 
 
 def _result(found: _Found, epoch: int | None, removal: Removal, dry_run: bool) -> VacuumResult:
-    gone = dict.fromkeys((*removal.files, *removal.leftovers))
+    removed = dict.fromkeys((*removal.files, *removal.leftovers))
     return VacuumResult(
         dry_run=dry_run,
         epoch=epoch,
         floor=found.floor.epoch,
         epochs_removed=found.floor.epoch - found.head.floor,
-        files=tuple(RemovedFile(each.info.name, each.info.size) for each in gone),
+        files=tuple(RemovedFile(each.info.name, each.info.size) for each in removed),
         kept_epochs=found.kept,
         held_by=found.floor.held_by,
     )

@@ -29,7 +29,7 @@ from colonnade.spark_ext.planner.grouping import divide_by_partition, is_fair
 from colonnade.spark_ext.planner.partitions import described_layout
 from colonnade.spark_ext.planner.snapshots import SNAPSHOTS, Recent
 from colonnade.spark_ext.planner.storage import place, place_of
-from colonnade.spark_ext.planner.top_rows import Order, first_rows, top_rows
+from colonnade.spark_ext.planner.top_rows import RowOrder, first_rows, top_rows
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS, is_state
 from colonnade.spark_ext.types import declared_json, refuse_fine_times
 from colonnade.tableformat.predicate.prune import MOST_MEMBERS
@@ -244,7 +244,7 @@ def _first(
     if (top := args["top"]) is not None and top["column"] in schema.names:
         field = schema.field(top["column"])
         if _has_order(schema, field.name):
-            order = Order(field, top["descending"], top["nulls_first"])
+            order = RowOrder(field, top["descending"], top["nulls_first"])
             return top_rows(rowsets, order, top["count"])
     return rowsets
 

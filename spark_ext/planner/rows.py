@@ -80,12 +80,12 @@ def commit_overwrite(args: Mapping[str, Any]) -> dict[str, Any]:
     """
     job, base = _planned(args)
     entries = [e for message in args["messages"] for e in decode_entries(message.encode())]
-    gone = [decode_report(message) for message in args["overwritten"]]
+    reports = [decode_report(message) for message in args["overwritten"]]
 
     def overwritten(log: Log, table: TableState) -> Statement:
         keep = rowset_filter(table, predicate_of(args["filters"], table.schema))
         read = TableRead(table.id, keep, overwrites=True)
-        return found_overwrite(log, table, gone, entries, read, job.parameters)
+        return found_overwrite(log, table, reports, entries, read, job.parameters)
 
     return commit(job, base, overwritten)
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from colonnade.tableformat.compaction.inputs import Inputs, Source
+from colonnade.tableformat.compaction.inputs import InputRowSet, Inputs
 from colonnade.tableformat.compaction.job import CompactionJob
 from colonnade.tableformat.rowset.stored_block import Stretch
 from colonnade.tableformat.rowset.writer import RowSetWriter
@@ -26,7 +26,7 @@ def concatenate(inputs: Inputs, writer: RowSetWriter) -> int:
     """
     copied, filtered = 0, inputs.job.target.bloom_columns
     for source, chosen in _with_choice(inputs):
-        wanted = source.deleted < source.rows
+        wanted = source.deleted_counts < source.rows
         stretches = source.stretches(wanted, bloom_columns=filtered)
         for stretch, copy in zip(stretches, chosen[wanted].tolist(), strict=True):
             copy = copy and source.reader.is_current(source.fields, stretch)
@@ -40,14 +40,14 @@ def concatenate(inputs: Inputs, writer: RowSetWriter) -> int:
 
 
 def _copy(
-    source: Source, stretch: Stretch, writer: RowSetWriter, bloom_columns: Sequence[int]
+    source: InputRowSet, stretch: Stretch, writer: RowSetWriter, bloom_columns: Sequence[int]
 ) -> int:
     stretch = source.reader.with_filters(source.fields, stretch, bloom_columns)
     writer.write_stored(stretch.blocks, stretch.rows)
     return sum(block.entry.length for column in stretch.blocks for block in column)
 
 
-def _with_choice(inputs: Inputs) -> Iterator[tuple[Source, NDArray[np.bool_]]]:
+def _with_choice(inputs: Inputs) -> Iterator[tuple[InputRowSet, NDArray[np.bool_]]]:
     """Yield each RowSet, with a mask of the stretches to copy."""
     before = False  # whether the previous stretch is loose
     found = ((source, _loose(source, inputs.job)) for source in inputs.open())
@@ -58,15 +58,15 @@ def _with_choice(inputs: Inputs) -> Iterator[tuple[Source, NDArray[np.bool_]]]:
         after = current is not None and bool(current[1][0])
         near = np.array([before, *loose, after])
         # A small stretch is copied when it is complete and has no loose neighbour to join.
-        alone = ~(near[:-2] | near[2:]) & (source.deleted == 0)
+        alone = ~(near[:-2] | near[2:]) & (source.deleted_counts == 0)
         yield source, ~loose | alone
         before = bool(loose[-1])
 
 
-def _loose(source: Source, job: CompactionJob) -> NDArray[np.bool_]:
+def _loose(source: InputRowSet, job: CompactionJob) -> NDArray[np.bool_]:
     """Return which stretches should be decoded, unless no neighbour can be joined."""
     rows = source.rows
     size = source.rowset.byte_count * rows // source.rowset.entry.rows
     small = (rows < job.copied_rows) & (size < job.copied_bytes)
-    loose: NDArray[np.bool_] = (source.deleted > 0) | small
+    loose: NDArray[np.bool_] = (source.deleted_counts > 0) | small
     return loose

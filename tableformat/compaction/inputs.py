@@ -28,19 +28,19 @@ WINDOW_BYTES = 32 * MIB
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """A RowSet of a job. `gone` are its deleted rows, and `cuts` bound its stretches.
+class InputRowSet:
+    """A RowSet of a job. `deleted_rows` are their numbers in it, and `cuts` bound its stretches.
 
-    `deleted` has the number of deleted rows of each stretch.
+    `deleted_counts` has the number of deleted rows of each stretch.
     """
 
     index: int
     rowset: LiveRowSet
     reader: RowSetReader
     fields: Sequence[SchemaField]
-    gone: Rows
+    deleted_rows: Rows
     cuts: Rows
-    deleted: Rows
+    deleted_counts: Rows
     stop: Stop
 
     @property
@@ -69,28 +69,28 @@ class Source:
     def live_rows(self, stretch: Stretch) -> Rows:
         """Return the live rows of a stretch, by their number in the RowSet."""
         rows: Rows = np.arange(stretch.first_row, stretch.first_row + stretch.rows)
-        return np.delete(rows, self._gone_of(stretch)) if len(self.gone) else rows
+        return np.delete(rows, self._deleted_of(stretch)) if len(self.deleted_rows) else rows
 
     def decode(self, stretch: Stretch) -> list[pa.Array]:
         """Return the live rows of a stretch, as columns in their storage types."""
         arrays = self.reader.decode(self.fields, stretch)
-        gone = self._gone_of(stretch)
-        if not len(gone):
+        deleted = self._deleted_of(stretch)
+        if not len(deleted):
             return arrays
-        left = pa.array(np.delete(np.arange(stretch.rows), gone))
+        left = pa.array(np.delete(np.arange(stretch.rows), deleted))
         return [array.take(left) for array in arrays]
 
-    def _gone_of(self, stretch: Stretch) -> Rows:
+    def _deleted_of(self, stretch: Stretch) -> Rows:
         """Return the deleted rows of a stretch, counted from its first row."""
-        if not len(self.gone):
-            return self.gone
+        if not len(self.deleted_rows):
+            return self.deleted_rows
         end = stretch.first_row + stretch.rows
-        low, high = np.searchsorted(self.gone, (stretch.first_row, end))
-        return self.gone[low:high] - stretch.first_row
+        low, high = np.searchsorted(self.deleted_rows, (stretch.first_row, end))
+        return self.deleted_rows[low:high] - stretch.first_row
 
     def batches(self, window_bytes: int = WINDOW_BYTES) -> Iterator[tuple[Rows, list[pa.Array]]]:
         """Yield the numbers and the columns of all live rows, about a block at a time."""
-        for stretch in self.stretches(self.deleted < self.rows, window_bytes):
+        for stretch in self.stretches(self.deleted_counts < self.rows, window_bytes):
             yield self.live_rows(stretch), self.decode(stretch)
 
     def origin(self, rows: Rows) -> Rows:
@@ -107,20 +107,19 @@ class Inputs:
     stop: Stop
     contents: Contents = field(default_factory=Contents)
 
-    def open(self) -> Iterator[Source]:
+    def open(self) -> Iterator[InputRowSet]:
         """Yield the RowSets in the order of their group; each is opened at its turn.
 
         Reads a footer and a deletion vector for each. Raises CorruptionError, StoreError.
         """
         prefix, fields = self.job.target.prefix, self.job.target.table_schema.fields
         for index, rowset in enumerate(self.job.sources):
-            deleted_rows = read_deleted(self.store, prefix, rowset)
-            gone: Rows = np.zeros(0, np.int64)
-            if deleted_rows is not None:
-                gone = np.asarray(deleted_rows.rows.to_array(), np.int64)
+            found = read_deleted(self.store, prefix, rowset)
+            numbers = () if found is None else found.rows.to_array()
+            deleted: Rows = np.asarray(numbers, np.int64)
             reader = RowSetReader(self.store, prefix, rowset)
             self.contents.add(rowset.entry, reader.statistics(fields))
             cuts = np.array(cut_rows(rowset.entry), np.int64)
-            before = np.searchsorted(gone, cuts)
-            deleted = before[1:] - before[:-1]
-            yield Source(index, rowset, reader, fields, gone, cuts, deleted, self.stop)
+            before = np.searchsorted(deleted, cuts)
+            counts = before[1:] - before[:-1]
+            yield InputRowSet(index, rowset, reader, fields, deleted, cuts, counts, self.stop)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from colonnade.tableformat.compaction.inputs import WINDOW_BYTES, Inputs, Rows, Source
+from colonnade.tableformat.compaction.inputs import WINDOW_BYTES, InputRowSet, Inputs, Rows
 from colonnade.tableformat.rowset.writer import RowSetWriter
 from colonnade.tableformat.scan.merge import SortedRun, merge_runs
 
@@ -27,7 +27,7 @@ def merge(inputs: Inputs, writer: RowSetWriter) -> Rows:
     return np.concatenate(origins)
 
 
-def _run(source: Source, window_bytes: int) -> SortedRun:
+def _run(source: InputRowSet, window_bytes: int) -> SortedRun:
     batches = ((source.origin(rows), columns) for rows, columns in source.batches(window_bytes))
-    left = int((source.deleted < source.rows).sum())
+    left = int((source.deleted_counts < source.rows).sum())
     return SortedRun(f"RowSet {source.rowset.entry.object}", batches, left)

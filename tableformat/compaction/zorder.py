@@ -19,7 +19,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from colonnade.manifests.errors import StoreError
-from colonnade.tableformat.compaction.inputs import Inputs, Rows, Source
+from colonnade.tableformat.compaction.inputs import InputRowSet, Inputs, Rows
 from colonnade.tableformat.rowset.column import Order, StoredColumn, column_of
 from colonnade.tableformat.rowset.encodings import narrowed
 from colonnade.tableformat.rowset.write_options import MIB
@@ -121,7 +121,7 @@ def _sample(inputs: Inputs, buckets: int) -> _Curve:
     return replace(curve, places=places, ends=ends)
 
 
-def _some_stretches(source: Source, count: int) -> Iterator[list[pa.Array]]:
+def _some_stretches(source: InputRowSet, count: int) -> Iterator[list[pa.Array]]:
     total = len(source.cuts) - 1
     chosen = np.zeros(total, np.bool_)
     chosen[np.linspace(0, total - 1, min(count, total)).astype(np.int64)] = True

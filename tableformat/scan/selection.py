@@ -123,8 +123,8 @@ def selected_numbers(
     """Return the numbers of the selected rows, ascending. Raises CorruptionError, StoreError."""
     rows = selection.rows
     if rows is None:
-        gone = deleted_rows(store, table, selection.rowset)
-        rows = FrozenBitMap(BitMap(range(selection.rowset.entry.rows)) - gone)
+        deleted = deleted_rows(store, table, selection.rowset)
+        rows = FrozenBitMap(BitMap(range(selection.rowset.entry.rows)) - deleted)
     return np.asarray(rows.to_array(), np.int64)
 
 

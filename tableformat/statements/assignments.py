@@ -37,13 +37,13 @@ from colonnade.tableformat.types.decimals import from_unscaled
 
 
 @dataclass(frozen=True, slots=True)
-class Constant:
+class ConstantValue:
     """One value for every row, in the column's Arrow type."""
 
     scalar: Any
 
 
-Value = BoundColumn | BoundPredicate | Constant
+Value = BoundColumn | BoundPredicate | ConstantValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def parse_assignments(given: Mapping[str, Any], schema: TableSchema) -> Assignme
             raise InvalidInputError(f"Column {field.name!r} is set more than once.")
         values[field.id] = _parse(value, field, schema)
     parsed = Assignments(schema, values)
-    computed = {key: each for key, each in values.items() if not isinstance(each, Constant)}
+    computed = {key: each for key, each in values.items() if not isinstance(each, ConstantValue)}
     if computed:
         # Computed on no rows, this checks the types alone, whichever rows the update will find.
         read = TableSchema(fields=tuple(f for f in schema.fields if f.id in parsed.column_ids))
@@ -152,9 +152,9 @@ def _computed(value: Column | Predicate, field: SchemaField, schema: TableSchema
         ) from error
 
 
-def _nested(value: object, field: SchemaField) -> Constant:
+def _nested(value: object, field: SchemaField) -> ConstantValue:
     try:
-        return Constant(pa.scalar(_fitted(value, field, field.name), arrow_type(field)))
+        return ConstantValue(pa.scalar(_fitted(value, field, field.name), arrow_type(field)))
     except InvalidInputError:
         raise
     except (pa.ArrowException, TypeError, ValueError) as error:
@@ -190,11 +190,11 @@ def _fitted(value: object, field: SchemaField, where: str) -> object:
     return value
 
 
-def _constant(literal: Literal, field: SchemaField) -> Constant:
+def _constant(literal: Literal, field: SchemaField) -> ConstantValue:
     """Return a literal as an exact value of its column; only a `float` column rounds a number."""
     target = arrow_type(field)
     if literal.kind is Kind.NULL:
-        return Constant(pa.scalar(None, target))
+        return ConstantValue(pa.scalar(None, target))
     text = field.type if isinstance(field.type, str) else ""
     domain = Domain("string") if base_type(text) == "string" else domain_of(text)
     literal = read_text(literal, text)
@@ -203,16 +203,16 @@ def _constant(literal: Literal, field: SchemaField) -> Constant:
         raise _misfit(field, literal)
     if domain.family == "float":
         number = pa.scalar(float(literal.value), pa.float64())  # type: ignore[arg-type]
-        return Constant(number.cast(target, safe=False))
+        return ConstantValue(number.cast(target, safe=False))
     if domain.low == domain.high:
-        return Constant(pa.scalar(literal.value, target))
+        return ConstantValue(pa.scalar(literal.value, target))
     low, high = locate(literal, domain)
     if low != high or not domain.low <= low <= domain.high:
         raise _misfit(field, literal)
     if pa.types.is_decimal(target):
-        return Constant(pa.scalar(from_unscaled(low, target.scale), target))
+        return ConstantValue(pa.scalar(from_unscaled(low, target.scale), target))
     width = pa.int32() if target.bit_width == 32 else pa.int64()
-    return Constant(pa.array([low], width).cast(target)[0])
+    return ConstantValue(pa.array([low], width).cast(target)[0])
 
 
 def _misfit(field: SchemaField, value: object) -> InvalidInputError:
@@ -224,7 +224,7 @@ def _misfit(field: SchemaField, value: object) -> InvalidInputError:
 def _evaluate(value: Value, batch: pa.RecordBatch) -> pa.Array:
     if isinstance(value, BoundPredicate):
         return evaluate(value, batch)
-    if isinstance(value, Constant):
+    if isinstance(value, ConstantValue):
         return pa.repeat(value.scalar, batch.num_rows)
     array = batch.column(batch.schema.get_field_index(value.path[0]))
     return pc.struct_field(array, list(value.path[1:])) if len(value.path) > 1 else array

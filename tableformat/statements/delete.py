@@ -19,9 +19,9 @@ def evaluate_delete(
     RowSets that the log's bounds decide are not read. `text` is the condition for the history.
     Raises InvalidInputError that names the column at fault, CorruptionError, StoreError.
     """
-    gone, read = find_rows(log, table, where)
+    deleted, read = find_rows(log, table, where)
     parameters = {} if text is None else {"where": text}
-    return row_statement("delete", table, gone, reads=(read,), parameters=parameters)
+    return row_statement("delete", table, deleted, reads=(read,), parameters=parameters)
 
 
 def find_rows(
@@ -34,6 +34,8 @@ def find_rows(
     """
     keep = rowset_filter(table, where)
     found = select_rows(log.store, table, log.read_rowsets(table, keep), where)
-    gone = [DeletedRows(table.id, each.rowset, "delete", each.rows) for each in found if each.count]
+    deleted = [
+        DeletedRows(table.id, each.rowset, "delete", each.rows) for each in found if each.count
+    ]
     columns = frozenset[int]() if where is None else bind(where, table.schema).column_ids
-    return gone, TableRead(table.id, keep, columns)
+    return deleted, TableRead(table.id, keep, columns)

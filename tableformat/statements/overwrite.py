@@ -70,11 +70,11 @@ def _statement(
     added: Sequence[RowSetEntry],
     parameters: Mapping[str, str],
 ) -> Statement:
-    gone, read = find_rows(log, table, where)
+    deleted, read = find_rows(log, table, where)
     return row_statement(
         "overwrite",
         table,
-        gone,
+        deleted,
         added,
         reads=(replace(read, overwrites=True),),
         inserted=sum(entry.rows for entry in added),

@@ -34,7 +34,7 @@ from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.statements.key_guard import guard_any, guard_keys
 from colonnade.tableformat.statements.keys import KeySet, key_columns
 from colonnade.tableformat.statements.row_numbers import first_numbers, numbers_between
-from colonnade.tableformat.statements.statement import Statement, row_statement, rows_gone
+from colonnade.tableformat.statements.statement import Statement, find_deleted_rows, row_statement
 from colonnade.tableformat.types.arrow_types import arrow_schema
 
 
@@ -105,7 +105,10 @@ def reported_statement(
     return row_statement(
         kind,
         table,
-        (*rows_gone(log, table, "delete", deleted), *rows_gone(log, table, kind, moved)),
+        (
+            *find_deleted_rows(log, table, "delete", deleted),
+            *find_deleted_rows(log, table, kind, moved),
+        ),
         (entry for report in reports for entry in report.rowsets),
         reads=(read,),
         keys=guards,
@@ -129,7 +132,7 @@ def found_overwrite(
     return row_statement(
         "overwrite",
         table,
-        rows_gone(log, table, "delete", _united(report.deleted for report in found)),
+        find_deleted_rows(log, table, "delete", _united(report.deleted for report in found)),
         added,
         reads=(read,),
         inserted=sum(entry.rows for entry in added),

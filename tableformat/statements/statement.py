@@ -129,7 +129,7 @@ def _count(deleted: Iterable[DeletedRows]) -> int:
     return sum(each.rowset.row_count if each.rows is None else len(each.rows) for each in deleted)
 
 
-def rows_gone(
+def find_deleted_rows(
     log: Log, table: TableState, kind: RowKind, rows: Mapping[int, AbstractBitMap]
 ) -> tuple[DeletedRows, ...]:
     """Turn reported row numbers by RowSet id into deleted or moved rows of a table.

@@ -41,12 +41,12 @@ def evaluate_upsert(
     """
     source = _conformed(data, table)
     keys = KeySet.of(source, key_columns(on, table.schema))
-    gone: list[DeletedRows] = []
+    deleted: list[DeletedRows] = []
     sources: list[NDArray[np.int64]] = []
     for rowset in log.read_rowsets(table, keys.keep):
         rows, found = _find(log.store, table, rowset, keys)
         if len(rows):
-            gone.append(DeletedRows(table.id, rowset, "merge", BitMap(rows)))
+            deleted.append(DeletedRows(table.id, rowset, "merge", BitMap(rows)))
             sources.append(found)
     matched = np.concatenate([np.zeros(0, np.int64), *sources])
     fresh = np.setdiff1d(np.arange(source.num_rows), matched)
@@ -56,7 +56,7 @@ def evaluate_upsert(
     return row_statement(
         "upsert",
         table,
-        gone,
+        deleted,
         added,
         reads=(TableRead(table.id, keys.keep, frozenset(f.id for f in keys.fields)),),
         keys=(guard_keys(log.store, table, keys.schema, lambda: inserted),),
@@ -84,7 +84,7 @@ def _find(
         rows.append(first_row + hits)
         found.append(place[hits])
     numbers, sources = np.concatenate(rows), np.concatenate(found)
-    if len(numbers) and (gone := deleted_rows(store, table, rowset)):
-        alive = ~np.isin(numbers, np.asarray(gone.to_array(), np.int64))
+    if len(numbers) and (deleted := deleted_rows(store, table, rowset)):
+        alive = ~np.isin(numbers, np.asarray(deleted.to_array(), np.int64))
         numbers, sources = numbers[alive], sources[alive]
     return numbers, sources

@@ -179,8 +179,8 @@ class OpenTable:
         if epoch_number(epoch) < 0:
             raise NotFoundError(f"Epoch {epoch} of {self.path} does not exist.")
         found = next(self._log.read_epochs(epoch, limit=1), None)
-        gone = found is None or self._log.is_freed(epoch, self.snapshot)
-        return None if found is None or gone else moment(found.time_ms)
+        freed = found is None or self._log.is_freed(epoch, self.snapshot)
+        return None if found is None or freed else moment(found.time_ms)
 
     def __repr__(self) -> str:
         epoch = None if self._snapshot is None else self._snapshot.epoch

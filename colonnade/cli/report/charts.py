@@ -12,7 +12,7 @@ from html import escape
 from itertools import pairwise
 
 from colonnade.cli.output import size
-from colonnade.cli.report.facts import DELETED_EDGES, AgeCell, Bin, Overlap, Step
+from colonnade.cli.report.facts import DELETED_EDGES, AgeCell, Bin, KeyOverlap, Step
 
 WIDTH, HEIGHT = 640, 220
 LEFT, RIGHT, TOP, BOTTOM = 76, 8, 14, 34
@@ -123,7 +123,7 @@ def deleted_bars(counts: Sequence[int]) -> str:
     return _drawing("RowSets by deleted share", marks)
 
 
-def overlap_curve(overlap: Overlap, max_overlap: int) -> str:
+def overlap_curve(overlap: KeyOverlap, max_overlap: int) -> str:
     """Draw how many RowSets may hold each key, along the keys, and the limit of the policy."""
     most = max(*overlap.depths, max_overlap)
     width = _INNER_WIDTH / len(overlap.depths)

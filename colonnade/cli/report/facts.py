@@ -73,7 +73,7 @@ class AgeCell:
 
 
 @dataclass(frozen=True, slots=True)
-class Overlap:
+class KeyOverlap:
     """How many RowSets may hold each key, along the keys of a sorted table.
 
     The keys are divided into steps of equally many keys; `depths` holds the maximum of each step.
@@ -95,7 +95,7 @@ class TablePage:
     sizes: tuple[Bin, ...]
     ages: tuple[AgeCell, ...]
     deleted: tuple[int, ...]
-    overlap: Overlap | None
+    overlap: KeyOverlap | None
     partitions: PartitionsPage | None
     plan: CompactionPlan
     groups: tuple[tuple[CompactionGroup, str | None], ...]
@@ -211,11 +211,11 @@ def deleted_counts(rowsets: CompactionFacts) -> tuple[int, ...]:
     return none, *some
 
 
-def _overlap(state: TableState, rowsets: CompactionFacts) -> Overlap | None:
+def _overlap(state: TableState, rowsets: CompactionFacts) -> KeyOverlap | None:
     if rowsets.first is None or rowsets.last is None or not len(rowsets):
         return None
     depths, mean = key_depths(rowsets.first, rowsets.last)
-    return Overlap(state.schema.by_id(state.sort_key[0].column).name, depths, mean)
+    return KeyOverlap(state.schema.by_id(state.sort_key[0].column).name, depths, mean)
 
 
 def key_depths(first: Integers, last: Integers) -> tuple[tuple[int, ...], float]:

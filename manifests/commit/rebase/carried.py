@@ -16,8 +16,8 @@ from colonnade.manifests.commit.conflicts import check_epoch
 from colonnade.manifests.commit.rebase.compaction import OwnCompaction, Vectors, carry_through
 from colonnade.manifests.commit.rebase.reads import check_reads
 from colonnade.manifests.commit.rebase.targets import (
+    ChangedRows,
     Overlap,
-    RowChange,
     RowSetAt,
     TargetRowSet,
     all_rows,
@@ -354,7 +354,7 @@ def _begin_targets(
         target = target_of(each.table, each.rowset)
         wanted = all_rows(target.found.rows) if each.rows is None else FrozenBitMap(each.rows)
         fresh = wanted - target.found.deleted - target.rows
-        deletion = RowChange(each.kind, fresh, _columns_read(change, each.table))
+        deletion = ChangedRows(each.kind, fresh, _columns_read(change, each.table))
         targets[each.table][target.found.id] = target.with_change(deletion)
     for table, operations in _replacements(change).items():
         live = log.find_rowsets(base.tables[TableId(table)], {op.rowset for op in operations})
@@ -364,7 +364,7 @@ def _begin_targets(
             target = target_of(table, live[op.rowset])
             rows = vectors.changed(op, target.found.rows) - target.found.deleted
             columns = frozenset(op.replacement.columns)
-            new = RowChange("replace", rows, _columns_read(change, table), columns)
+            new = ChangedRows("replace", rows, _columns_read(change, table), columns)
             targets[table][op.rowset] = target.with_change(new)
     return targets
 

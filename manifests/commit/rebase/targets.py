@@ -38,7 +38,7 @@ class RowSetAt:
 
 
 @dataclass(frozen=True, slots=True)
-class RowChange:
+class ChangedRows:
     """Rows of a RowSet that a statement deletes, or (`replace`) whose `columns` it replaces.
 
     `reads` are the columns that the statement has read of the rows; None: all.
@@ -66,10 +66,10 @@ class TargetRowSet:
     """A RowSet, and what the statements of a change do to its rows, in order."""
 
     found: RowSetAt
-    changes: tuple[RowChange, ...]
+    changes: tuple[ChangedRows, ...]
 
     @property
-    def deletions(self) -> tuple[RowChange, ...]:
+    def deletions(self) -> tuple[ChangedRows, ...]:
         """The changes that delete rows, without those that replace columns in place."""
         return tuple(each for each in self.changes if each.kind != "replace")
 
@@ -78,7 +78,7 @@ class TargetRowSet:
         """All rows that the change deletes."""
         return FrozenBitMap.union(FrozenBitMap(), *(each.rows for each in self.deletions))
 
-    def with_change(self, new: RowChange) -> TargetRowSet:
+    def with_change(self, new: ChangedRows) -> TargetRowSet:
         """Add what one more statement does. One vector serves several statements of a kind."""
         *before, last = self.changes or (None,)
         if last is None or last.kind == "replace" or last.kind != new.kind:

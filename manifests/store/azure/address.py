@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from colonnade.manifests.store.bucket.place import Place, parse_place
+from colonnade.manifests.store.bucket.place import BucketPlace, parse_place
 
 _CONTAINER = re.compile(
     r"(\$web|\$root|(?=[a-z0-9-]{3,63}(?:@|$))[a-z0-9]+(?:-[a-z0-9]+)*)(?:@([a-z0-9]{3,24})((?:\.[a-z0-9-]+)*))?",
@@ -19,7 +19,7 @@ _CONTAINER = re.compile(
 class AzureAddress(NamedTuple):
     """A place, its container, and the account and the host of the account, if the URL has them."""
 
-    place: Place
+    place: BucketPlace
     container: str
     account: str | None
     host: str | None

@@ -20,7 +20,7 @@ from colonnade.manifests.store.bucket.requests import (
     CheckSize,
     Head,
     Kept,
-    Page,
+    ListingPage,
 )
 
 _PAGE = 5000
@@ -91,8 +91,8 @@ class AzureRequests(BucketRequests):
                 kept[key] = Kept(failure.reason, failure.passing)
         return kept
 
-    def page(self, prefix: str, after: str | None) -> Page:
-        def request() -> Page:
+    def page(self, prefix: str, after: str | None) -> ListingPage:
+        def request() -> ListingPage:
             pages = self._client.container.list_blobs(
                 name_starts_with=prefix, include=["metadata"], results_per_page=_PAGE
             ).by_page(continuation_token=after)
@@ -102,7 +102,7 @@ class AzureRequests(BucketRequests):
                 for each in next(pages, ())
                 if (each.metadata or {}).get("hdi_isfolder") != "true"
             ]
-            return Page(found, pages.continuation_token or None)
+            return ListingPage(found, pages.continuation_token or None)
 
         return self._client.send("list", request)
 

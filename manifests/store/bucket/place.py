@@ -14,7 +14,7 @@ KEY_LIMIT = 400
 """The most bytes of a root's key. Stores allow 1,024, and the names of objects need the rest."""
 
 
-class Place(NamedTuple):
+class BucketPlace(NamedTuple):
     """The root of a store: a bucket, and what every key begins with ("" or a text that ends in /).
 
     A key is taken literally, with spaces, `%` and all letters of Unicode.
@@ -32,7 +32,7 @@ class Place(NamedTuple):
 
 def parse_place(
     url: str, schemes: str, shown: str, bucket_pattern: re.Pattern[str], credentials: str
-) -> Place:
+) -> BucketPlace:
     """Return what a URL names. `schemes` is a pattern, and `shown` the scheme of messages.
 
     A slash at the end means nothing. `credentials` names the storage options for credentials.
@@ -66,4 +66,4 @@ def parse_place(
         raise InvalidInputError(
             f"{url[:300]!r}… is too long: a key has at most {KEY_LIMIT} bytes here."
         )
-    return Place(shown, bucket, f"{key}/" if key else "")
+    return BucketPlace(shown, bucket, f"{key}/" if key else "")

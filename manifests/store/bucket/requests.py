@@ -24,7 +24,7 @@ class Head(NamedTuple):
     modified_ms: int
 
 
-class Page(NamedTuple):
+class ListingPage(NamedTuple):
     """One page of a listing, and the token of the next page, if any. Names of objects are keys."""
 
     objects: list[ObjectInfo]
@@ -95,7 +95,7 @@ class BucketRequests(abc.ABC):
         """Remove at most `at_once` objects. Returns those that may still exist, by key."""
 
     @abc.abstractmethod
-    def page(self, prefix: str, after: Any) -> Page:
+    def page(self, prefix: str, after: Any) -> ListingPage:
         """Return a page of the objects whose key begins with `prefix`.
 
         `after` is the token of the page before; None for the first page.

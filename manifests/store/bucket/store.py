@@ -28,7 +28,7 @@ from colonnade.manifests.store.base import (
     PutOutcome,
 )
 from colonnade.manifests.store.bucket.failure import Failure
-from colonnade.manifests.store.bucket.place import Place
+from colonnade.manifests.store.bucket.place import BucketPlace
 from colonnade.manifests.store.bucket.probe import probe_once
 from colonnade.manifests.store.bucket.requests import BucketRequests
 from colonnade.manifests.store.bucket.upload import UploadWriter
@@ -62,7 +62,9 @@ class BucketStore(ObjectStore):
     keeps_logs = True
     trust_s = TRUST_S
 
-    def __init__(self, address: StoreAddress, place: Place, identity: str, parallel: int) -> None:
+    def __init__(
+        self, address: StoreAddress, place: BucketPlace, identity: str, parallel: int
+    ) -> None:
         """`identity` is equal for equal options, and may hold secrets."""
         self._address = replace(address, url=place.url)
         self.url = place.url

@@ -23,7 +23,7 @@ from colonnade.manifests.store.bucket.requests import (
     CheckSize,
     Head,
     Kept,
-    Page,
+    ListingPage,
 )
 from colonnade.manifests.store.gcs.client import GcsClient, body_of, json_of
 from colonnade.manifests.store.gcs.failures import RefusedError, classify
@@ -118,13 +118,13 @@ class GcsRequests(BucketRequests):
                 kept[key] = Kept(failure.reason, failure.passing)
         return kept
 
-    def page(self, prefix: str, after: str | None) -> Page:
+    def page(self, prefix: str, after: str | None) -> ListingPage:
         fields = "items(name,size,timeCreated),nextPageToken"
         query = {"prefix": prefix, "fields": fields, "maxResults": "1000"}
         if after is not None:
             query["pageToken"] = after
         answer = self._client.send("list", "GET", self._objects, query=query, read=json_of)
-        return Page(
+        return ListingPage(
             [
                 ObjectInfo(each["name"], int(each["size"]), _ms(each["timeCreated"]))
                 for each in answer.get("items", ())

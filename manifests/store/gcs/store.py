@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from colonnade.manifests.store.address import StoreAddress
-from colonnade.manifests.store.bucket.place import Place, parse_place
+from colonnade.manifests.store.bucket.place import BucketPlace, parse_place
 from colonnade.manifests.store.bucket.store import BucketStore
 from colonnade.manifests.store.gcs.client import client_of
 from colonnade.manifests.store.gcs.requests import GcsRequests
@@ -20,7 +20,7 @@ from colonnade.manifests.store.gcs.settings import parse_settings
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]", re.ASCII)
 
 
-def parse_address(url: str) -> Place:
+def parse_address(url: str) -> BucketPlace:
     """Return what a URL of `gs:` or `gcs:` names. Raises as `parse_place`."""
     return parse_place(url, "gc?s", "gs", _BUCKET, "token")
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.store.bucket.place import Place, parse_place
+from colonnade.manifests.store.bucket.place import BucketPlace, parse_place
 
 _NAMENODE = re.compile(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:]+\])(?::\d{1,5})?", re.ASCII)
 
 
-def parse_address(url: str) -> Place:
+def parse_address(url: str) -> BucketPlace:
     """Return what a URL of `hdfs:` or `webhdfs:` names; its bucket is the namenode.
 
     Raises: InvalidInputError for a URL without a namenode, and as `parse_place`.

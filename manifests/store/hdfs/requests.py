@@ -21,7 +21,7 @@ from colonnade.manifests.store.bucket.requests import (
     Folders,
     Head,
     Kept,
-    Page,
+    ListingPage,
 )
 from colonnade.manifests.store.hdfs.client import HdfsClient, body_of, json_of
 from colonnade.manifests.store.hdfs.failures import RefusedError
@@ -120,7 +120,7 @@ class HdfsRequests(BucketRequests):
             if not failure.absent and not full:
                 raise
 
-    def page(self, prefix: str, after: Any) -> Page:
+    def page(self, prefix: str, after: Any) -> ListingPage:
         """Return a page of one folder. `next` names the folders that are still to be listed."""
         top = prefix.rpartition("/")[0]
         todo = _Todo(top, "", None) if after is None else after
@@ -137,7 +137,7 @@ class HdfsRequests(BucketRequests):
                 found.append(ObjectInfo(key, entry["length"], entry["modificationTime"]))
         if more:
             rest = _Todo(todo.folder, entries[-1]["pathSuffix"], rest)
-        return Page(found, rest)
+        return ListingPage(found, rest)
 
     def folders(self, prefix: str, after: Any) -> Folders:
         entries, more = self._entries(prefix.rstrip("/"), after or "")

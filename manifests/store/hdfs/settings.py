@@ -19,7 +19,7 @@ from colonnade.manifests.store.bucket.option_values import (
     READ_TIMEOUT_S,
     number,
 )
-from colonnade.manifests.store.bucket.place import Place
+from colonnade.manifests.store.bucket.place import BucketPlace
 from colonnade.manifests.store.hdfs.namenodes import (
     HTTP_PORT,
     HTTPS_PORT,
@@ -68,7 +68,7 @@ class HdfsSettings:
 
 
 def parse_settings(
-    options: Mapping[str, Any], place: Place, site: Mapping[str, str], user: str
+    options: Mapping[str, Any], place: BucketPlace, site: Mapping[str, str], user: str
 ) -> HdfsSettings:
     """Translate storage options.
 
@@ -108,7 +108,7 @@ def parse_settings(
 
 
 def _namenodes(
-    options: Mapping[str, Any], place: Place, site: Mapping[str, str], secure: bool
+    options: Mapping[str, Any], place: BucketPlace, site: Mapping[str, str], secure: bool
 ) -> tuple[str, ...]:
     scheme, port = ("https", HTTPS_PORT) if secure else ("http", HTTP_PORT)
     given = options.get("http_address")

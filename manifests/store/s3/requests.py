@@ -18,7 +18,7 @@ from colonnade.manifests.store.bucket.requests import (
     Folders,
     Head,
     Kept,
-    Page,
+    ListingPage,
 )
 from colonnade.manifests.store.s3.client import S3Client
 from colonnade.manifests.store.s3.upload import S3Upload
@@ -85,11 +85,11 @@ class S3Requests(BucketRequests):
             if code != "NoSuchKey"
         }
 
-    def page(self, prefix: str, after: str | None) -> Page:
+    def page(self, prefix: str, after: str | None) -> ListingPage:
         more = {} if after is None else {"ContinuationToken": after}
         place = {"Bucket": self.name, "Prefix": prefix, **more}
         answer: Any = self._client.send("ListObjectsV2", place)
-        return Page(
+        return ListingPage(
             [
                 ObjectInfo(each["Key"], each["Size"], _ms(each["LastModified"]))
                 for each in answer.get("Contents", ())

@@ -10,7 +10,7 @@ from colonnade.manifests.model.operations import Anchor
 from colonnade.manifests.object_names import checkpoint_name, copy_name
 from colonnade.manifests.store import MemoryStore
 from colonnade.manifests.vacuum.copies import (
-    Part,
+    AnchorObject,
     Parts,
     copy_what_is_lost,
     damaged_places,
@@ -21,8 +21,8 @@ DATA = seal(b'{"a":1}')
 OBJECT = "ab" * 16
 OWN, COPY = checkpoint_name(OBJECT), copy_name(OBJECT)
 DAMAGED = DATA.replace(b"1}", b"2}")
-WHOLE = Part(OBJECT, len(DATA), byte_check(DATA))
-PAGES = Part(OBJECT, len(DATA), None, {(0, len(DATA))})
+WHOLE = AnchorObject(OBJECT, len(DATA), byte_check(DATA))
+PAGES = AnchorObject(OBJECT, len(DATA), None, {(0, len(DATA))})
 
 
 def store(own: bytes | None, copy: bytes | None) -> MemoryStore:
@@ -44,7 +44,7 @@ BOTH = {OWN: DATA, COPY: DATA}
 @pytest.mark.parametrize("wrong", [DAMAGED, DATA[:-1], None])
 @pytest.mark.parametrize("place", [OWN, COPY])
 def test_the_intact_place_restores_the_other_one(
-    part: Part, wrong: bytes | None, place: str
+    part: AnchorObject, wrong: bytes | None, place: str
 ) -> None:
     found = store(wrong, DATA) if place == OWN else store(DATA, wrong)
     assert damaged_places(found, part).keys() == {place}

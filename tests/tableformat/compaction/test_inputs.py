@@ -7,12 +7,12 @@ from concurrent.futures import CancelledError
 import numpy as np
 import pytest
 
-from colonnade.tableformat.compaction.inputs import Inputs, Source
+from colonnade.tableformat.compaction.inputs import InputRowSet, Inputs
 from colonnade.tableformat.jobs import Stop
 from tests.compaction_tables import filled, jobs, live, take
 
 
-def opened(stop: Stop, *deleted: set[int]) -> tuple[Inputs, list[Source]]:
+def opened(stop: Stop, *deleted: set[int]) -> tuple[Inputs, list[InputRowSet]]:
     """The inputs of a job over all RowSets. Some of their rows are deleted first."""
     table = filled()
     count = len(live(table))
@@ -37,7 +37,7 @@ def test_live_rows_come_with_their_numbers_and_their_values() -> None:
             assert (origin & (2**32 - 1) == rows).all()
         assert numbers == [n for n in range(source.rowset.entry.rows) if n not in missing]
         assert source.rows.sum() == source.rowset.entry.rows
-        assert source.deleted.sum() == len(missing)
+        assert source.deleted_counts.sum() == len(missing)
 
 
 def test_only_wanted_stretches_are_read() -> None:
@@ -49,7 +49,7 @@ def test_only_wanted_stretches_are_read() -> None:
         wanted[number] = True
         [stretch] = source.stretches(wanted)
         assert (stretch.first_row, stretch.rows) == (source.cuts[number], source.rows[number])
-        assert len(source.decode(stretch)[0]) == source.rows[number] - source.deleted[number]
+        assert len(source.decode(stretch)[0]) == source.rows[number] - source.deleted_counts[number]
 
 
 def test_a_stop_ends_the_reading_between_two_stretches() -> None:

@@ -15,7 +15,7 @@ from colonnade.manifests.limits import Limits
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.object_names import CHECKPOINTS, COPIES, HINT, checkpoint_name, copy_name
 from colonnade.manifests.store import MemoryStore, ObjectStore
-from colonnade.manifests.vacuum.copies import Part
+from colonnade.manifests.vacuum.copies import AnchorObject
 from colonnade.manifests.vacuum.floor import cached_objects, read_anchor
 from colonnade.manifests.vacuum.references import StateObjects
 from colonnade.tableformat.repair.caches import rebuild_caches
@@ -83,7 +83,7 @@ def read_all(db: ArrowDatabase) -> Contents:
     }
 
 
-def parts(db: ArrowDatabase) -> list[Part]:
+def parts(db: ArrowDatabase) -> list[AnchorObject]:
     """The objects that the anchors of a database are made of."""
     objects = StateObjects(db._log.store)
     head = db.refresh()
@@ -96,7 +96,7 @@ def parts(db: ArrowDatabase) -> list[Part]:
 
 
 def damages(
-    store: MemoryStore, found: list[Part], *, every: bool
+    store: MemoryStore, found: list[AnchorObject], *, every: bool
 ) -> Iterator[tuple[str, bytes | None]]:
     """The files of anchors, lost, flipped and cut; or each file in one of these ways."""
     for number, name in enumerate(name for part in found for name in part.places):
@@ -215,7 +215,7 @@ def test_a_lost_list_of_anchors_is_named_with_all_its_tags_and_can_be_given_up()
     assert after == {name: expected[newest, name] for name in TABLES}
 
 
-def floor_objects(db: ArrowDatabase) -> list[Part]:
+def floor_objects(db: ArrowDatabase) -> list[AnchorObject]:
     """The objects that only the anchor of the floor is made of, its root first."""
     head = db.refresh()
     objects, others = StateObjects(db._log.store), StateObjects(db._log.store)

@@ -19,10 +19,10 @@ from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.statements.statement import (
     RowCounts,
     Statement,
+    find_deleted_rows,
     is_done,
     make_change,
     row_statement,
-    rows_gone,
     write_batches,
 )
 from colonnade.tableformat.write.settings import CommitSettings
@@ -135,13 +135,13 @@ def test_an_append_leaves_its_counts_to_the_entries() -> None:
 def test_reported_rows_that_the_table_does_not_have_are_refused() -> None:
     table = filled()
     log, state = table._log, table.state
-    found = rows_gone(log, state, "update", {0: BitMap([9]), 1: BitMap()})
+    found = find_deleted_rows(log, state, "update", {0: BitMap([9]), 1: BitMap()})
     assert [(each.rowset.id, each.kind, each.rows) for each in found] == [
         (0, "update", BitMap([9]))
     ]
     for wrong in ({0: BitMap([10])}, {7: BitMap([0])}, {7: BitMap()}):
         with pytest.raises(InvalidInputError, match="no RowSet [07] with the rows to delete"):
-            rows_gone(log, state, "delete", wrong)
+            find_deleted_rows(log, state, "delete", wrong)
 
 
 def test_nothing_is_done_only_without_rows_and_without_a_batch() -> None:

@@ -14,7 +14,7 @@ from pyroaring import FrozenBitMap
 from colonnade.manifests.commit.rebase import compaction as rebase_compaction
 from colonnade.manifests.commit.rebase.compaction import OwnCompaction, Vectors, carry_through
 from colonnade.manifests.commit.rebase.origin import row_map
-from colonnade.manifests.commit.rebase.targets import Overlap, RowChange, RowSetAt, TargetRowSet
+from colonnade.manifests.commit.rebase.targets import ChangedRows, Overlap, RowSetAt, TargetRowSet
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.model.deletion_vector import DeletionVector, write_deletion_vector
 from colonnade.manifests.model.entries import ColumnReplacement, DeletionVectorEntry
@@ -95,7 +95,7 @@ def test_rows_that_a_change_removes_are_removed_where_a_compaction_put_them(
 
 def target(rowset: int, rows: Sequence[int]) -> TargetRowSet:
     found = RowSetAt(rowset, 8, FrozenBitMap(), None)
-    return TargetRowSet(found, (RowChange("delete", FrozenBitMap(rows)),))
+    return TargetRowSet(found, (ChangedRows("delete", FrozenBitMap(rows)),))
 
 
 @given(compactions(), st.data())
@@ -151,7 +151,7 @@ def test_new_values_of_a_column_cannot_be_carried_through_a_compaction() -> None
         inputs=(CompactionInput(rowset=3, rows=10),),
         outputs=(CompactionOutput(rowset=entry(10)),),
     )
-    new = RowChange("replace", FrozenBitMap((5,)), frozenset(), frozenset((2,)))
+    new = ChangedRows("replace", FrozenBitMap((5,)), frozenset(), frozenset((2,)))
     mine = TargetRowSet(RowSetAt(3, 10, FrozenBitMap(), None), (new,))
     with pytest.raises(Overlap, match="RowSet 3"):
         carry_through(op, FIRST, {3: mine}, vectors())

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from pyroaring import FrozenBitMap
 
 from colonnade.manifests.commit.rebase.targets import (
+    ChangedRows,
     Overlap,
-    RowChange,
     RowSetAt,
     TargetRowSet,
     all_rows,
@@ -28,7 +28,7 @@ SETS = st.frozensets(st.integers(0, ROWS - 1))
 KINDS: st.SearchStrategy[RowKind] = st.sampled_from(("delete", "update", "merge"))
 
 
-def target(gone: frozenset[int], *taken: RowChange) -> TargetRowSet:
+def target(gone: frozenset[int], *taken: ChangedRows) -> TargetRowSet:
     return TargetRowSet(RowSetAt(3, ROWS, FrozenBitMap(gone), None), taken)
 
 
@@ -41,7 +41,7 @@ def test_two_deletions_add_up_and_any_other_shared_row_is_a_conflict(
     their_kind: RowKind,
     overwrites: bool,
 ) -> None:
-    before = target(gone, RowChange(my_kind, FrozenBitMap(mine - gone)))
+    before = target(gone, ChangedRows(my_kind, FrozenBitMap(mine - gone)))
     shared = (mine & theirs) - gone
     both_delete = my_kind == their_kind == "delete"
     if shared and (overwrites or not both_delete):
@@ -65,7 +65,7 @@ def test_statements_of_a_kind_in_a_row_share_a_vector_and_no_removed_row_is_lost
     found = target(frozenset())
     removed = set[int]()
     for kind, rows in order:
-        found = found.with_change(RowChange(kind, FrozenBitMap(rows)))
+        found = found.with_change(ChangedRows(kind, FrozenBitMap(rows)))
         removed |= rows if kind != "replace" else set()
     assert {*found.rows} == removed
     kinds = [each.kind for each in found.changes]
@@ -78,7 +78,7 @@ def test_statements_of_a_kind_in_a_row_share_a_vector_and_no_removed_row_is_lost
 def test_new_values_in_a_row_concern_whoever_moves_the_row_or_has_read_the_column(
     kind: RowKind, reads: frozenset[int] | None
 ) -> None:
-    before = target(frozenset(), RowChange(kind, FrozenBitMap((5,)), reads))
+    before = target(frozenset(), ChangedRows(kind, FrozenBitMap((5,)), reads))
     concerned = kind != "delete" or reads is None or 1 in reads
     columns = frozenset((1,))
     for changed, overwrites in ((4, True), (4, False), (5, True), (5, False)):
@@ -91,7 +91,7 @@ def test_new_values_in_a_row_concern_whoever_moves_the_row_or_has_read_the_colum
 
 
 def test_two_replacements_of_a_column_conflict_even_if_they_change_different_rows() -> None:
-    mine = RowChange("replace", FrozenBitMap((1,)), frozenset(), frozenset((7,)))
+    mine = ChangedRows("replace", FrozenBitMap((1,)), frozenset(), frozenset((7,)))
     with pytest.raises(Overlap, match="Row 1 of RowSet 3"):
         target(frozenset(), mine).after_replacement(
             frozenset((7, 8)), FrozenBitMap((2,)), overwrites=False

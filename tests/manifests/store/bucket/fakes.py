@@ -13,7 +13,7 @@ from colonnade.manifests.store.bucket.requests import (
     CheckSize,
     Head,
     Kept,
-    Page,
+    ListingPage,
 )
 from colonnade.manifests.store.bucket.upload import Upload
 
@@ -86,12 +86,12 @@ class FakeBucket(BucketRequests):
             self.remove(key)
         return {}
 
-    def page(self, prefix: str, after: str | None) -> Page:
+    def page(self, prefix: str, after: str | None) -> ListingPage:
         """Two objects a page."""
         self._ask("list", prefix)
         keys = sorted(key for key in self.objects if key.startswith(prefix) and key > (after or ""))
         shown = [ObjectInfo(key, len(self.objects[key]), 0) for key in keys[:2]]
-        return Page(shown, keys[1] if len(keys) > 2 else None)
+        return ListingPage(shown, keys[1] if len(keys) > 2 else None)
 
     def date_ms(self) -> int:
         return 0

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.store.bucket.place import KEY_LIMIT, Place, parse_place
+from colonnade.manifests.store.bucket.place import KEY_LIMIT, BucketPlace, parse_place
 
 BUCKET = re.compile(r"[a-z0-9.-]{3,63}")
 PARTS = st.text(
@@ -17,7 +17,7 @@ PARTS = st.text(
 ).filter(lambda part: part not in (".", "..") and len(part.encode()) < 90)
 
 
-def parsed(url: str) -> Place:
+def parsed(url: str) -> BucketPlace:
     return parse_place(url, "s3|s3a", "s3", BUCKET, "key and secret")
 
 
