@@ -71,7 +71,7 @@ class Record:
                 self.floors[database] = each.floor
 
 
-class Place(LocalStore):
+class ProcessStore(LocalStore):
     """One process's way to the folder."""
 
     def __init__(
@@ -173,11 +173,11 @@ class Dropping:
     def _process(self) -> None:
         while self._left > 0:
             try:
-                self._live(Place(self._root, self._record, self._meet, self._doze))
+                self._live(ProcessStore(self._root, self._record, self._meet, self._doze))
             except Stopped:
                 continue
 
-    def _live(self, store: Place) -> None:
+    def _live(self, store: ProcessStore) -> None:
         log = Log(store, checkpoint_interval=4, pause=lambda _: self._turns.pass_turn())
         known: Snapshot | None = None
         while self._left > 0:

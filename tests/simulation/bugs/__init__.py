@@ -1,0 +1,27 @@
+"""Mistakes that were made somewhere before, or nearly: planted one by one, each must be found.
+
+A simulation that finds none of them in some hundred seeds would not find the next one either. The
+modules divide them by what they break:
+
+    slots.py         the way of a change to its slot
+    rows.py          rows beside concurrent writers
+    stored.py        what is stored of a state
+    removals.py      what a vacuum removes, and what it keeps
+    freed_slots.py   slots that are free again
+"""
+
+from __future__ import annotations
+
+from tests.simulation.bugs import freed_slots, removals, rows, slots, stored
+from tests.simulation.bugs.bug import Bug
+
+__all__ = ["BUGS", "Bug"]
+
+BUGS: tuple[Bug, ...] = (
+    *slots.BUGS,
+    *rows.BUGS,
+    *stored.BUGS,
+    *removals.BUGS,
+    *freed_slots.BUGS,
+)
+"""Every planted mistake."""

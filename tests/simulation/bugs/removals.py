@@ -1,0 +1,167 @@
+"""Mistakes of a vacuum: objects that it removes too early, and objects that it keeps wrongly."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from typing import Any
+from unittest.mock import patch
+
+from colonnade.manifests.checkpoint.anchor_list import read_live_anchors
+from colonnade.manifests.checkpoint.loaded_pages import LoadedPages
+from colonnade.manifests.checkpoint.page_summary import PageSummary
+from colonnade.manifests.checkpoint.paged_map import PagePlace
+from colonnade.manifests.checkpoint.state_summary import StateSummary
+from colonnade.manifests.commit import conflicts
+from colonnade.manifests.commit.change import Change
+from colonnade.manifests.commit.rebase import carried
+from colonnade.manifests.commit.rebase.carried import Carried
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.reading.reader import LogReader
+from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.manifests.vacuum import later_floor, run
+from colonnade.manifests.vacuum.floor import cached_objects
+from colonnade.manifests.vacuum.references import read_state_objects
+from colonnade.manifests.vacuum.removal import remove
+from colonnade.tableformat.repair import caches
+from tests.simulation.actors.every import LOSING
+from tests.simulation.actors.keeper import Keeper
+from tests.simulation.actors.reader import Reader
+from tests.simulation.actors.vacuumer import Vacuumer
+from tests.simulation.actors.writer import Writer
+from tests.simulation.bugs.bug import Bug, overlooks
+
+_commit_change = Log.commit_change
+
+
+def _of_head_only(log: LogReader, head: Snapshot, floor: int, states: object) -> set[str]:
+    state = log.read_from_log(head.epoch)
+    anchors = {anchor.root for anchor in read_live_anchors(log.store, head)}
+    return read_state_objects(log.store, state) | anchors | cached_objects(log.store, floor)
+
+
+def _carried_out_first(log: Log, found: Any, request: Any) -> Any:
+    remove(log.store, found.removal.files)
+    return _carry_out(log, found, request)
+
+
+_carry_out = run._carry_out
+
+
+def _each_part_since_the_one_before(log: Log, change: Change, base: Snapshot) -> Any:
+    return _commit_change(log, replace(change, all_victims=frozenset()), base)
+
+
+@contextmanager
+def _unfinished_floors() -> Iterator[None]:
+    with (
+        patch.object(caches, "finish_floor", lambda *_, **__: None),
+        patch.object(run, "finish_floor", lambda *_, **__: None),
+    ):
+        yield
+
+
+class _ByOffset(dict[PagePlace, PageSummary]):
+    """Summaries that take every page at the same offset of any bundle for the same page."""
+
+    def __init__(self, known: Mapping[PagePlace, PageSummary]) -> None:
+        super().__init__(
+            (place._replace(object="", length=0), each) for place, each in known.items()
+        )
+
+    def get(self, place: PagePlace, *_: object) -> Any:
+        return super().get(place._replace(object="", length=0))
+
+    def __getitem__(self, place: PagePlace) -> PageSummary:
+        return super().__getitem__(place._replace(object="", length=0))
+
+
+def _with_stale_summaries() -> AbstractContextManager[Any]:
+    """A vacuum that trusts the summary of an earlier page."""
+    real = LoadedPages.__init__
+
+    def init(pages: LoadedPages, known: Mapping[PagePlace, PageSummary] | None = None) -> None:
+        real(pages, known)
+        pages._known = _ByOffset(pages._known)
+
+    return patch.object(LoadedPages, "__init__", init)
+
+
+def _knows_all_states(summary: StateSummary, roots: Collection[str]) -> StateSummary:
+    """A summary of some states that is taken for one of all."""
+    return replace(_of(summary, roots), roots=tuple(sorted(roots))) if summary.roots else summary
+
+
+_of = StateSummary.of
+
+
+VACUUMED = (Writer(8), Reader(3), Keeper(1), Vacuumer(5))
+
+
+BUGS: tuple[Bug, ...] = (
+    Bug(
+        "vacuum keeps what the newest epoch needs",
+        lambda: patch.object(run, "_used", _of_head_only),
+        actors=VACUUMED,
+    ),
+    Bug(
+        "a writer overlooks a vacuum",
+        overlooks(conflicts, "check_removed"),
+        actors=(Writer(mix=(8, 2, 0, 0, 0, 0)), Vacuumer(8)),
+        long=True,
+    ),
+    Bug(
+        "files go before the epoch that names them",
+        lambda: patch.object(run, "_carry_out", _carried_out_first),
+        0.2,
+        actors=VACUUMED,
+        long=True,
+    ),
+    Bug("a vacuum overlooks a writer", overlooks(carried, "check_vacuum"), actors=VACUUMED),
+    Bug(
+        "a part of a vacuum is compared with what came since the part before",
+        lambda: patch.object(Log, "commit_change", _each_part_since_the_one_before),
+        actors=VACUUMED,
+        seeds=100,
+        long=True,
+    ),
+    Bug(
+        "the default mix overlooks what came between the parts of a vacuum",
+        lambda: patch.object(Log, "commit_change", _each_part_since_the_one_before),
+        seeds=100,
+    ),
+    Bug(
+        "a vacuum trusts the summary of an earlier page of tables",
+        _with_stale_summaries,
+        actors=VACUUMED,
+        seeds=20,
+    ),
+    Bug(
+        "a vacuum trusts a summary of tags that lacks the newest one",
+        lambda: patch.object(StateSummary, "of", _knows_all_states),
+        actors=(Writer(8), Reader(3), Keeper(4), Vacuumer(5)),
+        long=True,
+        seeds=50,
+    ),
+    Bug(
+        "old stubs lead to the lost root after a later floor",
+        lambda: patch.object(later_floor, "_remove_roots", lambda *_: None),
+        actors=LOSING,
+        long=True,
+        seeds=50,
+    ),
+    Bug(
+        "nobody finishes a later floor whose writer was killed",
+        _unfinished_floors,
+        actors=LOSING,
+        long=True,
+        seeds=100,
+    ),
+    Bug(
+        "a vacuum overlooks what is in the segments of a large append",
+        lambda: patch.object(Carried, "_listed", lambda *_: set()),
+        actors=VACUUMED,
+        long=True,
+    ),
+)

@@ -1,0 +1,171 @@
+"""Mistakes on the way of a change to its slot: outcomes, own changes, dates, shared epochs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+from unittest.mock import patch
+
+import colonnade.manifests.commit.sending
+import colonnade.manifests.log.log
+from colonnade.manifests.commit import recent_epochs
+from colonnade.manifests.commit.change import Change
+from colonnade.manifests.commit.conflicts import check_head
+from colonnade.manifests.commit.sending import Sending
+from colonnade.manifests.epochs import epoch_times
+from colonnade.manifests.epochs.slots import read_slot
+from colonnade.manifests.errors import ColonnadeError, StoreError
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.codec import encode_epoch
+from colonnade.manifests.model.epoch import Epoch, Stub
+from colonnade.manifests.object_names import epoch_name
+from colonnade.manifests.reading.reader import LogReader
+from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.manifests.store import ObjectStore, PutOutcome
+from tests.simulation.actors.appender import Appender
+from tests.simulation.actors.driver import Driver
+from tests.simulation.actors.every import SHARING
+from tests.simulation.actors.reader import Reader
+from tests.simulation.actors.vacuumer import Vacuumer
+from tests.simulation.actors.writer import Writer
+from tests.simulation.bugs.bug import Bug, Plant
+
+
+def _take_slot(unknown: Callable[[ObjectStore, Epoch], Epoch | Stub]) -> Plant:
+    """A commit that asks once, and has an idea of its own about unknown outcomes."""
+
+    def take(store: ObjectStore, epoch: Epoch, data: bytes, pause: object) -> Epoch | Stub:
+        outcome = store.put_if_absent(epoch_name(epoch.epoch), data)
+        if outcome is PutOutcome.CREATED:
+            return epoch
+        if outcome is PutOutcome.UNKNOWN:
+            return unknown(store, epoch)
+        found = read_slot(store, epoch.epoch)
+        assert found is not None
+        return found
+
+    return lambda: patch.object(colonnade.manifests.commit.sending, "take_slot", take)
+
+
+def _wait_for_slot(store: ObjectStore, epoch: Epoch, data: bytes, pause: object) -> Epoch:
+    while True:
+        if store.put_if_absent(epoch_name(epoch.epoch), data) is PutOutcome.CREATED:
+            return epoch
+
+
+def _failed(store: ObjectStore, epoch: Epoch) -> Epoch | Stub:
+    raise StoreError("The commit failed.")
+
+
+def _absent_is_failed(store: ObjectStore, epoch: Epoch) -> Epoch | Stub:
+    found = read_slot(store, epoch.epoch)
+    return _failed(store, epoch) if found is None else found
+
+
+def _next_slot(store: ObjectStore, epoch: Epoch) -> Epoch | Stub:
+    after = epoch.model_copy(update={"epoch": epoch.epoch + 1})
+    store.put_if_absent(epoch_name(after.epoch), encode_epoch(after))
+    return epoch
+
+
+def _check_head(change: Change, *others: Any) -> None:
+    check_head(replace(change, expect_epoch=None), *others)
+
+
+def _is_first(sending: Sending, found: Epoch) -> bool:
+    """A change that only knows itself where it leads an epoch."""
+    return found.transaction == sending.change.transaction
+
+
+def _base_or_nothing(
+    log: Log, epoch: int, transaction: str, *, fresh: bool = False
+) -> tuple[Snapshot, bool]:
+    """A commit that is sent again, and that takes an absent base for a commit that failed."""
+    return log.read_at(epoch), False
+
+
+def _failed_again(log: Log, transaction: str, error: ColonnadeError) -> Snapshot:
+    """A commit that is sent again, and that fails with its last send."""
+    raise error
+
+
+SENT_AGAIN = (Driver(4), Writer(2), Reader(1), Vacuumer(5))
+
+
+BUGS: tuple[Bug, ...] = (
+    Bug(
+        "an own commit is taken for another's",
+        lambda: patch.object(Sending, "_is_own", lambda *_: False),
+        0.2,
+    ),
+    Bug("an unknown outcome is a failure", _take_slot(_failed), 0.2),
+    Bug(
+        "a slot that is still free is a failure",
+        _take_slot(_absent_is_failed),
+        0.2,
+        long=True,
+    ),
+    Bug("an unknown outcome is tried again at the next slot", _take_slot(_next_slot), 0.2),
+    Bug(
+        "a change in the epoch of another one is not known as one's own",
+        lambda: patch.object(Sending, "_is_own", _is_first),
+        actors=SHARING,
+        seeds=20,
+        waits=True,
+    ),
+    Bug(
+        "a note of a change that has landed is taken again",
+        lambda: patch.object(recent_epochs, "transactions_of", lambda epoch: ()),
+        actors=SHARING,
+        seeds=20,
+        waits=True,
+    ),
+    Bug(
+        "a note from before a vacuum is taken after it",
+        lambda: patch.object(recent_epochs, "only_adds", lambda epoch: True),
+        actors=(Appender(), Writer(2), Vacuumer(3)),
+        seeds=100,
+        waits=True,
+        long=True,
+    ),
+    Bug(
+        "a change that another writer may have committed is called failed",
+        lambda: patch.object(Sending, "may_be_sent", property(lambda sending: False)),
+        0.1,
+        actors=SHARING,
+        seeds=100,
+        waits=True,
+        long=True,
+    ),
+    Bug(
+        "an epoch is not the expected one",
+        lambda: patch.object(colonnade.manifests.log.log, "check_head", _check_head),
+        long=True,
+    ),
+    Bug(
+        "an old state is taken for the newest",
+        lambda: patch.object(LogReader, "refresh", lambda log, snapshot: snapshot),
+    ),
+    Bug(
+        "a commit whose base was vacuumed is called failed",
+        lambda: patch.object(Log, "resume", _base_or_nothing),
+        actors=SENT_AGAIN,
+        seeds=20,
+    ),
+    Bug(
+        "an error of a later send is taken for the outcome of the earlier one",
+        lambda: patch.object(Log, "find_sent", _failed_again),
+        0.1,
+        actors=SENT_AGAIN,
+        seeds=20,
+    ),
+    Bug(
+        "a slot that is taken is waited for",
+        lambda: patch.object(colonnade.manifests.commit.sending, "take_slot", _wait_for_slot),
+    ),
+    Bug(
+        "a date is believed whatever it says",
+        lambda: patch.object(epoch_times, "_likely_ms", lambda store, epoch, *_: epoch.time_ms),
+    ),
+)
