@@ -48,7 +48,7 @@ class Location:
 
     With `id` and `created_epoch` it identifies one table, whatever table has the name now. `hint`
     is the hint of the log as `locate` found it, for the first `read_head` of a caller. Behind a
-    network this saves a request for which the rest of the open would wait.
+    network it saves a request. The rest of the open would have to wait for that request.
     """
 
     store: ObjectStore
@@ -182,7 +182,10 @@ def locate(path: StorePath, storage_options: StorageOptions | None = None) -> Lo
 
 
 def locate_existing(path: StorePath, storage_options: StorageOptions | None = None) -> Location:
-    """Like `locate`, but raise NotFoundError when there is no database at or above `path`."""
+    """Find the database that `path` belongs to. Costs and raises as `locate`.
+
+    Raises NotFoundError, too, when no database is at the path or above it.
+    """
     location = locate(path, storage_options)
     if not location.exists:
         raise NotFoundError(f"{location.store.url} is not a Colonnade database or table.")

@@ -246,9 +246,9 @@ class EntryBlock:
         if dropped:
             ranges = np.array(dropped, np.int64)
             before = np.searchsorted(ranges[:, 0], self.ids, side="right") - 1
-            dropped = (before >= 0) & (self.ids <= ranges[before, 1])
-            if dropped.any():
-                block = self.take(np.flatnonzero(~dropped))
+            covered = (before >= 0) & (self.ids <= ranges[before, 1])
+            if covered.any():
+                block = self.take(np.flatnonzero(~covered))
         if amended:
             vectors = {k: each.vector for k, each in amended.items() if each.vector}
             replaced = {k: each.replaced for k, each in amended.items() if each.replaced}

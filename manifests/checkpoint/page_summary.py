@@ -82,9 +82,10 @@ NO_SUMMARIES = Summaries({}, NO_STATES)
 
 
 class _Body(Model):
-    """The file. A page has the next `part_counts[i]` of `parts`, and so many of `objects`.
+    """The content of the file. Each page has the next `part_counts[i]` elements of `parts`.
 
-    An `object_counts` of -1 says that the objects are not known.
+    It also has the next `object_counts[i]` elements of `objects`. The number -1 says that the
+    objects are not known.
     """
 
     format_version: Literal[1] = 1
@@ -126,7 +127,7 @@ def _parts(table: TableState) -> Iterator[tuple[str, int]]:
 
 
 def encode_summaries(summaries: Summaries) -> bytes:
-    """Write summaries. The same summaries always give the same bytes."""
+    """Write summaries. Equal summaries give equal bytes."""
     pages = sorted(summaries.pages)
     bundles = sorted({place.object for place in pages})
     index = {name: at for at, name in enumerate(bundles)}

@@ -83,7 +83,7 @@ def summary_of(
 ) -> StateSummary:
     """Return the summary of states with these roots. `spans` and `lengths` are by object.
 
-    The same arguments give an equal summary in whatever order the objects come.
+    The order of the objects in `spans` and `lengths` does not matter.
     """
     objects = tuple(sorted(spans))
     return StateSummary(

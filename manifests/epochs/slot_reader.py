@@ -114,7 +114,10 @@ class SlotReader:
         return self._store.get(epoch_name(number), limit=EPOCH_LIMIT)
 
     def read(self, number: int) -> Epoch | Stub | None:
-        """Read one slot, as `read_slot`. A slot that is read again is read from the store."""
+        """Return the content of a slot, as `read_slot` does.
+
+        A slot that is read again is read from the store.
+        """
         self._from_start = self._from_start or number == 0
         if number not in self._group or number not in self._found:
             self.fetch(number)
@@ -127,7 +130,8 @@ class SlotReader:
     def check_end(self, number: int, blocks: SlotBlocks | None) -> Stub | bool:
         """Return whether a slot, which was just read and was free, is the end of the log.
 
-        As `check_end` in `slots.py`. A trusted reader costs nothing and returns True.
+        Returns, costs and raises as `check_end` in `slots.py`. If the reader is `trusted` and has
+        seen no later object, returns True and costs nothing.
         """
         behind = self._is_taken_behind(number)
         if self.trusted and not behind:

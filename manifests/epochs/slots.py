@@ -140,7 +140,11 @@ def check_end(
 def judge_end(
     store: ObjectStore, number: int, blocks: SlotBlocks | None, *, behind: bool
 ) -> Stub | bool:
-    """As `check_end`; `behind` says whether a slot behind was taken. Its look has ended before."""
+    """Return what `check_end` returns, after the look behind the slot has ended.
+
+    `behind` says whether that look found a taken slot. Costs two GETs at most. Raises as
+    `check_end`.
+    """
     if behind and is_taken(store, number):
         return False
     # This look comes last. Only then does it prove that the looks before it saw the end, or a gap.
@@ -193,9 +197,8 @@ def dropped_error(store: ObjectStore, epoch: int) -> NotFoundError:
 def check_unused(store: ObjectStore) -> None:
     """Check that a store without epoch 0 has no other part of a log.
 
-    Costs eight GETs, and a listing of the folder of marks.
-
-    Raises CorruptionError if it has one; StoreError.
+    Costs eight GETs, and a listing of the folder of marks. Raises CorruptionError if it has one;
+    StoreError.
     """
     if not check_end(store, 0, FAR):
         return

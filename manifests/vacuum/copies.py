@@ -56,7 +56,7 @@ class AnchorObject:
 
 
 class Parts:
-    """The distinct objects of some anchors, each of which needs two copies."""
+    """The distinct objects of some anchors. Each of them needs two copies."""
 
     def __init__(self) -> None:
         self._parts: dict[str, AnchorObject] = {}
@@ -115,9 +115,10 @@ def copy_what_is_lost(
 def whole_pages(
     known: Mapping[PagePlace, PageSummary], sizes: Mapping[str, int]
 ) -> dict[PagePlace, PageSummary]:
-    """Return the summaries of pages whose parts need no copy. `sizes` is a listing by name.
+    """Return the summaries of the pages that a vacuum does not have to read for their copies.
 
-    Pages that only caches have need none.
+    These are pages whose parts are stored at both places, and pages that only caches name. `sizes`
+    are the sizes of objects in bytes by name, from a listing.
     """
     return {
         place: summary
@@ -127,7 +128,7 @@ def whole_pages(
 
 
 def whole_states(known: StateSummary, sizes: Mapping[str, int]) -> StateSummary:
-    """Return the summary of states, or none if one of their parts needs a copy."""
+    """Return the summary of states, or `NO_STATES` if one of their parts lacks a copy."""
     return known if _are_whole(known.parts(), sizes) else NO_STATES
 
 

@@ -1,7 +1,7 @@
 """Marks of freed blocks that cannot be read, and what is written in their place.
 
-A mark says that its block was freed, and where the log can be read on. Any floor behind the block
-serves, so a damaged mark is replaced by one that states the present floor.
+A mark says that its block was freed, and names a floor after the block at which readers continue.
+Any such floor will do, so a damaged mark is replaced by one that names the present floor.
 Spec: docs/spec/epoch-log.md#freed-slots
 """
 

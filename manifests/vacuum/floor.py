@@ -54,10 +54,10 @@ def keep_states(
     Stores a state that has no anchor yet, unless `store` is false. A floor of 0 has no anchor.
     Follows the log once from the old floor, and each stored state shares the segments of the one
     before it. `loaded` has pages that were read before. States below the floor that are in
-    `remembered` are not read. Raises StoreError; CorruptionError if the
-    log or an anchor cannot be read.
+    `remembered` are not read. Raises StoreError; CorruptionError if the log or an anchor cannot be
+    read.
     """
-    # The list is not read for its own sake: once nothing keeps its epochs, it may be lost.
+    # The list is read only for epochs that are still kept. Otherwise its loss does no harm.
     listed = any(epoch < head.floor for epoch in kept)
     known = read_live_anchors(log.store, head) if listed else head.anchors
     there = {anchor.epoch: anchor for anchor in known}
@@ -96,7 +96,7 @@ def _add_states(
 def list_anchors(
     log: LogReader, head: Snapshot, anchors: tuple[Anchor, ...], objects: StateObjects
 ) -> tuple[tuple[Anchor, ...], AnchorList | None]:
-    """Return the anchors for a vacuum operation: all of them, or that of the floor and a list.
+    """Return the anchors for a vacuum operation: all, or the floor's and a list of the others.
 
     Stores a new list, unless the anchors below the floor are those of `head`. Adds the list to
     `objects`. Raises StoreError, CorruptionError.
@@ -342,5 +342,5 @@ def _floor_anchor(head: Snapshot) -> Anchor:
 
 
 def _counts(table: TableState) -> tuple[str, int, int, int]:
-    """Return what two equal states of a table have in common, apart from the listed objects."""
+    """Return values of a table that are equal in equal states, apart from the listed objects."""
     return table.name, table.changed_epoch, table.next_rowset_id, table.rowsets.rowset_count

@@ -41,8 +41,8 @@ OPERATION = "repair"
 def begin_at_checkpoint(log: Log, head: Snapshot) -> Snapshot:
     """Make the oldest sound checkpoint above the floor the new floor. Returns the new head.
 
-    Requires: the state at the floor of `head` is lost. The epochs before the checkpoint can be read
-    no more, as before. Raises CorruptionError if there is no such checkpoint, or if a tag, pin or
+    Requires: the state at the floor of `head` is lost. The epochs before the checkpoint stay
+    unreadable. Raises CorruptionError if there is no such checkpoint, or if a tag, pin or
     lease keeps an epoch that is lost; ConflictError if a concurrent writer changes what is kept;
     StoreError.
     """
@@ -73,7 +73,7 @@ def begin_at_checkpoint(log: Log, head: Snapshot) -> Snapshot:
     ops: list[Operation] = [Unpin(name=p.name) for p in head.pins.values() if p.until_ms <= now]
     over = [lease for lease in head.leases.values() if lease.until_ms <= now]
     ops += [lease.model_copy(update={"until_ms": 0}) for lease in over]
-    # Old stubs name the lost root. Once it is missing, readers go on to the new floor.
+    # Old stubs name the lost root. Once it is missing, readers continue at the new floor.
     old = there.get(head.floor)
     victims = () if old is None else (old.root,)
     floor = Vacuum(floor=state.epoch, anchors=anchors, anchor_list=listed, victims=victims)
@@ -109,7 +109,10 @@ def _victims(op: Operation) -> tuple[str, ...]:
 
 
 def _remove_roots(log: Log, names: Iterable[str]) -> None:
-    """Remove roots of lost anchors. Readers of old stubs then go on. Raises StoreError."""
+    """Remove roots of lost anchors, so that readers of old stubs continue at the new floor.
+
+    Raises StoreError.
+    """
     places = [place(name) for name in names for place in (checkpoint_name, copy_name)]
     for error in log.store.remove_many(places).values():
         raise error

@@ -41,14 +41,14 @@ def plan_removal(
     freed: range,
     newest: int,
 ) -> Removal:
-    """Choose what to remove: objects that are not `used`, unfinished files, objects in freed slots.
+    """Choose what to remove: unused objects, unfinished files, and objects in freed slots.
 
-    `freed` are the slots that were freed. A writer that slept, or a killed run, left what is in
+    `freed` are the slots that were freed. A writer that slept, or a killed run, left the objects in
     them. `newest` is the epoch of the head.
 
-    Five kinds of objects stay: those with a file younger than the cutoff, those with a file whose
-    time of writing the store does not know, those of jobs that hold a
-    lease, those that are used, and those whose name has no meaning.
+    An object stays if it is `used`, if a job that holds a lease wrote it, or if its name has no
+    meaning. It also stays if one of its files is younger than `cutoff_ms` (ms since 1970 UTC), or
+    if the store does not know when the file was written.
     """
     objects = [each for each in stored if each.object is not None]
     young = {each.object for each in objects if not _is_old(each, cutoff_ms)}
@@ -86,8 +86,8 @@ def check_listing(
     """Check that a listing shows a whole log.
 
     Its newest epoch was `before` when the listing began, and `after` when it ended. The slots
-    `freed` were freed. The check finds gaps that are too long for a reader
-    to notice. Raises CorruptionError.
+    `freed` were freed. The check finds gaps that are too long for a reader to notice. Raises
+    CorruptionError.
     """
     listed = {each.epoch for each in stored if each.epoch is not None and not each.unfinished}
     wanted = (*range(min(freed.start, before + 1)), *range(freed.stop, before + 1))
@@ -102,5 +102,5 @@ def check_listing(
 
 
 def _is_old(each: Stored, cutoff_ms: int) -> bool:
-    # A store that does not tell the time may be about to get an epoch that names the object.
+    # Without a time the object may be new, and a writer may be about to commit it.
     return each.info.modified_ms is not None and each.info.modified_ms <= cutoff_ms

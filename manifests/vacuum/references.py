@@ -1,4 +1,4 @@
-"""The objects that states and epochs name, read from the log. No reader can need any other.
+"""The objects that states and epochs name, read from the log. No reader needs any other object.
 
 Spec: docs/spec/vacuum.md#references
 """
@@ -31,7 +31,7 @@ from colonnade.manifests.store.base import ObjectStore
 from colonnade.manifests.vacuum.copies import Parts
 
 _AT_ONCE = 256
-"""The segments whose names are read before those of the next ones."""
+"""The most segments whose names are read side by side."""
 
 _Use: TypeAlias = tuple[object, ...]
 """A state's use of a segment's RowSets. Two equal uses name the same objects."""
@@ -68,7 +68,7 @@ class StateObjects:
         self._named: dict[tuple[str, _Use], set[str]] = {}
 
     def add(self, state: Snapshot, anchor: Anchor | None = None) -> None:
-        """Add the objects of a state, and the root of its anchor if the summary shall have both.
+        """Add the objects of a state. With `anchor`, add its root, and the state to the summary.
 
         Costs a GET for each object with tables that are new here. Raises CorruptionError if the
         tables cannot be read; StoreError.
@@ -146,8 +146,8 @@ class StateObjects:
     def summary(self) -> StateSummary:
         """Return the summary of the remembered states, and of those added with their anchors.
 
-        Returns that of no states if a page of one of them could not be read, so that the log gave
-        its tables. Requires: `read` was called after the last state was added.
+        The summary is empty if a page of one of them could not be read, so that its tables came
+        from the log. Requires: `read` was called after the last state was added.
         """
         pages = [source for source in self._spans if isinstance(source, PagePlace)]
         if not all(map(self._loaded.has, pages)):

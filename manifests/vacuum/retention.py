@@ -50,7 +50,7 @@ class Floor:
 def check_retention(properties: Mapping[str, str]) -> None:
     """Refuse retention properties that are not valid numbers or have an unknown name.
 
-    Raises InvalidInputError naming one.
+    Raises InvalidInputError that names the property.
     """
     for name in properties:
         if name.startswith("retention.") and name not in (HOURS, EPOCHS):
@@ -79,8 +79,9 @@ def effective(
 ) -> Retention:
     """Return the retention of a database: the longest that any of its tables requires.
 
-    Epochs count for the whole database. `hours` and `epochs` replace the properties of the table
-    with the id `only`, or of all tables. Raises InvalidInputError for an invalid number.
+    The number of epochs counts the epochs of the whole database. `hours` and `epochs` replace the
+    properties of the table with the id `only`, or of all tables. Raises InvalidInputError for an
+    invalid number.
     """
     check_numbers(hours, epochs)
     policies = [

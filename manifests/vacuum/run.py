@@ -132,13 +132,13 @@ class _Found:
 
 
 def vacuum(log: Log, request: VacuumRequest) -> VacuumResult:
-    """Remove what no kept epoch needs: old epochs, and files that only they name, or no epoch.
+    """Remove what no kept epoch needs: old epochs, and files that no kept epoch names.
 
     Safe beside readers of kept epochs, writers, compactions and other vacuums. It may be killed at
-    any time: the next run continues. Costs a listing of the database; a GET for each epoch since
-    the floor, for each kept state below it, and for each of their segments; a few requests for each
-    newly kept state; a PUT for each removed epoch; a DELETE for each file. Restores lost copies of
-    anchors' objects.
+    any time: the next run continues. Restores lost copies of anchors' objects. Costs a listing of
+    the database, and a GET for each epoch since the floor, for each kept state below it, and for
+    each of their segments. Also costs a few requests for each newly kept state, a PUT for each
+    removed epoch, and a DELETE for each file.
 
     The age of an epoch that is dated in the future comes from its file and later epochs. If this
     machine's clock is behind, nothing is removed by age.
@@ -161,7 +161,7 @@ def plan_vacuum(log: Log, request: VacuumRequest) -> VacuumResult:
 
 
 def read_used_objects(log: Log) -> set[str]:
-    """Return every object that a kept epoch names, or a checkpoint that readers may start from.
+    """Return every object that a kept epoch names, or that a usable checkpoint names.
 
     Reads the epochs and segments that a vacuum would read. Raises CorruptionError if the log cannot
     be read; StoreError.

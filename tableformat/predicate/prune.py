@@ -43,7 +43,7 @@ Values = NDArray[Any]  # numbers, or objects that numpy compares one by one
 Test = Callable[[Values, Values], Mask]
 
 MOST_MEMBERS = 256
-"""Bloom filters are read for at most so many values, here and in the JVM, which is told the number.
+"""The most values for which Bloom filters are read. The JVM is told this number.
 
 With more values, one of them nearly always matches by mistake.
 """

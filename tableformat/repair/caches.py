@@ -38,12 +38,13 @@ class Rebuilt(NamedTuple):
 def rebuild_caches(log: Log, *, give_up_lost_epochs: bool = False) -> Rebuilt:
     """Read the log from its floor, store its head as a checkpoint, and point the hint to it.
 
-    So no reader uses a damaged or wrong checkpoint any more; vacuum removes it later. Before that,
-    damaged marks of freed slots are written anew where a floor behind them is known, and anchor
-    objects that are damaged or missing at one of their two places are restored from the
-    other one. A hint that proves the loss of newer epochs is an error, unless `give_up_lost_epochs`
-    is set: then the log ends where its files do. With it, a log whose oldest state is lost begins
-    at its oldest whole checkpoint.
+    After that no reader uses a damaged or wrong checkpoint; vacuum removes it later. First writes
+    damaged marks of freed slots anew where a floor after them is known. Then restores the objects
+    of anchors that are damaged or missing at one of their two places from the other place.
+
+    A hint that proves the loss of newer epochs is an error. With `give_up_lost_epochs` the log ends
+    where its files do instead, and a log whose oldest state is lost begins at its oldest whole
+    checkpoint.
 
     Costs a GET for each epoch since the floor and for each mark, and two for each object of an
     anchor. Raises CorruptionError when the log itself is damaged, when no floor is known for a

@@ -32,7 +32,7 @@ FILTER_LIMIT = 64 * 2**20
 """The most bytes of a filter."""
 
 BITS_PER_VALUE = 10
-"""The bits for each distinct value. With so many, about one answer in a hundred is wrong."""
+"""The bits for each distinct value. With ten bits, about one answer in a hundred is wrong."""
 
 _SALTS = np.array(
     [

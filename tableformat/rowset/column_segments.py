@@ -79,9 +79,10 @@ class ColumnSegments:
         self.cuts = _cuts_of(entry)
 
     def open(self, columns: Sequence[StoredColumn]) -> list[ColumnBlocks | None]:
-        """Load the indexes of columns. None stands for a column that the RowSet does not have.
+        """Load the indexes of columns. Returns None for a column that the RowSet does not have.
 
-        Near indexes are read with one request, and others side by side. Raises CorruptionError,
+        Indexes that are close together are read by one request. The requests are made side by
+        side. Raises CorruptionError,
         StoreError.
         """
         forms = (form for column in columns for form in (column, *column.earlier))

@@ -42,7 +42,7 @@ _WINDOW_BYTES = 8 * MIB
 """The approximate number of stored bytes that are read ahead at once."""
 
 _FAR_WINDOW_BYTES = 32 * MIB
-"""The same, where requests cost more than the bytes of a column."""
+"""The bytes that are read ahead where a request costs more than the bytes of a column."""
 
 _NO_BYTES = memoryview(b"")
 

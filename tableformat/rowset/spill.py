@@ -1,6 +1,6 @@
 """Keep bytes on local disk until their place in an object is known.
 
-In one object every column lies in one piece, so that a scan of a column is one request. But rows
+In one object the bytes of a column are adjacent, so that a scan of it is one request. But rows
 arrive cut by cut, with all columns of each cut. The encoded blocks of a large RowSet therefore wait
 in a file without a name, which disappears with its process.
 

@@ -14,9 +14,9 @@ class WriteOptions:
     """The choices of a writer. Readers understand every choice.
 
     `target_bytes` is the stored size at which a RowSet ends. `max_records` is the most rows of a
-    RowSet (None: no limit). `block_rows` is the distance of cuts. Rows of more
-    than `cut_bytes` decoded bytes are cut earlier, because readers decode whole stretches.
-    `block_bytes` bounds a decoded block of more than one row.
+    RowSet (None: no limit). `block_rows` is the number of rows between two cuts. A cut comes
+    earlier if these rows have more than `cut_bytes` decoded bytes, because readers decode whole
+    stretches. A block of several rows has at most `block_bytes` decoded bytes.
 
     RowSets of at most `inline_bytes` stored bytes are stored in the log, and RowSets of at most
     `packed_bytes` in one object. A RowSet of many columns may have `packed_bytes` for every 64

@@ -31,10 +31,10 @@ PARALLEL_SHARE_BYTES = 8 * 2**20
 """The stored bytes that one thread of a parallel read handles at a time."""
 
 _FAR_SHARE_BYTES = 32 * 2**20
-"""The same, but of the columns that are read, where requests cost more than bytes."""
+"""The bytes of the columns to read that one thread handles where requests cost more than bytes."""
 
 _FAR_ROWSETS = 16
-"""The RowSets that are opened side by side, ahead of their use, where requests cost rounds."""
+"""The RowSets that are opened side by side, ahead of their use, where requests take long."""
 
 _Opened = tuple[RowSetScan, RowSetReader, DeletionVector | None]
 

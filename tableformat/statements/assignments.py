@@ -95,9 +95,9 @@ class Assignments:
 def parse_assignments(given: Mapping[str, Any], schema: TableSchema) -> Assignments:
     """Parse what an update sets, by column name.
 
-    Raises InvalidInputError when no column is set, when a column is unknown or set twice, and when
-    only a part of a column is set. Raises it, too, for a value of another type, and for SQL other
-    than a column, a literal or a condition.
+    Raises InvalidInputError when no column is set, when a column is unknown or set twice, when only
+    a part of a column is set, and for a value of another type. SQL must be a column, a literal or a
+    condition, else this raises InvalidInputError, too.
     """
     if not isinstance(given, Mapping) or not given:
         raise InvalidInputError(f"An update takes a dict of values by column, not {given!r}.")

@@ -144,9 +144,9 @@ class ArrowDatabase:
         return ArrowTable(location, self._log, self._snapshot)
 
     def drop_table(self, name: str) -> int:
-        """Drop a table and return the epoch that did; its earlier epochs stay readable.
+        """Drop a table, and return the epoch of the drop. Its earlier epochs stay readable.
 
-        They are read with `table(name, epoch=e).scan(epoch=e)`. Raises NotFoundError for an unknown
+        `table(name, epoch=e).scan(epoch=e)` reads them. Raises NotFoundError for an unknown
         name.
         """
         base = self.refresh()
@@ -162,7 +162,7 @@ class ArrowDatabase:
         return self._snapshot.epoch
 
     def rename_table(self, name: str, new_name: str) -> int:
-        """Rename a table and return the epoch that did. Moves no file.
+        """Rename a table, and return the new epoch. Moves no file.
 
         Raises NotFoundError for an unknown name, AlreadyExistsError when the new name is taken, and
         InvalidInputError for a lone table, which is named by its folder.
@@ -278,13 +278,15 @@ class ArrowDatabase:
     def repair(self, *, give_up_lost_epochs: bool = False) -> int:
         """Rebuild checkpoint and hint from the log alone, and return the epoch of the head.
 
-        Restores damaged objects of anchors from their second copies, and writes damaged marks of
-        freed slots anew, first. Changes nothing that a
-        reader sees; `ArrowTable.repair` handles damaged data. With `give_up_lost_epochs`, newer
-        epochs whose loss a checkpoint proves are given up. If the oldest readable state is lost,
-        the epochs before the oldest whole checkpoint are given up instead. Raises CorruptionError
-        when the log itself is damaged. Raises it, too, when an anchor has no intact copy; the error
-        names the tags and pins that keep its epoch. Raises StoreError.
+        First restores damaged objects of anchors from their second copies, and writes damaged marks
+        of freed slots anew. Changes nothing that a reader sees; `ArrowTable.repair` handles damaged
+        data. With `give_up_lost_epochs`, newer epochs whose loss a checkpoint proves are given up.
+        If the oldest readable state is lost, the epochs before the oldest whole checkpoint are
+        given up instead.
+
+        Raises CorruptionError when the log itself is damaged, and when an anchor has no intact
+        copy. In the second case the error names the tags and pins that keep its epoch. Raises
+        StoreError.
         """
         rebuild_caches(self._log, give_up_lost_epochs=give_up_lost_epochs)
         self._snapshot = self._log.read_head()

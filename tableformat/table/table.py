@@ -125,7 +125,7 @@ class ArrowTable(Upkeep, RowMethods):
         settings: WriteSettings | None = None,
         commit: CommitSettings | None = None,
     ) -> int:
-        """Add rows, and return the epoch that did. Concurrent appends never conflict.
+        """Add rows, and return the new epoch. Concurrent appends never conflict.
 
         `data` is anything with the Arrow C stream or array interface: a pyarrow or polars table, a
         record batch or reader, a pandas frame, a DuckDB relation. Columns are matched by name, and
@@ -133,9 +133,9 @@ class ArrowTable(Upkeep, RowMethods):
         passed it, the newest state is read first.
 
         The table is unchanged after an error. Raises InvalidInputError that names a column that
-        does not fit. Raises ConflictError when a concurrent writer dropped the table or changed its
-        columns so that the rows do not fit. Raises it, too, when a vacuum removed what was written
-        so far (take a lease). Raises NotFoundError when the table was dropped before.
+        does not fit, and NotFoundError when the table was dropped before. Raises ConflictError in
+        two cases: a concurrent writer dropped the table or changed its columns so that the rows do
+        not fit, or a vacuum removed what was written so far (a lease prevents that).
         """
         return self._write("append", data, settings, commit)
 
@@ -147,7 +147,7 @@ class ArrowTable(Upkeep, RowMethods):
         settings: WriteSettings | None = None,
         commit: CommitSettings | None = None,
     ) -> int:
-        """Overwrite all rows, or the rows that meet `where`, and return the epoch that did.
+        """Overwrite all rows, or the rows that meet `where`, and return the new epoch.
 
         Raises ConflictError when a concurrent writer changed what is overwritten since the table
         was last read. Raises InvalidInputError for a row that does not meet `where`.

@@ -55,9 +55,8 @@ def conform(
     unless the rows must be `complete`. `text` says what happens to text that is not valid UTF-8.
     `first_row` is the row of the input that the data begins with; errors use it.
 
-    A batch that already conforms is returned unchanged; a table of several chunks is copied into
-    one.
-    Requires at most 2 GiB of text in each column; `conform_batches` divides larger data.
+    A batch that already conforms is returned unchanged. A table of several chunks is copied into
+    one. Requires at most 2 GiB of text in each column; `conform_batches` divides larger data.
 
     Raises InvalidInputError that names the column when:
     - a column is missing, unknown or present twice

@@ -17,7 +17,7 @@ from colonnade.manifests.store.bucket.failure import Failure, busy, refused
 from colonnade.manifests.store.transient import may_pass
 
 TAKEN = 412
-"""The status that stands for a name that is taken."""
+"""The status of the failure for a name that is taken."""
 
 _TAKEN = frozenset(("FileAlreadyExistsException",))
 _NOT_DONE = {

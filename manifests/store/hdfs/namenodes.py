@@ -17,7 +17,7 @@ HTTPS_PORT = 9871
 """Hadoop's default ports for WebHDFS, since Hadoop 3."""
 
 _ANY_HOST = frozenset(("", "0.0.0.0", "[::]"))
-"""Hosts of settings by which a namenode answers at all of its addresses."""
+"""Hosts in settings that mean all addresses of the namenode."""
 
 
 def parse_site(text: str | bytes) -> dict[str, str]:
