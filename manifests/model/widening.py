@@ -40,6 +40,40 @@ def widens(old: DataType, new: DataType) -> bool:
     return _fits_text(old, new)
 
 
+def text_length(type_name: str) -> int | None:
+    """Return the greatest length of values of a char or varchar; None for any other type."""
+    match = _TEXT.fullmatch(type_name)
+    return None if match is None else int(match["length"])
+
+
+def common_type(first: str, second: str) -> str | None:
+    """Return the narrowest type with all values of both that each of them is or widens to.
+
+    Returns None if there is no such type.
+    """
+    if first == second or widens(second, first):
+        return first
+    if widens(first, second):
+        return second
+    digits = [_digits(each) for each in (first, second)]
+    if (one := digits[0]) is not None and (other := digits[1]) is not None:
+        scale = max(one[1], other[1])
+        precision = scale + max(one[0] - one[1], other[0] - other[1])
+        return f"decimal({precision},{scale})" if precision <= _MOST_DIGITS else None
+    if widens(first, "double") and widens(second, "double"):
+        return "double"
+    lengths = [text_length(each) for each in (first, second)]
+    if (a := lengths[0]) is not None and (b := lengths[1]) is not None:
+        return f"varchar({max(a, b)})"
+    return None
+
+
+def _digits(type_name: str) -> tuple[int, int] | None:
+    """Return precision and scale of the narrowest decimal with all values of a type."""
+    whole = _DIGITS.get(type_name)
+    return decimal_digits(type_name) if whole is None else (whole, 0)
+
+
 def _fits_decimal(old: str, precision: int, scale: int) -> bool:
     if old in _DIGITS:
         return precision - scale >= _DIGITS[old]

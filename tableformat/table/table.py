@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -34,6 +34,7 @@ from colonnade.tableformat.statements.rerun import commit_statement
 from colonnade.tableformat.statements.statement import RowCounts, Statement, is_done, make_change
 from colonnade.tableformat.table.alteration import Alteration, SetPartitioning, commit_alterations
 from colonnade.tableformat.table.design import new_table
+from colonnade.tableformat.table.new_columns import UnknownColumns, fit_rows
 from colonnade.tableformat.table.restore import restore_table
 from colonnade.tableformat.table.time_travel import snapshot_at
 from colonnade.tableformat.table.upkeep import Upkeep
@@ -122,6 +123,8 @@ class ArrowTable(Upkeep, RowMethods):
         self,
         data: Any,
         *,
+        evolve: bool = False,
+        ignore_unknown_columns: bool = False,
         settings: WriteSettings | None = None,
         commit: CommitSettings | None = None,
     ) -> int:
@@ -132,12 +135,18 @@ class ArrowTable(Upkeep, RowMethods):
         a nullable column may be missing. The state that was read last may be old: if retention has
         passed it, the newest state is read first.
 
-        The table is unchanged after an error. Raises InvalidInputError that names a column that
-        does not fit, and NotFoundError when the table was dropped before. Raises ConflictError in
-        two cases: a concurrent writer dropped the table or changed its columns so that the rows do
-        not fit, or a vacuum removed what was written so far (a lease prevents that).
+        A column that the table does not have is an error. With `evolve` it becomes a column of the
+        table, and the type of a column widens if the rows need that; an epoch before the one of the
+        rows does so. With `ignore_unknown_columns` it is left out.
+
+        The table is unchanged after an error, except that columns which `evolve` has added stay
+        when a value of a row is refused. Raises InvalidInputError that names a column that does not
+        fit, and NotFoundError when the table was dropped before. Raises ConflictError in two cases:
+        a concurrent writer dropped the table or changed its columns so that the rows do not fit, or
+        a vacuum removed what was written so far (a lease prevents that).
         """
-        return self._write("append", data, settings, commit)
+        unknown = UnknownColumns(evolve, ignore_unknown_columns)
+        return self._write("append", data, settings, commit, unknown)
 
     def overwrite(
         self,
@@ -234,15 +243,19 @@ class ArrowTable(Upkeep, RowMethods):
         data: Any,
         settings: WriteSettings | None,
         commit: CommitSettings | None,
+        unknown: UnknownColumns | None = None,
     ) -> int:
-        base = self.snapshot
+        check_settings(settings, commit, may_lease=True)
+        base, batches = self.snapshot, batches_of(data)
         if mode == "append" and not self._log.can_follow(base):
             # Rows can follow any epoch, but the new base must be read before the first row is
             # written: a vacuum in between may remove their files.
             base = self.refresh()
+        if unknown is not None:
+            base, batches, commit = self._fit(base, batches, unknown, commit)
         job = plan_write(self._location, base, mode, settings=settings, commit=commit)
         take_lease(job, self._log, base)
-        entries = write_rows(job, batches_of(data), self._location.store)
+        entries = write_rows(job, batches, self._location.store)
         try:
             after = commit_written(job, entries, self._log, base, fresh=True)
         except ConflictError:
@@ -250,6 +263,23 @@ class ArrowTable(Upkeep, RowMethods):
                 self.refresh()  # an append needs no earlier state, so repeating it succeeds
             raise
         return base.epoch if after is base else self._written(after)
+
+    def _fit(
+        self,
+        base: Snapshot,
+        batches: Iterator[pa.RecordBatch],
+        unknown: UnknownColumns,
+        commit: CommitSettings | None,
+    ) -> tuple[Snapshot, Iterator[pa.RecordBatch], CommitSettings | None]:
+        """Fit rows and columns to each other; return also the settings of the rows' own commit."""
+        self._location.store.require_writable()
+        expected = None if commit is None else commit.expect_epoch
+        after, rows = fit_rows(self._log, self._location, base, batches, unknown, expected)
+        if after is not base:
+            self._see_committed(after)
+            if commit is not None and expected is not None:
+                commit = commit.model_copy(update={"expect_epoch": after.epoch})
+        return after, rows, commit
 
     def _overwrite(self, evaluate: Evaluate, commit: CommitSettings | None) -> int:
         """Commit a statement on the last state read, once: its rows may have been read from it."""

@@ -94,7 +94,7 @@ def _convert_plain(array: pa.Array, field: SchemaField, path: str) -> pa.Array:
             return _convert_struct(array, target, fields, path)
         case "variant" if pa.types.is_struct(found):
             return _convert_struct(array, target, VARIANT_FIELDS, path)
-        case str() as text if _accepts(text, found):
+        case str() as text if accepts(field, found):
             return fit_lengths(_from_zero(array).cast(target), text, path)
     raise InvalidInputError(_mismatch(field, found, path))
 
@@ -114,6 +114,15 @@ def _from_zero(array: pa.Array) -> pa.Array:
     first, length = int(offsets[0]), int(offsets[-1] - offsets[0])
     buffers = [validity(array), pa.py_buffer(offsets - first), data.slice(first, length)]
     return pa.Array.from_buffers(array.type, len(array), buffers, array.null_count)
+
+
+def accepts(field: SchemaField, found: pa.DataType) -> bool:
+    """Return whether a column of a primitive type takes values of a plain Arrow type.
+
+    A column that has widened also takes what its earlier types take, so that those who write it
+    need not change when it widens.
+    """
+    return any(_accepts(str(form.type), found) for form in field.as_stored())
 
 
 def _accepts(text: str, found: pa.DataType) -> bool:

@@ -8,7 +8,14 @@ from decimal import Decimal
 import pytest
 
 from colonnade.manifests.model.schema import decimal_digits
-from colonnade.manifests.model.widening import keeps_bounds, widened_bound, widens, wider_types
+from colonnade.manifests.model.widening import (
+    common_type,
+    keeps_bounds,
+    text_length,
+    widened_bound,
+    widens,
+    wider_types,
+)
 from tests.strategies import PRIMITIVES
 from tests.widened import PAIRS, model_of
 
@@ -94,3 +101,29 @@ def test_wider_types_are_named_for_exactly_the_types_that_have_one() -> None:
         assert bool(wider_types(old)) == any(
             widens(old, new) for new in (*TYPES, "decimal(38,18)")
         ), old
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "common"),
+    [
+        ("int", "int", "int"),
+        ("int", "byte", "int"),
+        ("int", "float", "double"),
+        ("long", "double", None),
+        ("int", "decimal(3,2)", "decimal(12,2)"),
+        ("decimal(9,2)", "decimal(7,4)", "decimal(11,4)"),
+        ("decimal(38,0)", "decimal(5,2)", None),
+        ("long", "decimal(38,20)", None),
+        ("varchar(3)", "char(9)", "varchar(9)"),
+        ("varchar(3)", "string", "string"),
+        ("int", "string", None),
+        ("string collate UNICODE", "string", None),
+    ],
+)
+def test_two_types_have_the_narrowest_common_type_that_holds_the_values_of_both(
+    one: str, other: str, common: str | None
+) -> None:
+    assert common_type(one, other) == common_type(other, one) == common
+    if common is not None:
+        assert all(each == common or widens(each, common) for each in (one, other))
+    assert text_length(one) == {"varchar(3)": 3}.get(one)

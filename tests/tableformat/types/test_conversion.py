@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.manifests.model.schema import EarlierColumn, SchemaField, TableSchema
 from colonnade.tableformat.types.arrow_types import arrow_type
-from colonnade.tableformat.types.conversion import convert, match_fields
+from colonnade.tableformat.types.conversion import accepts, convert, match_fields
 from tests.strategies import identical, make_batch, schemas
 
 
@@ -72,3 +72,25 @@ def test_fields_are_matched_exactly_or_else_without_regard_to_case() -> None:
         match_fields(["A", "a"], ["a"], "It")
     with pytest.raises(InvalidInputError, match="It .*c"):
         match_fields(["a"], ["a", "c"], "It")
+
+
+@pytest.mark.parametrize(
+    ("values", "given_type", "widened", "wanted"),
+    [
+        ([7, None], pa.int32(), "int", "double"),
+        ([7], pa.int16(), "int", "double"),
+        ([2**40], pa.int64(), "long", "decimal(25,3)"),
+        ([200], pa.uint8(), "short", "decimal(9,1)"),
+    ],
+)
+def test_a_widened_column_takes_what_its_earlier_types_take(
+    values: list[Any], given_type: pa.DataType, widened: str, wanted: str
+) -> None:
+    earlier = (EarlierColumn(id=1, type=widened),)
+    column = SchemaField(id=2, name="c", type=wanted, earlier=earlier)
+    array = pa.array(values, given_type)
+    assert convert(array, column, "c").to_pylist() == values
+    assert accepts(column, given_type)
+    with pytest.raises(InvalidInputError, match="'c'"):
+        convert(array, field(wanted), "c")
+    assert not accepts(field(wanted), given_type)
