@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pyroaring import AbstractBitMap
 
 from colonnade.manifests.arrays.bounds import Keep
-from colonnade.manifests.model.operations import Operation, RowKind
-from colonnade.manifests.state.snapshot import LiveRowSet
+from colonnade.manifests.model.operations import Operation, ReplaceColumn, RowKind
+from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,20 @@ class KeyGuard:
 
 
 @dataclass(frozen=True, slots=True)
+class ColumnFill:
+    """Values of columns that a change gives to every RowSet that a table has at its slot.
+
+    `fill` takes the state before the slot. It returns an operation for each RowSet, and metrics. It
+    writes the values of RowSets that have none yet. It is called again for each slot that the
+    change tries, so it must keep its operations. The ids of all its objects begin with the
+    change's `job_id`.
+    """
+
+    table: str
+    fill: Callable[[Snapshot], tuple[Sequence[ReplaceColumn], Mapping[str, int]]]
+
+
+@dataclass(frozen=True, slots=True)
 class Change:
     """Operations and deleted rows that become one epoch, all or nothing.
 
@@ -74,7 +88,7 @@ class Change:
     keeps below its floor by an anchor. `carried` are batches, by table and
     application, that a replaced table had before. They do not belong to this change, and do not
     tell whether it was committed. A `fresh` change was never sent before: its transaction id was
-    made for this commit alone.
+    made for this commit alone. `fill` comes after the operations. Such a change must be `fresh`.
     """
 
     transaction: str
@@ -92,3 +106,4 @@ class Change:
     all_victims: frozenset[str] = frozenset()
     anchored: frozenset[int] = frozenset()
     carried: frozenset[tuple[str, str]] = frozenset()
+    fill: ColumnFill | None = None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from colonnade.manifests.commit.change import Change, DeletedRows
+from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.column_conflicts import Written, fits_columns
 from colonnade.manifests.commit.vacuum_conflicts import check_removed
 from colonnade.manifests.errors import (
@@ -71,12 +71,18 @@ def check_change(change: Change, base: Snapshot) -> None:
     if any(isinstance(operation, CreateDatabase) for operation in change.ops):
         raise InvalidInputError("Only epoch 0 of a log may create a database.")
     touched = {op.table for op in change.ops if isinstance(op, TableOperation)}
-    for table in sorted((touched | {each.table for each in change.rows}) - created):
+    for table in sorted((touched | _tables_of_rows(change)) - created):
         if TableId(table) not in base.tables:
             raise InvalidInputError(
                 f"Table {table} does not exist at epoch {base.epoch}, on which"
                 f" {change.operation!r} was planned."
             )
+
+
+def _tables_of_rows(change: Change) -> set[str]:
+    """Return the tables whose rows the change deletes or fills."""
+    filled = () if change.fill is None else (change.fill.table,)
+    return {*filled, *(each.table for each in change.rows)}
 
 
 def has_landed(change: Change, head: Snapshot) -> bool:
@@ -117,11 +123,8 @@ def check_epoch(change: Change, base: Snapshot, theirs: Epoch) -> None:
     if not touched:
         return
     declared = {read.table for read in change.reads if read.overwrites}
-    tables = {
-        op.table
-        for op in (*change.ops, *change.rows)
-        if isinstance(op, TableOperation | DeletedRows)
-    }
+    tables = {op.table for op in change.ops if isinstance(op, TableOperation)}
+    tables |= _tables_of_rows(change)
     wary = [op for op in change.ops if isinstance(op, WaryOperation)]
     for operation in touched:
         lost = isinstance(operation, DropTable) and operation.table in tables

@@ -37,9 +37,13 @@ def _partitions(operation: Operation) -> bool:
     return False
 
 
+def _replaces_columns(change: Change, base: Snapshot) -> bool:
+    return change.fill is not None or any(map(replaces_columns, change.ops))
+
+
 NEEDED_BY: dict[str, Need] = {
     PARTITIONS: _has(_partitions),
-    REPLACE_COLUMN: _has(replaces_columns),
+    REPLACE_COLUMN: _replaces_columns,
     WIDENED_COLUMNS: _has(states_widened),
 }
 """Which changes need a feature. Readers and writers of the database must then know it."""

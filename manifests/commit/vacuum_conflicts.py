@@ -25,7 +25,10 @@ def check_removed(change: Change, base: Snapshot, theirs: Epoch) -> None:
     base. Raises ConflictError.
     """
     victims = removed_objects(theirs.ops)
-    if victims and not victims.isdisjoint((*named_objects(change.ops), *change.listed)):
+    if victims and (
+        not victims.isdisjoint((*named_objects(change.ops), *change.listed))
+        or (change.fill is not None and any(job_id_of(each) == change.job_id for each in victims))
+    ):
         raise ConflictError(
             f"Files that {change.operation!r} wrote or restores were removed by the vacuum of"
             f" epoch {theirs.epoch}, after epoch {base.epoch} on which it was planned; run it"

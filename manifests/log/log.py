@@ -358,6 +358,10 @@ class Log(LogReader):
     def _next_epoch(self, carried: Carried, head: Snapshot) -> Epoch:
         change = carried.change
         operations = carried.write_operations()
+        metrics = carried.metrics(operations)
+        if change.fill is not None:
+            filled, counts = change.fill.fill(head)
+            operations, metrics = (*operations, *filled), {**metrics, **counts}
         date = self._clock.date(head.time_ms)
         return Epoch(
             epoch=head.epoch + 1,
@@ -368,7 +372,7 @@ class Log(LogReader):
             operation=change.operation,
             parameters={**change.parameters, **date.remark},
             engine=self._engine,
-            metrics=carried.metrics(operations) or None,
+            metrics=metrics or None,
             ops=operations,
         )
 

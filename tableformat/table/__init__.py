@@ -2,6 +2,7 @@
 
 opened.py        which table was opened, the newest state that was read, its history
 upkeep.py        compaction, vacuum, checks, repair, new RowSet ids
+computed_columns.py   columns computed from others: added, or given other values
 table.py         a table: reads, and changes of rows and columns
 database.py      a database: its tables by name
 transaction.py  work.py       several statements that become one epoch

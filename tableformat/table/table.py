@@ -33,6 +33,7 @@ from colonnade.tableformat.statements.overwrite_partitions import evaluate_overw
 from colonnade.tableformat.statements.rerun import commit_statement
 from colonnade.tableformat.statements.statement import RowCounts, Statement, is_done, make_change
 from colonnade.tableformat.table.alteration import Alteration, SetPartitioning, commit_alterations
+from colonnade.tableformat.table.computed_columns import ComputedColumns
 from colonnade.tableformat.table.design import new_table
 from colonnade.tableformat.table.new_columns import UnknownColumns, fit_rows
 from colonnade.tableformat.table.restore import restore_table
@@ -43,7 +44,7 @@ from colonnade.tableformat.write.job import plan_write, take_lease, write_rows
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, check_settings
 
 
-class ArrowTable(Upkeep, RowMethods):
+class ArrowTable(Upkeep, ComputedColumns, RowMethods):
     """One table of a database, read and written through Arrow, without Spark.
 
     Create one with `colonnade.open` or `colonnade.create`. Every scan reads one epoch: the newest

@@ -1,0 +1,171 @@
+"""Give a column a value in every row of a table, beside running writers.
+
+Only the segments of this column are written, and one epoch makes them visible. Concurrent writers
+may add, delete, move and compact rows meanwhile. So the values are written for the RowSets of one
+state first, and then for the RowSets that are new, until the commit has its slot.
+Spec: docs/spec/conflicts.md#filled-columns
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from colonnade.manifests.arrays.bounds import Keep
+from colonnade.manifests.errors import ConflictError, InvalidInputError
+from colonnade.manifests.ids import TableId
+from colonnade.manifests.limits import Limits
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.operations import ReplaceColumn
+from colonnade.manifests.model.schema import SchemaField
+from colonnade.manifests.state.replaced_columns import replaceable
+from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
+from colonnade.tableformat.statements.statement import row_statement
+
+ROUNDS = 5
+"""The most rounds before the commit. Each writes the values of RowSets that are new since."""
+
+_OPERATION_BYTES = 768
+"""About the most bytes that the values of one RowSet take in the epoch."""
+
+
+@dataclass(frozen=True, slots=True)
+class FilledRowSet:
+    """The values of a column in a RowSet, as written.
+
+    `rows` is the number of rows that get a value; None means all live rows. `operation` is None if
+    no row does.
+    """
+
+    rowset: LiveRowSet
+    operation: ReplaceColumn | None
+    rows: int | None = None
+
+
+Write = Callable[[Snapshot, Sequence[LiveRowSet]], Iterable[FilledRowSet]]
+"""Writes the values of a column in some RowSets of a state."""
+
+
+@dataclass(frozen=True, slots=True)
+class FillPlan:
+    """Which values a fill gives to a table.
+
+    `table` is the state that the fill was planned on, with the column `target`. `is_new` means that
+    the fill adds this column. The values are computed from the columns `reads`. Only rows of the
+    RowSets that `keep` selects can get a value; None means all RowSets.
+    """
+
+    operation: str
+    table: TableState
+    target: SchemaField
+    is_new: bool
+    reads: tuple[SchemaField, ...]
+    keep: Keep | None = None
+
+    def fits(self, head: Snapshot) -> bool:
+        """Return whether a state still has the table, with columns that fit."""
+        table = head.tables.get(TableId(self.table.id))
+        if table is None:
+            return False
+        found = {field.id: field for field in table.schema.fields}
+        needed = self.reads if self.is_new else (*self.reads, self.target)
+        same = all(field.id in found and _is_same(found[field.id], field) for field in needed)
+        return same and (self.is_new or replaceable(table).issuperset(self.target.ids))
+
+    def require_table(self, head: Snapshot) -> TableState:
+        """Return the table in a state. Raises ConflictError if its columns do not fit any more."""
+        if not self.fits(head):
+            raise ConflictError(
+                f"Table {self.table.name!r} was dropped, or its columns changed, while"
+                f" {self.operation!r} ran; read the table again and repeat it."
+            )
+        return head.tables[TableId(self.table.id)]
+
+    def check_room(self, limits: Limits, rowsets: int) -> None:
+        """Raise InvalidInputError if one epoch cannot list the values of so many RowSets."""
+        most = limits.epoch_bytes // _OPERATION_BYTES
+        if rowsets > most:
+            raise InvalidInputError(
+                f"{self.operation!r} of table {self.table.name!r} would write column"
+                f" {self.target.name!r} of {rowsets} RowSets, and one epoch lists at most {most};"
+                " compact the table first."
+            )
+
+
+class Fill:
+    """The written values of a column, by what they were computed from. Grows until the commit."""
+
+    def __init__(self, log: Log, plan: FillPlan, write: Write) -> None:
+        self._log = log
+        self._plan = plan
+        self._write = write
+        self._filled: dict[tuple[str, ...], FilledRowSet] = {}
+        ids = [each for field in plan.reads for each in field.ids]
+        self._sources = frozenset((*ids, *plan.target.ids))
+
+    def catch_up(self, base: Snapshot) -> Snapshot:
+        """Write the values of all RowSets of the newest state, and return that state.
+
+        RowSets that concurrent writers add during the last round are left to `fill`, and so is a
+        state whose columns do not fit. Raises the errors of `write` and of `Log.refresh`.
+        """
+        head = base
+        for _ in range(ROUNDS):
+            if not self._plan.fits(head) or not self._write_missing(head):
+                break
+            head = self._log.refresh(head)
+        return head
+
+    def missing(self, head: Snapshot) -> list[LiveRowSet]:
+        """Return the RowSets of a state whose values are not written yet. Raises ConflictError."""
+        return [each for each in self._rowsets(head) if self._key(each) not in self._filled]
+
+    def changes(self, head: Snapshot) -> bool:
+        """Return whether a row of a state gets a value, or may get one."""
+        if not self._plan.fits(head):
+            return True
+        filled = map(self._filled.get, map(self._key, self._rowsets(head)))
+        return any(each is None or each.operation is not None for each in filled)
+
+    def add(self, filled: Iterable[FilledRowSet]) -> None:
+        """Add written values."""
+        for each in filled:
+            self._filled[self._key(each.rowset)] = each
+
+    def fill(self, head: Snapshot) -> tuple[Sequence[ReplaceColumn], Mapping[str, int]]:
+        """Return the operations for the slot after a state, and their counts.
+
+        Raises ConflictError as `FillPlan.require_table`, else as `catch_up`.
+        """
+        self._write_missing(head)
+        operations: list[ReplaceColumn] = []
+        rows = 0
+        for rowset in self._rowsets(head):
+            filled = self._filled[self._key(rowset)]
+            if filled.operation is not None:
+                # A renumbering may have given the RowSet another id.
+                operations.append(filled.operation.model_copy(update={"rowset": rowset.id}))
+                rows += rowset.row_count if filled.rows is None else filled.rows
+        done = row_statement(
+            self._plan.operation, self._plan.table, (), replaced=operations, replaced_rows=rows
+        )
+        return operations, done.counts.metrics()
+
+    def _write_missing(self, head: Snapshot) -> bool:
+        missing = self.missing(head)
+        if missing:
+            self._plan.check_room(self._log.limits, len(self._filled) + len(missing))
+            self.add(self._write(head, missing))
+        return bool(missing)
+
+    def _rowsets(self, head: Snapshot) -> Sequence[LiveRowSet]:
+        return self._log.read_rowsets(self._plan.require_table(head), self._plan.keep)
+
+    def _key(self, rowset: LiveRowSet) -> tuple[str, ...]:
+        """Return the objects that decide the values. Deleted rows do not matter."""
+        return (rowset.entry.object, *rowset.amendments.holders(self._sources))
+
+
+def _is_same(one: SchemaField, other: SchemaField) -> bool:
+    """Return whether a column still means what it meant: by its name, and by what it can hold."""
+    return (one.name, one.type, one.nullable) == (other.name, other.type, other.nullable)

@@ -1,0 +1,277 @@
+"""Columns whose values are computed from other columns: added, or given other values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import pyarrow as pa
+
+from colonnade.manifests.commit.change import Change, ColumnFill
+from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.operations import AlterSchema, Operation
+from colonnade.manifests.model.schema import DataType, SchemaField, type_text
+from colonnade.manifests.state.replaced_columns import replaceable
+from colonnade.manifests.state.snapshot import Snapshot, TableState
+from colonnade.tableformat.location import Location
+from colonnade.tableformat.predicate import Predicate, Where, parse_predicate
+from colonnade.tableformat.rowset.column import check_names
+from colonnade.tableformat.scan.plan import rowset_filter
+from colonnade.tableformat.statements.computed import (
+    ArrowFunction,
+    ComputedColumn,
+    ComputedWriter,
+    by_function,
+    by_value,
+)
+from colonnade.tableformat.statements.fill import Fill, FillPlan
+from colonnade.tableformat.statements.rerun import commit_statement
+from colonnade.tableformat.statements.statement import RowCounts
+from colonnade.tableformat.statements.update import replacement_options
+from colonnade.tableformat.table.alteration import AddColumn, plan_alterations
+from colonnade.tableformat.table.opened import OpenTable
+from colonnade.tableformat.types.arrow_types import as_table_schema
+from colonnade.tableformat.write.job import plan_write, take_lease, target_of
+from colonnade.tableformat.write.replaced_columns import WritePlace
+from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, check_settings
+
+
+class ComputedColumns(OpenTable):
+    """The methods of a table that compute a column, and write its segments alone.
+
+    Concurrent writers may append, delete and compact meanwhile. Rows that they add before the epoch
+    of the new values get values, too.
+    """
+
+    def add_column(
+        self,
+        name: str,
+        type: pa.DataType | DataType,
+        value: ArrowFunction | object,
+        *,
+        columns: Sequence[str] | None = None,
+        nullable: bool = True,
+        comment: str | None = None,
+        after: str | None = None,
+        first: bool = False,
+        settings: WriteSettings | None = None,
+        commit: CommitSettings | None = None,
+    ) -> RowCounts:
+        """Add a column with a value in each row, in one epoch; earlier epochs do not show it.
+
+        `value` is a function that takes a record batch of `columns` (None: all) and returns as many
+        values, or what `update` sets a column to. The function gets live rows, about a block at a
+        time, perhaps of one RowSet more than once. Rows that a concurrent append adds after the
+        epoch have NULL; for a NOT NULL column (`nullable=False`), that append is refused instead.
+        Holds a block of each column. Runs again if a concurrent writer alters the columns.
+
+        Raises InvalidInputError or NotFoundError that names the column for a column that exists, an
+        unknown one, a value of another type, or NULL in a NOT NULL column. Raises InvalidInputError
+        when the table has more RowSets than one epoch can list. Raises ConflictError after ten
+        tries, and whatever the function raises. After any error the table is unchanged.
+        Spec: docs/spec/conflicts.md#filled-columns
+        """
+        column = new_column(name, type, nullable, comment)
+        new = NewColumn(column, after, first)
+        return self._fill(name, new, value, columns, None, settings, commit)
+
+    def backfill(
+        self,
+        name: str,
+        value: ArrowFunction | object,
+        where: Where | None = None,
+        *,
+        columns: Sequence[str] | None = None,
+        settings: WriteSettings | None = None,
+        commit: CommitSettings | None = None,
+    ) -> RowCounts:
+        """Give an existing column a value in the rows that meet `where` (None: all), in one epoch.
+
+        This is an update that never moves rows: it writes the column again in each RowSet that has
+        such a row. The arguments are those of `add_column`; `columns` may name the column itself.
+        An update of the same rows that runs at the same time is run again. Raises InvalidInputError
+        for a column that the table is sorted or partitioned by, else as `add_column`.
+        """
+        return self._fill(name, None, value, columns, where, settings, commit)
+
+    def _fill(
+        self,
+        name: str,
+        new: NewColumn | None,
+        value: object,
+        columns: Sequence[str] | None,
+        where: Where | None,
+        settings: WriteSettings | None,
+        commit: CommitSettings | None,
+    ) -> RowCounts:
+        check_settings(settings, commit, may_lease=True)
+        self._log.store.require_writable()
+        work = ColumnWork(
+            self._location,
+            name,
+            new,
+            value,
+            None if columns is None else check_names(columns, "The columns of a function"),
+            None if where is None else parse_predicate(where),
+            settings,
+            commit,
+        )
+        snapshot, epoch = commit_statement(
+            self._log, self.refresh(), partial(work.evaluate, self._log)
+        )
+        counts = (epoch and epoch.metrics) or {}
+        return RowCounts(self._see_committed(snapshot).epoch, **counts)
+
+
+@dataclass(frozen=True, slots=True)
+class NewColumn:
+    """A column to add, with the place that `AddColumn` gives it."""
+
+    column: SchemaField
+    after: str | None = None
+    first: bool = False
+
+    def alter(self, table: TableState) -> tuple[Operation, ...]:
+        """Return the operations that add the column, which may be NOT NULL.
+
+        Raises the errors of `plan_alterations`.
+        """
+        nullable = self.column.model_copy(update={"nullable": True})
+        planned = plan_alterations(table, [AddColumn(nullable, self.after, self.first)])
+        if self.column.nullable:
+            return planned
+        return tuple(
+            _with_not_null(op, table.next_column_id) if isinstance(op, AlterSchema) else op
+            for op in planned
+        )
+
+
+def new_column(
+    name: str, type: pa.DataType | DataType, nullable: bool, comment: str | None
+) -> SchemaField:
+    """Return a column of an Arrow type or of a type of the table format.
+
+    Raises InvalidInputError for any other type, and for one that cannot be stored.
+    """
+    if not isinstance(name, str):
+        raise InvalidInputError(f"The name of a column must be text, not {name!r}.")
+    if isinstance(type, pa.DataType):
+        field = as_table_schema(pa.schema([pa.field(name, type)])).fields[0]
+    else:
+        field = SchemaField(name=name, type=type)
+    return field.model_copy(update={"nullable": nullable, "comment": comment})
+
+
+def _with_not_null(op: AlterSchema, column: int) -> AlterSchema:
+    fields = tuple(
+        field.model_copy(update={"nullable": False}) if field.id == column else field
+        for field in op.table_schema.fields
+    )
+    schema = op.table_schema.model_copy(update={"fields": fields})
+    return op.model_copy(update={"table_schema": schema})
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnWork:
+    """The work of giving a column of one table values; it can be planned again on a newer state.
+
+    `new` is the column to add; without it, the column `name` is there. `value` is a function of the
+    columns `columns`, or what an update can set. Only rows that meet `where` get a value.
+    """
+
+    location: Location
+    name: str
+    new: NewColumn | None
+    value: object
+    columns: Sequence[str] | None
+    where: Predicate | None
+    settings: WriteSettings | None
+    commit: CommitSettings | None
+
+    def evaluate(self, log: Log, base: Snapshot) -> Change | None:
+        """Write the values of a state, and return the change that makes them visible.
+
+        Returns None if there is nothing to change. Raises InvalidInputError and NotFoundError that
+        name the column, ConflictError, CorruptionError, StoreError.
+        """
+        before = self.location.require(base)
+        altered = () if self.new is None else self.new.alter(before)
+        table = with_columns(before, altered)
+        target = self._target(table)
+        column = self._computed(table, target, before.schema.names)
+        job = plan_write(self.location, base, "append", settings=self.settings, commit=self.commit)
+        take_lease(job, log, base)
+        place = WritePlace(log.store, table.id, table.prefix, job.job_id, log.limits.inline_bytes)
+        count = table.rowsets.rowset_count
+        options = replacement_options(target_of(table), count, self.settings)
+        writer = ComputedWriter(table, column, self.where, place, options)
+        keep = rowset_filter(table, self.where)
+        plan = FillPlan(self.operation, table, target, self.new is not None, writer.sources, keep)
+        fill = Fill(log, plan, writer.write)
+        head, commit = fill.catch_up(base), job.commit
+        if self.new is None and not (fill.changes(head) or job.has_lease or commit.batch):
+            log.expect(self.operation, commit.expect_epoch, base)
+            return None
+        return Change(
+            job.transaction,
+            self.operation,
+            (*altered, *commit.operations(table.id), *job.end_of_lease()),
+            {**self._parameters(target), **commit.parameters()},
+            expect_epoch=commit.expect_epoch,
+            job_id=job.job_id,
+            fresh=True,
+            fill=ColumnFill(table.id, fill.fill),
+        )
+
+    @property
+    def operation(self) -> str:
+        """The name of the work in the history."""
+        return "backfill" if self.new is None else "add_column"
+
+    def _target(self, table: TableState) -> SchemaField:
+        try:
+            target = table.schema.field(self.name)
+        except NotFoundError as error:
+            raise NotFoundError(
+                f"{error.message} Only whole columns can be filled, not fields inside them."
+            ) from error
+        if self.new is None and not replaceable(table).issuperset(target.ids):
+            raise InvalidInputError(
+                f"Column {target.name!r} cannot be filled, because the table is sorted or"
+                " partitioned by it; use update."
+            )
+        return target
+
+    def _computed(
+        self, table: TableState, target: SchemaField, all_columns: Sequence[str]
+    ) -> ComputedColumn:
+        if callable(self.value):
+            function: ArrowFunction = self.value
+            given = all_columns if self.columns is None else self.columns
+            column = by_function(table, target, function, given)
+        elif self.columns is not None:
+            raise InvalidInputError("columns are the arguments of a function; leave them out.")
+        else:
+            column = by_value(table, target, self.value)
+        if self.new is not None and target.id in {field.id for field in column.reads}:
+            raise InvalidInputError(f"Column {target.name!r} cannot be computed from itself.")
+        return column
+
+    def _parameters(self, target: SchemaField) -> dict[str, str]:
+        where = {} if self.where is None else {"where": str(self.where)}
+        return {"column": target.name, "type": type_text(target.type), **where}
+
+
+def with_columns(table: TableState, operations: Sequence[Operation]) -> TableState:
+    """Return the table as it is after operations that alter its columns."""
+    for op in operations:
+        if isinstance(op, AlterSchema):
+            table = replace(
+                table,
+                schema=op.table_schema,
+                schema_id=op.schema_id,
+                next_column_id=op.next_column_id,
+            )
+    return table

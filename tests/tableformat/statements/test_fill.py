@@ -1,0 +1,67 @@
+"""A fill writes the values of each RowSet once, and lists them all in one epoch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+from colonnade import ArrowTable
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.limits import LIMITS
+from colonnade.manifests.log.log import Log
+from colonnade.tableformat.statements.fill import ROUNDS
+from tests.tableformat.statements.tables import another, filled, made, rows
+
+
+def test_the_values_of_a_rowset_are_written_once_however_many_others_come() -> None:
+    table = filled()
+    rival = another(table)
+    left = [rows(i) for i in range(1000, 1000 + 2 * ROUNDS)]
+    seen: list[int] = []
+
+    def function(batch: pa.RecordBatch) -> pa.Array:
+        seen.extend(batch["id"].to_pylist())
+        if left and len(seen) > 10:
+            rival.append(left.pop())
+        return pc.multiply(batch["id"], 2)
+
+    counts = table.add_column("twice", pa.int64(), function, columns=["id"])
+    assert sorted(seen) == [
+        *range(10),
+        *range(100, 110),
+        *range(1000 + len(left), 1000 + 2 * ROUNDS),
+    ]
+    assert counts.rows_updated == len(seen)
+
+
+def test_deletes_and_other_new_columns_leave_written_values_as_they_are() -> None:
+    table = filled()
+    rival = another(table)
+    calls: list[int] = []
+
+    def function(batch: pa.RecordBatch) -> pa.Array:
+        calls.append(batch.num_rows)
+        if len(calls) == 2:
+            rival.delete("id IN (3, 104)")
+            rival.backfill("text", "'other'")
+        return pc.multiply(batch["id"], 2)
+
+    counts = table.add_column("twice", pa.int64(), function, columns=["id"])
+    assert calls == [10, 10]
+    assert counts.rows_updated == 18
+    found = table.scan(["id", "text", "twice"]).to_arrow().to_pylist()
+    assert found == [{"id": row["id"], "text": "other", "twice": 2 * row["id"]} for row in found]
+
+
+def test_a_table_with_too_many_rowsets_says_what_to_do() -> None:
+    table = made()
+    limits = replace(LIMITS, epoch_bytes=4096)
+    log = Log(table.log.store, pause=lambda _: None, limits=limits)
+    for i in range(6):
+        table.append(rows(i))
+    mine = ArrowTable(table.location, log, None)
+    with pytest.raises(InvalidInputError, match=r"6 RowSets, and one epoch .* 5; compact"):
+        mine.add_column("n", pa.int64(), 1)
