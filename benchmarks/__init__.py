@@ -4,6 +4,7 @@ __main__.py  measure.py  profiling.py  plot.py    the command, times in turn, pr
 without Spark   encoding.py  append.py  open_head.py  many_columns.py  task_memory.py  verify.py
 commits         commit_rate.py  concurrency.py
 in a bucket     stores.py  stores_python.py  commit_rate_s3.py  s3_clients.py  slow_network.py
+before, now     trees.py  trees_work.py
 years of use    epochs.py  growth.py  compaction.py  compaction_curve.py
 in Spark        spark.py  peers.py  wide.py  changes.py  bloom.py  first_merge.py  engines.py
 """

@@ -30,6 +30,7 @@ BENCHMARKS = {
     "wide": "200 columns, and ranges of a key, through Spark beside Parquet-zstd",
     "stores": "Spark in a bucket 20 ms away, beside Delta Lake and Iceberg (pyspark 4.1 only)",
     "stores_python": "the same bucket without Spark, beside PyIceberg and delta-rs",
+    "trees": "this checkout beside another one, given by --before, without Spark",
     "peers": "Spark with Colonnade, plain Parquet, Delta Lake and Iceberg (pyspark 4.1 only)",
 }
 
@@ -55,6 +56,8 @@ def main() -> None:
     parser.add_argument("--profile", metavar="ROW", nargs="+",
                         help="only profile Colonnade in the rows of `peers` whose names contain "
                         "one of these")  # fmt: skip
+    parser.add_argument("--before", type=Path,
+                        help="the other checkout for `trees` (default: this one)")  # fmt: skip
     arguments = parser.parse_args()
     if arguments.profile and arguments.benchmark != "peers":
         parser.error("--profile is for the rows of `peers`")
@@ -66,12 +69,13 @@ def main() -> None:
             print(text, flush=True)
         return
     # The peers need an older Spark than the other benchmarks, or packages that Colonnade does not.
-    every = [name for name in BENCHMARKS if name not in OF_PEERS]
+    every = [name for name in BENCHMARKS if name not in (*OF_PEERS, "trees")]
     chosen = every if arguments.benchmark == "all" else [arguments.benchmark]
     for name in chosen:
         print(f"measuring {BENCHMARKS[name]} …", flush=True)
         module = importlib.import_module(f"benchmarks.{name}")
-        figures = module.run(arguments.folder.resolve(), arguments.scale, arguments.runs)
+        others = (arguments.before,) if name == "trees" else ()
+        figures = module.run(arguments.folder.resolve(), arguments.scale, arguments.runs, *others)
         print(f"\n## {name}\n\n{show(figures)}\n")
         print(f"written to {save(name, figures, arguments.folder)}", flush=True)
 
