@@ -6,6 +6,7 @@ import itertools
 import random
 import secrets
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from multiprocessing.queues import SimpleQueue
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from colonnade.manifests.arrays.bounds import BoundsTable, Keep
 from colonnade.manifests.commit.change import Change
+from colonnade.manifests.errors import NotFoundError
 from colonnade.manifests.ids import TableId, new_transaction_id
 from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.log.log import Log, create_database
@@ -23,6 +25,7 @@ from colonnade.manifests.model.entries import (
     RowSetEntry,
     SortField,
 )
+from colonnade.manifests.model.named_objects import named_objects
 from colonnade.manifests.model.operations import (
     AddDeletionVector,
     AddRowSet,
@@ -31,8 +34,10 @@ from colonnade.manifests.model.operations import (
     DropTable,
     Operation,
     Txn,
+    Txns,
 )
 from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.manifests.object_names import checkpoint_name
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import LiveRowSet, RowSets, Snapshot, TableState
 from colonnade.manifests.store import LocalStore, MemoryStore, ObjectStore
@@ -167,12 +172,17 @@ def live(log: LogReader, state: TableState) -> list[LiveRowSet]:
 
 
 def replay(store: ObjectStore, epoch: int | None = None) -> Snapshot:
-    """The head, or the state at an epoch, without any checkpoint."""
+    """The head, or the state at an epoch, without any checkpoint: of epochs and maps of batches."""
     bare = MemoryStore()
     # Epoch 0 is first, because all later epochs need it.
     for info in sorted(store.list("_manifest/0"), key=lambda each: each.name):
         bare.put(info.name, store.get(info.name), sync=False)
     reader = LogReader(bare)
+    head = reader.read_head().epoch
+    for each in reader.read_epochs(head, head):
+        for name in named_objects(op for op in each.ops if isinstance(op, Txns)):
+            with suppress(NotFoundError):
+                bare.put(checkpoint_name(name), store.get(checkpoint_name(name)), sync=False)
     return reader.read_at(epoch)
 
 

@@ -24,7 +24,6 @@ from colonnade.manifests.arrays.vectors import (
     BoundVector,
     FloatVector,
     Integers,
-    IntegerVector,
     TaggedVector,
     decode_floats,
     decode_integers,
@@ -47,6 +46,7 @@ from colonnade.manifests.model.entries import (
     SortField,
     TableIdText,
 )
+from colonnade.manifests.model.map_ref import IntegerVector
 from colonnade.manifests.model.schema import Model
 from colonnade.manifests.model.statistics import (
     ANY_KIND,

@@ -17,9 +17,10 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
 from colonnade.manifests.errors import CorruptionError
+from colonnade.manifests.model.map_ref import IntegerVector
 from colonnade.manifests.model.schema import Model
 
 Integers = NDArray[np.int64]
@@ -27,14 +28,6 @@ Floats = NDArray[np.float64]
 
 _WIDTHS = (("u8", "<u1"), ("u16", "<u2"), ("u32", "<u4"))
 _DTYPES = dict((*_WIDTHS, ("i64", "<i8"), ("f64", "<f8")))
-
-
-class IntegerVector(Model):
-    """A vector of 64-bit integers."""
-
-    type: Literal["const", "u8", "u16", "u32", "i64"]
-    base: Annotated[str, StringConstraints(pattern=r"^-?[0-9]{1,19}$")] = "0"
-    data: str = ""
 
 
 class FloatVector(Model):

@@ -17,7 +17,6 @@ import numpy as np
 
 from colonnade.manifests.arrays.entry_block import object_ids
 from colonnade.manifests.arrays.vectors import (
-    IntegerVector,
     decode_integers,
     decode_objects,
     encode_integers,
@@ -39,6 +38,7 @@ from colonnade.manifests.errors import (
 )
 from colonnade.manifests.model.codec import decode_model, encode_model
 from colonnade.manifests.model.entries import Count, ObjectIdText, TableIdText
+from colonnade.manifests.model.map_ref import IntegerVector
 from colonnade.manifests.model.schema import Model
 from colonnade.manifests.object_names import SUMMARIES
 from colonnade.manifests.state.snapshot import TableState

@@ -13,44 +13,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from pydantic import Field
 
-from colonnade.manifests.arrays.vectors import (
-    Integers,
-    IntegerVector,
-    decode_integers,
-    encode_integers,
-)
+from colonnade.manifests.arrays.vectors import Integers, decode_integers, encode_integers
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.model.codec import crc32c, decode_model, encode_model
-from colonnade.manifests.model.entries import Count, ObjectIdText
+from colonnade.manifests.model.map_ref import PAGE_LIMIT, Bundle, MapRef
 from colonnade.manifests.model.schema import Model
-
-PAGE_LIMIT = 2**20
-"""The most pages of a map."""
-
-PageCount = Annotated[int, Field(ge=1, le=PAGE_LIMIT)]
-
-
-class Bundle(Model):
-    """An object that holds pages of maps, and its length in bytes."""
-
-    object: ObjectIdText
-    length: Count
-
-
-class MapRef(Model):
-    """The places of a map's pages. A page of length 0 is empty and not stored."""
-
-    count: Count
-    pages: PageCount
-    bundles: tuple[Bundle, ...]
-    bundle_indexes: IntegerVector
-    offsets: IntegerVector
-    lengths: IntegerVector
 
 
 class Page(Model):

@@ -8,12 +8,11 @@ Spec: docs/spec/checkpoint.md
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Annotated, Any, Literal, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from colonnade.manifests.checkpoint.paged_map import MapRef
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.limits import Limits
@@ -31,6 +30,7 @@ from colonnade.manifests.model.entries import (
     TableIdText,
 )
 from colonnade.manifests.model.epoch import TransactionIdText
+from colonnade.manifests.model.map_ref import MapRef
 from colonnade.manifests.model.operations import Anchor, AnchorList, Lease, Pin, SlotCount
 from colonnade.manifests.model.schema import Model, TableSchema
 from colonnade.manifests.state.amendments import LaterAmendments
@@ -38,6 +38,7 @@ from colonnade.manifests.state.features import check_reader_features
 from colonnade.manifests.state.snapshot import (
     BatchMap,
     EntrySegmentRef,
+    ReadBatches,
     RowSets,
     Snapshot,
     TableMap,
@@ -56,10 +57,6 @@ class PagedBatches(BatchMap):
 
         Requires: no batch was committed since the map was stored.
         """
-
-
-ReadBatches: TypeAlias = Callable[[TableId, int, MapRef], BatchMap]
-"""Makes the batches of a table from its id, the epoch that created it, and its record's map."""
 
 
 class CheckpointRef(Model):

@@ -15,7 +15,6 @@ import numpy as np
 from colonnade.manifests.arrays.entry_block import object_ids
 from colonnade.manifests.arrays.vectors import (
     Integers,
-    IntegerVector,
     decode_integers,
     decode_objects,
     encode_integers,
@@ -23,6 +22,7 @@ from colonnade.manifests.arrays.vectors import (
 )
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.model.entries import Count, ObjectIdText
+from colonnade.manifests.model.map_ref import IntegerVector
 from colonnade.manifests.model.schema import Model
 
 

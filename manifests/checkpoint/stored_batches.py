@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 
-from colonnade.manifests.checkpoint.paged_map import MapRef, PagePlace, decode_table, encode_table
+from colonnade.manifests.checkpoint.paged_map import PagePlace, decode_table, encode_table
 from colonnade.manifests.checkpoint.root import PagedBatches
 from colonnade.manifests.checkpoint.stored_map import StoredMap, write_map
 from colonnade.manifests.errors import ColonnadeError, CorruptionError, NotFoundError
 from colonnade.manifests.ids import TableId
+from colonnade.manifests.model.map_ref import MapRef
 from colonnade.manifests.state.snapshot import Replay, TableState
 from colonnade.manifests.store.base import ObjectStore
 
@@ -24,7 +25,8 @@ class CheckpointBatches:
     """The batches of a table in one checkpoint. All states made from the checkpoint share them.
 
     `epoch` is the checkpoint's epoch. If a page of the checkpoint cannot be read, `replay` reads
-    the batches from the log. `known` are batches that are already loaded.
+    the batches from the log. `known` are batches that are already loaded. An epoch can name such a
+    map, too (`txns`). Its `replay` always raises, because the log has these batches nowhere else.
     """
 
     def __init__(
@@ -106,7 +108,7 @@ class CheckpointBatches:
         return value
 
     def _where(self) -> str:
-        return f"{self._store.url} (batches of table {self._table} in a checkpoint)"
+        return f"{self._store.url} (batches of table {self._table})"
 
 
 class StoredBatches(PagedBatches):
@@ -195,7 +197,7 @@ def store_batches(
 
 
 def check_batches(batches: Mapping[str, int]) -> None:
-    """Check that all batches can be read from the checkpoint itself.
+    """Check that all batches can be read from the map that has them, and not only from the log.
 
     Raises CorruptionError, StoreError.
     """
@@ -203,7 +205,7 @@ def check_batches(batches: Mapping[str, int]) -> None:
         try:
             batches.source.read_unseen(set())
         except NotFoundError as error:
-            raise CorruptionError(f"{error.message} It holds batches of a checkpoint.") from error
+            raise CorruptionError(f"{error.message} It holds batches of a table.") from error
 
 
 def are_stored(before: Mapping[str, int], after: Mapping[str, int]) -> bool:

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from colonnade.manifests.checkpoint.paged_map import (
-    Bundle,
     PagePlace,
     PageTable,
     decode_page,
@@ -23,6 +22,7 @@ from colonnade.manifests.checkpoint.paged_map import (
     plan_moves,
 )
 from colonnade.manifests.checkpoint.stored_object import read_checkpoint_pages
+from colonnade.manifests.model.map_ref import Bundle
 from colonnade.manifests.object_names import checkpoint_name
 from colonnade.manifests.store.base import ObjectStore
 

@@ -9,12 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from colonnade.manifests.checkpoint.paged_map import MapRef, PagePlace, encode_table
+from colonnade.manifests.checkpoint.paged_map import PagePlace, encode_table
 from colonnade.manifests.checkpoint.root import StoredMaps, decode_table_record
 from colonnade.manifests.checkpoint.stored_batches import CheckpointBatches, StoredBatches
 from colonnade.manifests.checkpoint.stored_map import StoredMap
 from colonnade.manifests.errors import ColonnadeError, CorruptionError, NotFoundError
 from colonnade.manifests.ids import TableId
+from colonnade.manifests.model.map_ref import MapRef
 from colonnade.manifests.state.snapshot import BatchMap, Replay, TableMap, TableState
 from colonnade.manifests.store.base import ObjectStore
 

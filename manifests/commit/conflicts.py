@@ -44,6 +44,7 @@ from colonnade.manifests.model.operations import (
     SetProperties,
     Tag,
     Txn,
+    Txns,
     Unpin,
     Untag,
 )
@@ -54,7 +55,7 @@ RowOperation = AddRowSet | AddRowSets | DropRowSet | AddDeletionVector | Replace
 AlterOperation = (
     AlterSchema | SetPartitionLayout | SetProperties | SetComment | RenameTable | Restore
 )
-TableOperation = RowOperation | AlterOperation | DropTable | Renumber | Txn
+TableOperation = RowOperation | AlterOperation | DropTable | Renumber | Txn | Txns
 WaryOperation = AlterOperation | DropRowSet | AddDeletionVector | Renumber
 """Operations that concurrent changes can invalidate even if the table still exists.
 
@@ -269,8 +270,8 @@ def _conflict(mine: WaryOperation, theirs: TableOperation, declared: bool) -> bo
     if isinstance(theirs, AlterOperation):
         return _alters_same(mine, theirs)
     if isinstance(mine, Renumber):
-        return not isinstance(theirs, AddRowSet | AddRowSets | DropTable | Txn)
-    if isinstance(theirs, DropTable | Renumber | Txn):
+        return not isinstance(theirs, AddRowSet | AddRowSets | DropTable | Txn | Txns)
+    if isinstance(theirs, DropTable | Renumber | Txn | Txns):
         return False
     if isinstance(mine, DropRowSet):
         # Without ranges, the whole table is replaced. A compaction adds no row that would be lost.

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from colonnade.manifests.checkpoint.reader import first_state
 from colonnade.manifests.clock import now_ms
 from colonnade.manifests.engine import engine_name
 from colonnade.manifests.epochs.slots import is_taken, read_slot, take_slot
@@ -29,7 +30,6 @@ from colonnade.manifests.model.members import SHARED_EPOCHS
 from colonnade.manifests.model.operations import CreateDatabase, DropDatabase
 from colonnade.manifests.model.slot_blocks import FREED_SLOTS, SLOT_BLOCK
 from colonnade.manifests.object_names import FREED, HINT, epoch_name, epoch_number
-from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store.base import ObjectStore
 from colonnade.manifests.store.local import LocalStore
@@ -89,7 +89,7 @@ def create_database(
     if not isinstance(found, Epoch) or found.transaction != epoch.transaction:
         raise AlreadyExistsError(f"{store.url} is a Colonnade database or table already.")
     _look(store, "was just created and is")
-    return apply_epoch(None, found)
+    return first_state(store, found)
 
 
 def _creation(lone_table: bool, slot_block: int | None, shared_epochs: bool) -> CreateDatabase:

@@ -4,6 +4,7 @@
     widening.py                             which types hold all values of another one
     operations.py                           what an epoch does to a database
     epoch.py  members.py                    the content of a slot, and the changes of an epoch
+    map_ref.py                              where the pages of a large map are
     named_objects.py                        the objects that operations name
     codec.py                                the envelope of every JSON object
     deletion_vector.py                      deleted rows as bytes

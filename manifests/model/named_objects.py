@@ -16,6 +16,7 @@ from colonnade.manifests.model.operations import (
     Compaction,
     Operation,
     ReplaceColumn,
+    Txns,
     Vacuum,
 )
 
@@ -42,6 +43,8 @@ def named_objects(operations: Iterable[Operation]) -> Iterator[str]:
                     yield from rowset_objects(output.rowset, output.vector)
                 if operation.origin is not None:
                     yield operation.origin.object
+            case Txns():
+                yield from (bundle.object for bundle in operation.batches.bundles)
             case Anchor():
                 yield operation.root
             case Vacuum():

@@ -27,6 +27,7 @@ from colonnade.manifests.model.entries import (
     SortField,
     TableIdText,
 )
+from colonnade.manifests.model.map_ref import MapRef
 from colonnade.manifests.model.schema import Model, TableSchema
 
 TableName = Annotated[str, StringConstraints(min_length=1, max_length=255)]
@@ -259,6 +260,17 @@ class Txn(Model):
     version: Count
 
 
+class Txns(Model):
+    """Record the batches of a new table, which an earlier table of the same id had, as a map.
+
+    The epoch creates the table before this operation, and no batch stands between the two.
+    """
+
+    op: Literal["txns"] = "txns"
+    table: TableIdText
+    batches: MapRef
+
+
 class Restore(Model):
     """Restore a table to its state at an epoch. Other operations of the epoch change the rows.
 
@@ -381,6 +393,7 @@ Operation = Annotated[
     | Compaction
     | Renumber
     | Txn
+    | Txns
     | Restore
     | Tag
     | Untag

@@ -11,6 +11,7 @@ from dataclasses import replace
 from colonnade.manifests.checkpoint.reader import (
     UNUSABLE,
     find_checkpoint,
+    first_state,
     read_state,
 )
 from colonnade.manifests.epochs.freed_slots import (
@@ -29,7 +30,7 @@ from colonnade.manifests.ids import TableId
 from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.model.epoch import Epoch, Stub
 from colonnade.manifests.object_names import MANIFEST, checkpoint_name, epoch_name
-from colonnade.manifests.state.fold import apply_epoch, apply_epochs
+from colonnade.manifests.state.fold import apply_epochs
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store.base import ObjectStore
 
@@ -66,7 +67,7 @@ class LogFollower:
             raise CorruptionError(
                 f"{self.store.locate(epoch_name(0))} is a stub, but epoch 0 must never be removed."
             )
-        return apply_epoch(None, first)
+        return first_state(self.store, first)
 
     def replay(self, database: TableId, error: ColonnadeError, epoch: int) -> Snapshot:
         """Return the state at an epoch whose checkpoint cannot be read, from the log.

@@ -43,6 +43,7 @@ from colonnade.manifests.model.operations import (
     SetProperties,
     Tag,
     Txn,
+    Txns,
     Unpin,
     Untag,
     Vacuum,
@@ -182,6 +183,8 @@ class _Fold:
                 self._renumber(operation)
             case Txn():
                 self._land(operation)
+            case Txns():
+                self._bring_batches(operation)
             case CreateTable():
                 self._create(operation)
             case DropTable():
@@ -303,6 +306,16 @@ class _Fold:
         if last is not None and operation.version <= last:
             self._refuse(f"commits batch {operation.version} of {operation.app!r} again")
         landed[operation.app] = operation.version
+
+    def _bring_batches(self, operation: Txns) -> None:
+        """Give a table that this epoch creates the batches in a map. Reads none of them."""
+        fold = self._touch(operation.table)
+        state, read = fold.table, self._base.read_batches
+        if state.created_epoch != self._epoch or state.batches or self._batches[state.id]:
+            self._refuse(f"brings batches to table {state.name!r}, which is not new")
+        assert read is not None, "A state that follows epochs was read from a store."
+        batches = read(state.id, self._epoch, operation.batches)
+        fold.table = self._changed[state.id] = replace(state, batches=batches)
 
     def _check_free(self, name: str) -> None:
         before = self._base.find_table(name)

@@ -21,6 +21,7 @@ from colonnade.manifests.model.entries import (
     RowSetEntry,
     SortField,
 )
+from colonnade.manifests.model.map_ref import MapRef
 from colonnade.manifests.model.operations import Anchor, AnchorList, Lease, Pin
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.model.slot_blocks import SlotBlocks
@@ -162,6 +163,13 @@ class BatchMap(Mapping[str, int], abc.ABC):
         """Return the objects of the checkpoint that store the batches."""
 
 
+ReadBatches: TypeAlias = Callable[[TableId, int, MapRef], BatchMap]
+"""Makes the batches of a table from its id, the epoch that created it, and the map of them.
+
+Reads nothing yet.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class TableState:
     """A table as of an epoch.
@@ -253,6 +261,9 @@ class Snapshot:
 
     `anchors` has the anchor of the floor last. With an `anchor_list`, that object has the anchors
     below the floor, and `anchors` does not (`checkpoint/anchor_list.py` reads both).
+
+    `read_batches` makes the batches that a later epoch names by a map (`txns`). It is None in a
+    state that was not read from a store.
     """
 
     database: TableId
@@ -273,6 +284,7 @@ class Snapshot:
     slot_block: int | None = None
     slot_start: int = 0
     anchor_list: AnchorList | None = None
+    read_batches: ReadBatches | None = field(default=None, compare=False, repr=False)
 
     @property
     def blocks(self) -> SlotBlocks | None:

@@ -37,9 +37,6 @@ from colonnade.tableformat.statements.rerun import commit_statement
 from colonnade.tableformat.table.history import RENUMBER, RESTORE
 from colonnade.tableformat.write.settings import CommitSettings
 
-_BATCH_BYTES = len('{"op":"txn","table":"0123456789abcdef","app":"","version":},')
-"""The bytes of a `txn` operation without the name of its application and its version."""
-
 
 def restore_table(
     log: Log, base: Snapshot, table: TableState, then: Snapshot, commit: CommitSettings | None
@@ -177,7 +174,6 @@ def _made_again(
             " column that it had dropped; read it at that epoch and write it to a new table."
         )
     batches = _later(last.batches, dict([commit.batch] if commit.batch else ()))
-    _check_fit(log, then, batches)
     return [
         CreateTable(
             table=then.id,
@@ -193,17 +189,6 @@ def _made_again(
         *(_again(then.id, rowset) for rowset in log.read_rowsets(then)),
         *(Txn(table=then.id, app=app, version=number) for app, number in batches.items()),
     ]
-
-
-def _check_fit(log: Log, table: TableState, batches: Mapping[str, int]) -> None:
-    """Refuse to create a table again whose batches alone are more than an epoch can name."""
-    sizes = (_BATCH_BYTES + len(app.encode()) + len(str(number)) for app, number in batches.items())
-    if sum(sizes) > log.limits.epoch_bytes:
-        raise InvalidInputError(
-            f"Table {table.name!r} was dropped and cannot be restored in one epoch: it has batches"
-            f" of {len(batches)} applications, and an epoch of {log.limits.epoch_bytes} bytes must"
-            " name them all. Read the table at that epoch, and write its rows to a new table."
-        )
 
 
 def _later(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:

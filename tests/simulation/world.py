@@ -126,12 +126,14 @@ def draw_limits(order: random.Random) -> Limits:
         "stubs": order.choice((1, 2)),
     }
     chosen = {name: limit for name, limit in tiny.items() if order.random() < 0.7}
-    # Tables and batches lie outside the root of a checkpoint in runs that put stubs one by one.
-    paged = {"root_tables": 0, "root_bytes": 0, "page_bytes": 20} if "stubs" in chosen else {}
+    # In runs that put stubs one by one, tables and batches lie outside the root of a checkpoint,
+    # and batches that a table brings along lie outside the epoch.
+    paged = {"root_tables": 0, "root_bytes": 0, "page_bytes": 20, "listed_bytes": 50}
+    chosen |= paged if "stubs" in chosen else {}
     # Vacuums that remove few objects in a part also list few anchors in an epoch.
     victims = order.choice((2, 2, 3, 8))
     listed = {2: 0, 3: 1}.get(victims, LIMITS.listed_anchors)
-    return replace(LIMITS, victims=victims, listed_anchors=listed, **chosen, **paged)
+    return replace(LIMITS, victims=victims, listed_anchors=listed, **chosen)
 
 
 FORMS: dict[int, dict[str, Any]] = {

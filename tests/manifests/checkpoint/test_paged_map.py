@@ -11,8 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from colonnade.manifests.checkpoint.paged_map import (
-    PAGE_LIMIT,
-    Bundle,
     PageTable,
     decode_page,
     decode_table,
@@ -24,6 +22,7 @@ from colonnade.manifests.checkpoint.paged_map import (
     plan_moves,
 )
 from colonnade.manifests.errors import CorruptionError
+from colonnade.manifests.model.map_ref import PAGE_LIMIT, Bundle
 
 LARGEST = 2**63 - 1
 BUNDLE = Bundle(object="a" * 32, length=100)

@@ -272,3 +272,56 @@ def test_an_anchor_without_its_batches_is_corruption() -> None:
         state.tables[ORDERS].batches.get("app1")
     check = LogCheck(log).run()
     assert "damage" in {finding.kind for finding in check.findings}
+
+
+def created_again(log: Log, state: Snapshot) -> Snapshot:
+    """Drop a table and create it with its batches, which the epoch names by a map."""
+    before = state.tables[ORDERS].batches
+    carried = [Txn(table=ORDERS, app=app, version=number) for app, number in before.items()]
+    one = change(DropTable(table=ORDERS), table(), *carried)
+    carries = frozenset((each.table, each.app) for each in carried)
+    return log.commit(type(one)(one.transaction, "restore", one.ops, carried=carries), state)
+
+
+NAMED = Limits(page_bytes=512, listed_bytes=1000)
+
+
+def test_a_vacuum_keeps_the_batches_that_an_epoch_names_until_no_kept_epoch_needs_them() -> None:
+    store, log, state = with_batches(300, NAMED)
+    state = created_again(log, state)
+    named, restored = batch_objects(state), state.epoch
+    model = {f"app{number}": number for number in range(300)}
+    for number in range(40):
+        versions = {f"app{number * 7 % 310}": 1000 + number}
+        state = log.commit(land(versions), state)
+        model |= versions
+        if number % 8 == 7:
+            state = log.try_checkpoint(state)
+            # The state before the restore is kept, so that its epoch is read from the log.
+            kept = state.epoch - restored + 2
+            vacuum(log, VacuumRequest(hours=0, epochs=kept, threads=1, force=True))
+            state = log.read_head()
+            assert state.floor < restored
+            assert log.read_from_log(state.epoch).tables[ORDERS].batches == model
+            assert len(log.read_from_log(restored).tables[ORDERS].batches) == 300
+    assert batch_objects(state).isdisjoint(named)
+    vacuum(log, NOW)
+    there = {info.name for info in store.list("_manifest/checkpoint/")}
+    assert there.isdisjoint(map(checkpoint_name, named))
+    assert log.read_from_log(log.read_head().epoch).tables[ORDERS].batches == model
+
+
+@pytest.mark.parametrize("how", ["gone", "flipped"])
+def test_lost_batches_that_an_epoch_names_are_damage_of_the_log(how: str) -> None:
+    store, log, state = with_batches(300, NAMED)
+    state = created_again(log, state)
+    assert not LogCheck(log).run().findings
+    for name in batch_objects(state):
+        damage(store, name, how)
+    state = log.commit(append(), log.read_head())
+    for head in (state, log.read_head(), replay(store)):
+        with pytest.raises(
+            CorruptionError, match="part of the log" if how == "gone" else "damaged"
+        ):
+            head.tables[ORDERS].batches.get("app1")
+    assert {finding.kind for finding in LogCheck(log).run().findings} == {"damage"}

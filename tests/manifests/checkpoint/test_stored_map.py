@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from colonnade.manifests.arrays.vectors import IntegerVector
-from colonnade.manifests.checkpoint.paged_map import MapRef, PageTable, decode_table, encode_table
+from colonnade.manifests.checkpoint.paged_map import PageTable, decode_table, encode_table
 from colonnade.manifests.checkpoint.stored_map import StoredMap, write_map
 from colonnade.manifests.errors import ColonnadeError, CorruptionError, NotFoundError
 from colonnade.manifests.ids import new_job_id, new_object_id
+from colonnade.manifests.model.map_ref import IntegerVector, MapRef
 from colonnade.manifests.object_names import checkpoint_name
 from colonnade.manifests.store import MemoryStore
 from tests.faults import FaultyStore

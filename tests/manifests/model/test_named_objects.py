@@ -13,6 +13,7 @@ from colonnade.manifests.model.entries import (
     EntrySegment,
     OriginEntry,
 )
+from colonnade.manifests.model.map_ref import Bundle, IntegerVector, MapRef
 from colonnade.manifests.model.named_objects import (
     named_objects,
     removed_objects,
@@ -30,11 +31,13 @@ from colonnade.manifests.model.operations import (
     DropTable,
     Operation,
     ReplaceColumn,
+    Txns,
     Vacuum,
 )
 from tests.log_samples import ORDERS, entry, vector
 
 CHECK = ByteCheck(length=1, crc32c=2)
+NUMBERS = IntegerVector(type="const")
 OBJECT = re.compile(r'"([0-9a-f]{32})"')
 
 
@@ -62,6 +65,20 @@ SAMPLES: tuple[Operation, ...] = (
         inputs=(CompactionInput(rowset=1, rows=10, vector=vector(3)),),
         outputs=(CompactionOutput(rowset=entry(), vector=vector(1)),),
         origin=OriginEntry(object=entry().object, check=CHECK),
+    ),
+    Txns(
+        table=ORDERS,
+        batches=MapRef(
+            count=1,
+            pages=2,
+            bundles=(
+                Bundle(object=entry().object, length=1),
+                Bundle(object=entry().object, length=2),
+            ),
+            bundle_indexes=NUMBERS,
+            offsets=NUMBERS,
+            lengths=NUMBERS,
+        ),
     ),
     Anchor(epoch=1, root=entry().object, check=CHECK),
     Vacuum(

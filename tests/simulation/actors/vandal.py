@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from colonnade.manifests.checkpoint.reader import read_state
 from colonnade.manifests.errors import CorruptionError
-from colonnade.manifests.model.operations import AddRowSets
+from colonnade.manifests.model.named_objects import named_objects
 from colonnade.manifests.object_names import HINT, SUMMARIES, checkpoint_name
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.vacuum.copies import damaged_places
@@ -68,7 +68,7 @@ def _of_an_anchor(world: World, order: random.Random) -> str:
 def _cached(world: World) -> list[str]:
     """The parts of checkpoints that the hint leads to, and that nothing else does: only caches.
 
-    An anchor leads to some, and an epoch to segments that it adds.
+    An anchor leads to some, and an epoch to the segments and maps of batches that it names.
     """
     log = LogReader(world.disk)
     try:
@@ -78,5 +78,5 @@ def _cached(world: World) -> list[str]:
     for anchor in world.oracle.anchors:
         found -= read_anchor(log, anchor)[1]
     for epoch in world.oracle.epochs:
-        found -= {op.segment.object for op in epoch.ops if isinstance(op, AddRowSets)}
+        found.difference_update(named_objects(epoch.ops))
     return sorted(map(checkpoint_name, found))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from typing import Any
@@ -18,9 +18,11 @@ from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.rebase import carried
 from colonnade.manifests.commit.rebase.carried import Carried
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.named_objects import named_objects
+from colonnade.manifests.model.operations import Operation, Txns
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import Snapshot
-from colonnade.manifests.vacuum import later_floor, run
+from colonnade.manifests.vacuum import later_floor, references, run
 from colonnade.manifests.vacuum.floor import cached_objects
 from colonnade.manifests.vacuum.references import read_state_objects
 from colonnade.manifests.vacuum.removal import remove
@@ -28,6 +30,7 @@ from colonnade.tableformat.repair import caches
 from tests.simulation.actors.every import LOSING
 from tests.simulation.actors.keeper import Keeper
 from tests.simulation.actors.reader import Reader
+from tests.simulation.actors.undropper import Undropper
 from tests.simulation.actors.vacuumer import Vacuumer
 from tests.simulation.actors.writer import Writer
 from tests.simulation.bugs.bug import Bug, overlooks
@@ -47,6 +50,10 @@ def _carried_out_first(log: Log, found: Any, request: Any) -> Any:
 
 
 _carry_out = run._carry_out
+
+
+def _but_batches(operations: Iterable[Operation]) -> Iterator[str]:
+    return named_objects(op for op in operations if not isinstance(op, Txns))
 
 
 def _each_part_since_the_one_before(log: Log, change: Change, base: Snapshot) -> Any:
@@ -117,6 +124,12 @@ BUGS: tuple[Bug, ...] = (
         0.2,
         actors=VACUUMED,
         long=True,
+    ),
+    Bug(
+        "a vacuum overlooks the batches that an epoch names",
+        lambda: patch.object(references, "named_objects", _but_batches),
+        actors=(Undropper(6), Reader(1), Vacuumer(3)),
+        seeds=50,
     ),
     Bug("a vacuum overlooks a writer", overlooks(carried, "check_vacuum"), actors=VACUUMED),
     Bug(

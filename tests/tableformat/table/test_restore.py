@@ -442,19 +442,36 @@ def test_a_restore_is_refused_where_its_table_came_back_by_another_name() -> Non
         restore_database(other._log, late, state, None)
 
 
-def test_a_dropped_table_with_too_many_batches_for_an_epoch_is_refused_in_one_sentence() -> None:
-    db = database(limits=Limits(epoch_bytes=20_000))
+def with_batches(db: ArrowDatabase, count: int) -> int:
+    """Land a batch of each of many applications in `a`, and return the epoch after them."""
     table = db.table("a")
-    log, state = table.log, table.refresh()
-    for start in (0, 100, 200):
-        apps = (f"application «{number}»" for number in range(start, start + 100))
+    state = table.refresh()
+    for start in range(0, count, 30_000):
+        apps = (f"application «{number}»" for number in range(start, min(count, start + 30_000)))
         batches = tuple(Txn(table=table.state.id, app=app, version=7) for app in apps)
-        state = log.commit(Change(new_transaction_id(), "test", batches), state)
-    kept = state.epoch
-    table.append(rows(70))
-    table.restore(epoch=kept)  # it was not dropped, so that its batches stay
-    db.drop_table("a")
-    before = db.refresh().epoch
-    with pytest.raises(InvalidInputError, match="Table 'a' was dropped.*300 applications"):
-        db.restore(epoch=kept)
-    assert db.refresh().epoch == before
+        state = table.log.commit(Change(new_transaction_id(), "test", batches), state)
+    return state.epoch
+
+
+@pytest.mark.parametrize("interval", [1, 64])
+def test_a_dropped_table_comes_back_with_more_batches_than_an_epoch_can_hold(
+    interval: int,
+) -> None:
+    limits = Limits(epoch_bytes=20_000, listed_bytes=1000, page_bytes=512)
+    db = database(interval, limits)
+    kept = with_batches(db, 100)
+    for number in range(2):
+        db.drop_table("a")
+        own = CommitSettings(batch=("restores", number))
+        back = db.restore(epoch=kept, commit=own)
+        assert db.restore(epoch=kept, commit=own) == back
+        assert "txns" in {op.op for op in next(db._log.read_epochs(back, 1)).ops}
+        table = db.table("a")
+        assert len(table.state.batches) == 101
+        landed, fresh = (CommitSettings(batch=("application «42»", n)) for n in (7, 8 + number))
+        assert table.append(rows(20), commit=landed) == back
+        table.append(rows(50 + number), commit=fresh)
+        assert contents(db._log, db.refresh()) == contents(db._log, replay(db._store))
+        assert not db.verify(4).findings
+        kept = db.refresh().epoch
+    assert read(db.table("a")) == [(i, "x") for i in (*range(10), 50, 51)]
