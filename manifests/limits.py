@@ -17,8 +17,8 @@ class Limits:
     An epoch file has at most `epoch_bytes`, which must be at most the format's 8 MiB. It lists at
     most `listed_rowsets` RowSets of one table, and entries of at most `listed_bytes` for all tables
     together. It names at most `victims` objects that a vacuum removes, and lists at most
-    `listed_anchors` anchors below the floor; an object lists more. Deletion vectors and origins
-    of at most `inline_bytes` are stored in the log.
+    `listed_anchors` anchors below the floor; an object lists more. The log stores deletion vectors
+    and origins of at most `inline_bytes`, and RowSets of at most `inline_rowset_bytes`.
 
     An entry segment has at most `segment_rowsets` entries. It is full when its inline data reaches
     `segment_inline_bytes`. Checkpoints keep a segment unchanged if it has reached half of either
@@ -51,6 +51,7 @@ class Limits:
     victims: int = 50_000
     listed_anchors: int = 16
     inline_bytes: int = 1024
+    inline_rowset_bytes: int = 2**14
     segment_rowsets: int = 16_384
     segment_inline_bytes: int = 2**20
     segment_vectors: int = 16

@@ -228,7 +228,7 @@ class _Work:
 
     def evaluate(self, log: Log, base: Snapshot, state: TableState, job_id: str) -> Statement:
         """Have tasks write the changes of the statement to a state."""
-        write = plan_write(self._table.location, base, "append")
+        write = plan_write(self._table.location, base, "append", limits=log.limits)
         for left in reversed(range(_COUNTS)):
             if self._planned is None or self._planned[0] != base.epoch:
                 self.plan(base)

@@ -12,7 +12,7 @@ from typing import Any
 from colonnade.tableformat.rowset import block, bloom_filter, ipc_stream
 from colonnade.tableformat.rowset.encodings import dictionary, lengths
 from colonnade.tableformat.rowset.write_options import MIB, WriteOptions
-from colonnade.tableformat.write.job import WriteJob, write_options
+from colonnade.tableformat.write.job import WriteJob, target_options
 
 HELD_BYTES = 128 * MIB
 """The writers of several partitions in one task together hold about this much memory."""
@@ -36,24 +36,12 @@ ENCODING = {
 """When a writer chooses which encoding; the same choices as those of a writer in Python."""
 
 
-def options_of(job: WriteJob) -> WriteOptions:
-    """Return the options of RowSets that follow from a job."""
-    target = job.target
-    return write_options(
-        target.table_schema,
-        target.sort_key,
-        job.settings,
-        target.bloom_columns,
-        target.partition_fields,
-    )
-
-
 def task_json(
     job: WriteJob, options: WriteOptions | None = None, held_bytes: int = HELD_BYTES
 ) -> str:
     """Return the JSON that each task of `job` gets; `options` replace the options of the job."""
     target = job.target
-    chosen = options or options_of(job)
+    chosen = options or target_options(target, job.settings)
     task = {
         "url": job.url,
         "prefix": target.prefix,

@@ -212,6 +212,7 @@ def _import_here(
         "overwrite" if mode == "overwrite" else "append",
         create=_new_table(target, source, design),
         commit=CommitSettings(metadata="colonnade import"),
+        limits=target.log.limits,
     )
     with progress(output, "import", source.unit, source.total) as advance:
         entries = write_rows(job, source.batches(advance), target.location.store)

@@ -97,7 +97,7 @@ def plan_job(
     count = max(1, round(group.bytes_out / plan.policy.target_bytes))
     return CompactionJob(
         address=log.store.address,
-        target=target_of(table),
+        target=target_of(table, log.limits),
         order_by=tuple(order_by),
         base=base.epoch,
         transaction=new_transaction_id(),

@@ -18,7 +18,7 @@ from colonnade.tableformat.partition.writer import PartitionedWriter
 from colonnade.tableformat.rowset.read_back import check_kept, read_back
 from colonnade.tableformat.rowset.task_writer import TaskWriter
 from colonnade.tableformat.rowset.writer import RowSetWriter, WriteOptions
-from colonnade.tableformat.write.job import write_options
+from colonnade.tableformat.write.job import target_options
 from colonnade.tableformat.write.settings import WriteSettings
 
 _THREADS = 4
@@ -107,9 +107,7 @@ def _divide(inputs: Inputs) -> CompactionOutcome:
 
 
 def _options(job: CompactionJob) -> WriteOptions:
-    target, settings = job.target, WriteSettings(target_bytes=job.target_bytes)
-    schema, fields = target.table_schema, target.partition_fields
-    return write_options(schema, target.sort_key, settings, target.bloom_columns, fields)
+    return target_options(job.target, WriteSettings(target_bytes=job.target_bytes))
 
 
 def _origin(job: CompactionJob, store: ObjectStore, rows: Rows | None) -> OriginEntry | None:

@@ -113,7 +113,7 @@ def take_out(
     kept = 0
     with (
         Rescue(rescue, table) as file,
-        open_writer(log.store, target_of(table), job_id, WriteSettings()) as out,
+        open_writer(log.store, target_of(table, log.limits), job_id, WriteSettings()) as out,
     ):
         for rowset, stretch in _stretches(parts):
             if stretch.is_whole:

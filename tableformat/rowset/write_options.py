@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from colonnade.manifests.limits import LIMITS
+
 KIB = 2**10
 MIB = 2**20
 _PACKED_COLUMNS = 64
@@ -39,7 +41,7 @@ class WriteOptions:
     block_bytes: int = 8 * MIB
     packed_bytes: int = 4 * MIB
     one_object: bool | None = None
-    inline_bytes: int = 16 * KIB
+    inline_bytes: int = LIMITS.inline_rowset_bytes
     run_bytes: int = 256 * 10**6
     open_files: int = 256
     open_partitions: int = 16

@@ -29,7 +29,7 @@ def evaluate_append(
     error, also one of `batches`, what was written is removed.
     """
     rows = conform_batches(batches, table.schema, text_policy(table.properties))
-    added = write_batches(log.store, table, job_id, rows, settings)
+    added = write_batches(log, table, job_id, rows, settings)
     inserted = sum(entry.rows for entry in added)
     return row_statement("append", table, (), added, inserted=inserted)
 

@@ -40,7 +40,7 @@ def evaluate_overwrite_where(
     """
     bound = bind(where, table.schema)
     rows = _checked(batches, table, bound, text)
-    added = write_batches(log.store, table, job_id, rows, settings)
+    added = write_batches(log, table, job_id, rows, settings)
     return _statement(log, table, where, added, {} if text is None else {"where": text})
 
 

@@ -45,9 +45,7 @@ def evaluate_overwrite_partitions(
     Raises InvalidInputError that names the column at fault, CorruptionError, StoreError.
     """
     rows = conform_batches(batches, table.schema, text_policy(table.properties))
-    return written_partitions(
-        log, table, write_batches(log.store, table, job_id, rows, settings), {}
-    )
+    return written_partitions(log, table, write_batches(log, table, job_id, rows, settings), {})
 
 
 def written_partitions(

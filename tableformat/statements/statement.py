@@ -19,7 +19,6 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.operations import AddRowSet, Operation, ReplaceColumn, RowKind
 from colonnade.manifests.state.snapshot import Snapshot, TableState
-from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.write.job import open_writer, stamped, target_of
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings
 
@@ -186,7 +185,7 @@ def is_done(
 
 
 def write_batches(
-    store: ObjectStore,
+    log: Log,
     table: TableState,
     job_id: str,
     batches: Iterable[pa.RecordBatch],
@@ -196,7 +195,8 @@ def write_batches(
 
     Raises StoreError. After any error, also one of `batches`, what was written is removed.
     """
-    with open_writer(store, target_of(table), job_id, settings or WriteSettings()) as writer:
+    target = target_of(table, log.limits)
+    with open_writer(log.store, target, job_id, settings or WriteSettings()) as writer:
         for batch in batches:
             writer.write(batch)
         return writer.close()

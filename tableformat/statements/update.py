@@ -38,7 +38,7 @@ from colonnade.tableformat.scan.selection import (
 from colonnade.tableformat.statements.assignments import Assignments
 from colonnade.tableformat.statements.statement import Statement, row_statement, write_batches
 from colonnade.tableformat.types.storage_form import to_storage
-from colonnade.tableformat.write.job import WriteTarget, target_of, write_options
+from colonnade.tableformat.write.job import WriteTarget, target_of, target_options
 from colonnade.tableformat.write.replaced_columns import WritePlace, with_values, write_replacement
 from colonnade.tableformat.write.settings import WriteSettings
 
@@ -76,8 +76,8 @@ def evaluate_update(
     kept = [each for each in chosen if each.rowset.id in ids]
     moved = [each for each in chosen if each.rowset.id not in ids]
     batches = _updated(log, table, moved, values)
-    added = write_batches(log.store, table, job_id, batches, settings) if moved else ()
-    options = replacement_options(target_of(table), len(kept), settings)
+    added = write_batches(log, table, job_id, batches, settings) if moved else ()
+    options = replacement_options(target_of(table, log.limits), len(kept), settings)
     place = WritePlace(log.store, table.id, table.prefix, job_id, log.limits.inline_bytes)
     read = values.column_ids
     if where is not None:
@@ -144,8 +144,7 @@ def replacement_options(
     target: WriteTarget, count: int, settings: WriteSettings | None
 ) -> WriteOptions:
     """Return the options for a statement that replaces columns of `count` RowSets."""
-    schema, filtered = target.table_schema, target.bloom_columns
-    options = write_options(schema, target.sort_key, settings or WriteSettings(), filtered)
+    options = target_options(target, settings or WriteSettings())
     return options if count <= INLINE_LIMIT else replace(options, inline_bytes=0)
 
 

@@ -51,7 +51,7 @@ def evaluate_upsert(
     matched = np.concatenate([np.zeros(0, np.int64), *sources])
     fresh = np.setdiff1d(np.arange(source.num_rows), matched)
     wanted = source.take(pa.array(np.concatenate([matched, fresh])))
-    added = write_batches(log.store, table, job_id, wanted.to_batches(CONFORMED_ROWS), settings)
+    added = write_batches(log, table, job_id, wanted.to_batches(CONFORMED_ROWS), settings)
     inserted = KeySet.of(source.take(pa.array(fresh)), keys.schema)
     return row_statement(
         "upsert",

@@ -205,7 +205,7 @@ class ColumnWork:
         take_lease(job, log, base)
         place = WritePlace(log.store, table.id, table.prefix, job.job_id, log.limits.inline_bytes)
         count = table.rowsets.rowset_count
-        options = replacement_options(target_of(table), count, self.settings)
+        options = replacement_options(target_of(table, log.limits), count, self.settings)
         writer = ComputedWriter(table, column, self.where, place, options)
         keep = rowset_filter(table, self.where)
         plan = FillPlan(self.operation, table, target, self.new is not None, writer.sources, keep)

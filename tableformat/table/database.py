@@ -139,7 +139,11 @@ class ArrowDatabase:
         if location.find(base) is not None:
             raise AlreadyExistsError(f"{location.url} is a Colonnade table already.")
         self._snapshot = commit_written(
-            plan_write(location, base, "append", create=design), (), self._log, base, fresh=True
+            plan_write(location, base, "append", create=design, limits=self._log.limits),
+            (),
+            self._log,
+            base,
+            fresh=True,
         )
         return ArrowTable(location, self._log, self._snapshot)
 

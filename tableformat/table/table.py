@@ -254,7 +254,10 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
             base = self.refresh()
         if unknown is not None:
             base, batches, commit = self._fit(base, batches, unknown, commit)
-        job = plan_write(self._location, base, mode, settings=settings, commit=commit)
+        limits = self._log.limits
+        job = plan_write(
+            self._location, base, mode, settings=settings, commit=commit, limits=limits
+        )
         take_lease(job, self._log, base)
         entries = write_rows(job, batches, self._location.store)
         try:

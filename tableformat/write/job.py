@@ -24,6 +24,7 @@ from colonnade.manifests.errors import (
     NotFoundError,
 )
 from colonnade.manifests.ids import new_job_id, new_transaction_id
+from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.log.creation import refuse_foreign_data
 from colonnade.manifests.log.log import Change, Log
 from colonnade.manifests.model.bloom_columns import bloom_columns
@@ -66,6 +67,7 @@ class WriteTarget(Model):
     invalid_text: TextPolicy = "refuse"
     partition_layout_id: Count = 0
     partition_fields: tuple[PartitionField, ...] = ()
+    inline_rowset_bytes: Count = LIMITS.inline_rowset_bytes
 
 
 WriteMode = Literal["append", "overwrite", "overwrite_partitions"]
@@ -138,12 +140,14 @@ def plan_write(
     settings: WriteSettings | None = None,
     commit: CommitSettings | None = None,
     parameters: dict[str, str] | None = None,
+    limits: Limits = LIMITS,
 ) -> WriteJob:
     """Plan a write to the table at `location`, as of `base` (None: no database yet).
 
     A table that does not exist is created in the same epoch when `create` describes it. With
     `replace`, an existing table is dropped in that epoch, too. An overwrite replaces the rows that
-    `where` selects (None: all). `statements.commit.commit_written` commits every kind of write.
+    `where` selects (None: all). `limits` are those of the log, if they differ from the usual ones.
+    `statements.commit.commit_written` commits every kind of write.
 
     Raises NotFoundError when `create` is absent and the table does not exist, or was dropped after
     `location` was resolved. Raises InvalidInputError for a store that cannot commit, for settings
@@ -155,11 +159,11 @@ def plan_write(
         refuse_foreign_data(location.store)
     table = None if base is None else location.find(base)
     if table is not None and not (replace and create is not None):
-        create, target = None, target_of(table)
+        create, target = None, target_of(table, limits)
     elif create is not None:
-        target = _new_target(create, location)
+        target = _new_target(create, location, limits)
     elif base is not None:
-        create, target = None, target_of(location.require(base))
+        create, target = None, target_of(location.require(base), limits)
     else:
         raise NotFoundError(f"There is no table at {location.url}; create it first.")
     return WriteJob(
@@ -221,7 +225,7 @@ def open_writer(
     """Return a writer for one task's rows in any order; each RowSet has rows of one partition."""
     prefix, schema, sort_key = target.prefix, target.table_schema, target.sort_key
     fields = target.partition_fields
-    options = write_options(schema, sort_key, settings, target.bloom_columns, fields)
+    options = target_options(target, settings)
     if fields:
         return PartitionedWriter(store, prefix, job_id, schema, fields, sort_key, options)
     return RowSetWriter(store, prefix, job_id, schema, sort_key, options)
@@ -236,12 +240,26 @@ def stamped(entry: RowSetEntry, written_for: WriteTarget | TableState) -> RowSet
     return entry.model_copy(update=ids)
 
 
+def target_options(target: WriteTarget, settings: WriteSettings) -> WriteOptions:
+    """Return the options of the RowSet writer for the rows of a table."""
+    return write_options(
+        target.table_schema,
+        target.sort_key,
+        settings,
+        target.bloom_columns,
+        target.partition_fields,
+        inline_bytes=target.inline_rowset_bytes,
+    )
+
+
 def write_options(
     schema: TableSchema,
     sort_key: Sequence[SortField],
     settings: WriteSettings,
     bloom_columns: Sequence[int] = (),
     fields: Sequence[PartitionField] = (),
+    *,
+    inline_bytes: int = LIMITS.inline_rowset_bytes,
 ) -> WriteOptions:
     """Return the options of the RowSet writer: a user's settings, and the indexed columns."""
     indexed = {column.id for column in schema.fields[:INDEXED_COLUMNS]}
@@ -251,6 +269,7 @@ def write_options(
         target_bytes=settings.target_bytes,
         max_records=settings.max_records,
         sync=settings.sync,
+        inline_bytes=inline_bytes,
         indexed_columns=frozenset(indexed),
         bloom_columns=frozenset(bloom_columns),
     )
@@ -266,8 +285,8 @@ def decode_entries(message: bytes) -> tuple[RowSetEntry, ...]:
     return _ENTRIES.validate_json(message)
 
 
-def target_of(table: TableState) -> WriteTarget:
-    """Return the write target for an existing table."""
+def target_of(table: TableState, limits: Limits) -> WriteTarget:
+    """Return the write target for an existing table. `limits` are those of its log."""
     return WriteTarget(
         table=table.id,
         name=table.name,
@@ -279,10 +298,11 @@ def target_of(table: TableState) -> WriteTarget:
         invalid_text=text_policy(table.properties),
         partition_layout_id=table.partition_layout_id,
         partition_fields=table.partition_fields,
+        inline_rowset_bytes=limits.inline_rowset_bytes,
     )
 
 
-def _new_target(create: CreateTable, location: Location) -> WriteTarget:
+def _new_target(create: CreateTable, location: Location, limits: Limits) -> WriteTarget:
     return WriteTarget(
         table=create.table,
         name=create.name,
@@ -293,4 +313,5 @@ def _new_target(create: CreateTable, location: Location) -> WriteTarget:
         invalid_text=text_policy(create.properties),
         partition_layout_id=1 if create.partition_fields else 0,
         partition_fields=create.partition_fields or (),
+        inline_rowset_bytes=limits.inline_rowset_bytes,
     )

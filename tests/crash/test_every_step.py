@@ -3,7 +3,6 @@
 import errno
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,15 +15,14 @@ from colonnade.manifests.errors import ColonnadeError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.store import LocalStore, MemoryStore, ObjectStore
 from colonnade.tableformat.location import Location
-from colonnade.tableformat.rowset.write_options import WriteOptions
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.design import new_table
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.types.arrow_types import as_table_schema
-from colonnade.tableformat.write import job as write_job
-from colonnade.tableformat.write.job import plan_write, write_options, write_rows
+from colonnade.tableformat.write.job import plan_write, write_rows
 from tests.crash.every_step import check_every_step, copied, outcome
 from tests.faults import Call, Fault, FaultyStore
+from tests.placed import write_as
 
 SCHEMA = pa.schema([("id", pa.int64()), ("noise", pa.float64())])
 SIZES = {"inline": 5, "packed": 3_000, "directory": 20_000}
@@ -35,11 +33,7 @@ FAULTS = list(Fault)
 @pytest.fixture(autouse=True)
 def small_packed_rowsets(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let few rows already make a directory, so that every call can be visited in every place."""
-
-    def options(*arguments: Any) -> WriteOptions:
-        return replace(write_options(*arguments), packed_bytes=PACKED_BYTES)
-
-    monkeypatch.setattr(write_job, "write_options", options)
+    write_as(monkeypatch, packed_bytes=PACKED_BYTES)
 
 
 def rows(first: int, count: int) -> pa.Table:

@@ -35,7 +35,7 @@ from colonnade.tableformat.compaction import execute
 from colonnade.tableformat.rowset.write_options import WriteOptions
 from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.write import job as write_job
-from colonnade.tableformat.write.job import WriteJob, write_options
+from colonnade.tableformat.write.job import WriteJob, target_options
 from tests.faults import Fault, Stopped
 from tests.simulation.oracle import Oracle
 from tests.simulation.statements import LAYOUTS, SCHEMA, Condition, Intent, Step
@@ -183,7 +183,7 @@ class World:
         self._names = count()
         self.work = 0
         self._waits = self.order if waits else None
-        self._inline_bytes = self.order.choice((0, WriteOptions().inline_bytes))
+        inline_rowset_bytes = self.order.choice((0, LIMITS.inline_rowset_bytes))
         self._form = FORMS.get(seed % 8, {})
         drawn = draw_limits(self.order)
         if waits:  # Only appends that list their RowSets leave notes.
@@ -191,6 +191,7 @@ class World:
             drawn = replace(drawn, listed_rowsets=listed, listed_bytes=LIMITS.listed_bytes)
         self.limits = replace(
             drawn,
+            inline_rowset_bytes=inline_rowset_bytes,
             group_rows=drawn.group_rows * self.copies,
             # Tables are so small that all updated rows would move, and no block would be copied.
             in_place_bytes=-(2**40) if seed % 3 == 0 else LIMITS.in_place_bytes,
@@ -477,11 +478,7 @@ class World:
         """
 
         def options(*arguments: Any) -> WriteOptions:
-            return replace(
-                write_options(*arguments),
-                inline_bytes=self._inline_bytes,
-                **self._form,
-            )
+            return replace(target_options(*arguments), **self._form)
 
         def token_hex(size: int) -> str:
             return f"{self.order.getrandbits(8 * size):0{2 * size}x}"
@@ -489,7 +486,7 @@ class World:
         with (
             patch("secrets.token_hex", token_hex),
             patch.object(logging.Logger, "warning", _warn),
-            patch.object(write_job, "write_options", options),
+            patch.object(write_job, "target_options", options),
             patch.object(execute, "ThreadPoolExecutor", OneByOne),
         ):
             yield

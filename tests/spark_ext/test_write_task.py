@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from colonnade.manifests.model.schema import SchemaField, TableSchema
-from colonnade.spark_ext.write_task import ROWSET_ROWS, options_of, task_json
+from colonnade.spark_ext.write_task import ROWSET_ROWS, task_json
 from colonnade.tableformat.rowset.write_options import WriteOptions
+from colonnade.tableformat.write.job import target_options
 from colonnade.tableformat.write.settings import WriteSettings
 from tests.spark_ext.java.write_tool import job_of
 
@@ -62,7 +63,8 @@ def test_the_jvm_has_no_choices_of_its_own() -> None:
 
 def test_statistics_are_kept_of_the_columns_that_python_would_index() -> None:
     job = job_of("/t", schema())
-    assert options()["indexed_columns"] == sorted(options_of(job).indexed_columns)
+    chosen = target_options(job.target, job.settings)
+    assert options()["indexed_columns"] == sorted(chosen.indexed_columns)
     assert len(options()["indexed_columns"]) < len(schema().fields)
 
 
@@ -73,5 +75,5 @@ def test_no_rowset_gets_more_rows_than_row_numbers_can_name(asked: int | None, m
 
 def test_a_wide_table_may_have_larger_packed_rowsets() -> None:
     job = job_of("/t", schema(128))
-    chosen = replace(options_of(job), packed_bytes=1000)
+    chosen = replace(target_options(job.target, job.settings), packed_bytes=1000)
     assert json.loads(task_json(job, chosen))["options"]["packed_bytes"] == 2000

@@ -81,7 +81,7 @@ def rewrite(
         origin = write_origin(log.store, table.prefix, job, sources[places])
     undivided = replace(table, partition_layout_id=0)
     settings = WriteSettings(max_records=3 * copies)
-    written = write_batches(log.store, undivided, job, rows.to_batches(), settings)
+    written = write_batches(log, undivided, job, rows.to_batches(), settings)
     kept = {
         "schema_id": table.schema_id,
         "partition_layout_id": inputs[0].entry.partition_layout_id,

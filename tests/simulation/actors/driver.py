@@ -35,7 +35,7 @@ class Driver:
         intent = world.intend(Step("append", name, random_rows(order, world.new_ids(2))))
         job = WriteJob(
             address=log.store.address,
-            target=target_of(base.table(name)),
+            target=target_of(base.table(name), log.limits),
             mode="append",
             create=None,
             create_database=False,

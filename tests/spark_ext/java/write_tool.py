@@ -18,7 +18,7 @@ from colonnade.manifests.model.text_policy import TextPolicy
 from colonnade.manifests.state.snapshot import as_written
 from colonnade.manifests.store import LocalStore, ObjectStore, StoreAddress
 from colonnade.spark_ext.pyspark_types import to_spark
-from colonnade.spark_ext.write_task import HELD_BYTES, options_of, task_json
+from colonnade.spark_ext.write_task import HELD_BYTES, task_json
 from colonnade.tableformat.rowset.block import BlockEntry
 from colonnade.tableformat.rowset.column import column_of
 from colonnade.tableformat.rowset.column_segments import ColumnSegments
@@ -32,6 +32,7 @@ from colonnade.tableformat.write.job import (
     WriteTarget,
     decode_entries,
     plan_write,
+    target_options,
     write_options,
 )
 from colonnade.tableformat.write.settings import WriteSettings
@@ -109,8 +110,9 @@ class WriteTool(JsonProcess):
                     writer.write_batch(pa.RecordBatch.from_arrays(batch.columns, schema=first))
         given = dict(options or {})
         held_bytes = given.pop("held_bytes", HELD_BYTES)
+        chosen = target_options(job.target, job.settings)
         request |= {
-            "job": task_json(job, replace(options_of(job), **given), held_bytes),
+            "job": task_json(job, replace(chosen, **given), held_bytes),
             "schema": row_schema or to_spark(job.target.table_schema).json(),
             "arrow": str(self._rows),
         }

@@ -49,7 +49,7 @@ class World:
         inserted: set[int] | None = None,
     ) -> TaskReport:
         entries = write_batches(
-            self.log.store, self.state, new_job_id(), rows(*written).to_batches() if written else ()
+            self.log, self.state, new_job_id(), rows(*written).to_batches() if written else ()
         )
         message = {
             "rowsets": orjson.Fragment(encode_entries(entries)),
@@ -134,9 +134,7 @@ def test_inserted_rows_are_counted_through_all_rowsets_of_a_task(world: World) -
         rowsets=(*first, *second), deleted={}, moved={}, inserted={0: BitMap({1, 2})}
     )
     for theirs, meets in ((50, False), (61, False), (51, True), (60, True)):
-        entries = write_batches(
-            world.log.store, world.state, new_job_id(), rows(theirs).to_batches()
-        )
+        entries = write_batches(world.log, world.state, new_job_id(), rows(theirs).to_batches())
         (guard,) = world.merge(both).keys
         assert bool(guard.meets([as_written(entry) for entry in entries])) is meets
 

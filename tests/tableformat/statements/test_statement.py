@@ -166,8 +166,8 @@ def test_rows_of_a_failed_write_are_removed() -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        write_batches(store, table.state, JOB, batches())
+        write_batches(table.log, table.state, JOB, batches())
     assert {each.name for each in store.list("")} == before
-    [written] = write_batches(store, table.state, JOB, rows(1, 2).to_batches())
+    [written] = write_batches(table.log, table.state, JOB, rows(1, 2).to_batches())
     assert written.rows == 2
     assert pa.schema(SCHEMA).names == [field.name for field in table.state.schema.fields]

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import pytest
 
-from colonnade.tableformat.rowset.write_options import WriteOptions
-from colonnade.tableformat.write import job as write_job
+from tests.placed import write_as
 
 
 @pytest.fixture(params=["directory", "packed", "inline"])
 def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     packed = {"directory": 0, "packed": 2**22, "inline": 2**22}[request.param]
     inline = 2**16 if request.param == "inline" else 0
-    options = partial(WriteOptions, block_rows=100, packed_bytes=packed, inline_bytes=inline)
-    monkeypatch.setattr(write_job, "WriteOptions", options)
+    write_as(monkeypatch, block_rows=100, packed_bytes=packed, inline_bytes=inline)
     return str(request.param)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,9 +12,8 @@ from colonnade.manifests.errors import StoreError
 from colonnade.manifests.model.codec import seal, unseal
 from colonnade.manifests.object_names import HINT, checkpoint_name, copy_name, epoch_name
 from colonnade.manifests.store import LocalStore, MemoryStore
-from colonnade.tableformat.rowset.write_options import WriteOptions
 from colonnade.tableformat.verify.findings import VerifyReport
-from colonnade.tableformat.write import job as write_job
+from tests.placed import write_as
 from tests.tableformat.verify.damaged import data_files, flip, make, rows
 
 
@@ -106,8 +104,7 @@ def newer(data: bytes) -> bytes:
 
 
 def test_what_has_a_newer_format_is_not_called_damaged(monkeypatch: pytest.MonkeyPatch) -> None:
-    options = partial(WriteOptions, block_rows=100, packed_bytes=0, inline_bytes=0)
-    monkeypatch.setattr(write_job, "WriteOptions", options)
+    write_as(monkeypatch, block_rows=100, packed_bytes=0, inline_bytes=0)
     store = MemoryStore()
     db = make(store)
     epochs = [epoch_name(number) for number in (0, 1, 3, 8)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import CancelledError
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +22,13 @@ from colonnade.tableformat.rowset import writer as rowset_writer
 from colonnade.tableformat.rowset.block import BlockEntry, encode_block
 from colonnade.tableformat.rowset.block_statistics import Statistics
 from colonnade.tableformat.rowset.column import StoredColumn
-from colonnade.tableformat.rowset.write_options import WriteOptions
 from colonnade.tableformat.table.alteration import DropColumn
 from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.verify import run
 from colonnade.tableformat.verify.job import VerifyJob, VerifyOutcome
 from colonnade.tableformat.verify.rowset_check import check_job
 from colonnade.tableformat.verify.run import verify
-from colonnade.tableformat.write import job as write_job
+from tests.placed import write_as
 from tests.strategies import PRIMITIVES, make_batch
 from tests.tableformat.verify.damaged import ROWS, SCHEMA, data_files, flip, make, rows
 
@@ -52,8 +50,7 @@ def test_every_bit_that_flips_in_a_data_file_is_found_and_the_file_is_named(plac
 def test_a_damaged_block_is_named_with_its_column_and_rows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    options = partial(WriteOptions, block_rows=100, packed_bytes=0, inline_bytes=0)
-    monkeypatch.setattr(write_job, "WriteOptions", options)
+    write_as(monkeypatch, block_rows=100, packed_bytes=0, inline_bytes=0)
     store = MemoryStore()
     db = make(store)
     name = next(n for n in data_files(store) if n.endswith("/3.col"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from functools import partial
 from typing import Any
 
 import pytest
@@ -13,12 +12,11 @@ from colonnade.manifests.limits import Limits
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.jobs import Stop, Workplace
-from colonnade.tableformat.rowset.write_options import WriteOptions
 from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.verify import run
 from colonnade.tableformat.verify.job import VerifyJob, VerifyOutcome
 from colonnade.tableformat.verify.run import verify
-from colonnade.tableformat.write import job as write_job
+from tests.placed import write_as
 from tests.tableformat.verify.damaged import ROWS, SCHEMA, data_files, flip, make, rows
 
 
@@ -74,8 +72,7 @@ def test_what_only_a_tag_or_a_pin_keeps_is_looked_at_too(place: str, keep: str) 
 def test_what_a_tag_keeps_is_looked_at_though_a_table_made_again_has_rowsets_of_its_ids(
     again: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    options = partial(WriteOptions, packed_bytes=0, inline_bytes=0)
-    monkeypatch.setattr(write_job, "WriteOptions", options)
+    write_as(monkeypatch, packed_bytes=0, inline_bytes=0)
     store = MemoryStore()
     db = ArrowDatabase(store, Log(store), create_database(store, lone_table=False))
     table = db.create_table("a", SCHEMA)
@@ -100,8 +97,7 @@ def test_what_a_tag_keeps_is_looked_at_though_a_table_made_again_has_rowsets_of_
 def test_damage_of_what_only_a_tag_keeps_is_told_apart_from_that_of_the_table(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    options = partial(WriteOptions, packed_bytes=0, inline_bytes=0)
-    monkeypatch.setattr(write_job, "WriteOptions", options)
+    write_as(monkeypatch, packed_bytes=0, inline_bytes=0)
     store = MemoryStore()
     log = Log(store, limits=Limits(in_place_bytes=0))
     db = ArrowDatabase(store, log, create_database(store, lone_table=False))
@@ -135,8 +131,7 @@ def test_damage_of_what_only_a_tag_keeps_is_told_apart_from_that_of_the_table(
 def test_what_vacuum_removes_meanwhile_is_not_called_damaged(
     step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    options = partial(WriteOptions, block_rows=100, packed_bytes=0, inline_bytes=0)
-    monkeypatch.setattr(write_job, "WriteOptions", options)
+    write_as(monkeypatch, block_rows=100, packed_bytes=0, inline_bytes=0)
     store = MemoryStore()
     db = make(store)
     db.vacuum(0)  # so that the next one replaces an anchor

@@ -13,7 +13,8 @@ from colonnade.manifests.errors import (
     InvalidInputError,
     NotFoundError,
 )
-from colonnade.manifests.log.log import Log
+from colonnade.manifests.limits import Limits
+from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.store import open_store
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
 from colonnade.tableformat.location import locate
@@ -187,3 +188,27 @@ def test_each_kind_of_job_replaces_what_its_mode_says(job: WriteJob, tmp_path: P
     assert ids(path) == [1]
     write(rows(1, 0), "overwrite")
     assert ids(path) == []
+
+
+@pytest.mark.parametrize(("most", "place"), [(2**14, "inline"), (0, "packed")])
+def test_every_job_carries_what_its_log_stores_of_small_rowsets(
+    most: int, place: str, tmp_path: Path
+) -> None:
+    limits = Limits(inline_rowset_bytes=most, in_place_bytes=-(2**40))
+    store = open_store(tmp_path / "db")
+    database = create_database(store, lone_table=False)
+    db = colonnade.ArrowDatabase(store, Log(store, limits=limits), database)
+    table = db.create_table("t", SCHEMA)
+    base = table.refresh()
+    planned = plan_write(table.location, base, "append", limits=limits)
+    entries = write_rows(WriteJob.model_validate_json(planned.model_dump_json()), [rows(0, 9)])
+    commit_written(planned, entries, table.log, base, fresh=True)
+    table.append(pa.Table.from_batches([rows(9, 9)]))
+    table.update({"id": 103}, "id = 3")
+    stored = table.log.read_rowsets(table.state)
+    changed = [each.place for one in stored for each in one.amendments.replacements or ()]
+    assert [*(one.entry.place for one in stored), *changed] == 3 * [place]
+    assert len(changed) == 1
+    table.optimize().option("min-rowsets", 2).executeCompaction()
+    table.refresh()
+    assert [one.entry.place for one in table.log.read_rowsets(table.state)] == [place]

@@ -61,7 +61,7 @@ def landed(
     other.append(rows(50))
     job = WriteJob(
         address=store.address,
-        target=target_of(head.table("t")),
+        target=target_of(head.table("t"), LIMITS),
         mode=mode,
         create=None,
         create_database=False,
