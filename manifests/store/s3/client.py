@@ -20,11 +20,14 @@ from botocore.session import Session
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.store.bucket.patience import Patience
+from colonnade.manifests.store.s3.direct_get import DirectGets
 from colonnade.manifests.store.s3.failures import classify
 from colonnade.manifests.store.s3.roles import take_on
 from colonnade.manifests.store.s3.settings import S3Settings
 
 T = TypeVar("T")
+
+_GET = "GetObject"
 
 _clients: dict[tuple[int, str], S3Client] = {}
 _clients_lock = threading.Lock()
@@ -64,6 +67,7 @@ class S3Client(Patience):
             if settings.role:
                 client = take_on(session, settings.role, client)
             self._sender = session.create_client("s3", config=config, **client)
+            self._gets = DirectGets(self._sender)
         except (BotoCoreError, TypeError, ValueError) as error:
             raise InvalidInputError(
                 f"The storage options for S3 cannot be used ({type(error).__name__}); check key,"
@@ -89,6 +93,17 @@ class S3Client(Patience):
             return read(method(**parameters, **self._payer(operation)))
 
         return self.once(request, partial(classify, operation))
+
+    def get(
+        self, bucket: str, key: str, part: tuple[int, int] | None, read: Callable[[Any], T]
+    ) -> T:
+        """Ask for an object, or for its `part` (offset, length), once. Raises as `send`."""
+        headers: dict[str, str] = {}
+        if part is not None:
+            headers["Range"] = f"bytes={part[0]}-{part[0] + part[1] - 1}"
+        parameters = {**headers, **self._payer(_GET)}
+        request = partial(self._gets.get, bucket, key, headers, parameters, read)
+        return self.once(request, partial(classify, _GET))
 
     def _payer(self, operation: str) -> Mapping[str, Any]:
         """Return who pays. botocore refuses this parameter where an operation costs nothing."""

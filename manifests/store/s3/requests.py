@@ -47,7 +47,7 @@ class S3Requests(BucketRequests):
                 check(answer["ContentLength"])
                 return bytes(body.read())
 
-        return self._client.send("GetObject", self._place(key), take)
+        return self._client.get(self.name, key, None, take)
 
     def read_range(self, key: str, offset: int, length: int) -> bytes | None:
         def take(answer: Any) -> bytes | None:
@@ -55,9 +55,8 @@ class S3Requests(BucketRequests):
                 whole = answer["ContentLength"] == length
                 return bytes(body.read()) if whole else None
 
-        place = {**self._place(key), "Range": f"bytes={offset}-{offset + length - 1}"}
         try:
-            return self._client.send("GetObject", place, take)
+            return self._client.get(self.name, key, (offset, length), take)
         except Failure as failure:
             if failure.status == 416:
                 return None
