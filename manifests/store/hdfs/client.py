@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import importlib
 import json
+import logging
 import os
+import re
 import ssl
 import threading
 from collections.abc import Callable, Mapping
@@ -41,6 +43,23 @@ _SHOWN = 16384
 
 _ELSEWHERE = frozenset(("StandbyException", "ObserverRetryOnActiveException"))
 
+_TOKEN = re.compile(r"(?<=[?&]delegation=)[^&]+")
+
+
+class _WithoutTokens(logging.Filter):
+    """Removes delegation tokens from the messages of a logger: WebHDFS has them in its URLs."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if isinstance(record.args, tuple):
+            record.args = tuple(
+                _TOKEN.sub("…", each) if isinstance(each, str) else each for each in record.args
+            )
+        return True
+
+
+# At the level DEBUG, this logger names the URL of each request.
+logging.getLogger("urllib3.connectionpool").addFilter(_WithoutTokens())
+
 _clients: dict[tuple[int, str], HdfsClient] = {}
 _clients_lock = threading.Lock()
 
@@ -65,13 +84,22 @@ def body_of(answer: requests.Response) -> bytes:
     return body
 
 
-def json_of(answer: requests.Response) -> dict[str, Any]:
-    """Return the object that is the body of an answer; an empty one for an empty body."""
-    try:
-        found: dict[str, Any] = json.loads(body_of(answer) or b"{}")
-    except ValueError:
-        raise RefusedError(answer.status_code, b"") from None
-    return found
+def json_of(take: Callable[[Any], T]) -> Callable[[requests.Response], T]:
+    """Return a function that gives `take` the JSON of an answer, and returns what `take` makes.
+
+    An empty body counts as an empty object. The function raises RefusedError for a body that is not
+    an object, and where `take` does not find what it looks for.
+    """
+
+    def read(answer: requests.Response) -> T:
+        body = body_of(answer)
+        with suppress(LookupError, TypeError, ValueError):
+            found = json.loads(body or b"{}")
+            if isinstance(found, dict):
+                return take(found)
+        raise RefusedError(answer.status_code, b"")
+
+    return read
 
 
 class HdfsClient(Patience):

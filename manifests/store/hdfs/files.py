@@ -8,7 +8,7 @@ from __future__ import annotations
 import secrets
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from colonnade.manifests.store.bucket.failure import Failure
 from colonnade.manifests.store.hdfs.client import HdfsClient, body_of, json_of
@@ -16,6 +16,24 @@ from colonnade.manifests.store.hdfs.failures import RefusedError
 
 CREATE = {"op": "CREATE", "overwrite": "false", "createflag": "CREATE,SYNC_BLOCK"}
 """Begins a file. The datanodes sync each of its blocks to their disks when it is complete."""
+
+
+class Status(NamedTuple):
+    """What the namenode knows of a file or folder.
+
+    `name` is its name in a listing of its folder. `kind` is FILE, DIRECTORY or another word.
+    """
+
+    name: str
+    kind: str
+    length: int
+    modified_ms: int
+
+    @classmethod
+    def of(cls, found: Any) -> Status:
+        """Take the parts of an answer's `FileStatus`. Raises LookupError, TypeError, ValueError."""
+        length, modified_ms = int(found["length"]), int(found["modificationTime"])
+        return cls(str(found["pathSuffix"]), str(found["type"]), length, modified_ms)
 
 
 class HdfsFiles:
@@ -43,7 +61,7 @@ class HdfsFiles:
         """Give a file its name. Without `replacing`, a name that is taken is status 412."""
         way = "OVERWRITE" if replacing else "NONE"
         wanted = {"op": "RENAME", "destination": f"/{key}", "renameoptions": way}
-        if self.client.ask("rename", "PUT", temp, wanted, json_of):
+        if self.client.ask("rename", "PUT", temp, wanted, json_of(bool)):
             # A server that ignores the option answers true or false, and may have replaced.
             reason = "the server ignores the option of a rename that it must not replace"
             raise Failure(reason, 501, False, True, False, False, RefusedError(501, b""))
@@ -56,16 +74,15 @@ class HdfsFiles:
     def remove(self, key: str) -> None:
         """Remove a file or an empty folder. Accepts an absent one."""
         try:
-            self.client.ask("remove", "DELETE", key, {"op": "DELETE"}, json_of)
+            self.client.ask("remove", "DELETE", key, {"op": "DELETE"}, json_of(bool))
         except Failure as failure:
             if not failure.absent:
                 raise
 
-    def status(self, key: str) -> dict[str, Any]:
+    def status(self, key: str) -> Status:
         """Return what the namenode knows of a file or folder."""
-        found = self.client.ask("read", "GET", key, {"op": "GETFILESTATUS"}, json_of)
-        status: dict[str, Any] = found["FileStatus"]
-        return status
+        take = json_of(lambda found: Status.of(found["FileStatus"]))
+        return self.client.ask("read", "GET", key, {"op": "GETFILESTATUS"}, take)
 
 
 def unfinished_key(key: str) -> str:

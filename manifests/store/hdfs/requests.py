@@ -25,7 +25,7 @@ from colonnade.manifests.store.bucket.requests import (
 )
 from colonnade.manifests.store.hdfs.client import HdfsClient, body_of, json_of
 from colonnade.manifests.store.hdfs.failures import RefusedError
-from colonnade.manifests.store.hdfs.files import HdfsFiles
+from colonnade.manifests.store.hdfs.files import HdfsFiles, Status
 from colonnade.manifests.store.hdfs.upload import HdfsUpload
 
 _GONE = "its unfinished file, or its folder, was removed meanwhile; run this again"
@@ -80,10 +80,10 @@ class HdfsRequests(BucketRequests):
 
     def head(self, key: str) -> Head:
         status = self._files.status(key)
-        if status["type"] != "FILE":
+        if status.kind != "FILE":
             folder = RefusedError(404, b"")
             raise Failure("it is a folder", 404, True, False, False, False, folder)
-        return Head(int(status["length"]), int(status["modificationTime"]))
+        return Head(status.length, status.modified_ms)
 
     def put(self, key: str, data: Data, *, if_absent: bool) -> None:
         temp = self._files.write_unfinished(key, bytes(data))
@@ -112,7 +112,7 @@ class HdfsRequests(BucketRequests):
     def remove_folder(self, key: str) -> None:
         """Remove an empty folder; does nothing if it is absent, a file or not empty."""
         try:
-            if self._files.status(key)["type"] == "DIRECTORY":
+            if self._files.status(key).kind == "DIRECTORY":
                 self.remove(key)
         except Failure as failure:
             refusal = failure.error
@@ -129,20 +129,20 @@ class HdfsRequests(BucketRequests):
         base = f"{todo.folder}/" if todo.folder else ""
         found = []
         for entry in entries:
-            key = f"{base}{entry['pathSuffix']}"
-            if entry["type"] == "DIRECTORY":
+            key = f"{base}{entry.name}"
+            if entry.kind == "DIRECTORY":
                 if f"{key}/".startswith(prefix[: len(key) + 1]):
                     rest = _Todo(key, "", rest)
-            elif entry["type"] == "FILE" and key.startswith(prefix):
-                found.append(ObjectInfo(key, entry["length"], entry["modificationTime"]))
+            elif entry.kind == "FILE" and key.startswith(prefix):
+                found.append(ObjectInfo(key, entry.length, entry.modified_ms))
         if more:
-            rest = _Todo(todo.folder, entries[-1]["pathSuffix"], rest)
+            rest = _Todo(todo.folder, entries[-1].name, rest)
         return ListingPage(found, rest)
 
     def folders(self, prefix: str, after: Any) -> Folders:
         entries, more = self._entries(prefix.rstrip("/"), after or "")
-        names = [each["pathSuffix"] for each in entries if each["type"] == "DIRECTORY"]
-        return Folders(names, entries[-1]["pathSuffix"] if more else None)
+        names = [each.name for each in entries if each.kind == "DIRECTORY"]
+        return Folders(names, entries[-1].name if more else None)
 
     def date_ms(self) -> int:
         def take(answer: requests.Response) -> int:
@@ -153,7 +153,7 @@ class HdfsRequests(BucketRequests):
     def upload(self, key: str) -> HdfsUpload:
         return HdfsUpload(self._files, key)
 
-    def _entries(self, folder: str, after: str) -> tuple[list[dict[str, Any]], bool]:
+    def _entries(self, folder: str, after: str) -> tuple[list[Status], bool]:
         """Return entries of a folder after a name, and whether there are more.
 
         An absent folder has none. A file in its place has none either. A server without pages gives
@@ -162,10 +162,8 @@ class HdfsRequests(BucketRequests):
         # Hadoop's documentation writes `startAfter`, which its namenode ignores.
         wanted = {"op": "LISTSTATUS_BATCH", **({"startafter": after} if after else {})}
         try:
-            listing = self._client.ask("list", "GET", folder, wanted, json_of)["DirectoryListing"]
-            found = listing["partialListing"]["FileStatuses"]["FileStatus"]
-            more = bool(listing["remainingEntries"])
-            knows_pages = not (after and found and found[0]["pathSuffix"] <= after)
+            found, more = self._client.ask("list", "GET", folder, wanted, json_of(_page))
+            knows_pages = not (after and found and found[0].name <= after)
         except Failure as failure:
             if failure.absent:
                 return [], False
@@ -173,7 +171,18 @@ class HdfsRequests(BucketRequests):
                 raise
             knows_pages = False
         if not knows_pages:
-            listing = self._client.ask("list", "GET", folder, {"op": "LISTSTATUS"}, json_of)
-            every = listing["FileStatuses"]["FileStatus"]
-            found, more = [each for each in every if each["pathSuffix"] > after], False
-        return [each for each in found if each["pathSuffix"]], more and bool(found)
+            every = self._client.ask(
+                "list", "GET", folder, {"op": "LISTSTATUS"}, json_of(_statuses)
+            )
+            found, more = [each for each in every if each.name > after], False
+        return [each for each in found if each.name], more and bool(found)
+
+
+def _page(found: Any) -> tuple[list[Status], bool]:
+    """Return the entries of a page of a folder, and whether there are more."""
+    listing = found["DirectoryListing"]
+    return _statuses(listing["partialListing"]), bool(listing["remainingEntries"])
+
+
+def _statuses(found: Any) -> list[Status]:
+    return [Status.of(each) for each in found["FileStatuses"]["FileStatus"]]

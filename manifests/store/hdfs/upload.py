@@ -70,7 +70,7 @@ class HdfsUpload(Upload):
     def is_own(self) -> bool:
         if not self._has_vanished:
             return False
-        return bool(self._files.status(self._key)["length"] == self._size)
+        return self._files.status(self._key).length == self._size
 
     def _rename(self) -> None:
         """Make the object visible. A repeated call learns that an earlier one has done so."""

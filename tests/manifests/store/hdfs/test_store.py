@@ -7,6 +7,7 @@ Most of these tests run on the server of the tests, and in the long run on Hadoo
 from __future__ import annotations
 
 import json
+import logging
 import os
 import pickle
 import secrets
@@ -268,6 +269,40 @@ def test_a_server_that_speaks_something_else_is_not_one_without_objects(
         with pytest.raises(StoreError, match="does not speak WebHDFS; check the host") as failed:
             call()
         assert "canary" not in failed.value.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"other": 1}',
+        "[]",
+        "null",
+        '{"FileStatus": null, "DirectoryListing": []}',
+        '{"FileStatus": {"pathSuffix": "", "type": "FILE", "length": "x", "modificationTime": 1}}',
+        '{"DirectoryListing": {"partialListing": {"FileStatuses": {"FileStatus": [{}]}}}}',
+    ],
+)
+def test_an_answer_in_another_form_is_an_error_and_not_an_empty_folder(
+    watched: HdfsStore, proxy: Proxy, text: str
+) -> None:
+    proxy.plan = lambda seen: answered(200, text)
+    for call in (
+        lambda: list(watched.list("")),
+        lambda: list(watched.folders()),
+        lambda: watched.modified_ms("a"),
+        lambda: watched.get_ranges("a", [(0, 0)]),
+    ):
+        with pytest.raises(StoreError, match="does not speak WebHDFS; check the host"):
+            call()
+
+
+def test_no_line_of_a_log_holds_a_token(proxy: Proxy, caplog: pytest.LogCaptureFixture) -> None:
+    options = {"http_address": proxy.url, "token": "canary", "patience": 1}
+    proxy.plan = lambda seen: refused("InvalidToken")
+    with caplog.at_level(logging.DEBUG), pytest.raises(StoreError):
+        HdfsStore("hdfs://node/db", options).get("a")
+    assert "op=OPEN" in caplog.text
+    assert "canary" not in caplog.text
 
 
 def test_no_error_and_none_of_its_causes_holds_a_token(proxy: Proxy) -> None:
