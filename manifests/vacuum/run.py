@@ -6,6 +6,7 @@ Spec: docs/spec/vacuum.md#run
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -23,6 +24,8 @@ from colonnade.manifests.errors import (
     CommitUnknownError,
     ConflictError,
     CorruptionError,
+    NotFoundError,
+    StoreError,
 )
 from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.log.log import Log
@@ -196,7 +199,9 @@ def _attempt(log: Log, request: VacuumRequest) -> VacuumResult:
         result = _carry_out(log, found, request)
         summaries = Summaries(found.loaded.summaries(found.page_objects), found.states)
         if summaries != found.known:
-            write_summaries(log.store, summaries)
+            # The vacuum is done: without the file, the next one only reads more.
+            with suppress(StoreError, NotFoundError):
+                write_summaries(log.store, summaries)
         return result
     except CorruptionError as error:
         head = log.read_head()

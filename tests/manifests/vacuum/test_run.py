@@ -8,6 +8,7 @@ from colonnade.manifests.errors import (
     CommitUnknownError,
     CorruptionError,
     NotFoundError,
+    StoreError,
 )
 from colonnade.manifests.ids import new_job_id
 from colonnade.manifests.limits import Limits
@@ -24,12 +25,14 @@ from colonnade.manifests.model.operations import (
 from colonnade.manifests.object_names import (
     CHECKPOINTS,
     HINT,
+    SUMMARIES,
     checkpoint_name,
     copy_name,
     deletion_vector_name,
     epoch_name,
     packed_name,
 )
+from colonnade.manifests.store.base import Data
 from colonnade.manifests.vacuum.floor import read_anchor, segments_of
 from tests.log_samples import ORDERS, append, vector
 from tests.manifests.vacuum.world import HOUR, PREFIX, World
@@ -226,6 +229,29 @@ def test_a_run_without_anything_to_do_leaves_no_epoch() -> None:
         world.wait(1)
         assert world.vacuum().epoch is None
     assert world.log.read_head().epoch == first.epoch
+
+
+def test_a_run_whose_summaries_cannot_be_stored_has_not_failed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world = World(limits=Limits(listed_anchors=1))
+    for _ in range(6):
+        world.overwrite()
+    for epoch in (3, 5):
+        world.commit(Tag(name=f"of {epoch}", epoch=epoch))
+    world.overwrite()
+    put, refused = world.store.put, []
+
+    def refuse(name: str, data: Data, *, sync: bool) -> None:
+        if name == SUMMARIES:
+            refused.append(name)
+            raise StoreError("The store is busy.", retryable=True)
+        put(name, data, sync=sync)
+
+    monkeypatch.setattr(world.store, "put", refuse)
+    assert world.vacuum().kept_epochs == (3, 5)
+    assert refused
+    assert world.keeps(3)
 
 
 def _damage(world: World, name: str) -> None:
