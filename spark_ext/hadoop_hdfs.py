@@ -1,7 +1,7 @@
 """Hadoop's settings that lead to HDFS over HTTP, as a storage option. Pure.
 
-Spark's tasks reach HDFS by Hadoop's own protocol, and Python over WebHDFS. The same settings name
-the addresses of both.
+Spark's tasks reach HDFS by Hadoop's own protocol, and Python over WebHDFS. Hadoop's settings name
+the addresses for both protocols.
 Guide: docs/stores.md
 """
 

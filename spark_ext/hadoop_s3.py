@@ -59,10 +59,10 @@ _HINT = f"{STORAGE}key and {STORAGE}secret, or {STORAGE}profile, or {STORAGE}ano
 def with_hadoop(url: str, settings: Mapping[str, str], given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the storage options for a URL: those of Hadoop, and `given`, which go before them.
 
-    `settings` has Hadoop's settings by name; the ones of a bucket (`fs.s3a.bucket.<name>.*`) go
-    before the others. Credentials are taken from one side as a whole. A URL of another store has
-    only the given options. Raises InvalidInputError that names a setting without a counterpart, and
-    what to give instead.
+    `settings` has Hadoop's settings by name. Settings of one bucket (`fs.s3a.bucket.<name>.*`) go
+    before settings of all buckets. Credentials are taken from one side as a whole. A URL of another
+    store has only the given options. Raises InvalidInputError that names a setting without a
+    counterpart, and what to give instead.
     """
     bucket = bucket_of(url)
     if bucket is None or not settings:

@@ -114,7 +114,7 @@ def own_test(module: Path) -> Path:
 
 
 def name_of(module: Path) -> str:
-    """Return the name by which a module is imported."""
+    """Return the name that imports a module."""
     return "colonnade." + ".".join(module.with_suffix("").parts)
 
 
@@ -170,7 +170,7 @@ def imported_modules(path: Path) -> frozenset[str]:
 
 
 def home_of(package: str, name: str) -> set[str]:
-    """Return the module from which a package of ours takes a name, if it does."""
+    """Return the module that a package of ours takes a name from, if it does."""
     header = ROOT / package.removeprefix("colonnade.").replace(".", "/") / "__init__.py"
     if not package.startswith("colonnade.") or not header.exists():
         return set()

@@ -25,7 +25,7 @@ def upgrade(
     """Let a database of an earlier version free old epochs and share new ones.
 
     It commits one epoch and rewrites nothing. Earlier versions of Colonnade refuse the database
-    from then on, and there is no way back. Safe beside readers and writers of this version.
+    from then on, and the upgrade cannot be undone. Safe beside readers and writers of this version.
     """
     found, output = open_database(database).database, Output(json)
     result = found.upgrade(dry_run=True)

@@ -1,6 +1,6 @@
 """The last epochs that a process has followed in a log, as far as the notes of writers need them.
 
-A note says up to which epoch its writer has followed the log. Another writer may use the note only
+A note names the last epoch that its writer has followed. Another writer may use the note only
 if it knows every later epoch. So a process remembers the epochs of its earlier commits.
 Spec: docs/spec/epoch-log.md#shared-epochs
 """

@@ -23,7 +23,7 @@ STATED_S = 0.003
 """After this time a writer that has left a note first looks for the answer, in seconds."""
 
 _GROWTH = 1.5
-"""The factor by which the time to the next look grows, so that few looks meet a late answer."""
+"""Each interval of looks is this many times the last one, so that few looks meet a late answer."""
 
 WOKEN_S = 0.02
 """The longest interval of looks, also where a statement ends the wait for a turn, in seconds."""

@@ -58,8 +58,7 @@ def create_database(
     the number of slots of its log that are freed together; None: slots are never freed. With
     `shared_epochs`, an epoch may hold several appends that waited at the same time. The call first
     removes the remains of a killed drop, or moves a live database back that such a drop has moved
-    away. Cost: two listings of everything below the root, of which the second one finds little, and
-    one PUT.
+    away. Cost: one PUT, and two listings of everything below the root. The second one finds little.
 
     Raises AlreadyExistsError if a database exists already, or was dropped at a place that keeps its
     log; InvalidInputError if the folder holds data of another format, or if a database exists above

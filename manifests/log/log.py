@@ -324,7 +324,7 @@ class Log(LogReader):
         return state
 
     def try_checkpoint(self, snapshot: Snapshot) -> Snapshot:
-        """Store a committed state as a checkpoint, and return the state as it is stored.
+        """Store a committed state as a checkpoint, and return the stored state.
 
         A failure only logs a warning, and returns the given state. Never raises. Cost: as
         `write_checkpoint`; for a `stale` state also as `read_at`.

@@ -1,4 +1,4 @@
-"""Checks of what callers pass to a store, and errors that several stores raise. Pure.
+"""Checks of arguments that callers pass to a store, and errors that several stores raise. Pure.
 
 Spec: docs/spec/store.md#names
 """

@@ -94,7 +94,7 @@ class InputRowSet:
             yield self.live_rows(stretch), self.decode(stretch)
 
     def origin(self, rows: Rows) -> Rows:
-        """Return for each row a number that says from which RowSet and row it came (an origin)."""
+        """Return the origin of each row: one number of its RowSet in the job and its row there."""
         return (self.index << 32) + rows
 
 

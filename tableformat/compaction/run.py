@@ -41,7 +41,7 @@ def run_job(
     CorruptionError that names file, column and block, StoreError, and CancelledError soon after a
     stop is requested.
     """
-    # What was written is read back, so it must come from the store.
+    # The new RowSets are read back. A cache would show what was sent, and not what is stored.
     store, stop = (store or open_store(job.address)).uncached, stop or Stop()
     inputs = Inputs(job, store, stop)
     return _divide(inputs) if job.group.kind == "repartition" else _write(inputs)

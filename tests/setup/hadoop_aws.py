@@ -1,4 +1,4 @@
-"""The jars by which Hadoop reaches S3, for the Hadoop of the pyspark that Python imports.
+"""The jars that let Hadoop reach S3, for the Hadoop of the pyspark that Python imports.
 
 `python tests/setup/hadoop_aws.py` fetches them with Spark's own Ivy: 10 MB, once. The parts of
 Amazon's SDK that S3A needs are fetched one by one, because its bundle has 600 MB.

@@ -58,7 +58,7 @@ class Minio(Server):
 
 
 def plain_client(url: str) -> Any:
-    """Return a client of botocore for a server, which shows what is there without Colonnade."""
+    """Return a client of botocore for a server, to look at its objects without Colonnade."""
     keys = {"aws_access_key_id": KEY, "aws_secret_access_key": SECRET}
     return Session().create_client("s3", "us-east-1", endpoint_url=url, **keys)
 

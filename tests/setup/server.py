@@ -20,7 +20,7 @@ KEEP = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "colon
 
 
 def kept(name: str, make: Callable[[Path], None]) -> Path:
-    """Return a program or folder that is kept; made where it is missing, while others wait."""
+    """Return a program or folder that is kept. One process makes a missing one, others wait."""
     found = KEEP / name
     if not found.exists():
         KEEP.mkdir(parents=True, exist_ok=True)
@@ -71,7 +71,7 @@ def _go(folder: str) -> str:
 
 
 def free_port() -> int:
-    """Return a port of this machine that nobody uses now."""
+    """Return a free port of this machine."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return int(free.getsockname()[1])

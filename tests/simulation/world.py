@@ -275,7 +275,7 @@ class World:
 
     @property
     def mended(self) -> int:
-        """How many losses are over. Damage that is seen during others is no mistake."""
+        """How many losses are over. During a loss, damage may be reported."""
         return self.losses - self.is_lost
 
     def sound_checkpoints(self) -> list[Snapshot]:

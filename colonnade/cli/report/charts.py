@@ -72,7 +72,7 @@ def size_histogram(bins: Sequence[Bin], target_bytes: int) -> str:
 def age_map(cells: Sequence[AgeCell]) -> str:
     """Draw RowSets by size and by the epoch that added them.
 
-    A larger dot stands for more RowSets, and a redder dot for a greater share of deleted rows.
+    A larger dot means more RowSets, and a redder dot a greater share of deleted rows.
     """
     if not cells:
         return _drawing("RowSets by age and size", [])

@@ -99,7 +99,7 @@ def _added(before: Snapshot, table: TableState, theirs: Epoch, log: LogReader) -
 def _replaced(
     table: TableState, theirs: Epoch, log: LogReader, columns: frozenset[int] | None = None
 ) -> list[LiveRowSet]:
-    """Return the RowSets in which an epoch replaced one of these columns, as they are after it.
+    """Return the RowSets that an epoch gave new values of these columns, after that epoch.
 
     Without `columns`, a replacement of any column counts.
     """

@@ -45,9 +45,9 @@ _TEXTS = "be a dictionary of texts by name"
 class HdfsSettings:
     """How to reach HDFS. Its `repr` shows no secret.
 
-    `namenodes` are URLs `http://host:port`, one of which is active. `who` are the parameters of a
-    request that say who asks. `kerberos` are arguments of the client for Kerberos, None without it.
-    `timeouts_s` are those of a connection and of an answer.
+    `namenodes` are URLs `http://host:port`; one namenode is active. `who` are the parameters of a
+    request that name the user. `kerberos` are arguments of the client for Kerberos, None without
+    it. `timeouts_s` are the timeouts of a connection and of an answer, in seconds.
     """
 
     namenodes: tuple[str, ...]

@@ -22,7 +22,7 @@ SAMPLE_ROWS = 4096
 """The number of first rows that are examined before the whole block is."""
 
 KEPT_SHARE = 0.8
-"""A dictionary is kept if it takes at most this share of what it replaces."""
+"""A dictionary is kept if it takes at most this share of the bytes that it replaces."""
 
 OVERHEAD_BYTES = 256
 """The cost of one more message in the stream."""

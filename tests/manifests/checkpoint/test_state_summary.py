@@ -16,7 +16,7 @@ from colonnade.manifests.checkpoint.state_summary import (
 
 
 def some_states(order: random.Random, count: int = 7) -> StateSummary:
-    """Seven states, each of which names most objects of the one before."""
+    """Seven states. Each names most objects of the state before it."""
     lengths: dict[str, int] = {}
     spans: dict[str, tuple[int, int]] = {}
     for _ in range(1 + order.randrange(40)):

@@ -289,7 +289,7 @@ def test_a_writer_uses_the_note_of_one_who_has_followed_fewer_epochs() -> None:
 
 
 def test_a_writer_awaits_the_next_changes_of_those_who_have_shared_the_last_epoch() -> None:
-    """A writer whose last epoch was its own waits for nobody."""
+    """A writer whose last epoch was not shared waits for no other writer."""
     store, awaited = NotedStore(), list[int]()
     base = with_orders(store, make_log(store))
     with patch.object(NotedTurn, "await_notes", lambda turn, count: awaited.append(count)):

@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 
 class LateStore(FarStore):
-    """A far store that holds back the work for which no caller waits."""
+    """A far store that does not begin work without a waiting caller until a test asks for it."""
 
     def __init__(self) -> None:
         super().__init__()

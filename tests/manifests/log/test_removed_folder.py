@@ -25,7 +25,7 @@ from colonnade.manifests.store import LocalStore, MemoryStore
 from tests.faults import Stopped
 
 STEPS = ((os, "rename"), (os, "mkdir"), (os, "rmdir"), (os, "unlink"), (shutil, "rmtree"))
-"""The calls by which `removed_folder` changes the disk; the rest is one PUT of the log."""
+"""The calls of `removed_folder` that change the disk, apart from one PUT of the log."""
 
 
 def _meanwhile(monkeypatch: pytest.MonkeyPatch, what: object) -> None:

@@ -43,7 +43,7 @@ ALL = (FREED_SLOTS, SHARED_EPOCHS, UPGRADED_SLOTS)
 
 
 class ReadLate(FaultyStore):
-    """A store where others act right before a slot is first read."""
+    """A store where another process acts right before a slot is first read."""
 
     def __init__(self, inner: ObjectStore, slot: int, act: Callable[[], None]) -> None:
         super().__init__(inner)
@@ -373,7 +373,7 @@ def test_history_ends_where_slots_are_freed_while_it_is_read() -> None:
 
 
 class UpgradeMachine(RuleBasedStateMachine):
-    """Two writers, of which one sleeps, vacuums and an upgrade, against a list of commits."""
+    """Two writers, vacuums and an upgrade, against a list of commits. One of the writers sleeps."""
 
     @initialize(block=st.integers(1, 4))
     def begin(self, block: int) -> None:

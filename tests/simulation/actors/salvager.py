@@ -16,7 +16,7 @@ from tests.simulation.world import World
 
 @dataclass(frozen=True)
 class Salvager:
-    """Damages an object of the floor's anchor at both of its places, and repairs what is left."""
+    """Damages an object of the floor's anchor at both of its places, and repairs the database."""
 
     weight: float = 6.0
 

@@ -91,7 +91,7 @@ def append_by_java(
 EVERY_STEP = [(sort_key, name) for sort_key, steps in STEPS.items() for name in steps]
 
 SLOW = pytest.mark.timeout(1200)
-"""For tests in which the JVM hands over up to 900,000 nested rows as JSON."""
+"""For tests that get up to 900,000 nested rows from the JVM as JSON."""
 
 
 @pytest.mark.parametrize(("sort_key", "step"), EVERY_STEP)

@@ -307,7 +307,7 @@ Large = tuple[RowSetEntry, TableSchema, list[Any], DeletionVectorEntry]
 
 @pytest.fixture
 def large(store: LocalStore) -> Large:
-    """A RowSet of more bytes than a window, of which two rows are live."""
+    """A RowSet with two live rows and more bytes than a window."""
     rng = np.random.default_rng(6)
     texts = [[rng.bytes(2**21) for _ in range(6)] for _ in range(3)]
     columns = {name: pa.array(each, pa.binary()) for name, each in zip("bcd", texts, strict=True)}

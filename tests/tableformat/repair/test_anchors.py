@@ -291,7 +291,7 @@ def test_a_lost_oldest_state_that_a_pin_or_tag_keeps_is_not_given_up() -> None:
 
 
 def test_the_hint_stays_if_a_log_cannot_be_opened_without_it() -> None:
-    """A person may still bring the newest checkpoint back, to which it leads."""
+    """The hint leads to the newest checkpoint, which a person may still restore."""
     store = make(PLAIN)
     db = open_database(store, PLAIN)
     for number in range(9):

@@ -1,4 +1,4 @@
-"""Bytes that wait on local disk come back as they were, and a full disk says what to do."""
+"""Bytes that wait on local disk come back unchanged, and a full disk says what to do."""
 
 from __future__ import annotations
 

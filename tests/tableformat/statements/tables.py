@@ -1,4 +1,4 @@
-"""A table in memory, with rows of which each test knows every value."""
+"""A table in memory. Each test knows every value in its rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A table of trips, of which each row is known."""
+"""A table of trips with known rows."""
 
 import pyarrow as pa
 

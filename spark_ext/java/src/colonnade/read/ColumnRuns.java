@@ -18,7 +18,7 @@ final class ColumnRuns {
 
   /**
    * The most requests that the tasks of a process hold open. A client has some hundred connections
-   * for all tasks. Tasks that hold some and wait for others would wait for each other.
+   * for all tasks. If tasks held all of them and each waited for one more, none would ever end.
    */
   private static final int MOST_RUNS = 64;
 

@@ -9,7 +9,7 @@ import java.io.IOException;
 public interface ByteRun {
   /**
    * Reads exactly {@code length} bytes from {@code offset} on. Throws as {@link ByteSource#read}.
-   * Requires: the bytes lie behind those of the last read, and before the end of the run.
+   * Requires: the bytes come after those of the last read, and before the end of the run.
    */
   byte[] read(long offset, int length) throws IOException;
 

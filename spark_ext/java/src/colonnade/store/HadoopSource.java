@@ -48,7 +48,10 @@ final class HadoopSource implements ByteSource {
     return bytes;
   }
 
-  /** Leaves half of S3A's connections to others. A read waits while all are taken, and then fails. */
+  /**
+   * Returns half of the number of S3A's connections. A read waits while all connections are taken,
+   * and then fails.
+   */
   @Override
   public int mostRuns() throws IOException {
     int connections = files.system().getConf().getInt("fs.s3a.connection.maximum", 0);

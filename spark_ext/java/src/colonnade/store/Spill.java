@@ -11,8 +11,8 @@ import org.apache.spark.util.Utils;
  * Keeps bytes on local disk until their place in an object is known. The file has no name, so it
  * disappears with its process.
  *
- * <p>In one object every column lies in one piece, but rows arrive cut by cut, with all columns of
- * each cut. So the blocks of a large RowSet wait here. Spec: docs/spec/rowset.md#places
+ * <p>In one object the bytes of a column are adjacent, but rows arrive cut by cut, with all columns
+ * of each cut. So the blocks of a large RowSet wait here. Spec: docs/spec/rowset.md#places
  */
 public final class Spill implements AutoCloseable {
   private final Path folder;

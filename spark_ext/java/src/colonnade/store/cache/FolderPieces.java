@@ -206,7 +206,7 @@ final class FolderPieces {
     return ByteBuffer.allocate(HEADER_BYTES).put(MAGIC).putInt((int) crc.getValue()).flip();
   }
 
-  /** Counts a write. Returns whether so much was written that the whole folder must be looked at. */
+  /** Counts a write. Returns whether the bytes since the last look make another look due. */
   private synchronized boolean isDue(int size) {
     unchecked += size;
     boolean due = unchecked >= limit / 16;

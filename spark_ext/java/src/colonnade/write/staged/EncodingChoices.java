@@ -8,11 +8,12 @@ import com.fasterxml.jackson.databind.JsonNode;
  * @param compressFromBytes the fewest bytes of a stream that are compressed
  * @param compressedShare a compressed stream is kept if it takes less than this share
  * @param sampleRows the first rows of a block that decide whether a large dictionary is tried
- * @param dictionaryShare a dictionary is kept if it takes at most this share of what it replaces
+ * @param dictionaryShare a dictionary is kept if it takes at most this share of the bytes that it
+ *     replaces
  * @param dictionaryBytes the bytes that a dictionary costs besides its values and indexes
  * @param distinctTexts the most distinct texts for which a dictionary is tried, as a share
- * @param distinctNumbers the same share of numbers that take more than two bytes
- * @param distinctShorts the same share of numbers that take two bytes
+ * @param distinctNumbers the most distinct numbers of more than two bytes, as such a share
+ * @param distinctShorts the most distinct numbers of two bytes, as such a share
  * @param lengthsFromRows the fewest rows of texts that are stored as lengths
  * @param filterBits the bits of a Bloom filter for each distinct value
  */
@@ -27,7 +28,7 @@ public record EncodingChoices(
     double distinctShorts,
     int lengthsFromRows,
     int filterBits) {
-  /** Reads the part {@code encoding} of what a task of a write gets. */
+  /** Reads the part {@code encoding} of the JSON that a writing task gets. */
   public static EncodingChoices parse(JsonNode encoding) {
     return new EncodingChoices(
         encoding.get("compress_from_bytes").intValue(),
