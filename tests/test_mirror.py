@@ -27,18 +27,6 @@ ELSEWHERE = {
         "manifests/store/test_conformance.py",
         "the contract, tried on every kind of store",
     ),
-    "store.hdfs.client": (
-        "manifests/store/hdfs/test_store.py",
-        "its requests need a server",
-    ),
-    "store.hdfs.requests": (
-        "manifests/store/hdfs/test_store.py",
-        "its requests need a server",
-    ),
-    "store.hdfs.upload": (
-        "manifests/store/bucket/test_store.py",
-        "faults of uploads are the same for every kind of bucket",
-    ),
     "compaction.job": (
         "tableformat/compaction/test_execute.py",
         "a plan is divided into jobs, run and committed there",
