@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
@@ -13,6 +13,7 @@ import pyarrow as pa
 from colonnade.manifests.errors import ConflictError
 from colonnade.manifests.limits import Limits
 from colonnade.manifests.log.log import Log, create_database
+from colonnade.manifests.model.column_default import encode_value
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.location import Location
@@ -22,8 +23,10 @@ from colonnade.tableformat.table.alteration import (
     Alteration,
     DropColumn,
     RenameColumn,
+    SetDefault,
     WidenColumn,
 )
+from colonnade.tableformat.table.default_sql import default_sql
 from colonnade.tableformat.table.design import new_table
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.types.arrow_types import arrow_schema
@@ -42,6 +45,10 @@ WIDER = {
     "varchar(3)": ("varchar(5)", "string"),
     "varchar(5)": ("string",),
 }
+OTHERS = (
+    *("boolean", "binary", "date", "timestamp", "timestamp_ntz", "time(6)"),
+    *("interval month", "interval day to second"),
+)
 NARROW = ("byte", "short", "int", "float", "decimal(5,2)", "varchar(3)")
 # Updates replace columns, and compactions copy stored blocks, however few rows there are.
 LIMITS = Limits(in_place_bytes=-(2**20), segment_rowsets=4, listed_rowsets=3, copied_rows=1)
@@ -49,11 +56,15 @@ LIMITS = Limits(in_place_bytes=-(2**20), segment_rowsets=4, listed_rowsets=3, co
 
 @dataclass(frozen=True)
 class Column:
-    """A column as the model knows it: `key` stays the same under every name and type."""
+    """A column as the model knows it: `key` stays the same under every name and type.
+
+    `default` is the value of rows that leave the column out.
+    """
 
     key: int
     name: str
     type: str
+    default: Any = None
 
 
 @dataclass
@@ -124,6 +135,12 @@ class World:
         small = self.rng.choice((0, 1, 2, self.rng.randrange(-99, 100)))
         if column.type in ("float", "double"):
             return small / 4
+        if column.type == "boolean":
+            return small > 0
+        if column.type == "binary":
+            return bytes([abs(small)])
+        if column.type.startswith("time("):
+            return abs(small) * 10**9
         if column.type.startswith(("varchar", "string")):
             return f"v{small % 50}"
         return Decimal(small) if column.type.startswith("decimal") else small
@@ -151,12 +168,20 @@ class World:
     def append(self, table: ArrowTable) -> None:
         table.refresh()
         count = self.rng.choice((1, 5, 40))
+        given = [c for c in self.columns if c.key == 0 or self.rng.random() < 0.8]
         rows = [
-            {c.key: self.next_row + n if c.key == 0 else self.value(c) for c in self.columns}
+            {
+                c.key: c.default
+                if c not in given
+                else self.value(c)
+                if c.key
+                else self.next_row + n
+                for c in self.columns
+            }
             for n in range(count)
         ]
         self.next_row += count
-        epoch = table.append(self._table(self.columns, rows))
+        epoch = table.append(self._table(tuple(given), rows))
         self._landed(epoch, self.columns, (*self.rows, *rows))
 
     def condition(self) -> tuple[str, Any]:
@@ -167,13 +192,27 @@ class World:
             value = self.rng.randrange(self.next_row + 1)
         if value is None:
             return f"{column.name} IS NULL", lambda row: row.get(column.key) is None
-        literal = f"'{value}'" if isinstance(value, str) else str(value)
+        literal = self.sql(column, value)
         if self.rng.random() < 0.5:
             return f"{column.name} = {literal}", lambda row: row.get(column.key) == value
         return (
             f"{column.name} > {literal}",
             lambda row: row.get(column.key) is not None and row[column.key] > value,
         )
+
+    @staticmethod
+    def sql(column: Column, value: Any) -> str:
+        if isinstance(value, str):
+            return f"'{value}'"
+        other = column.type in OTHERS
+        return default_sql(column.type, encode_value(value)) if other else str(value)
+
+    def stated(self, column: Column, value: Any) -> Any:
+        """A value as an update or an alteration states it."""
+        if value is None:
+            return None
+        text = isinstance(value, str) or column.type in OTHERS
+        return self.sql(column, value) if text else model_of(value, column.type)
 
     def delete(self, table: ArrowTable) -> None:
         text, met = self.condition()
@@ -187,10 +226,7 @@ class World:
         table.refresh()
         column = self.rng.choice(self.columns[1:])
         value = self.value(column)
-        stated = None if value is None else model_of(value, column.type)
-        if isinstance(stated, str):
-            stated = f"'{stated}'"  # text alone is SQL
-        epoch = table.update({column.name: stated}, text).epoch
+        epoch = table.update({column.name: self.stated(column, value)}, text).epoch
         if epoch is not None:
             rows = ({**row, column.key: value} if met(row) else row for row in self.rows)
             self._landed(epoch, self.columns, rows)
@@ -202,7 +238,7 @@ class World:
         """By a handle that may lag behind, as all alterations."""
         column = self.rng.choice(self.columns[1:])
         if column.type in WIDER and table.epoch == max(self.epochs):
-            wider = Column(column.key, column.name, self.rng.choice(WIDER[column.type]))
+            wider = replace(column, type=self.rng.choice(WIDER[column.type]))
             columns = tuple(wider if each == column else each for each in self.columns)
             self._alter(table, WidenColumn((column.name,), wider.type), columns)
 
@@ -211,17 +247,31 @@ class World:
         column = self.rng.choice(self.columns[1:])
         at = self.columns.index(column)
         rest = (*self.columns[:at], *self.columns[at + 1 :])
-        new = self._column(self.rng.choice(NARROW))
-        match self.rng.randrange(3):
+        new = self._column(self.rng.choice((*NARROW, *OTHERS)))
+        value = self.value(column)
+        match self.rng.randrange(4):
             case 0:
-                field = SchemaField(name=new.name, type=new.type)
-                self._alter(table, AddColumn(field), (*self.columns, new))
+                self._add(table, new)
             case 1 if len(rest) > 3:
                 self._alter(table, DropColumn((column.name,)), rest)
             case 2:
-                named = Column(column.key, new.name, column.type)
+                named = replace(column, name=new.name)
                 columns = (*self.columns[:at], named, *self.columns[at + 1 :])
                 self._alter(table, RenameColumn((column.name,), new.name), columns)
+            case 3 if value != column.default:
+                other = replace(column, default=value)
+                columns = (*self.columns[:at], other, *self.columns[at + 1 :])
+                change = SetDefault((column.name,), self.stated(column, value))
+                self._alter(table, change, columns)
+
+    def _add(self, table: ArrowTable, new: Column) -> None:
+        """Add a column. Its first default is what earlier rows have in it for ever."""
+        value = self.value(new)
+        field = SchemaField(name=new.name, type=new.type)
+        change = AddColumn(field, default=self.stated(new, value))
+        rows = tuple({**row, new.key: value} for row in self.rows)
+        columns = (*self.columns, replace(new, default=value))
+        self._landed(table.alter(change), columns, rows)
 
     def compact(self, table: ArrowTable) -> None:
         table.refresh()

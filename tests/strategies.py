@@ -1,7 +1,7 @@
 """Random schemas and random data for them.
 
 Values come from a seeded generator rather than from hypothesis value by value: that is a hundred
-times faster, and what matters in a value is listed in `_EDGES`, not found by shrinking.
+times faster, and what matters in a value is listed in `EDGES`, not found by shrinking.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ PRIMITIVES = (
 _MIN64, _MAX64 = -(2**63), 2**63 - 1
 _US_PER_DAY = 86_400_000_000
 
-_EDGES: dict[str, Sequence[Any]] = {
+EDGES: dict[str, Sequence[Any]] = {
     "boolean": (False, True),
     "byte": (-128, -1, 0, 1, 127),
     "short": (-(2**15), 2**15 - 1, 0),
@@ -157,8 +157,8 @@ def _slot(field: SchemaField, rng: random.Random) -> Any:
 
 
 def _primitive(text: str, rng: random.Random) -> Any:
-    if text in _EDGES and rng.random() < 0.5:
-        return rng.choice(_EDGES[text])
+    if text in EDGES and rng.random() < 0.5:
+        return rng.choice(EDGES[text])
     if text.startswith("decimal"):
         precision, scale = map(int, text[8:-1].split(","))
         largest = 10**precision - 1

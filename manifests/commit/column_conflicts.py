@@ -1,7 +1,8 @@
 """Decide whether data that was written for some columns is right under the table's later columns.
 
 RowSets know columns by id, so most changes of columns leave them right: readers ignore a dropped
-column, find a renamed one, read NULL in a new one, and convert the values of a widened one.
+column, find a renamed one, read the initial value or NULL in a new one, and convert the values of a
+widened one.
 Spec: docs/spec/conflicts.md#tables-and-columns
 """
 
@@ -48,7 +49,7 @@ def rows_fit(written: TableSchema, current: TableSchema) -> bool:
     A column may have another name, comment or position, may have lost NOT NULL, and may have
     widened: then it still states the id that the RowSets know it by. It must not be narrower again
     after a restore, because no reader would find the values of the wider one. A new column must be
-    nullable. The same holds for the fields of structs.
+    nullable or have an initial value. The same holds for the fields of structs.
     """
     return written is current or _fields_fit(written.fields, current.fields)
 
@@ -57,7 +58,7 @@ def _fields_fit(written: Sequence[SchemaField], current: Sequence[SchemaField]) 
     before = {field.id: field for field in written}
     known = {each for field in written for each in field.ids}
     return all(
-        (field.nullable and known.isdisjoint(field.ids))
+        (field.may_be_absent and known.isdisjoint(field.ids))
         if (own := _own(field, before)) is None
         else _fits(own, field)
         for field in current

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from colonnade.manifests.commit.change import Change
+from colonnade.manifests.model.column_default import COLUMN_DEFAULTS
 from colonnade.manifests.model.operations import (
     CreateTable,
     EnableFeatures,
@@ -16,7 +17,7 @@ from colonnade.manifests.model.operations import (
     SetPartitionLayout,
 )
 from colonnade.manifests.model.widening import WIDENED_COLUMNS
-from colonnade.manifests.state.columns_fold import states_widened
+from colonnade.manifests.state.columns_fold import states_defaults, states_widened
 from colonnade.manifests.state.partition_layout import PARTITIONS
 from colonnade.manifests.state.replaced_columns import REPLACE_COLUMN, replaces_columns
 from colonnade.manifests.state.snapshot import Snapshot
@@ -45,6 +46,7 @@ NEEDED_BY: dict[str, Need] = {
     PARTITIONS: _has(_partitions),
     REPLACE_COLUMN: _replaces_columns,
     WIDENED_COLUMNS: _has(states_widened),
+    COLUMN_DEFAULTS: _has(states_defaults),
 }
 """Which changes need a feature. Readers and writers of the database must then know it."""
 

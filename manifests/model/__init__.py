@@ -2,6 +2,7 @@
 
     schema.py  entries.py  statistics.py    columns, stored objects, bounds
     widening.py                             which types hold all values of another one
+    column_default.py                       values of columns that rows do not give
     operations.py                           what an epoch does to a database
     epoch.py  members.py                    the content of a slot, and the changes of an epoch
     map_ref.py                              where the pages of a large map are

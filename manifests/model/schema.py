@@ -163,6 +163,17 @@ class EarlierColumn(Model):
     type: PrimitiveType
 
 
+class ColumnDefault(Model):
+    """What a written row gets in a column that it does not give a value.
+
+    `sql` is the text of the expression in Spark SQL. `value` is its value (`column_default.py`),
+    and is absent where each statement evaluates the expression anew, such as `current_date()`.
+    """
+
+    sql: Annotated[str, Field(min_length=1)]
+    value: str | None = None
+
+
 class SchemaField(InputModel):
     """One column, or one nested field of a column.
 
@@ -170,6 +181,8 @@ class SchemaField(InputModel):
     fields too, named `element`, `key` and `value`. `metadata` is a JSON object, as text, that users
     attach to the field. Colonnade keeps it and gives it no meaning. A column gets a new id when its
     type widens; `earlier` then has the ids and types that it had before, the oldest first.
+    `initial` is the value of the rows that were written before the column existed, as
+    `column_default.py` writes it; absent means NULL. `default` is for rows that are written later.
     """
 
     id: Annotated[int, Field(ge=0, le=2_147_483_647)] = 0
@@ -179,6 +192,18 @@ class SchemaField(InputModel):
     comment: str | None = None
     metadata: Annotated[str, AfterValidator(_check_metadata)] | None = None
     earlier: Annotated[tuple[EarlierColumn, ...], Field(min_length=1)] | None = None
+    initial: str | None = None
+    default: ColumnDefault | None = None
+
+    @property
+    def may_be_absent(self) -> bool:
+        """Whether a RowSet may lack the column: its rows then have the initial value, or NULL."""
+        return self.nullable or self.initial is not None
+
+    @property
+    def may_be_left_out(self) -> bool:
+        """Whether rows to write may lack the column: they then get the default, or NULL."""
+        return self.nullable or self.default is not None
 
     @property
     def ids(self) -> tuple[int, ...]:
@@ -362,6 +387,7 @@ def _check_names(fields: tuple[SchemaField, ...], path: str) -> None:
 def assign_ids(schema: TableSchema, next_id: int) -> tuple[TableSchema, int]:
     """Give every field the next free id, parents before children, top-level columns first.
 
+    No rows exist that lack a column of such a schema, so it has no initial value and no earlier id.
     Returns the schema with ids, and the next free id.
     """
 
@@ -369,7 +395,8 @@ def assign_ids(schema: TableSchema, next_id: int) -> tuple[TableSchema, int]:
         nonlocal next_id
         own = []
         for field in fields:
-            own.append(field.model_copy(update={"id": next_id, "earlier": None}))
+            fresh = {"id": next_id, "earlier": None, "initial": None}
+            own.append(field.model_copy(update=fresh))
             next_id += 1
         return tuple(f.with_children(number(f.children())) for f in own)
 

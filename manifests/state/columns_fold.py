@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.model.column_default import problem_of, states_values, widened_values
 from colonnade.manifests.model.entries import PartitionField
 from colonnade.manifests.model.operations import (
     AlterSchema,
@@ -98,12 +99,12 @@ def _check_ids(epoch: int, state: TableState, schema: TableSchema, fresh: range)
 
 
 def _check_widened(epoch: int, state: TableState, schema: TableSchema) -> None:
-    """Check that each column keeps the ids of its earlier types, or that its type has widened."""
+    """Check that each column keeps its earlier ids and initial value, or that it has widened."""
     before = {field.id: field for field in walk(state.schema.fields)}
     for field in walk(schema.fields):
         kept = before.get(field.id)
         if kept is not None:
-            same = field.earlier == kept.earlier
+            same = (field.earlier, field.initial) == (kept.earlier, kept.initial)
         elif field.earlier is None:
             same = True
         else:
@@ -116,7 +117,10 @@ def _has_widened(before: SchemaField | None, after: SchemaField) -> bool:
     if before is None or not isinstance(before.type, str):
         return False
     step = EarlierColumn(id=before.id, type=before.type)
-    return after.earlier == (*(before.earlier or ()), step) and widens(before.type, after.type)
+    earlier = (*(before.earlier or ()), step)
+    if after.earlier != earlier or not widens(before.type, after.type):
+        return False
+    return bool(after.initial == widened_values(before, after.type)["initial"])
 
 
 def is_widened(schema: TableSchema | None) -> bool:
@@ -129,6 +133,21 @@ def states_widened(operation: Operation) -> bool:
     return isinstance(operation, AlterSchema | CreateTable | Restore) and is_widened(
         operation.table_schema
     )
+
+
+def states_defaults(operation: Operation) -> bool:
+    """Return whether a reader needs the feature `COLUMN_DEFAULTS` to understand an operation."""
+    return isinstance(operation, AlterSchema | CreateTable | Restore) and states_values(
+        operation.table_schema
+    )
+
+
+def check_values(epoch: int, operation: Operation) -> None:
+    """Refuse an initial value or default that its column cannot have. Raises CorruptionError."""
+    if isinstance(operation, AlterSchema | CreateTable | Restore) and operation.table_schema:
+        problem = problem_of(operation.table_schema)
+        if problem is not None:
+            refuse(epoch, problem)
 
 
 def _field_ids(schema: TableSchema) -> set[int]:

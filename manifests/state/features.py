@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from colonnade.manifests.errors import UnsupportedFormatError
+from colonnade.manifests.model.column_default import COLUMN_DEFAULTS
 from colonnade.manifests.model.members import SHARED_EPOCHS
 from colonnade.manifests.model.operations import EnableFeatures
 from colonnade.manifests.model.slot_blocks import FREED_SLOTS, UPGRADED_SLOTS
@@ -18,7 +19,15 @@ from colonnade.manifests.state.replaced_columns import REPLACE_COLUMN
 from colonnade.manifests.state.snapshot import Snapshot
 
 READER_FEATURES: frozenset[str] = frozenset(
-    {FREED_SLOTS, PARTITIONS, REPLACE_COLUMN, SHARED_EPOCHS, UPGRADED_SLOTS, WIDENED_COLUMNS}
+    {
+        COLUMN_DEFAULTS,
+        FREED_SLOTS,
+        PARTITIONS,
+        REPLACE_COLUMN,
+        SHARED_EPOCHS,
+        UPGRADED_SLOTS,
+        WIDENED_COLUMNS,
+    }
 )
 """Features that this code can read. It refuses a database that requires another one."""
 

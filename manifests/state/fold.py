@@ -15,6 +15,7 @@ from typing import NoReturn
 
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.ids import TableId
+from colonnade.manifests.model.column_default import COLUMN_DEFAULTS
 from colonnade.manifests.model.entries import PartitionField
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.members import SHARED_EPOCHS, problem_of
@@ -53,7 +54,9 @@ from colonnade.manifests.model.widening import WIDENED_COLUMNS
 from colonnade.manifests.state.columns_fold import (
     altered,
     check_fields,
+    check_values,
     restored,
+    states_defaults,
     states_widened,
     with_layout,
 )
@@ -163,6 +166,9 @@ class _Fold:
     def _apply_operation(self, operation: Operation) -> None:
         if states_widened(operation):
             self._require(WIDENED_COLUMNS, "widens columns")
+        if states_defaults(operation):
+            self._require(COLUMN_DEFAULTS, "gives columns a default")
+            check_values(self._epoch, operation)
         match operation:
             case AddRowSet():
                 if operation.rowset.replacements:

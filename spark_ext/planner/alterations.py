@@ -8,6 +8,7 @@ from typing import Any
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import SchemaField
+from colonnade.spark_ext.planner.defaults import read_default
 from colonnade.spark_ext.planner.partitions import layout_texts
 from colonnade.spark_ext.types import from_json
 from colonnade.tableformat.table.alteration import (
@@ -17,9 +18,11 @@ from colonnade.tableformat.table.alteration import (
     CommentColumn,
     CommentTable,
     DropColumn,
+    DropDefault,
     DropNotNull,
     MoveColumn,
     RenameColumn,
+    SetDefault,
     SetPartitioning,
     WidenColumn,
 )
@@ -47,7 +50,14 @@ def _add_column(change: Args) -> Alteration:
             f"Field {'.'.join(path)!r} cannot be added: only whole columns can."
         )
     column = _column(path[0], change["type"], change["nullable"], change["comment"])
-    return AddColumn(column, change["after"], change["first"])
+    given = change.get("default")
+    default = None if given is None else read_default(column.name, given)
+    return AddColumn(column, change["after"], change["first"], default)
+
+
+def _set_default(change: Args) -> Alteration:
+    path = tuple(change["column"])
+    return SetDefault(path, read_default(".".join(path), change["default"]))
 
 
 def _widen_column(change: Args) -> Alteration:
@@ -79,6 +89,8 @@ _ALTERATIONS: dict[str, Callable[[Args], Alteration]] = {
     "drop_column": lambda change: DropColumn(tuple(change["column"]), change["if_exists"]),
     "comment_column": lambda change: CommentColumn(tuple(change["column"]), change["comment"]),
     "widen_column": _widen_column,
+    "set_default": _set_default,
+    "drop_default": lambda change: DropDefault(tuple(change["column"])),
     "drop_not_null": lambda change: DropNotNull(tuple(change["column"])),
     "move_column": lambda change: MoveColumn(
         tuple(change["column"]), change["after"], change["first"]
@@ -90,7 +102,6 @@ _ALTERATIONS: dict[str, Callable[[Args], Alteration]] = {
 
 _REFUSALS = {
     "set_not_null": "Column {column!r} cannot be made NOT NULL: existing rows may be NULL.",
-    "set_default": "Column {column!r} cannot have a default value.",
     "cluster_by": "The sort key of a table cannot be changed after its creation.",
     "location": "The location of a table cannot be changed: it is where the table's files are.",
     "other": "Colonnade tables have no {what}.",

@@ -147,6 +147,14 @@ def _exact(tree: Tree) -> Predicate:
     raise _NoCounterpart
 
 
+def literal_of(tree: Tree) -> Literal | None:
+    """Return the literal that a tree is, or None for a value that no column compares with."""
+    try:
+        return _literal(tree)
+    except _NoCounterpart:
+        return None
+
+
 def _operand(tree: Tree) -> Operand:
     return _column(tree) if "column" in tree else _literal(tree)
 

@@ -24,6 +24,7 @@ from colonnade.manifests.store import StoreAddress, open_store
 from colonnade.manifests.store.cache.options import cache_settings
 from colonnade.spark_ext.options import parse_read_options
 from colonnade.spark_ext.planner import aggregates
+from colonnade.spark_ext.planner.defaults import default_texts
 from colonnade.spark_ext.planner.filters import predicate_of, usable
 from colonnade.spark_ext.planner.grouping import divide_by_partition, is_fair
 from colonnade.spark_ext.planner.partitions import described_layout
@@ -84,6 +85,7 @@ def load(args: Mapping[str, Any]) -> dict[str, Any]:
         "epoch": snapshot.epoch,
         "pinned": (read.epoch, at_ms, read.tag) != (None, None, None),
         "schema": _declared(table.schema),
+        "defaults": default_texts(table.schema),
         "properties": dict(table.properties),
         "comment": table.comment,
         "sort_key": [_sort_field(field, table.schema) for field in table.sort_key],

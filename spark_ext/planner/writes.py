@@ -17,6 +17,7 @@ from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import StoreAddress
 from colonnade.spark_ext.options import SparkWriteOptions, parse_write_options, split_sort_key
 from colonnade.spark_ext.planner.commits import commit
+from colonnade.spark_ext.planner.defaults import with_defaults
 from colonnade.spark_ext.planner.filters import overwritten
 from colonnade.spark_ext.planner.partitions import described_layout, layout_texts
 from colonnade.spark_ext.planner.rows import changed_rows
@@ -159,15 +160,16 @@ def table_design(args: Mapping[str, Any]) -> TableDesign:
 
     `schema` is its Spark schema. The sort key is either `cluster_by`, the columns of CLUSTER BY, or
     the property `sortKey`, which can say `desc`. `partitioning`, if given, is its layout
-    (`partitions.py`).
+    (`partitions.py`), and `defaults` are those of columns, by name (`defaults.py`).
     """
     properties = dict(args["properties"])
     sort_key = split_sort_key(properties.pop(SORT_KEY, ""))
     clustered = tuple(args["cluster_by"])
     if sort_key and clustered:
         raise InvalidInputError(f"Give either CLUSTER BY or the property {SORT_KEY}, not both.")
+    columns = from_json(json.loads(args["schema"]))
     return TableDesign(
-        from_json(json.loads(args["schema"])),
+        with_defaults(columns, args.get("defaults", {})),
         sort_key or clustered,
         properties,
         args["comment"],

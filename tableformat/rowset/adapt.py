@@ -1,10 +1,10 @@
 """From a column as a RowSet stores it to the column as the table has it now. Pure.
 
 A RowSet has the columns that the table had when the RowSet was written. If the table got a column
-later, each row of the RowSet has the same value in it: NULL. If the type of a column has widened
-since, its values become values of the wider type. This module is the only place in Python that says
-so; its counterpart in Java is `colonnade.read.Adapt`.
-Spec: docs/spec/operations.md#altering-tables, docs/spec/types.md#widening
+later, each row of the RowSet has the same value in it: the initial value of the column, or NULL. If
+the type of a column has widened since, its values become values of the wider type. This module is
+the only place in Python that says so; its counterpart in Java is `colonnade.read.Adapt`.
+Spec: docs/spec/types.md#defaults, docs/spec/types.md#widening
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.model.statistics import Bound
 from colonnade.manifests.model.widening import keeps_bounds, widened_bound
-from colonnade.tableformat.rowset.block_statistics import Statistics
-from colonnade.tableformat.rowset.column import StoredColumn
+from colonnade.tableformat.rowset.block_statistics import INDEX_BOUND_LENGTH, Statistics, shorten
+from colonnade.tableformat.rowset.column import Order, StoredColumn
+from colonnade.tableformat.types.stored_value import repeated
 
 
 def adapt(
@@ -57,14 +57,18 @@ def shares_filters(stored: StoredColumn, column: StoredColumn) -> bool:
 
 def absent_values(column: StoredColumn, rows: int) -> pa.Array:
     """Return the values of a column in rows of a RowSet that does not have the column."""
-    return pa.nulls(rows, column.type)
+    if column.initial is None:
+        return pa.nulls(rows, column.type)
+    return repeated(column.initial, column.type, rows)
 
 
 def absent_statistics(column: StoredColumn, rows: int) -> Statistics:
     """Return the statistics of a column in rows of a RowSet that does not have the column."""
-    return Statistics(nulls=rows)
-
-
-def may_be_absent(field: SchemaField) -> bool:
-    """Return whether RowSets may lack a column, because it takes the value of absent columns."""
-    return field.nullable
+    value = column.initial
+    if column.order is Order.NONE:
+        return Statistics(nulls=rows if value is None else 0, exact=value is None)
+    if value is None:
+        return Statistics(nulls=rows)
+    if value != value:
+        return Statistics(nulls=0, nans=rows)
+    return shorten(Statistics(0, 0, value, value), INDEX_BOUND_LENGTH)

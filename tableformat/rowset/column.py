@@ -10,8 +10,9 @@ from functools import lru_cache
 import pyarrow as pa
 
 from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.model.column_default import decode_value
 from colonnade.manifests.model.schema import SchemaField
-from colonnade.manifests.model.statistics import BoundKinds, bound_kinds
+from colonnade.manifests.model.statistics import Bound, BoundKinds, bound_kinds
 from colonnade.tableformat.types.arrow_types import storage_type
 
 
@@ -43,7 +44,8 @@ class StoredColumn:
 
     `bound_kinds` are the Python classes that its bounds must have. `type_name` is its type as the
     log states it, or empty for a nested type. `earlier` are the forms that RowSets may have of it
-    instead, the newest first, because its type has widened.
+    instead, the newest first, because its type has widened. `initial` is the value of rows in a
+    RowSet that lacks the column; None is NULL.
     """
 
     id: int
@@ -53,6 +55,7 @@ class StoredColumn:
     bound_kinds: BoundKinds
     type_name: str
     earlier: tuple[StoredColumn, ...] = ()
+    initial: Bound | None = None
 
 
 @lru_cache(maxsize=4096)
@@ -62,7 +65,10 @@ def column_of(field: SchemaField) -> StoredColumn:
     kinds = bound_kinds(field)
     text = field.type if isinstance(field.type, str) else ""
     earlier = tuple(column_of(form) for form in field.as_stored()[1:])
-    return StoredColumn(field.id, field.name, arrow, _order(kinds, arrow), kinds, text, earlier)
+    initial = None if field.initial is None else decode_value(field.initial, field)
+    return StoredColumn(
+        field.id, field.name, arrow, _order(kinds, arrow), kinds, text, earlier, initial
+    )
 
 
 def _order(kinds: BoundKinds, arrow: pa.DataType) -> Order:

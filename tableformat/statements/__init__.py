@@ -3,6 +3,7 @@
     statement.py   the value that each statement becomes: deleted rows, new RowSets, rows read
     append.py  delete.py  update.py  upsert.py  overwrite.py  overwrite_partitions.py
     assignments.py what an UPDATE sets, bound to a schema and evaluated on rows
+    constant_value.py  a value that a user states, as an exact value of a column
     keys.py        rows of a table by their key columns
     key_guard.py   keys that a statement inserts because no row had them
     fill.py  computed.py   a column computed for all rows, beside running writers

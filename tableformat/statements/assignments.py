@@ -15,25 +15,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
-from colonnade.manifests.model.schema import (
-    ArrayType,
-    MapType,
-    SchemaField,
-    StructType,
-    TableSchema,
-)
+from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.tableformat.predicate import BoundPredicate, ColumnBuilder, Predicate, bind, evaluate
 from colonnade.tableformat.predicate.bind import resolve
 from colonnade.tableformat.predicate.bound import BoundColumn
 from colonnade.tableformat.predicate.builder import as_column
 from colonnade.tableformat.predicate.expressions import Column
-from colonnade.tableformat.predicate.literals import Kind, Literal, make_literal
 from colonnade.tableformat.predicate.sql import parse_value
-from colonnade.tableformat.predicate.storage import Domain, domain_of, fits, locate, read_text
-from colonnade.tableformat.types.arrow_types import arrow_schema, arrow_type, base_type, type_name
+from colonnade.tableformat.statements.constant_value import constant_value
+from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.types.conform import conform
-from colonnade.tableformat.types.conversion import match_fields
-from colonnade.tableformat.types.decimals import from_unscaled
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,10 +128,8 @@ def _parse(value: object, field: SchemaField, schema: TableSchema) -> Value:
     match parsed:
         case Column() | Predicate():
             return _computed(parsed, field, schema)
-        case list() | dict() | tuple():
-            return _nested(parsed, field)
         case _:
-            return _constant(make_literal(parsed), field)
+            return ConstantValue(constant_value(parsed, field))
 
 
 def _computed(value: Column | Predicate, field: SchemaField, schema: TableSchema) -> Value:
@@ -150,75 +139,6 @@ def _computed(value: Column | Predicate, field: SchemaField, schema: TableSchema
         raise InvalidInputError(
             f"Column {field.name!r} cannot be set: {error.message} Write text in quotes."
         ) from error
-
-
-def _nested(value: object, field: SchemaField) -> ConstantValue:
-    try:
-        return ConstantValue(pa.scalar(_fitted(value, field, field.name), arrow_type(field)))
-    except InvalidInputError:
-        raise
-    except (pa.ArrowException, TypeError, ValueError) as error:
-        raise _misfit(field, value) from error
-
-
-def _fitted(value: object, field: SchemaField, where: str) -> object:
-    """Return a Python value whose dicts have exactly the fields of their structs.
-
-    Arrow would drop unknown fields, and treat missing ones as NULL. Raises InvalidInputError that
-    names the struct, and TypeError for another kind of value.
-    """
-    match field.type, value:
-        case _, None:
-            return None
-        case StructType(fields=fields), Mapping():
-            names = list(value)
-            order = match_fields(names, [each.name for each in fields], f"Column {where!r}")
-            return {
-                each.name: _fitted(value[names[index]], each, f"{where}.{each.name}")
-                for index, each in zip(order, fields, strict=True)
-            }
-        case ArrayType(element=element), list() | tuple():
-            return [_fitted(each, element, f"{where}.element") for each in value]
-        case MapType() as map_type, Mapping() | list() | tuple():
-            return [
-                (_fitted(key, map_type.key, f"{where}.key"),
-                 _fitted(item, map_type.value, f"{where}.value"))
-                for key, item in (value.items() if isinstance(value, Mapping) else value)
-            ]  # fmt: skip
-        case StructType() | ArrayType() | MapType(), _:
-            raise TypeError(f"{where} takes no {type(value).__name__}")
-    return value
-
-
-def _constant(literal: Literal, field: SchemaField) -> ConstantValue:
-    """Return a literal as an exact value of its column; only a `float` column rounds a number."""
-    target = arrow_type(field)
-    if literal.kind is Kind.NULL:
-        return ConstantValue(pa.scalar(None, target))
-    text = field.type if isinstance(field.type, str) else ""
-    domain = Domain("string") if base_type(text) == "string" else domain_of(text)
-    literal = read_text(literal, text)
-    nan = isinstance(literal.value, float) and literal.value != literal.value
-    if domain is None or not fits(literal, domain) or (nan and domain.family != "float"):
-        raise _misfit(field, literal)
-    if domain.family == "float":
-        number = pa.scalar(float(literal.value), pa.float64())  # type: ignore[arg-type]
-        return ConstantValue(number.cast(target, safe=False))
-    if domain.low == domain.high:
-        return ConstantValue(pa.scalar(literal.value, target))
-    low, high = locate(literal, domain)
-    if low != high or not domain.low <= low <= domain.high:
-        raise _misfit(field, literal)
-    if pa.types.is_decimal(target):
-        return ConstantValue(pa.scalar(from_unscaled(low, target.scale), target))
-    width = pa.int32() if target.bit_width == 32 else pa.int64()
-    return ConstantValue(pa.array([low], width).cast(target)[0])
-
-
-def _misfit(field: SchemaField, value: object) -> InvalidInputError:
-    return InvalidInputError(
-        f"Column {field.name!r} is {type_name(field.type)} and cannot be set to {value!s}."
-    )
 
 
 def _evaluate(value: Value, batch: pa.RecordBatch) -> pa.Array:

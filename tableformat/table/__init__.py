@@ -7,6 +7,7 @@ table.py         a table: reads, and changes of rows and columns
 database.py      a database: its tables by name
 transaction.py  work.py       several statements that become one epoch
 design.py  alteration/  properties.py      columns, keys, partitions and properties of a table
+defaults.py  default_sql.py                defaults of columns, as users state them and as SQL text
 new_columns.py   columns that rows bring into a table
 history.py  time_travel.py  kept_epochs.py  restore.py     earlier states
 erase.py         rows removed from every state

@@ -17,6 +17,7 @@ from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.model.text_policy import TextPolicy
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.types.conversion import convert, given_fields, match_fields
+from colonnade.tableformat.types.left_out import left_out
 from colonnade.tableformat.types.plain_size import largest_part
 from colonnade.tableformat.types.text_form import has_lengths
 from colonnade.tableformat.types.valid_text import (
@@ -51,8 +52,9 @@ def conform(
     """Return the same rows with exactly the Arrow schema of `schema`.
 
     Columns are matched by name, exactly or else ignoring case. They may come in any order and any
-    physical form. A char is padded with spaces. A missing nullable column is filled with NULL,
-    unless the rows must be `complete`. `text` says what happens to text that is not valid UTF-8.
+    physical form. A char is padded with spaces. A missing column gets its default, or NULL if it is
+    nullable, unless the rows must be `complete`. `text` says what happens to text that is not valid
+    UTF-8.
     `first_row` is the row of the input that the data begins with; errors use it.
 
     A batch that already conforms is returned unchanged. A table of several chunks is copied into
@@ -60,6 +62,7 @@ def conform(
 
     Raises InvalidInputError that names the column when:
     - a column is missing, unknown or present twice
+    - the default of a missing column is an expression that only Spark evaluates
     - its type cannot be converted, or a value cannot be kept exactly
     - a NOT NULL column contains NULL
     - text is not valid UTF-8 (the error names the row, too)
@@ -74,7 +77,7 @@ def conform(
         columns = []
         for field in schema.fields:
             place = places.get(field.name)
-            given = pa.nulls(batch.num_rows) if place is None else batch.column(place)
+            given = left_out(field, batch.num_rows) if place is None else batch.column(place)
             columns.append(convert(given, field, field.name))
         batch = pa.RecordBatch.from_arrays(columns, schema=target)
     if text == "replace":

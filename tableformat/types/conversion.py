@@ -204,7 +204,7 @@ def match_fields(found: Sequence[str], wanted: Sequence[str], what: str) -> Sequ
 
 
 def given_fields(found: Sequence[str], fields: Sequence[SchemaField]) -> Sequence[SchemaField]:
-    """Return the columns that rows must have: the columns found, and all NOT NULL columns.
+    """Return the columns that rows must have: those found, and all NOT NULL without a default.
 
     Names are matched exactly or else ignoring case. Rows that have no column, or an unknown one,
     must have all columns. The error then lists the missing names, which helps to correct the
@@ -214,7 +214,9 @@ def given_fields(found: Sequence[str], fields: Sequence[SchemaField]) -> Sequenc
     known = {field.name.casefold() for field in fields}
     if not names or not names <= known:
         return fields
-    return [field for field in fields if not field.nullable or field.name.casefold() in names]
+    return [
+        field for field in fields if not field.may_be_left_out or field.name.casefold() in names
+    ]
 
 
 def _differ_in_labels_only(found: pa.DataType, target: pa.DataType) -> bool:

@@ -58,5 +58,5 @@ def test_every_limit_of_the_jvm_is_compared() -> None:
         ("format/Statistics", "COUNT_LIMIT"),
         # What this reader does, and no other has to.
         ("read/RowSetSource", "JOINED_LIMIT"),
-        ("read/ColonnadeVector", "COMPACT_LIMIT"),
+        ("read/Int128", "COMPACT_LIMIT"),
     }

@@ -6,6 +6,7 @@ makes operations of the draft:
     draft.py         the draft of a table, and what every alteration is
     columns.py       add, drop and move columns
     attributes.py    rename a column, comment on it, allow NULL in it
+    default.py       set and remove the default of a column
     widen.py         change the type of a column to a wider one
     whole_table.py   properties, the comment and the partitions of a table
     plan.py          all changes of one call as operations, in order
@@ -24,6 +25,7 @@ from colonnade.tableformat.table.alteration.attributes import (
 )
 from colonnade.tableformat.table.alteration.columns import AddColumn, DropColumn, MoveColumn
 from colonnade.tableformat.table.alteration.commit import commit_alterations, commit_rename
+from colonnade.tableformat.table.alteration.default import DropDefault, SetDefault
 from colonnade.tableformat.table.alteration.draft import Alteration
 from colonnade.tableformat.table.alteration.plan import plan_alterations
 from colonnade.tableformat.table.alteration.whole_table import (
@@ -40,9 +42,11 @@ __all__ = [
     "CommentColumn",
     "CommentTable",
     "DropColumn",
+    "DropDefault",
     "DropNotNull",
     "MoveColumn",
     "RenameColumn",
+    "SetDefault",
     "SetPartitioning",
     "WidenColumn",
     "commit_alterations",

@@ -3,33 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.model.schema import SchemaField, TableSchema, assign_ids, check_schema
-from colonnade.tableformat.rowset.adapt import may_be_absent
 from colonnade.tableformat.table.alteration.draft import Alteration, Draft, Path, check_path
+from colonnade.tableformat.table.defaults import added_with_default
 
 
 @dataclass(frozen=True, slots=True)
 class AddColumn(Alteration):
-    """Add a nullable column: as the last, `first`, or `after` another column."""
+    """Add a column: as the last, `first`, or `after` another column.
+
+    Existing rows have the `default` in it, at once and for ever, or NULL without one. A NOT NULL
+    column needs a default. `SetDefault` says in what forms it can be given.
+    """
 
     column: SchemaField
     after: str | None = None
     first: bool = False
+    default: Any = None
 
     def __str__(self) -> str:
         return f"add column {self.column.name}"
 
     def apply(self, draft: Draft) -> None:
         name = self.column.name
-        if not may_be_absent(self.column):
+        added, draft.next_id = assign_ids(TableSchema(fields=(self.column,)), draft.next_id)
+        column = added_with_default(added.fields[0], self.default)
+        if not column.may_be_absent:
             raise InvalidInputError(
                 f"Column {name!r} cannot be added as NOT NULL, because existing rows have NULL in"
-                " it; add it as nullable."
+                " it; add it as nullable, or with a default."
             )
-        added, draft.next_id = assign_ids(TableSchema(fields=(self.column,)), draft.next_id)
-        draft.schema = TableSchema(fields=(*draft.schema.fields, *added.fields))
+        draft.schema = TableSchema(fields=(*draft.schema.fields, column))
         # Checked before the move, which could not tell two columns of one name apart.
         check_schema(draft.schema)
         if self.first or self.after is not None:

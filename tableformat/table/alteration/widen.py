@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.model.column_default import widened_values
 from colonnade.manifests.model.schema import (
     DataType,
     EarlierColumn,
@@ -51,7 +52,7 @@ def _widen(draft: Draft, found: SchemaField, wanted: DataType) -> None:
 
     A column of this draft alone keeps its id, because no RowSet has it yet.
     """
-    wider = found.model_copy(update={"type": wanted})
+    wider = found.model_copy(update={"type": wanted, **widened_values(found, wanted)})
     if found.id < draft.table.next_column_id:
         step = EarlierColumn(id=found.id, type=str(found.type))
         earlier = (*(found.earlier or ()), step)

@@ -97,10 +97,10 @@ def test_a_key_of_a_column_that_a_newer_version_wrote_is_named(nested: bool) -> 
     store = MemoryStore()
     with_orders(store, make_log(store))
     body = json.loads(unseal(store.get(epoch_name(1)), "x"))
-    newer = {"id": 9, "name": "n", "type": "int", "default": "1"}
+    newer = {"id": 9, "name": "n", "type": "int", "future": "1"}
     column = {"id": 8, "name": "s", "type": {"type": "struct", "fields": [newer]}}
     body["ops"][0]["table_schema"]["fields"].append(column if nested else newer)
-    with pytest.raises(UnsupportedFormatError, match=r"the key '.*default'.* upgrade"):
+    with pytest.raises(UnsupportedFormatError, match=r"the key '.*future'.* upgrade"):
         decode_slot(seal(json.dumps(body).encode()), 1, "x")
 
 

@@ -230,7 +230,18 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         "type of column 'id' cannot be changed from long to string: it can become a decimal of 19",
     ),
     "not null": ({"kind": "set_not_null", "column": ["id"]}, "'id' cannot be made NOT NULL"),
-    "default": ({"kind": "set_default", "column": ["a", "b"]}, "'a.b' cannot have a default"),
+    "default": (
+        {
+            "kind": "set_default",
+            "column": ["a", "b"],
+            "default": {"sql": "1", "now": {"type": "int", "value": "1"}},
+        },
+        "Column 'a' does not exist",
+    ),
+    "nested default": (
+        {"kind": "set_default", "column": ["id"], "default": {"sql": "array(1)", "now": None}},
+        "'id' cannot have the default 'array",
+    ),
     "sort key": ({"kind": "cluster_by"}, "sort key of a table cannot be changed"),
     "location": ({"kind": "location"}, "The location of a table cannot be changed"),
     "constraint": ({"kind": "other", "what": "constraints"}, "tables have no constraints"),
@@ -244,6 +255,45 @@ def test_an_alteration_that_is_not_supported_is_refused_by_name(tmp_path: Path, 
     with pytest.raises(ColonnadeError, match=sentence):
         catalog.alter_table({"path": str(tmp_path / "t"), "changes": [change]})
     assert colonnade.open(tmp_path / "t").epoch == 1
+
+
+DEFAULTS = {
+    "int": ("1 + 1", "2", "i:2", False),
+    "bigint": ("2L", "2", "i:2", True),
+    "double": ("double('NaN')", "NaN", "f:nan", True),
+    "decimal(9,2)": ("1.5", "1.50", "i:150", True),
+    "string": ("'it\\'s'", "it's", "s:it's", True),
+    "varchar(4)": ("'it'", "it", "s:it", True),
+    "binary": ("X'00FF'", "AP8=", "b:AP8=", True),
+    "date": ("current_date()", "20000", "i:20000", False),
+    "timestamp": ("TIMESTAMP '1970-01-01 00:00:00'", "18000000000", "i:18000000000", False),
+    "interval day to second": ("INTERVAL '1' DAY", "86400000000", "i:86400000000", True),
+}
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_a_default_has_its_value_beside_its_text_if_the_text_alone_says_it(
+    tmp_path: Path, name: str
+) -> None:
+    path = str(tmp_path / "t")
+    create(path)
+    sql, text, stored, constant = DEFAULTS[name]
+    default = {"sql": sql, "now": {"type": name, "value": text}}
+    spark_name = {"int": "integer", "bigint": "long"}.get(name, name)
+    added = {
+        **{"kind": "add_column", "column": ["n"], "type": f'"{spark_name}"', "nullable": False},
+        **{"after": None, "first": False, "comment": None, "default": default},
+    }
+    catalog.alter_table({"path": path, "changes": [added]})
+    *_, column = colonnade.open(path).state.schema.fields
+    assert column.initial == stored
+    assert column.default is not None
+    assert (column.default.sql, column.default.value) == (sql, stored if constant else None)
+    change = {"kind": "set_default", "column": ["N"], "default": default}
+    assert catalog.alter_table({"path": path, "changes": [change]})["epoch"] == 2
+    catalog.alter_table({"path": path, "changes": [{"kind": "drop_default", "column": ["n"]}]})
+    *_, column = colonnade.open(path).state.schema.fields
+    assert (column.initial, column.default) == (stored, None)
 
 
 def test_alterations_share_an_epoch(tmp_path: Path) -> None:

@@ -16,6 +16,8 @@ import java.util.stream.Stream;
  *
  * @param earlier the forms that RowSets may have of the column instead, the newest first, because
  *     its type has widened
+ * @param initial the value of rows in a RowSet that lacks the column, in the form of a bound; null
+ *     means NULL
  */
 public record TableField(
     int id,
@@ -24,7 +26,8 @@ public record TableField(
     Kind kind,
     boolean nullable,
     List<TableField> children,
-    List<TableField> earlier) {
+    List<TableField> earlier,
+    String initial) {
   private static final Pattern LENGTH = Pattern.compile("(?:var)?char\\((\\d+)\\)");
 
   private static final List<TableField> VARIANT =
@@ -49,10 +52,10 @@ public record TableField(
     }
   }
 
-  /** Creates a field whose type has not widened. */
+  /** Creates a field whose type has not widened, and which no RowSet lacks. */
   public TableField(
       int id, String name, String type, Kind kind, boolean nullable, List<TableField> children) {
-    this(id, name, type, kind, nullable, children, List.of());
+    this(id, name, type, kind, nullable, children, List.of(), null);
   }
 
   /**
@@ -79,7 +82,8 @@ public record TableField(
         kindOf(name),
         node.get("nullable").booleanValue(),
         name.equals("variant") ? VARIANT : List.copyOf(children),
-        earlier(node));
+        earlier(node),
+        node.path("initial").textValue());
   }
 
   private static List<TableField> earlier(JsonNode node) {

@@ -5,29 +5,72 @@ import colonnade.format.Malformed;
 import colonnade.format.Statistics;
 import colonnade.format.TableField.Kind;
 import colonnade.format.TableField;
+import colonnade.store.StoreException;
+import java.io.IOException;
 import java.math.BigInteger;
 
 /**
  * From a column as a RowSet stores it to the column as the table has it now.
  *
  * <p>A RowSet has the columns that the table had when the RowSet was written. If the table got a
- * column later, each row of the RowSet has the same value in it: NULL. If the type of a column has
- * widened since, its values become values of the wider type. This class is the only place in Java
- * that says so; its counterpart in Python is {@code tableformat/rowset/adapt.py}.
+ * column later, each row of the RowSet has the same value in it: the initial value of the column, or
+ * NULL. If the type of a column has widened since, its values become values of the wider type. This
+ * class is the only place in Java that says so; its counterpart in Python is {@code
+ * tableformat/rowset/adapt.py}.
  *
- * <p>Spec: docs/spec/operations.md#altering-tables, docs/spec/types.md#widening
+ * <p>Spec: docs/spec/types.md#defaults, docs/spec/types.md#widening
  */
 final class Adapt {
+  /** How the log writes an initial value that no bound can be. */
+  private static final String NAN = "f:nan";
+
   private Adapt() {}
 
   /** Makes a vector show the value of a column that the RowSet does not have, in every row. */
-  static void showAbsent(TableField column, ColonnadeVector vector) {
-    vector.setNull();
+  static void showAbsent(TableField column, ColonnadeVector vector) throws IOException {
+    if (column.initial() == null) {
+      vector.setNull();
+      return;
+    }
+    try {
+      if (column.initial().equals(NAN)) {
+        ConstantBlock.setReal(column, Double.NaN, vector);
+      } else {
+        ConstantBlock.set(column, initial(column), vector);
+      }
+    } catch (Malformed error) {
+      throw StoreException.corruption(
+          "The initial value of column '" + column.name() + "' is damaged: " + error.getMessage()
+              + ".",
+          error);
+    }
   }
 
-  /** Returns the statistics of {@code rows} rows of a column that the RowSet does not have. */
+  /**
+   * Returns the statistics of {@code rows} rows of a column that the RowSet does not have, or null
+   * if they are unknown.
+   */
   static Statistics absentStatistics(TableField column, long rows) {
-    return new Statistics(rows, 0, null, null, true);
+    if (column.initial() == null) {
+      return new Statistics(rows, 0, null, null, true);
+    }
+    if (column.initial().equals(NAN)) {
+      return new Statistics(0, rows, null, null, true);
+    }
+    if (column.order() == TableField.Order.NONE) {
+      return Statistics.unbounded(0, 0, false);
+    }
+    try {
+      Bound value = initial(column);
+      return new Statistics(0, 0, value, value, true);
+    } catch (Malformed error) {
+      return null; // showing the value is what reports it
+    }
+  }
+
+  private static Bound initial(TableField column) throws Malformed {
+    boolean isText = column.kind() == Kind.UTF8; // also with a collation, which has no bounds
+    return Bound.parse(column.initial(), isText ? TableField.Order.STRING : column.order());
   }
 
   /**

@@ -22,20 +22,26 @@ final class ConstantBlock {
     if (value == null || !statistics.exact() || column.order() == TableField.Order.NONE) {
       throw new Malformed("its index does not state the one value that it holds");
     }
+    set(column, value, target);
+  }
+
+  /** Makes a vector show one value, in the form of a bound, in every row. */
+  static void set(TableField column, Bound value, ColonnadeVector target) throws Malformed {
     if (value instanceof Bound.Text text) {
       target.setConstant(text.value());
     } else if (value instanceof Bound.Raw raw) {
       target.setConstant(UTF8String.fromBytes(raw.value()));
     } else if (value instanceof Bound.Real real) {
-      boolean isFloat = column.kind() == TableField.Kind.FLOAT32;
-      target.setConstant(
-          isFloat
-              ? Float.floatToRawIntBits((float) real.value())
-              : Double.doubleToRawLongBits(real.value()),
-          0);
+      setReal(column, real.value(), target);
     } else if (value instanceof Bound.Whole whole) {
       setWhole(column, whole.value(), target);
     }
+  }
+
+  static void setReal(TableField column, double value, ColonnadeVector target) {
+    boolean isFloat = column.kind() == TableField.Kind.FLOAT32;
+    target.setConstant(
+        isFloat ? Float.floatToRawIntBits((float) value) : Double.doubleToRawLongBits(value), 0);
   }
 
   private static void setWhole(TableField column, BigInteger value, ColonnadeVector target)

@@ -10,6 +10,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.apache.spark.sql.connector.catalog.DefaultValue;
 import org.apache.spark.sql.connector.catalog.TableCatalog;
 import org.apache.spark.sql.connector.catalog.TableChange;
 
@@ -27,19 +28,19 @@ final class Alterations {
               path);
       throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
     }
-    Planner.callOnce("alter_table", Map.of("path", path, "changes", of(changes)));
+    Planner.callOnce("alter_table", Map.of("path", path, "changes", of(path, changes)));
     ColonnadeTable altered = ColonnadeTable.load(path, Map.of());
     CachedReads.refresh(altered.path());
     return altered;
   }
 
-  private static List<Map<String, Object>> of(TableChange... changes) {
-    return Arrays.stream(changes).map(Alterations::of).toList();
+  private static List<Map<String, Object>> of(String path, TableChange... changes) {
+    return Arrays.stream(changes).map(change -> of(path, change)).toList();
   }
 
-  private static Map<String, Object> of(TableChange change) {
+  private static Map<String, Object> of(String path, TableChange change) {
     if (change instanceof TableChange.ColumnChange column) {
-      return ofColumn(column);
+      return ofColumn(path, column);
     }
     if (change instanceof TableChange.SetProperty set) {
       return property(set.property(), set.value());
@@ -65,21 +66,22 @@ final class Alterations {
     return alteration("properties", "set", set, "remove", remove);
   }
 
-  private static Map<String, Object> ofColumn(TableChange.ColumnChange change) {
-    Map<String, Object> found = columnAlteration(change);
+  private static Map<String, Object> ofColumn(String path, TableChange.ColumnChange change) {
+    Map<String, Object> found =
+        change instanceof TableChange.UpdateColumnDefaultValue update
+            ? defaultAlteration(path, update)
+            : columnAlteration(change);
     found.put("column", new ArrayList<>(List.of(change.fieldNames())));
     return found;
   }
 
   private static Map<String, Object> columnAlteration(TableChange.ColumnChange change) {
     if (change instanceof TableChange.AddColumn add) {
-      if (add.defaultValue() != null) {
-        return alteration("set_default");
-      }
       Map<String, Object> found = placed("add_column", add.position());
       found.put("type", add.dataType().json());
       found.put("nullable", add.isNullable());
       found.put("comment", add.comment());
+      found.put("default", Defaults.of(add.defaultValue()));
       return found;
     }
     if (change instanceof TableChange.RenameColumn rename) {
@@ -100,10 +102,15 @@ final class Alterations {
     if (change instanceof TableChange.UpdateColumnType update) {
       return alteration("widen_column", "type", update.newDataType().json());
     }
-    if (change instanceof TableChange.UpdateColumnDefaultValue) {
-      return alteration("set_default");
-    }
     return alteration("other", "what", "constraints");
+  }
+
+  private static Map<String, Object> defaultAlteration(
+      String path, TableChange.UpdateColumnDefaultValue change) {
+    DefaultValue given = change.newCurrentDefault();
+    return given == null
+        ? alteration("drop_default")
+        : alteration("set_default", "default", Defaults.of(given, path, change.fieldNames()));
   }
 
   private static Map<String, Object> placed(String kind, TableChange.ColumnPosition position) {

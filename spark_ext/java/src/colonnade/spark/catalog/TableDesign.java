@@ -29,6 +29,7 @@ import org.apache.spark.sql.types.StructType;
  * @param partitioning the fields of PARTITIONED BY
  * @param properties the properties that the user has set
  * @param location the LOCATION of the statement, or null
+ * @param defaults the defaults of columns, by name
  * @param options the options of the statement, which apply to the rows that it writes
  */
 record TableDesign(
@@ -38,6 +39,7 @@ record TableDesign(
     Map<String, String> properties,
     String comment,
     String location,
+    Map<String, Object> defaults,
     Set<String> options) {
   static final String PROVIDER = "colonnade";
 
@@ -74,7 +76,6 @@ record TableDesign(
     refuseOther(given.getOrDefault(TableCatalog.PROP_PROVIDER, PROVIDER));
     refuseHive(given.keySet());
     refuseNowhere(given);
-    refuseDefaults(info.columns());
     Map<String, String> properties = new HashMap<>(given);
     properties.keySet().removeIf(key -> given.containsKey(OPTION + key) || key.startsWith(OPTION));
     properties.keySet().removeAll(NOT_OURS);
@@ -85,6 +86,7 @@ record TableDesign(
         properties,
         given.get(TableCatalog.PROP_COMMENT),
         given.get(TableCatalog.PROP_LOCATION),
+        defaults(info.columns()),
         options(given.keySet()));
   }
 
@@ -141,16 +143,11 @@ record TableDesign(
   }
 
   /**
-   * Refuses DEFAULT, which Spark's own catalog accepts. Columns of a query may have a DEFAULT,
-   * because they inherit it from their own table.
+   * Returns the declared defaults. Columns of a query state those of the tables that it reads, which
+   * are not meant.
    */
-  private static void refuseDefaults(Column[] columns) {
-    for (Column column : columns) {
-      if (column.defaultValue() != null
-          && !RunningStatement.createsFromQuery()) {
-        throw refusal("Column '" + column.name() + "' cannot have a default value.");
-      }
-    }
+  private static Map<String, Object> defaults(Column[] columns) {
+    return RunningStatement.createsFromQuery() ? Map.of() : Defaults.of(columns);
   }
 
   private static List<String> clusterBy(Transform[] given) {
@@ -219,6 +216,7 @@ record TableDesign(
     design.put("partitioning", partitioning);
     design.put("properties", properties);
     design.put("comment", comment);
+    design.put("defaults", defaults);
     design.put("replace", replace);
     return design;
   }

@@ -24,7 +24,8 @@ public final class ExpressionTree {
     return Arrays.stream(expressions).map(ExpressionTree::of).toList();
   }
 
-  static Map<String, Object> of(Expression expression) {
+  /** An expression as a tree. */
+  public static Map<String, Object> of(Expression expression) {
     if (expression instanceof NamedReference reference) {
       return Map.of("column", List.of(reference.fieldNames()));
     }

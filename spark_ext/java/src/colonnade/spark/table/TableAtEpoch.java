@@ -5,9 +5,11 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.apache.spark.sql.connector.catalog.Column;
+import org.apache.spark.sql.connector.catalog.ColumnDefaultValue;
 import org.apache.spark.sql.connector.catalog.MetadataColumn;
 import org.apache.spark.sql.connector.catalog.SupportsMetadataColumns;
 import org.apache.spark.sql.connector.catalog.TableCatalog;
+import org.apache.spark.sql.connector.expressions.Expressions;
 import org.apache.spark.sql.connector.expressions.Transform;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.MetadataBuilder;
@@ -115,14 +117,28 @@ public abstract class TableAtEpoch implements SupportsMetadataColumns, ListsPart
 
   @Override
   public Column[] columns() {
-    return Stream.of(schema.fields()).map(TableAtEpoch::column).toArray(Column[]::new);
+    return Stream.of(schema.fields()).map(this::column).toArray(Column[]::new);
   }
 
-  private static Column column(StructField field) {
+  private Column column(StructField field) {
     String metadata =
         new MetadataBuilder().withMetadata(field.metadata()).remove(COMMENT).build().json();
     String comment = field.getComment().isDefined() ? field.getComment().get() : null;
-    return Column.create(field.name(), field.dataType(), field.nullable(), comment, metadata);
+    return Column.create(
+        field.name(),
+        field.dataType(),
+        field.nullable(),
+        comment,
+        defaultValue(field.name()),
+        metadata);
+  }
+
+  /** Returns the current default of a column, or null. Readers fill earlier rows, not Spark. */
+  private ColumnDefaultValue defaultValue(String column) {
+    JsonNode sql = loaded.path("defaults").path(column);
+    return sql.isTextual()
+        ? new ColumnDefaultValue(sql.textValue(), Expressions.literal(null))
+        : null;
   }
 
   @Override

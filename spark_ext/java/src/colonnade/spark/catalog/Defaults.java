@@ -1,0 +1,56 @@
+package colonnade.spark.catalog;
+
+import colonnade.spark.quirks.FoldedDefault;
+import colonnade.spark.sink.ColonnadeTable;
+import colonnade.spark.table.ExpressionTree;
+import java.util.HashMap;
+import java.util.Map;
+import org.apache.spark.sql.connector.catalog.Column;
+import org.apache.spark.sql.connector.catalog.ColumnDefaultValue;
+import org.apache.spark.sql.connector.catalog.DefaultValue;
+import org.apache.spark.sql.connector.expressions.Literal;
+
+/** Defaults of columns in the planner's terms: SQL text, and the value that it has now. */
+final class Defaults {
+  private Defaults() {}
+
+  /** Returns the default that ADD COLUMN declares, or null. Spark states the value that it has. */
+  static Map<String, Object> of(ColumnDefaultValue declared) {
+    return declared == null ? null : of(declared, declared.getValue());
+  }
+
+  /**
+   * Returns the defaults of the columns that have one, by name. They are evaluated here, because the
+   * columns may be those of a table, which state no value.
+   */
+  static Map<String, Object> of(Column[] columns) {
+    Map<String, Object> found = new HashMap<>();
+    for (Column column : columns) {
+      if (column.defaultValue() != null) {
+        DefaultValue given = column.defaultValue();
+        found.put(
+            column.name(), of(given, FoldedDefault.now(column.name(), column.dataType(), given)));
+      }
+    }
+    return found;
+  }
+
+  /** Returns the default that SET DEFAULT gives to a column of a table. */
+  static Map<String, Object> of(DefaultValue given, String path, String... column) {
+    if (column.length == 1) {
+      for (Column each : ColonnadeTable.load(path, Map.of()).columns()) {
+        if (each.name().equalsIgnoreCase(column[0])) {
+          return of(given, FoldedDefault.now(each.name(), each.dataType(), given));
+        }
+      }
+    }
+    return of(given, (Literal<?>) null); // the planner refuses it
+  }
+
+  private static Map<String, Object> of(DefaultValue given, Literal<?> now) {
+    Map<String, Object> found = new HashMap<>();
+    found.put("sql", given.getSql() == null ? String.valueOf(now) : given.getSql());
+    found.put("now", now == null ? null : ExpressionTree.of(now));
+    return found;
+  }
+}
