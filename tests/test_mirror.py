@@ -27,14 +27,6 @@ ELSEWHERE = {
         "manifests/store/test_conformance.py",
         "the contract, tried on every kind of store",
     ),
-    "compaction.job": (
-        "tableformat/compaction/test_execute.py",
-        "a plan is divided into jobs, run and committed there",
-    ),
-    "partition.transforms": (
-        "spec/test_partition_vectors.py",
-        "its values are those of the specification",
-    ),
     "predicate.sql_grammar": (
         "tableformat/predicate/test_sql.py",
         "a part of the parser, which is loaded when it is needed",
@@ -55,10 +47,6 @@ ELSEWHERE = {
         "tableformat/scan/test_far_reads.py",
         "what it promises is the number of requests of a scan",
     ),
-    "rowset.stored_block": (
-        "spec/test_golden_sizes.py",
-        "its bytes are those of the specification",
-    ),
     "statements.commit": (
         "tableformat/statements/test_overwrite.py",
         "every kind of statement is committed by it",
@@ -74,14 +62,6 @@ ELSEWHERE = {
     "table.alteration.widen": (
         "tableformat/table/test_evolution.py",
         "a column widens between statements of every kind",
-    ),
-    "table.kept_epochs": (
-        "tableformat/table/test_restore.py",
-        "tags and pins keep what is restored",
-    ),
-    "table.work": (
-        "tableformat/table/test_transaction.py",
-        "the state of a transaction, which has no other user",
     ),
     "verify.column_check": (
         "tableformat/verify/test_rowset_check.py",

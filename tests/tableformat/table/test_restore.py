@@ -1,4 +1,4 @@
-"""Going back, tags and pins: by new epochs, which lose nothing and are refused when too late."""
+"""A restore is a new epoch, which loses nothing and is refused when it comes too late."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import pytest
 from colonnade import ArrowDatabase, ArrowTable, CommitSettings
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.errors import (
-    AlreadyExistsError,
     ConflictError,
     InvalidInputError,
     NotFoundError,
@@ -28,7 +27,6 @@ from colonnade.tableformat.table.alteration import (
     DropColumn,
     RenameColumn,
 )
-from colonnade.tableformat.table.kept_epochs import commit_tag
 from colonnade.tableformat.table.restore import restore_database, restore_table
 from tests.log_samples import contents, replay
 
@@ -166,15 +164,6 @@ def test_a_table_of_many_rowsets_comes_back_by_segments() -> None:
     assert "add_rowsets" in {op.op for op in next(table._log.read_epochs(table.epoch)).ops}
 
 
-def test_a_tag_that_was_given_meanwhile_is_refused() -> None:
-    db = database()
-    seen = db.snapshot
-    db.tag("t", 1)
-    with pytest.raises(AlreadyExistsError, match="'t' exists already, for epoch 1"):
-        commit_tag(db._log, seen, "t", 2)
-    assert db.tags() == {"t": 1}
-
-
 def test_a_whole_database_is_restored_in_one_epoch() -> None:
     db = database()
     db.tag("start")
@@ -236,22 +225,6 @@ def test_a_table_that_was_dropped_is_made_again(with_vacuum: bool) -> None:
     if not with_vacuum:
         assert contents(db._log, db.refresh()) == contents(db._log, replay(db._store))
     assert not db.verify(4).findings
-
-
-def test_tags_name_epochs_until_they_are_removed() -> None:
-    db = database()
-    table = db.table("a")
-    assert db.tag("first", 2) == 2
-    table.delete()
-    assert db.tag("empty") == table.epoch
-    assert db.tags() == {"empty": 6, "first": 2}
-    assert len(read(table, tag="first")) == 10
-    assert read(table, tag="empty") == []
-    table.restore(tag="first")
-    assert len(read(table)) == 10
-    db.untag("first")
-    with pytest.raises(NotFoundError, match="'first' does not exist; the tags are: empty"):
-        table.scan(tag="first")
 
 
 def test_a_table_that_was_replaced_comes_back_alone() -> None:
@@ -331,52 +304,10 @@ def test_rows_that_came_into_the_new_table_are_not_lost_by_bringing_back_the_old
     assert read(db.table("a")) == [(50, "x")]
 
 
-def test_pins_are_renewed_and_given_up() -> None:
-    db = database()
-    assert db.pin("reader", 60, epoch=3) == 3
-    first = db.pins()["reader"]
-    db.pin("reader", 6000, epoch=3)
-    longer = db.pins()["reader"]
-    assert longer.until > first.until
-    db.pin("reader", 1, epoch=3)
-    assert db.pins()["reader"] == longer
-    with pytest.raises(AlreadyExistsError, match="'reader' exists already, for epoch 3"):
-        db.pin("reader", 60)
-    db.unpin("reader")
-    assert db.pins() == {}
-
-
-def test_tags_and_pins_are_kept_by_checkpoints() -> None:
-    db = database(interval=2)
-    for epoch in range(4):
-        db.tag(f"t{epoch}", epoch)
-        db.pin(f"p{epoch}", 60, epoch)
-    db.untag("t1")
-    db.unpin("p2")
-    head, again = Log(db._store).read_head(), replay(db._store)
-    assert (head.tags, head.pins) == (again.tags, again.pins)
-    assert head.tags == {"t0": 0, "t2": 2, "t3": 3}
-
-
 @pytest.mark.parametrize(
     ("use", "error", "message"),
     [
-        (lambda db: db.tag("t"), AlreadyExistsError, "'t' exists already, for epoch 2"),
-        (lambda db: db.tag("u", 99), NotFoundError, "Epoch 99 cannot be kept"),
-        (lambda db: db.tag("", 1), InvalidInputError, "1 to 255 printable"),
-        (lambda db: db.tag("5", 1), InvalidInputError, "A tag cannot be named '5'"),
-        (lambda db: db.tag("u", "one"), InvalidInputError, "whole number"),
-        (lambda db: db.untag("u"), NotFoundError, "Tag 'u' does not exist"),
-        (lambda db: db.pin("p", 60, 99), NotFoundError, "Epoch 99"),
-        (lambda db: db.pin("p", 0), InvalidInputError, "seconds above 0"),
-        (lambda db: db.pin("p", True), InvalidInputError, "seconds above 0"),
-        (lambda db: db.pin("p", 1e12), InvalidInputError, "at most 100 years"),
-        (lambda db: db.pin("p", float("inf")), InvalidInputError, "at most 100 years"),
-        (lambda db: db.pin("p", 60, -1), NotFoundError, "Epoch -1 of .* does not exist"),
-        (lambda db: db.tag("u", -1), NotFoundError, "Epoch -1 of .* does not exist"),
-        (lambda db: db.table("a").scan(tag=["t"]), InvalidInputError, "1 to 255 printable"),
         (lambda db: db.table("a").history(-1), InvalidInputError, "whole number from 0"),
-        (lambda db: db.unpin("p"), NotFoundError, "Pin 'p' does not exist"),
         (lambda db: db.restore(), InvalidInputError, "exactly one of"),
         (lambda db: db.restore(epoch=1, tag="t"), InvalidInputError, "exactly one of"),
         (lambda db: db.restore(epoch=99), NotFoundError, "99"),
@@ -391,7 +322,7 @@ def test_tags_and_pins_are_kept_by_checkpoints() -> None:
         ),
     ],
 )
-def test_what_cannot_be_kept_or_restored_is_named(
+def test_what_cannot_be_restored_is_named(
     use: Callable[[ArrowDatabase], Any], error: type[Exception], message: str
 ) -> None:
     db = database()
