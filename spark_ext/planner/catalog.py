@@ -86,12 +86,13 @@ def list_tables(args: Args) -> dict[str, Any]:
 def table_exists(args: Args) -> dict[str, Any]:
     """Say whether a table exists at `path`; false for a path that cannot be one.
 
-    The optional `options` may have options of its store, as those of a DataFrame.
+    The optional `options` may have options of its store, as those of a DataFrame. `query` is as
+    in `reads.load`.
     """
     where = place(args["path"], storage_of(args.get("options", {})))
     try:
-        location = locate(where)
-        return {"exists": location.exists and location.find(_state(location)) is not None}
+        location, state = SNAPSHOTS.try_head(where, args.get("query"))
+        return {"exists": state is not None and location.find(state) is not None}
     except InvalidInputError:
         return {"exists": False}
 

@@ -36,6 +36,7 @@ def commit(job: WriteJob, base: Snapshot | None, reported: Reported) -> dict[str
             raise
 
     after = commit_reported(job, evaluated, log, base, fresh=fresh)
+    SNAPSHOTS.committed(job.address, after)
     if after is not base:
         compact_after(log, after, job.target.table)
     return {"epoch": after.epoch}

@@ -38,3 +38,13 @@ OPS: dict[str, Operation] = {
     **removal.OPS,
     **{name: unless_outdated(op) for name, op in {**reads.OPS, **rows.OPS, **writes.OPS}.items()},
 }
+
+LOOKING = frozenset(
+    {
+        *reads.OPS,
+        *metadata.OPS,
+        *("describe", "echo", "names_url", "procedures", "table_exists", "list_tables"),
+        *("database_exists", "list_databases", "check_write_options", "plan_write", "can_delete"),
+    }
+)
+"""The operations that change no table. After any other one, queries look for newer epochs again."""

@@ -65,6 +65,7 @@ def load(args: Mapping[str, Any]) -> dict[str, Any]:
     """Describe the table at `path` at the epoch, tag or time in `options`, or its newest state.
 
     Besides the public options, `timestampMicros` is a time that Spark has already parsed.
+    `query` is the number of the query that loads the table, if it has one (`Snapshots.head`).
     """
     options = dict(args["options"])
     micros = options.pop("timestampMicros", None)
@@ -73,7 +74,7 @@ def load(args: Mapping[str, Any]) -> dict[str, Any]:
     if read.timestamp is not None:
         at_ms = timestamp_ms(read.timestamp)
     location, snapshot, table = SNAPSHOTS.find(
-        place(read.path, read.storage), read.epoch, at_ms, read.tag
+        place(read.path, read.storage), read.epoch, at_ms, read.tag, args.get("query")
     )
     return {
         "url": location.store.url,

@@ -24,8 +24,9 @@ import orjson
 
 from colonnade.manifests.errors import ColonnadeError, InvalidInputError
 from colonnade.manifests.version import VERSION
-from colonnade.spark_ext.planner.operations import describe
+from colonnade.spark_ext.planner.operations import LOOKING, describe
 from colonnade.spark_ext.planner.outdated import Operation
+from colonnade.spark_ext.planner.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.storage import session_stores
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS
 
@@ -91,7 +92,11 @@ def answer(operations: Mapping[str, Operation], request: Mapping[str, Any]) -> b
         if name not in operations:
             raise InvalidInputError(f"The planner {VERSION} does not have the operation {name!r}.")
         with TRANSACTIONS.within(request.get("within")), session_stores(request):
-            result = operations[name](request["args"])
+            try:
+                result = operations[name](request["args"])
+            finally:
+                if name not in LOOKING:
+                    SNAPSHOTS.changed()
         return orjson.dumps({"id": request["id"], "result": result})
     except ColonnadeError as error:
         return _error(request, error.kind, str(error))

@@ -21,7 +21,7 @@ from colonnade.spark_ext.planner.defaults import with_defaults
 from colonnade.spark_ext.planner.filters import overwritten
 from colonnade.spark_ext.planner.partitions import described_layout, layout_texts
 from colonnade.spark_ext.planner.rows import changed_rows
-from colonnade.spark_ext.planner.snapshots import SNAPSHOTS
+from colonnade.spark_ext.planner.snapshots import ANY_LOOK, SNAPSHOTS
 from colonnade.spark_ext.planner.storage import job_of, place
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS
 from colonnade.spark_ext.planner.unsent import UNSENT
@@ -52,12 +52,13 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
 
     `seen` is the state that the statement has read, or None to use the newest state. `design`
     describes a table to create (`table_design`). `transaction` is an id to commit under, if any.
+    `query` is as in `reads.load`.
     Raises ConflictError if the path now leads to another table than the one seen.
     """
     design, filters = args["design"], args["where"]
     where, exact = (None, True) if filters is None else overwritten(filters)
     options = parse_write_options({**args["options"], "path": args["path"]})
-    location, base = _base(place(options.path, options.storage), args["seen"])
+    location, base = _base(place(options.path, options.storage), args["seen"], args.get("query"))
     if TRANSACTIONS.to_write(location) is not None:
         _check_within(options)
     job = plan_spark_write(
@@ -121,7 +122,9 @@ def _check_within(options: SparkWriteOptions) -> None:
         )
 
 
-def _base(path: StoreAddress, seen: Mapping[str, Any] | None) -> tuple[Location, Snapshot | None]:
+def _base(
+    path: StoreAddress, seen: Mapping[str, Any] | None, query: int | None
+) -> tuple[Location, Snapshot | None]:
     """Return the location of a path, and the base state of a write; None without a database."""
     if seen is not None:
         location, head = require_seen(path, seen)
@@ -130,20 +133,21 @@ def _base(path: StoreAddress, seen: Mapping[str, Any] | None) -> tuple[Location,
             return location, head
         return location, SNAPSHOTS.at(location.store.address, seen["database"], seen["epoch"])
     try:
-        return SNAPSHOTS.head(path)
+        return SNAPSHOTS.try_head(path, query)
     except NotFoundError:
         location = locate(path)
         return location, read_base(location, SNAPSHOTS.log(location.store))
 
 
 def require_seen(path: StoreAddress, seen: Mapping[str, Any]) -> tuple[Location, Snapshot]:
-    """Return the location of `path` and its newest state, if it still has the table in `seen`.
+    """Return the location of `path` and its newest known state, if it has the table in `seen`.
 
     `seen` names the table that the statement read by `database` and `id`. Raises ConflictError if
     the table has been dropped, or if another table now has its name.
     """
     try:
-        location, head = SNAPSHOTS.head(path)
+        # The statement has just looked. What other writers do since, the commit finds out.
+        location, head = SNAPSHOTS.head(path, ANY_LOOK)
         table = location.find(head)
     except NotFoundError:
         table = None

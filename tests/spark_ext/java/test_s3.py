@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -143,6 +143,53 @@ def test_a_scan_asks_for_the_bytes_of_its_columns_and_sends_no_other_request(
         first, last = each.headers["range"].removeprefix("bytes=").split("-")
         asked += int(last) - int(first) + 1
     assert 1_500_000 < asked < 1_700_000  # a column has 780,000 bytes, all have 15 million
+
+
+def looks(proxy: Proxy, ask: Callable[[], object]) -> list[str]:
+    """The methods of the requests for objects of logs that a call sends."""
+    proxy.seen.clear()
+    ask()
+    return [each.method for each in proxy.seen if "/_manifest/" in each.path]
+
+
+def test_a_query_looks_once_at_the_log_of_its_table(lake: Lake, proxy: Proxy, wide: str) -> None:
+    url = f"s3a://{lake.bucket}/wide"
+    frame = f"spark.read.format('colonnade').load('{url}')"
+    query = f"SELECT sum(c3) FROM {wide} WHERE c4 IN (SELECT max(c4) FROM {wide})"
+    given = f"spark.sql('SELECT sum(c3) FROM {{t}}', t={frame})"
+    lake.shell.sql(query)
+    assert looks(proxy, lambda: lake.shell.sql(query)) == ["GET"]
+    # The DataFrame is loaded before the query begins.
+    assert looks(proxy, lambda: lake.shell.run(given)) == ["GET"] * 2
+
+
+def test_every_query_sees_what_was_committed_before_it(lake: Lake) -> None:
+    url = f"s3://{lake.bucket}/seen"
+    table = f"colonnade.`s3a://{lake.bucket}/seen`"
+    count, insert = f"SELECT count(*) FROM {table}", f"INSERT INTO {table} VALUES (1)"
+    other = colonnade.create(url, pa.schema([("id", pa.int64())]), storage_options=lake.options)
+    for number in range(0, 6, 2):
+        assert lake.shell.sql(count) == [[number]]
+        other.append(pa.table({"id": [number]}))
+        assert lake.shell.sql(count) == [[number + 1]]
+        lake.shell.sql(insert)
+    # A DataFrame that was analyzed before a commit of its own session shows it, too.
+    lake.shell.run(f"globals().update(held=spark.sql('{count}'))")
+    lake.shell.sql(insert)
+    assert lake.shell.run("held") == [[7]]
+    cached = f"spark.sql('CACHE TABLE kept AS SELECT * FROM {table}')"
+    lake.shell.run(cached)
+    lake.shell.sql(insert)
+    assert lake.shell.sql("SELECT count(*) FROM kept") == [[8]]
+    lake.shell.run("spark.catalog.dropTempView('kept')")
+
+
+def test_an_append_looks_once_and_commits_by_one_put(lake: Lake, proxy: Proxy) -> None:
+    url = f"s3a://{lake.bucket}/small"
+    append = f"spark.range(10).write.format('colonnade').mode('append').save('{url}')"
+    for _ in range(2):
+        lake.shell.run(append)
+    assert looks(proxy, lambda: lake.shell.run(append)) == ["GET", "PUT", "GET"]
 
 
 def test_a_scan_of_k_columns_is_two_round_trips_of_k_and_two_requests(

@@ -2,6 +2,7 @@ package colonnade.spark.catalog;
 
 import colonnade.planner.ColonnadeException;
 import colonnade.planner.Planner;
+import colonnade.spark.quirks.PlannedQuery;
 import colonnade.spark.sink.ColonnadeTable;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
@@ -79,6 +80,10 @@ public class DatabaseCatalog
 
   @Override
   public Table loadTable(Identifier identifier) throws NoSuchTableException {
+    return PlannedQuery.together(() -> find(identifier));
+  }
+
+  private Table find(Identifier identifier) throws NoSuchTableException {
     TableName named = named(identifier);
     if (identifier instanceof DataFramePath path && path.mayBeNew()) {
       path.checkWrite();

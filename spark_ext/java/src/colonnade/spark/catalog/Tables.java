@@ -2,6 +2,7 @@ package colonnade.spark.catalog;
 
 import colonnade.planner.ColonnadeException;
 import colonnade.planner.Planner;
+import colonnade.spark.quirks.PlannedQuery;
 import colonnade.spark.sink.ColonnadeTable;
 import java.util.Arrays;
 import java.util.Map;
@@ -29,7 +30,7 @@ final class Tables {
   /** Whether there is a table at a path; {@code options} may have options of its store. */
   static boolean exists(String path, Map<String, String> options) {
     Map<String, Object> args = Map.of("path", path, "options", options);
-    return Planner.call("table_exists", args).get("exists").asBoolean();
+    return Planner.call("table_exists", PlannedQuery.with(args)).get("exists").asBoolean();
   }
 
   /** Returns the metadata table that a name refers to, or null. */

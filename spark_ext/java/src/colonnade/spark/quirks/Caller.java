@@ -23,6 +23,8 @@ public final class Caller {
           "org.apache.spark.sql.connect.planner.SparkConnectPlanner.handleSqlCommand",
           "org.apache.spark.sql.hive.thriftserver.SparkSQLDriver.run");
 
+  private static final String CATALOG = "org.apache.spark.sql.classic.Catalog";
+
   /** The rules of Spark 4.3 and of 4.1. */
   private static final Set<String> SCHEMA_EVOLUTION =
       Set.of(
@@ -53,6 +55,16 @@ public final class Caller {
   /** Returns whether the caller is a write WITH SCHEMA EVOLUTION; Spark alters its table first. */
   public static boolean isSchemaEvolution() {
     return any(frame -> SCHEMA_EVOLUTION.contains(frame.getClassName()));
+  }
+
+  /**
+   * Whether Spark drops a temporary view, as {@code spark.sql(text, t=frame)} does in Python. Spark
+   * then loads the tables of the view twice to look for cached rows, and reads none.
+   */
+  public static boolean isViewDrop() {
+    return any(
+        frame ->
+            frame.getClassName().equals(CATALOG) && frame.getMethodName().equals("uncacheView"));
   }
 
   private static boolean any(Predicate<StackWalker.StackFrame> wanted) {

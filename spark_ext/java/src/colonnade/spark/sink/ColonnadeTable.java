@@ -2,6 +2,7 @@ package colonnade.spark.sink;
 
 import colonnade.planner.ColonnadeException;
 import colonnade.planner.Planner;
+import colonnade.spark.quirks.PlannedQuery;
 import colonnade.spark.quirks.SessionRules;
 import colonnade.spark.scan.ColonnadeScanBuilder;
 import colonnade.spark.table.ExpressionTree;
@@ -51,8 +52,8 @@ public final class ColonnadeTable extends TableAtEpoch
    */
   public static ColonnadeTable load(String path, Map<String, String> options) {
     SessionRules.use();
-    return new ColonnadeTable(
-        Planner.call("load", Map.of("path", path, "options", options)), true, false, Map.of());
+    Map<String, Object> args = PlannedQuery.with(Map.of("path", path, "options", options));
+    return new ColonnadeTable(Planner.call("load", args), true, false, Map.of());
   }
 
   /** Returns this table for a catalog that does not know the partition transforms as functions. */

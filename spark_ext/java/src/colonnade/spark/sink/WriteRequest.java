@@ -1,6 +1,7 @@
 package colonnade.spark.sink;
 
 import colonnade.planner.Planner;
+import colonnade.spark.quirks.PlannedQuery;
 import colonnade.spark.quirks.StatementTag;
 import colonnade.spark.table.PartitionLayout;
 import com.fasterxml.jackson.databind.JsonNode;
@@ -66,7 +67,7 @@ public record WriteRequest(
     args.put("where", where);
     args.put("dynamic", dynamic);
     args.put("transaction", StatementTag.running());
-    JsonNode planned = Planner.call("plan_write", args);
+    JsonNode planned = Planner.call("plan_write", PlannedQuery.with(args));
     return new PlannedWrite(
         planned.get("job").asText(),
         planned.get("task").asText(),

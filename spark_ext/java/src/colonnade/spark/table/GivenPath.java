@@ -3,9 +3,15 @@ package colonnade.spark.table;
 import colonnade.planner.Planner;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /** A path as a user writes it. What is a URL the planner decides, as for every other engine. */
 public final class GivenPath {
+  private static final int MOST_KNOWN = 1000;
+
+  /** What the planner has said about texts. It depends on nothing else. */
+  private static final Map<String, Boolean> URLS = new ConcurrentHashMap<>();
+
   private GivenPath() {}
 
   /**
@@ -23,7 +29,13 @@ public final class GivenPath {
   }
 
   private static boolean isUrl(String path) {
-    return path.indexOf(':') > 0
-        && Planner.call("names_url", Map.of("path", path)).get("url").asBoolean();
+    if (path.indexOf(':') <= 0) {
+      return false;
+    }
+    if (URLS.size() > MOST_KNOWN) {
+      URLS.clear();
+    }
+    return URLS.computeIfAbsent(
+        path, text -> Planner.call("names_url", Map.of("path", text)).get("url").asBoolean());
   }
 }
