@@ -110,6 +110,10 @@ class Weather:
         """Let an effect happen later."""
         self._late.append((self.calls + self._order.randint(1, 100), effect))
 
+    def delay(self) -> int:
+        """After how many calls of its process work is done that no caller waits for."""
+        return self._order.choice((0, self._order.randint(1, 60)))
+
     def calm(self) -> None:
         """Let everything that is under way arrive, and nothing go wrong from here on."""
         self.rate = 0
@@ -184,6 +188,7 @@ class ProcessStore(FaultyStore):
         self.order: random.Random | None = None
         self.doze: Callable[[str, str], bool] = lambda operation, name: False
         self._last: int | None = None
+        self._held: list[tuple[int, Callable[[], None]]] = []
 
     @retried
     def get(self, name: str, *, limit: int | None = None) -> bytes:
@@ -219,7 +224,19 @@ class ProcessStore(FaultyStore):
         """From here on a piece of work is done, which must end."""
         self._last = len(self.trace) + MOST_CALLS
 
+    def later(self, work: Callable[[], None]) -> None:
+        """Do the work between later calls of this process, or never if the process ends before."""
+        self._held.append((len(self.trace) + self._weather.delay(), work))
+        self._do_held()
+
+    def _do_held(self) -> None:
+        due = [work for when, work in self._held if when <= len(self.trace)]
+        self._held = [(when, work) for when, work in self._held if when > len(self.trace)]
+        for work in due:
+            work()
+
     def _call(self, operation: str, name: str, effect: Callable[[], T]) -> T:
+        self._do_held()
         unended = f"no end after {MOST_CALLS:,} calls, the last of them {self.trace[-5:]}"
         assert self._last is None or len(self.trace) < self._last, unended
         if not self.doze(operation, name):

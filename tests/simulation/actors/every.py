@@ -46,7 +46,7 @@ UPGRADED: tuple[Actor, ...] = (
     Vacuumer(5),
     Litterer(3),
     Repairer(0.5),
-    Upgrader(0.5),
+    Upgrader(1),
 )
 """Work on a database of an earlier version, which one of its users upgrades."""
 

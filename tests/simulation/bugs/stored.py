@@ -16,6 +16,7 @@ from colonnade.manifests.checkpoint.writer import _rewritten
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.rebase import vector_writer
 from colonnade.manifests.limits import Limits
+from colonnade.manifests.log import late_checkpoint
 from colonnade.manifests.model import codec
 from colonnade.manifests.model.deletion_vector import DeletionVector, write_deletion_vector
 from colonnade.manifests.model.entries import ColumnStatistics
@@ -83,6 +84,12 @@ BUGS: tuple[Bug, ...] = (
         "a checkpoint forgets replaced columns",
         lambda: patch.object(EntryBlock, "_with_columns", lambda block, replaced: block),
         actors=(Writer(mix=(3, 0, 8, 0, 0, 0)), Reader(3)),
+    ),
+    Bug(
+        "a commit continues from a late checkpoint without the epochs since",
+        lambda: patch.object(late_checkpoint, "apply_epochs", lambda state, epochs: state),
+        actors=(Writer(8), Reader(3)),
+        seeds=20,
     ),
     Bug("bounds are too narrow", lambda: patch.object(rowset_output, "_for_log", _too_narrow)),
     Bug(

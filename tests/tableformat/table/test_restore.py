@@ -406,3 +406,15 @@ def test_a_dropped_table_comes_back_with_more_batches_than_an_epoch_can_hold(
         assert not db.verify(4).findings
         kept = db.refresh().epoch
     assert read(db.table("a")) == [(i, "x") for i in (*range(10), 50, 51)]
+
+
+@pytest.mark.long
+def test_a_dropped_table_comes_back_with_100_000_batches_at_the_usual_limits() -> None:
+    db = database()
+    kept = with_batches(db, 100_000)
+    db.drop_table("a")
+    back = db.restore(epoch=kept)
+    table = db.table("a")
+    assert table.append(rows(20), commit=CommitSettings(batch=("application «99999»", 7))) == back
+    assert len(table.state.batches) == 100_000
+    assert not db.verify(1).findings
