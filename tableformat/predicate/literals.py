@@ -1,8 +1,7 @@
 """Literals of predicates: typed constants, from Python values and as tagged strings.
 
-A literal keeps its written type. `bind` converts it to a storage value of the
-column that it is compared with. Dates are days, timestamps are microseconds and times are
-nanoseconds, as in storage.
+A literal keeps its written type. `bind` converts it to a storage value of the column that it is
+compared with. Dates are days, timestamps are microseconds and times are nanoseconds, as in storage.
 """
 
 from __future__ import annotations

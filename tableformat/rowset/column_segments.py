@@ -82,8 +82,7 @@ class ColumnSegments:
         """Load the indexes of columns. Returns None for a column that the RowSet does not have.
 
         Indexes that are close together are read by one request. The requests are made side by
-        side. Raises CorruptionError,
-        StoreError.
+        side. Raises CorruptionError, StoreError.
         """
         forms = (form for column in columns for form in (column, *column.earlier))
         replaced = {id(each): each for form in forms if (each := self._replaced.get(form.id))}
@@ -116,7 +115,7 @@ class ColumnSegments:
         columns: Sequence[StoredColumn],
         places: Sequence[_ColumnPlace | None],
     ) -> dict[int, memoryview]:
-        """Return the stored indexes by the id of the table's column, as far as columns have one."""
+        """Return the stored indexes by column id of the table, without columns that have none."""
         wanted: dict[tuple[RowSetSource, str], list[tuple[int, Extent]]] = {}
         for column, place in zip(columns, places, strict=True):
             if place is not None and place.segment.index is not None:

@@ -82,7 +82,7 @@ def check_rows(after: Contents, left: int) -> None:
 def check_kept(
     before: Contents, after: Contents, left: int, fields: Sequence[SchemaField], what: str
 ) -> None:
-    """Compare rewritten RowSets with their inputs, of whose rows exactly `left` are kept.
+    """Compare rewritten RowSets with their inputs. Exactly `left` rows of the inputs are kept.
 
     Compares row counts and the counts of NULL and NaN, and checks that no bound of a column became
     wider. `what` names the inputs in errors. Raises CorruptionError that names the column; the

@@ -96,7 +96,7 @@ class RowSetReader:
     def matching_ranges(
         self, columns: Sequence[SchemaField], ranges: Sequence[tuple[int, int]], keep: Keep
     ) -> tuple[tuple[int, int], ...]:
-        """The parts of `ranges` whose rows `keep` does not rule out by the bounds of `columns`.
+        """Return the parts of `ranges` that `keep` does not rule out by the bounds of `columns`.
 
         Ends of parts are cuts. Reads indexes and no block. Raises CorruptionError.
         """

@@ -161,7 +161,7 @@ class RowSetSource:
 def tail_bytes(entry: RowSetEntry) -> int:
     """Return how many bytes at the end of a packed RowSet to read with its footer.
 
-    A small RowSet is read whole. In a larger one, the sparse indexes lie right before the footer.
+    A small RowSet is read whole. In a larger one, the sparse indexes are right before the footer.
     Their size is not known yet, so it is estimated from the columns and stretches of the RowSet.
     """
     if entry.bytes <= _WHOLE_BYTES:

@@ -31,7 +31,7 @@ _NUMBER = re.compile(r"\s*[+-]?\d+\s*")
 
 
 def is_tag(version: str) -> bool:
-    """Return whether a text that names a state is a tag; it is unless it is a whole number."""
+    """Return whether a text that names a state is a tag. A whole number is an epoch instead."""
     return not _NUMBER.fullmatch(version)
 
 

@@ -100,8 +100,8 @@ class RowSetCheck(RowSetNotes):
     def _missing(self, footer: Footer) -> list[int]:
         """Return the columns of the table that a replacement must have, and does not have.
 
-        Of the ids of a column whose type has widened, it must have the newest that it names. The
-        ids of a dropped column do not say which of them is the newest.
+        A column whose type has widened has several ids. The replacement must have the newest of
+        those that it names. The ids of a dropped column do not say which of them is the newest.
         """
         named = set(self.columns)
         ids = (

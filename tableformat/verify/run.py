@@ -227,7 +227,10 @@ def _older(
 
 
 def _identity(unit: Unit) -> tuple[str, str, str | None, tuple[str, ...]]:
-    """What is read of a RowSet. Its id does not tell: it begins anew in a table made again."""
+    """Return what identifies the data of a RowSet.
+
+    Its id is not enough, because a table that is made again gives the same ids to new RowSets.
+    """
     table, rowset, _ = unit
     vector, replacements = rowset.amendments.vector, rowset.amendments.replacements
     deleted = None if vector is None else vector.model_dump_json()

@@ -121,7 +121,7 @@ def _judge_files(place: StoreAddress, database: colonnade.ArrowDatabase) -> Iter
         if file.name in (_NOTES, _STATEMENTS):
             continue  # The writers of one machine share them, as long as any of them waits.
         if file.name.startswith(".tmp-"):
-            yield f"{file} is a file that nobody finished"
+            yield f"{file} is an unfinished file"
         elif "_manifest" not in file.parts and not named & {file.stem, file.parent.name}:
             yield f"{file} belongs to no RowSet"
 

@@ -43,7 +43,7 @@ def test_the_referee_finds_what_is_left_in_a_bucket(tmp_path: Path, minio: Minio
     store.put("somebody.rowset", b"x", sync=True)
     problems = sorted(_judge_files(place, colonnade.open_database(place)))
     assert len(problems) == 2
-    assert "that nobody finished" in problems[0]
+    assert "is an unfinished file" in problems[0]
     assert "somebody.rowset belongs to no RowSet" in problems[1]
 
 

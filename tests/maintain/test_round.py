@@ -115,7 +115,7 @@ def test_the_other_steps_are_tried_after_a_step_fails(lake: Path) -> None:
     place = open_database(str(lake))
 
     def fails(*_: object) -> None:
-        raise ConflictError("Somebody was faster.")
+        raise ConflictError("Another writer was faster.")
 
     done = run_round(place.database, place.log, fails)  # type: ignore[arg-type]
     (error,) = done.errors
@@ -347,17 +347,17 @@ def test_rounds_begin_at_their_time_and_go_on_after_an_error(
     def work() -> None:
         rounds.append(1)
         if len(rounds) == 1:
-            raise ConflictError("Somebody was faster.")
+            raise ConflictError("Another writer was faster.")
         if len(rounds) == 2:
-            raise RuntimeError("Nobody thought of this.")
+            raise RuntimeError("This error was not foreseen.")
 
     repeat(work, 3600, Output(), rounds=3, sleep=slept.append)
     assert len(rounds) == 3
     assert all(3590 < seconds <= 3600 for seconds in slept)
     assert len(slept) == 2
     said = capsys.readouterr().err
-    assert "Somebody was faster." in said
-    assert "RuntimeError: Nobody thought of this." in said
+    assert "Another writer was faster." in said
+    assert "RuntimeError: This error was not foreseen." in said
     slow: list[float] = []
     repeat(lambda: None, 0, Output(), rounds=2, sleep=slow.append)
     assert slow == [0.0]

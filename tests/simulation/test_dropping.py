@@ -70,7 +70,7 @@ _delete = LocalStore.delete
 
 
 @contextmanager
-def _an_end_that_nobody_sees() -> Iterator[None]:
+def _an_end_that_no_writer_sees() -> Iterator[None]:
     """Neither writers nor the fold know an epoch that ends a log."""
     with (
         patch.object(sending, "_ends_log", lambda epoch: False),
@@ -80,7 +80,7 @@ def _an_end_that_nobody_sees() -> Iterator[None]:
 
 
 BUGS: dict[str, Callable[[], AbstractContextManager[Any]]] = {
-    "epochs follow the one that ends a log": _an_end_that_nobody_sees,
+    "epochs follow the one that ends a log": _an_end_that_no_writer_sees,
     "an epoch makes its folder": lambda: patch.object(LocalStore, "_slot", _makes_folders),
     "any log at the place is the one that was read": lambda: patch.object(
         LocalStore, "_first_in", lambda store, folder: (0, 0, 0)

@@ -39,7 +39,7 @@ _SENTENCES = {
     " out, and log in",
     "BlobImmutableDueToPolicy": "an immutability policy or a legal hold keeps the object",
     "BlobArchived": "the object is in the archive tier; bring it back first",
-    "LeaseIdMissing": "somebody holds a lease on the object",
+    "LeaseIdMissing": "another client holds a lease on the object",
     "InvalidResourceName": "that is not a name of a container or of an object",
     "PathConflict": "a folder of that name is there; the place is used otherwise",
 }

@@ -150,7 +150,7 @@ class FolderPieces:
         try:
             self._evict()
         except FileNotFoundError:
-            return  # Somebody has just removed the whole folder.
+            return  # Another process has just removed the folder.
         except OSError as error:
             self._fail(error)
 

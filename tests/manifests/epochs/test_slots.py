@@ -174,7 +174,7 @@ def test_a_lost_head_is_given_up_by_removing_the_hint() -> None:
 
 
 class LateStore(MemoryStore):
-    """Somebody creates a database and commits to it during the first look at epoch 0."""
+    """A concurrent writer creates a database and commits to it during the first look at epoch 0."""
 
     began = False
 

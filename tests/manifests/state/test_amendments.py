@@ -101,7 +101,7 @@ def test_the_log_stores_replaced_columns_in_the_entry_and_the_vector_beside_it(
     assert rowset.with_vector(more) == LiveRowSet.of(4, 2, stored, more)
 
 
-def test_nobody_forgets_the_replaced_columns_of_a_stored_entry() -> None:
+def test_no_reader_of_a_stored_entry_forgets_its_replaced_columns() -> None:
     """A RowSet made of the entry alone would be read with its old values."""
     rowset = with_replacement(as_written(entry()), replacing(1, [2]))
     for forgetful in (UNAMENDED, Amendments(vector(1))):

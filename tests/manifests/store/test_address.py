@@ -115,7 +115,7 @@ def test_options_of_a_caller_replace_defaults_by_name() -> None:
     assert StoreAddress.of("s3://b/x", None, dict) == StoreAddress("s3://b/x")
 
 
-def test_nobody_asks_for_the_defaults_of_what_takes_none(tmp_path: Any) -> None:
+def test_defaults_are_not_asked_for_a_store_that_takes_none(tmp_path: Any) -> None:
     def asked() -> dict[str, Any]:
         raise InvalidInputError("The defaults are malformed.")
 

@@ -194,7 +194,7 @@ def test_a_writer_whose_note_was_not_used_is_woken_when_the_turn_ends(
         assert found == [True] or waiting.take(0)
 
 
-def test_a_note_that_comes_after_the_turn_has_ended_waits_for_nobody(store: LocalStore) -> None:
+def test_a_note_that_comes_after_the_turn_has_ended_waits_for_no_writer(store: LocalStore) -> None:
     with store.turn(MANIFEST) as leader, LocalStore(store.url).turn(MANIFEST) as waiting:
         assert leader.take(0)
         assert not waiting.take(0)

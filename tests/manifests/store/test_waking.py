@@ -52,7 +52,7 @@ def test_a_wake_up_before_the_wait_is_not_lost_and_ends_one_wait() -> None:
     listener.close()
 
 
-def test_a_process_that_does_not_listen_any_more_delays_nobody() -> None:
+def test_a_process_that_does_not_listen_any_more_delays_no_other_process() -> None:
     """A stopped process reads no wake-ups, and the system keeps only some of them."""
     listener = Listener()
     waking = threading.Thread(target=lambda: [wake(listener.name) for _ in range(10_000)])

@@ -42,7 +42,7 @@ LISTINGS = st.lists(st.builds(stored, NAMES, TIMES, unfinished=st.booleans()), m
 
 
 @given(LISTINGS, st.sets(st.sampled_from(OBJECTS)), st.sets(st.sampled_from(JOBS)))
-def test_an_object_is_a_victim_exactly_if_nobody_can_need_it_and_all_its_files_are_old(
+def test_an_object_is_a_victim_exactly_if_no_reader_can_need_it_and_all_its_files_are_old(
     listing: list[Stored], used: set[str], leased: set[str]
 ) -> None:
     removal = plan_removal(listing, used, leased, CUTOFF, range(1), 12)

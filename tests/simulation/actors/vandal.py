@@ -19,7 +19,7 @@ from tests.simulation.world import World
 
 @dataclass(frozen=True)
 class Vandal:
-    """Cuts, flips or removes one object. Nobody may notice but by being slower."""
+    """Cuts, flips or removes one object. Other work may only become slower."""
 
     weight: float = 0.8
 

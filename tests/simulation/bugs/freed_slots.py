@@ -46,7 +46,7 @@ def _marked_last() -> Iterator[None]:
 def _follow_whatever_is_there(
     log: LogReader, state: Snapshot, target: int | None, slots: SlotReader
 ) -> Any:
-    """Nobody asks whether the slot of the last epoch was freed."""
+    """No reader asks whether the slot of the last epoch was freed."""
     after, freed = _real_follow_log(log, state, target, slots)
     return after, None if after.epoch == target else freed
 
@@ -58,7 +58,7 @@ _real_check_end = SlotReader.check_end
 
 
 def _check_end_without_a_mark(slots: SlotReader, number: int, blocks: object) -> Any:
-    """Nobody asks whether a free slot was freed."""
+    """No reader asks whether a free slot was freed."""
     return _real_check_end(slots, number, None)
 
 
@@ -81,7 +81,7 @@ BUGS: tuple[Bug, ...] = (
         seeds=100,
     ),
     Bug(
-        "nobody looks for a mark after a PUT",
+        "no writer looks for a mark after a PUT",
         lambda: patch.object(Sending, "_look_again", lambda *_: None),
         actors=(Writer(8), Vacuumer(5)),
         seeds=100,

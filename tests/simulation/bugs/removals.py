@@ -165,7 +165,7 @@ BUGS: tuple[Bug, ...] = (
         seeds=50,
     ),
     Bug(
-        "nobody finishes a later floor whose writer was killed",
+        "no process finishes a later floor whose writer was killed",
         _unfinished_floors,
         actors=LOSING,
         long=True,

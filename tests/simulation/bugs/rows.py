@@ -140,7 +140,7 @@ BUGS: tuple[Bug, ...] = (
         seeds=20,
     ),
     Bug(
-        "nobody looks for conflicts",
+        "no writer looks for conflicts",
         lambda: patch.object(Carried, "follow", lambda mine, before, theirs: mine),
     ),
     Bug(

@@ -30,7 +30,6 @@ def values_of(found: pa.Array | list[int]) -> list[Any]:
     return found if isinstance(found, list) else found.to_pylist()
 
 
-MICROS = st.integers(-(2**60), 2**60)
 EPOCH = dt.datetime(1970, 1, 1)
 DATES = st.datetimes(dt.datetime(1, 1, 1), dt.datetime(9999, 12, 31))
 

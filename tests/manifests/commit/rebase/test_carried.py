@@ -191,7 +191,7 @@ def run(seed: int, steps: int = 40) -> World:
                 needed = statement.kind in ("compaction", "overwrite", "replace") or any(
                     changed.get(i, 0) > statement.base.epoch for i in statement.takes
                 )
-                assert needed, f"seed {seed}: {statement.kind} conflicts with nobody"
+                assert needed, f"seed {seed}: {statement.kind} has a conflict without a reason"
             else:
                 for i in {*before} | {*world.model}:
                     if before.get(i) != world.model.get(i):

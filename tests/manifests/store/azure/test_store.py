@@ -145,7 +145,7 @@ SENTENCES = {
     (403, "AuthenticationFailed"): "the credentials are wrong or have expired",
     (409, "BlobImmutableDueToPolicy"): "an immutability policy or a legal hold",
     (409, "BlobArchived"): "in the archive tier",
-    (412, "LeaseIdMissing"): "somebody holds a lease",
+    (412, "LeaseIdMissing"): "another client holds a lease",
     (412, "Strange"): "the server refused it .HTTP 412, Strange",
     (401, "Strange"): "have expired",
     (418, "Strange"): "the server refused it .HTTP 418, Strange",
