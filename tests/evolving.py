@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
@@ -14,7 +13,7 @@ from colonnade.manifests.errors import ConflictError
 from colonnade.manifests.limits import Limits
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.model.column_default import encode_value
-from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.statements.commit import commit_written
@@ -31,40 +30,14 @@ from colonnade.tableformat.table.design import new_table
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.write.job import plan_write
+from tests.evolving_columns import NARROW, OTHERS, WIDER, Column, Columns
 from tests.widened import model_of
 
-WIDER = {
-    "byte": ("short", "int", "double", "decimal(7,1)"),
-    "short": ("int", "long", "decimal(18,3)"),
-    "int": ("long", "double", "decimal(12,2)"),
-    "long": ("decimal(19,0)", "decimal(25,3)"),
-    "float": ("double",),
-    "decimal(5,2)": ("decimal(9,2)", "decimal(9,3)", "decimal(20,2)"),
-    "decimal(9,3)": ("decimal(22,3)", "decimal(38,10)"),
-    "decimal(20,2)": ("decimal(22,2)", "decimal(38,10)"),
-    "varchar(3)": ("varchar(5)", "string"),
-    "varchar(5)": ("string",),
-}
-OTHERS = (
-    *("boolean", "binary", "date", "timestamp", "timestamp_ntz", "time(6)"),
-    *("interval month", "interval day to second"),
-)
-NARROW = ("byte", "short", "int", "float", "decimal(5,2)", "varchar(3)")
 # Updates replace columns, and compactions copy stored blocks, however few rows there are.
 LIMITS = Limits(in_place_bytes=-(2**20), segment_rowsets=4, listed_rowsets=3, copied_rows=1)
 
 
-@dataclass(frozen=True)
-class Column:
-    """A column as the model knows it: `key` stays the same under every name and type.
-
-    `default` is the value of rows that leave the column out.
-    """
-
-    key: int
-    name: str
-    type: str
-    default: Any = None
+_NAMED = frozenset(("long", *OTHERS, *WIDER, *(wider for each in WIDER.values() for wider in each)))
 
 
 @dataclass
@@ -73,17 +46,20 @@ class World:
 
     store: ObjectStore
     seed: int
+    batches: tuple[int, ...] = (1, 5, 40)
+    """The numbers of rows of appends."""
     epochs: dict[int, tuple[tuple[Column, ...], tuple[Mapping[int, Any], ...]]] = field(
         default_factory=dict
     )
 
     def __post_init__(self) -> None:
         self.rng = random.Random(self.seed)
-        self.next_key, self.next_row = 1, 0
+        self.make, self.next_row = Columns(self.rng), 0
         location = Location(self.store, "t", exists=True)
         self.location = location
         base = create_database(self.store, lone_table=False)
-        columns = (Column(0, "k", "long"), *(self._column(each) for each in NARROW))
+        flat = (self.make.column(each) for each in NARROW)
+        columns = (Column(0, "k", "long"), *flat, *(self.make.nested() for _ in range(3)))
         design = new_table("t", self.schema(columns), [], {})
         job = plan_write(location, base, "append", create=design)
         commit_written(job, (), self.log(), base)
@@ -99,12 +75,7 @@ class World:
 
     @staticmethod
     def schema(columns: tuple[Column, ...]) -> TableSchema:
-        fields = (SchemaField(name=each.name, type=each.type) for each in columns)
-        return TableSchema(fields=tuple(fields))
-
-    def _column(self, name: str) -> Column:
-        self.next_key += 1
-        return Column(self.next_key, f"c{self.next_key}", name)
+        return TableSchema(fields=tuple(each.field() for each in columns))
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -121,29 +92,13 @@ class World:
 
     def _table(self, columns: tuple[Column, ...], rows: Any) -> pa.Table:
         arrow = arrow_schema(self.schema(columns))
-        values = [
-            [None if row.get(c.key) is None else model_of(row[c.key], c.type) for row in rows]
-            for c in columns
-        ]
+        values = [[c.shown(row.get(c.key)) for row in rows] for c in columns]
         arrays = [pa.array(v, f.type) for v, f in zip(values, arrow, strict=True)]
         return pa.Table.from_arrays(arrays, schema=arrow)
 
-    def value(self, column: Column) -> Any:
-        """A value that fits the narrowest type that the column had; most values occur often."""
-        if self.rng.random() < 0.1:
-            return None
-        small = self.rng.choice((0, 1, 2, self.rng.randrange(-99, 100)))
-        if column.type in ("float", "double"):
-            return small / 4
-        if column.type == "boolean":
-            return small > 0
-        if column.type == "binary":
-            return bytes([abs(small)])
-        if column.type.startswith("time("):
-            return abs(small) * 10**9
-        if column.type.startswith(("varchar", "string")):
-            return f"v{small % 50}"
-        return Decimal(small) if column.type.startswith("decimal") else small
+    def _flat(self) -> tuple[Column, ...]:
+        """The columns that conditions, updates and defaults name."""
+        return tuple(c for c in self.columns if c.type in _NAMED)
 
     def step(self) -> None:
         """Do something at random by one of two handles. A handle may lag behind the other."""
@@ -152,6 +107,7 @@ class World:
             (
                 *(self.append, self.append, self.delete, self.update, self.update, self.widen),
                 *(self.widen, self.widen, self.reshape, self.compact, self.restore),
+                *(self.change_inside, self.change_inside, self.change_inside),
             )
         )
         try:
@@ -167,13 +123,13 @@ class World:
 
     def append(self, table: ArrowTable) -> None:
         table.refresh()
-        count = self.rng.choice((1, 5, 40))
+        count = self.rng.choice(self.batches)
         given = [c for c in self.columns if c.key == 0 or self.rng.random() < 0.8]
         rows = [
             {
                 c.key: c.default
                 if c not in given
-                else self.value(c)
+                else self.make.value(c)
                 if c.key
                 else self.next_row + n
                 for c in self.columns
@@ -186,8 +142,8 @@ class World:
 
     def condition(self) -> tuple[str, Any]:
         """A condition, and the same as a function of a row."""
-        column = self.rng.choice(self.columns)
-        value = self.value(column)
+        column = self.rng.choice(self._flat())
+        value = self.make.value(column)
         if column.key == 0:
             value = self.rng.randrange(self.next_row + 1)
         if value is None:
@@ -224,8 +180,11 @@ class World:
     def update(self, table: ArrowTable) -> None:
         text, met = self.condition()
         table.refresh()
-        column = self.rng.choice(self.columns[1:])
-        value = self.value(column)
+        columns = self._flat()[1:]
+        if not columns:
+            return
+        column = self.rng.choice(columns)
+        value = self.make.value(column)
         epoch = table.update({column.name: self.stated(column, value)}, text).epoch
         if epoch is not None:
             rows = ({**row, column.key: value} if met(row) else row for row in self.rows)
@@ -242,13 +201,21 @@ class World:
             columns = tuple(wider if each == column else each for each in self.columns)
             self._alter(table, WidenColumn((column.name,), wider.type), columns)
 
+    def change_inside(self, table: ArrowTable) -> None:
+        """By a handle that may lag behind, too."""
+        column = self.rng.choice(self.columns[1:])
+        found = self.make.change_inside(column) if column.children else None
+        if found is not None and table.epoch == max(self.epochs):
+            columns = tuple(found[0] if each is column else each for each in self.columns)
+            self._alter(table, found[1], columns)
+
     def reshape(self, table: ArrowTable) -> None:
         table.refresh()
         column = self.rng.choice(self.columns[1:])
         at = self.columns.index(column)
         rest = (*self.columns[:at], *self.columns[at + 1 :])
-        new = self._column(self.rng.choice((*NARROW, *OTHERS)))
-        value = self.value(column)
+        new = self.make.any(2)
+        value = self.make.value(column) if column.type in _NAMED else column.default
         match self.rng.randrange(4):
             case 0:
                 self._add(table, new)
@@ -266,9 +233,8 @@ class World:
 
     def _add(self, table: ArrowTable, new: Column) -> None:
         """Add a column. Its first default is what earlier rows have in it for ever."""
-        value = self.value(new)
-        field = SchemaField(name=new.name, type=new.type)
-        change = AddColumn(field, default=self.stated(new, value))
+        value = self.make.value(new) if new.type in _NAMED else None
+        change = AddColumn(new.field(), default=self.stated(new, value))
         rows = tuple({**row, new.key: value} for row in self.rows)
         columns = (*self.columns, replace(new, default=value))
         self._landed(table.alter(change), columns, rows)

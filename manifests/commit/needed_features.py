@@ -9,8 +9,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from colonnade.manifests.commit.change import Change
+from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.column_default import COLUMN_DEFAULTS
+from colonnade.manifests.model.nested_fields import NESTED_FIELDS, changes_inside
 from colonnade.manifests.model.operations import (
+    AlterSchema,
     CreateTable,
     EnableFeatures,
     Operation,
@@ -42,7 +45,17 @@ def _replaces_columns(change: Change, base: Snapshot) -> bool:
     return change.fill is not None or any(map(replaces_columns, change.ops))
 
 
+def _changes_fields_inside(change: Change, base: Snapshot) -> bool:
+    return any(
+        isinstance(op, AlterSchema)
+        and (table := base.tables.get(TableId(op.table))) is not None
+        and changes_inside(table.schema.fields, op.table_schema.fields)
+        for op in change.ops
+    )
+
+
 NEEDED_BY: dict[str, Need] = {
+    NESTED_FIELDS: _changes_fields_inside,
     PARTITIONS: _has(_partitions),
     REPLACE_COLUMN: _replaces_columns,
     WIDENED_COLUMNS: _has(states_widened),

@@ -10,6 +10,7 @@ from dataclasses import replace
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.model.column_default import problem_of, states_values, widened_values
 from colonnade.manifests.model.entries import PartitionField
+from colonnade.manifests.model.nested_fields import misplaced
 from colonnade.manifests.model.operations import (
     AlterSchema,
     CreateTable,
@@ -34,6 +35,7 @@ def altered(epoch: int, state: TableState, operation: AlterSchema) -> TableState
         refuse(epoch, f"numbers the schema or the columns of table {state.name!r} backwards")
     _check_ids(epoch, state, operation.table_schema, range(first, end))
     _check_widened(epoch, state, operation.table_schema)
+    _check_kept(epoch, state, operation.table_schema)
     return replace(
         state,
         schema=operation.table_schema,
@@ -111,6 +113,17 @@ def _check_widened(epoch: int, state: TableState, schema: TableSchema) -> None:
             same = _has_widened(before.get(field.earlier[-1].id), field)
         if not same:
             refuse(epoch, f"widens column {field.name!r} of table {state.name!r} wrongly")
+
+
+def _check_kept(epoch: int, state: TableState, schema: TableSchema) -> None:
+    """Check that each field that keeps its id keeps its type, and the field that it is part of."""
+    wrong = misplaced(state.schema.fields, schema.fields)
+    if wrong is not None:
+        refuse(
+            epoch,
+            f"gives the id {wrong.id} of a field of table {state.name!r} to field {wrong.name!r},"
+            " which has another type or place",
+        )
 
 
 def _has_widened(before: SchemaField | None, after: SchemaField) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from colonnade.manifests.errors import UnsupportedFormatError
 from colonnade.manifests.model.column_default import COLUMN_DEFAULTS
 from colonnade.manifests.model.members import SHARED_EPOCHS
+from colonnade.manifests.model.nested_fields import NESTED_FIELDS
 from colonnade.manifests.model.operations import EnableFeatures
 from colonnade.manifests.model.slot_blocks import FREED_SLOTS, UPGRADED_SLOTS
 from colonnade.manifests.model.widening import WIDENED_COLUMNS
@@ -22,6 +23,7 @@ READER_FEATURES: frozenset[str] = frozenset(
     {
         COLUMN_DEFAULTS,
         FREED_SLOTS,
+        NESTED_FIELDS,
         PARTITIONS,
         REPLACE_COLUMN,
         SHARED_EPOCHS,

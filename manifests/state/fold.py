@@ -19,6 +19,7 @@ from colonnade.manifests.model.column_default import COLUMN_DEFAULTS
 from colonnade.manifests.model.entries import PartitionField
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.members import SHARED_EPOCHS, problem_of
+from colonnade.manifests.model.nested_fields import NESTED_FIELDS, changes_inside
 from colonnade.manifests.model.operations import (
     AddDeletionVector,
     AddRowSet,
@@ -281,6 +282,8 @@ class _Fold:
         state = fold.table
         match operation:
             case AlterSchema():
+                if changes_inside(state.schema.fields, operation.table_schema.fields):
+                    self._require(NESTED_FIELDS, "changes fields inside a column")
                 state = altered(self._epoch, state, operation)
             case SetProperties():
                 kept = {k: v for k, v in state.properties.items() if k not in operation.remove}

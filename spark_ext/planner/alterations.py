@@ -44,15 +44,13 @@ def alteration(change: Args) -> Alteration:
 
 
 def _add_column(change: Args) -> Alteration:
-    path = change["column"]
-    if len(path) > 1:
-        raise InvalidInputError(
-            f"Field {'.'.join(path)!r} cannot be added: only whole columns can."
-        )
-    column = _column(path[0], change["type"], change["nullable"], change["comment"])
+    *parent, name = change["column"]
+    # Errors about the type then name the whole path.
+    found = _column(_path(change), change["type"], change["nullable"], change["comment"])
+    column = found.model_copy(update={"name": name})
     given = change.get("default")
-    default = None if given is None else read_default(column.name, given)
-    return AddColumn(column, change["after"], change["first"], default)
+    default = None if given is None else read_default(_path(change), given)
+    return AddColumn(column, change["after"], change["first"], default, tuple(parent))
 
 
 def _set_default(change: Args) -> Alteration:
@@ -62,7 +60,7 @@ def _set_default(change: Args) -> Alteration:
 
 def _widen_column(change: Args) -> Alteration:
     path = tuple(change["column"])
-    return WidenColumn(path, _column(path[-1], change["type"]).type)
+    return WidenColumn(path, _column(_path(change), change["type"]).type)
 
 
 def _column(

@@ -2,9 +2,12 @@
 
 A RowSet has the columns that the table had when the RowSet was written. If the table got a column
 later, each row of the RowSet has the same value in it: the initial value of the column, or NULL. If
-the type of a column has widened since, its values become values of the wider type. This module is
-the only place in Python that says so; its counterpart in Java is `colonnade.read.Adapt`.
-Spec: docs/spec/types.md#defaults, docs/spec/types.md#widening
+the type of a column has widened since, its values become values of the wider type. Fields inside a
+column follow these rules at any depth, but have no initial values. Fields that were dropped since
+are left out. This module is the only place in Python that says so; its counterpart in Java is
+`colonnade.read.Adapt`.
+Spec: docs/spec/types.md#defaults, docs/spec/types.md#widening,
+docs/spec/types.md#fields-inside-a-column
 """
 
 from __future__ import annotations
@@ -14,10 +17,14 @@ from dataclasses import replace
 
 import pyarrow as pa
 
+from colonnade.manifests.model.schema import ArrayType, MapType, SchemaField, StructType
 from colonnade.manifests.model.statistics import Bound
 from colonnade.manifests.model.widening import keeps_bounds, widened_bound
 from colonnade.tableformat.rowset.block_statistics import INDEX_BOUND_LENGTH, Statistics, shorten
-from colonnade.tableformat.rowset.column import Order, StoredColumn
+from colonnade.tableformat.rowset.column import Order, StoredColumn, column_of
+from colonnade.tableformat.rowset.nested_forms import places_in
+from colonnade.tableformat.types.arrow_types import storage_type
+from colonnade.tableformat.types.sound_arrays import validity
 from colonnade.tableformat.types.stored_value import repeated
 
 
@@ -31,8 +38,45 @@ def adapt(
     """
     if not parts:
         return absent_values(column, rows)
+    if column.nested is not None:
+        # Compaction may have put blocks of several forms side by side.
+        parts = [_adapt_nested(part, column.nested) for part in parts]
     array = parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
     return array if stored is None or stored.type == column.type else array.cast(column.type)
+
+
+def _adapt_nested(array: pa.Array, field: SchemaField) -> pa.Array:
+    """Return the values of a form of a column, or of a field inside it, in its storage type.
+
+    Copies only values of another type.
+    """
+    target = storage_type(field)
+    if array.type == target:
+        return array
+    match field.type:
+        case StructType(fields=fields):
+            places = places_in(array.type, fields)
+            children = [
+                absent_values(column_of(each), len(array))
+                if at is None
+                else _adapt_nested(array.field(at), each)
+                for at, each in zip(places, fields, strict=True)
+            ]
+            own, offset = [validity(array)], 0  # `StructArray.field` has applied the offset
+        case ArrayType(element=element):
+            children = [_adapt_nested(array.values, element)]
+            own, offset = array.buffers()[:2], array.offset
+        case MapType(key=key, value=value):
+            pairs = [_adapt_nested(array.keys, key), _adapt_nested(array.items, value)]
+            ends = [target.key_field, target.item_field]
+            children = [pa.StructArray.from_arrays(pairs, fields=ends)]
+            own, offset = array.buffers()[:2], array.offset
+        case _:
+            # Under a NULL parent, a decimal may have more digits than its type.
+            return array.cast(target, safe=False)
+    return pa.Array.from_buffers(
+        target, len(array), own, array.null_count, offset, children=children
+    )
 
 
 def adapt_statistics(

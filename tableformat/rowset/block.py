@@ -31,6 +31,7 @@ from colonnade.tableformat.rowset.encodings import (
 )
 from colonnade.tableformat.rowset.encodings.encoded import Encoded
 from colonnade.tableformat.rowset.encodings.integers import bounds_of
+from colonnade.tableformat.rowset.nested_forms import is_form
 from colonnade.tableformat.types.array_size import array_bytes
 
 MANY_ROWS_LIMIT = 64 * 2**20
@@ -163,6 +164,7 @@ def _is_constant(array: pa.Array, statistics: Statistics) -> bool:
 def decode_block(data: pa.Buffer | None, entry: BlockEntry, column: StoredColumn) -> pa.Array:
     """Decode the rows of a block.
 
+    The rows have the storage type of the column, or an earlier form of it (`nested_forms`).
     Requires `data` of the length that the entry states. Raises ValueError that says what is wrong:
     the checksum, a decoded size above the stated or allowed one, or another type or row count than
     stated. A block that is only `understated` is decoded.
@@ -223,7 +225,7 @@ def _check_size(data: pa.Buffer, entry: BlockEntry) -> None:
 def _check_batch(batch: pa.RecordBatch, entry: BlockEntry, column: StoredColumn) -> None:
     """Compare the type and the row count of a stream with what the index states."""
     rows = 1 if entry.encoding == lengths.NAME else entry.rows
-    if batch.schema not in _schemas(column, entry.encoding) or batch.num_rows != rows:
+    if not _is_stream_of(column, entry.encoding, batch.schema) or batch.num_rows != rows:
         raise ValueError(
             f"its stream holds {batch.num_rows} rows of {batch.schema.types}, but its index"
             f" states {entry.rows} rows, {entry.encoding}, of {column.type}"
@@ -256,6 +258,16 @@ def _decode_stream(data: pa.Buffer | None, entry: BlockEntry, column: StoredColu
     if entry.encoding == lengths.NAME:
         return lengths.decode(stream, entry.rows, entry.decoded)
     return plain.decode(stream)
+
+
+@lru_cache(maxsize=4096)
+def _is_stream_of(column: StoredColumn, encoding: str, found: pa.Schema) -> bool:
+    """Return whether a block of a column may have a stream of this schema."""
+    if found in _schemas(column, encoding):
+        return True
+    if column.nested is None or encoding != plain.NAME or found.names != [str(column.id)]:
+        return False
+    return is_form(found.field(0).type, column.nested)
 
 
 @lru_cache(maxsize=4096)

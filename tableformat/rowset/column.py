@@ -45,7 +45,8 @@ class StoredColumn:
     `bound_kinds` are the Python classes that its bounds must have. `type_name` is its type as the
     log states it, or empty for a nested type. `earlier` are the forms that RowSets may have of it
     instead, the newest first, because its type has widened. `initial` is the value of rows in a
-    RowSet that lacks the column; None is NULL.
+    RowSet that lacks the column; None is NULL. `nested` is the column as the log states it, if
+    there are fields inside it; blocks may have other forms of it (`nested_forms`).
     """
 
     id: int
@@ -56,6 +57,7 @@ class StoredColumn:
     type_name: str
     earlier: tuple[StoredColumn, ...] = ()
     initial: Bound | None = None
+    nested: SchemaField | None = None
 
 
 @lru_cache(maxsize=4096)
@@ -66,9 +68,8 @@ def column_of(field: SchemaField) -> StoredColumn:
     text = field.type if isinstance(field.type, str) else ""
     earlier = tuple(column_of(form) for form in field.as_stored()[1:])
     initial = None if field.initial is None else decode_value(field.initial, field)
-    return StoredColumn(
-        field.id, field.name, arrow, _order(kinds, arrow), kinds, text, earlier, initial
-    )
+    order, nested = _order(kinds, arrow), None if text else field
+    return StoredColumn(field.id, field.name, arrow, order, kinds, text, earlier, initial, nested)
 
 
 def _order(kinds: BoundKinds, arrow: pa.DataType) -> Order:

@@ -4,10 +4,11 @@ Each kind of change is a class with the method `apply`. It edits a draft of the 
 makes operations of the draft:
 
     draft.py         the draft of a table, and what every alteration is
-    columns.py       add, drop and move columns
-    attributes.py    rename a column, comment on it, allow NULL in it
+    paths.py         a column, or a field inside one, by the names that lead to it
+    columns.py       add, drop and move columns and fields
+    attributes.py    rename a column or field, comment on it, allow NULL in it
     default.py       set and remove the default of a column
-    widen.py         change the type of a column to a wider one
+    widen.py         change the type of a column or field to a wider one
     whole_table.py   properties, the comment and the partitions of a table
     plan.py          all changes of one call as operations, in order
     commit.py        one epoch for them

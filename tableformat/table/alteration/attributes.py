@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.model.schema import SchemaField, StructType, TableSchema
-from colonnade.tableformat.table.alteration.draft import Alteration, Draft, Path, check_path
+from colonnade.manifests.model.schema import StructType
+from colonnade.tableformat.table.alteration.draft import Alteration, Draft
+from colonnade.tableformat.table.alteration.paths import Path, dotted, find, names_of, with_field
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,10 +18,15 @@ class RenameColumn(Alteration):
     name: str
 
     def __str__(self) -> str:
-        return f"rename column {'.'.join(self.path)} to {self.name}"
+        return f"rename column {dotted(self.path)} to {self.name}"
 
     def apply(self, draft: Draft) -> None:
-        draft.schema = _replace(draft.schema, self.path, "name", self.name)
+        names = names_of(self.path)
+        if len(names) > 1:
+            find(draft.schema, names)
+            if not isinstance(find(draft.schema, names[:-1]).type, StructType):
+                raise InvalidInputError(f"{dotted(names)!r} is not a field that can be renamed.")
+        _set(draft, self.path, "name", self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +37,10 @@ class CommentColumn(Alteration):
     comment: str | None
 
     def __str__(self) -> str:
-        return f"comment on column {'.'.join(self.path)}"
+        return f"comment on column {dotted(self.path)}"
 
     def apply(self, draft: Draft) -> None:
-        draft.schema = _replace(draft.schema, self.path, "comment", self.comment)
+        _set(draft, self.path, "comment", self.comment)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,25 +50,14 @@ class DropNotNull(Alteration):
     path: Path
 
     def __str__(self) -> str:
-        return f"drop not null of column {'.'.join(self.path)}"
+        return f"drop not null of column {dotted(self.path)}"
 
     def apply(self, draft: Draft) -> None:
-        draft.schema = _replace(draft.schema, self.path, "nullable", True)
+        _set(draft, self.path, "nullable", True)
 
 
-def _replace(schema: TableSchema, path: Path, key: str, value: object) -> TableSchema:
+def _set(draft: Draft, path: Path, key: str, value: object) -> None:
     """Change one attribute of the column or field that a path leads to."""
-    check_path(path)
-
-    def replaced(fields: tuple[SchemaField, ...], names: Path) -> tuple[SchemaField, ...]:
-        # A TableSchema finds the field, so that errors are the same as for columns.
-        found = TableSchema(fields=fields).field(names[0])
-        if len(names) == 1:
-            new = found.model_copy(update={key: value})
-        else:
-            if key == "name" and len(names) == 2 and not isinstance(found.type, StructType):
-                raise InvalidInputError(f"{'.'.join(path)!r} is not a field that can be renamed.")
-            new = found.with_children(replaced(found.children(), names[1:]))
-        return tuple(new if f.id == found.id else f for f in fields)
-
-    return TableSchema(fields=replaced(schema.fields, path))
+    draft.schema = with_field(
+        draft.schema, names_of(path), lambda found: found.model_copy(update={key: value})
+    )

@@ -1,4 +1,7 @@
-"""Add, drop and move columns. Pure."""
+"""Add, drop and move columns, and fields of structs. Pure.
+
+Spec: docs/spec/types.md#fields-inside-a-column
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,17 @@ from typing import Any
 
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.model.schema import SchemaField, TableSchema, assign_ids, check_schema
-from colonnade.tableformat.table.alteration.draft import Alteration, Draft, Path, check_path
+from colonnade.tableformat.table.alteration.draft import Alteration, Draft
+from colonnade.tableformat.table.alteration.paths import (
+    Fields,
+    Names,
+    Path,
+    dotted,
+    find,
+    is_inside_key,
+    names_of,
+    with_fields,
+)
 from colonnade.tableformat.table.defaults import added_with_default
 
 
@@ -16,97 +29,114 @@ class AddColumn(Alteration):
     """Add a column: as the last, `first`, or `after` another column.
 
     Existing rows have the `default` in it, at once and for ever, or NULL without one. A NOT NULL
-    column needs a default. `SetDefault` says in what forms it can be given.
+    column needs a default. `SetDefault` says in what forms it can be given. `parent` leads to a
+    struct, which gets the column as a field, without a default.
     """
 
     column: SchemaField
     after: str | None = None
     first: bool = False
     default: Any = None
+    parent: Path = ()
 
     def __str__(self) -> str:
-        return f"add column {self.column.name}"
+        above = f"{dotted(self.parent)}." if self.parent else ""
+        return f"add column {above}{self.column.name}"
 
     def apply(self, draft: Draft) -> None:
-        name = self.column.name
-        added, draft.next_id = assign_ids(TableSchema(fields=(self.column,)), draft.next_id)
-        column = added_with_default(added.fields[0], self.default)
-        if not column.may_be_absent:
+        parent = names_of(self.parent) if self.parent else ()
+        path = ".".join((*parent, self.column.name))
+        if parent and self.default is not None:
             raise InvalidInputError(
-                f"Column {name!r} cannot be added as NOT NULL, because existing rows have NULL in"
+                f"Field {path!r} cannot have a default: only whole columns can."
+            )
+        numbered, draft.next_id = assign_ids(TableSchema(fields=(self.column,)), draft.next_id)
+        added = added_with_default(numbered.fields[0], self.default)
+        if not added.may_be_absent:
+            raise InvalidInputError(
+                f"Column {path!r} cannot be added as NOT NULL, because existing rows have NULL in"
                 " it; add it as nullable, or with a default."
             )
-        draft.schema = TableSchema(fields=(*draft.schema.fields, column))
+        draft.schema = with_fields(draft.schema, parent, lambda fields: (*fields, added))
         # Checked before the move, which could not tell two columns of one name apart.
         check_schema(draft.schema)
         if self.first or self.after is not None:
-            draft.schema = _move(draft.schema, name, self.after)
+            draft.schema = _moved(draft.schema, (*parent, added.name), self.after)
 
 
 @dataclass(frozen=True, slots=True)
 class DropColumn(Alteration):
-    """Drop a column. With `if_exists`, an unknown column is not an error."""
+    """Drop a column, or a field of a struct. With `if_exists`, an unknown one is not an error."""
 
     path: Path
     if_exists: bool = False
 
     def __str__(self) -> str:
-        return f"drop column {'.'.join(self.path)}"
+        return f"drop column {dotted(self.path)}"
 
     def apply(self, draft: Draft) -> None:
-        check_path(self.path)
+        names = names_of(self.path)
         try:
-            found = draft.schema.field(self.path[0])
+            found = find(draft.schema, names)
         except NotFoundError:
             if self.if_exists:
                 return
             raise
-        if len(self.path) > 1:
+        if len(names) == 1:
+            _check_unused(found, draft)
+        elif is_inside_key(draft.schema, names):
             raise InvalidInputError(
-                f"Field {'.'.join(self.path)!r} cannot be dropped: only whole columns can."
+                f"Field {dotted(names)!r} cannot be dropped: without it, keys of one map could"
+                " become equal."
             )
-        if any(key.column == found.id for key in draft.table.sort_key):
-            raise InvalidInputError(
-                f"Column {found.name!r} cannot be dropped: the table is sorted by it."
-            )
-        layout = draft.table.partition_fields if draft.layout is None else draft.layout
-        if any(field.column == found.id for field in layout):
-            raise InvalidInputError(
-                f"Column {found.name!r} cannot be dropped: the table is partitioned by it;"
-                " partition it by other columns first."
-            )
-        draft.schema = TableSchema(fields=tuple(f for f in draft.schema.fields if f.id != found.id))
+        draft.schema = with_fields(
+            draft.schema, names[:-1], lambda fields: tuple(f for f in fields if f is not found)
+        )
+
+
+def _check_unused(column: SchemaField, draft: Draft) -> None:
+    """Refuse to drop a column that decides where rows are stored."""
+    if any(key.column == column.id for key in draft.table.sort_key):
+        raise InvalidInputError(
+            f"Column {column.name!r} cannot be dropped: the table is sorted by it."
+        )
+    layout = draft.table.partition_fields if draft.layout is None else draft.layout
+    if any(field.column == column.id for field in layout):
+        raise InvalidInputError(
+            f"Column {column.name!r} cannot be dropped: the table is partitioned by it; partition"
+            " it by other columns first."
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class MoveColumn(Alteration):
-    """Move a column to be `first`, or `after` another column."""
+    """Move a column to be `first`, or `after` another column.
+
+    A field of a struct moves inside it, and `after` names another field of the struct.
+    """
 
     path: Path
     after: str | None = None
     first: bool = False
 
     def __str__(self) -> str:
-        return f"move column {'.'.join(self.path)}"
+        return f"move column {dotted(self.path)}"
 
     def apply(self, draft: Draft) -> None:
-        check_path(self.path)
-        if len(self.path) > 1:
-            raise InvalidInputError(
-                f"Field {'.'.join(self.path)!r} cannot be moved: only whole columns can."
-            )
-        draft.schema = _move(draft.schema, self.path[0], self.after)
+        draft.schema = _moved(draft.schema, names_of(self.path), self.after)
 
 
-def _move(schema: TableSchema, name: str, after: str | None) -> TableSchema:
-    moved = schema.field(name)
-    others = [f for f in schema.fields if f.id != moved.id]
-    at = 0 if after is None else 1 + _index(others, schema.field(after), name)
-    return TableSchema(fields=(*others[:at], moved, *others[at:]))
+def _moved(schema: TableSchema, names: Names, after: str | None) -> TableSchema:
+    parent = names[:-1]
+    moved = find(schema, names)
+    before = None if after is None else find(schema, (*parent, after))
+    if before is moved:
+        what = "Field" if parent else "Column"
+        raise InvalidInputError(f"{what} {dotted(names)!r} cannot come after itself.")
 
+    def placed(fields: Fields) -> Fields:
+        others = [field for field in fields if field is not moved]
+        at = 0 if before is None else 1 + next(i for i, f in enumerate(others) if f is before)
+        return (*others[:at], moved, *others[at:])
 
-def _index(fields: list[SchemaField], wanted: SchemaField, name: str) -> int:
-    for index, each in enumerate(fields):
-        if each.id == wanted.id:
-            return index
-    raise InvalidInputError(f"Column {name!r} cannot come after itself.")
+    return with_fields(schema, parent, placed)

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.model.schema import SchemaField, TableSchema
-from colonnade.tableformat.table.alteration.draft import Alteration, Draft, Path, check_path
+from colonnade.manifests.model.schema import SchemaField
+from colonnade.tableformat.table.alteration.draft import Alteration, Draft
+from colonnade.tableformat.table.alteration.paths import Path, dotted, names_of, with_field
 from colonnade.tableformat.table.defaults import with_default
 
 
@@ -26,7 +27,7 @@ class SetDefault(Alteration):
     default: Any
 
     def __str__(self) -> str:
-        return f"set default of column {'.'.join(self.path)}"
+        return f"set default of column {dotted(self.path)}"
 
     def apply(self, draft: Draft) -> None:
         _change(draft, self.path, lambda column: with_default(column, self.default))
@@ -39,19 +40,16 @@ class DropDefault(Alteration):
     path: Path
 
     def __str__(self) -> str:
-        return f"drop default of column {'.'.join(self.path)}"
+        return f"drop default of column {dotted(self.path)}"
 
     def apply(self, draft: Draft) -> None:
         _change(draft, self.path, lambda column: column.model_copy(update={"default": None}))
 
 
 def _change(draft: Draft, path: Path, change: Callable[[SchemaField], SchemaField]) -> None:
-    check_path(path)
-    found = draft.schema.field(path[0])
-    if len(path) > 1:
+    names = names_of(path)
+    if len(names) > 1:
         raise InvalidInputError(
-            f"Field {'.'.join(path)!r} cannot have a default: only whole columns can."
+            f"Field {dotted(names)!r} cannot have a default: only whole columns can."
         )
-    changed = change(found)
-    fields = (changed if field.id == found.id else field for field in draft.schema.fields)
-    draft.schema = TableSchema(fields=tuple(fields))
+    draft.schema = with_field(draft.schema, names, change)

@@ -6,15 +6,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.entries import PartitionField
 from colonnade.manifests.model.operations import Operation
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import TableState
-from colonnade.tableformat.rowset.column import check_names
-
-Path = tuple[str, ...]
-"""The name of a column, or the names that lead to a nested field, element, key or value."""
 
 
 @dataclass(slots=True)
@@ -45,12 +40,6 @@ class Alteration(ABC):
 
     @abstractmethod
     def __str__(self) -> str: ...
-
-
-def check_path(path: Path) -> None:
-    """Raise InvalidInputError for the path of a column that is not a list of at least one name."""
-    if not check_names(path, "The path of a column"):
-        raise InvalidInputError("The path of a column must have at least one name.")
 
 
 def without(properties: Mapping[str, str], names: Collection[str]) -> dict[str, str]:

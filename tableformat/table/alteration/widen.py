@@ -13,16 +13,22 @@ from colonnade.manifests.model.schema import (
     DataType,
     EarlierColumn,
     SchemaField,
-    TableSchema,
     type_text,
 )
 from colonnade.manifests.model.widening import widens, wider_types
-from colonnade.tableformat.table.alteration.draft import Alteration, Draft, Path, check_path
+from colonnade.tableformat.table.alteration.draft import Alteration, Draft
+from colonnade.tableformat.table.alteration.paths import (
+    Path,
+    dotted,
+    find,
+    names_of,
+    with_field,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class WidenColumn(Alteration):
-    """Change the type of a column to one that holds all its values, such as int to `long`.
+    """Change the type of a column or field to one that holds all its values, such as int to `long`.
 
     No file is written again. Existing rows are converted when they are read.
     """
@@ -31,26 +37,25 @@ class WidenColumn(Alteration):
     type: DataType
 
     def __str__(self) -> str:
-        return f"widen column {'.'.join(self.path)} to {type_text(self.type)}"
+        return f"widen column {dotted(self.path)} to {type_text(self.type)}"
 
     def apply(self, draft: Draft) -> None:
-        check_path(self.path)
-        found = draft.schema.field(self.path[0])
-        if len(self.path) > 1:
-            raise InvalidInputError(
-                f"Field {'.'.join(self.path)!r} cannot be widened: only whole columns can."
-            )
-        if found.type != self.type:
-            _check_type(found, self.type)
-            _check_widens(found, self.type)
-            _widen(draft, found, self.type)
+        names = names_of(self.path)
+        found = find(draft.schema, names)
+        if found.type == self.type:
+            return
+        _check_type(found, self.type)
+        _check_widens(found, self.type, dotted(names))
+        if len(names) == 1:
             _check_place(found, draft)
+        wider = _wider(draft, found, self.type)
+        draft.schema = with_field(draft.schema, names, lambda _: wider)
 
 
-def _widen(draft: Draft, found: SchemaField, wanted: DataType) -> None:
-    """Give a column a wider type and a new id, under which RowSets have the new type.
+def _wider(draft: Draft, found: SchemaField, wanted: DataType) -> SchemaField:
+    """Return a field with a wider type and a new id, under which RowSets have the new type.
 
-    A column of this draft alone keeps its id, because no RowSet has it yet.
+    A field of this draft alone keeps its id, because no RowSet has it yet.
     """
     wider = found.model_copy(update={"type": wanted, **widened_values(found, wanted)})
     if found.id < draft.table.next_column_id:
@@ -58,8 +63,7 @@ def _widen(draft: Draft, found: SchemaField, wanted: DataType) -> None:
         earlier = (*(found.earlier or ()), step)
         wider = wider.model_copy(update={"id": draft.next_id, "earlier": earlier})
         draft.next_id += 1
-    fields = (wider if field.id == found.id else field for field in draft.schema.fields)
-    draft.schema = TableSchema(fields=tuple(fields))
+    return wider
 
 
 def _check_type(column: SchemaField, wanted: DataType) -> None:
@@ -67,14 +71,14 @@ def _check_type(column: SchemaField, wanted: DataType) -> None:
     SchemaField(name=column.name, type=wanted)
 
 
-def _check_widens(column: SchemaField, wanted: DataType) -> None:
+def _check_widens(column: SchemaField, wanted: DataType, path: str) -> None:
     if widens(column.type, wanted):
         return
     old, new = type_text(column.type), type_text(wanted)
     wider = wider_types(column.type)
     can = f"it can become {wider}" if wider else "it has no wider type"
     raise InvalidInputError(
-        f"The type of column {column.name!r} cannot be changed from {old} to {new}: {can}; or add a"
+        f"The type of column {path!r} cannot be changed from {old} to {new}: {can}; or add a"
         " column of the other type."
     )
 

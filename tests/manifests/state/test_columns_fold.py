@@ -6,15 +6,18 @@ import pytest
 from pydantic import ValidationError
 
 from colonnade.manifests.errors import CorruptionError, InvalidInputError
+from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.epoch import Epoch
+from colonnade.manifests.model.nested_fields import NESTED_FIELDS
 from colonnade.manifests.model.operations import (
     AlterSchema,
     Operation,
     RenameTable,
 )
-from colonnade.manifests.model.schema import EarlierColumn, SchemaField
+from colonnade.manifests.model.schema import ArrayType, EarlierColumn, SchemaField, StructType
 from colonnade.manifests.model.widening import WIDENED_COLUMNS
 from colonnade.manifests.state.fold import apply_epoch
+from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import MemoryStore
 from tests.log_samples import (
     ORDERS,
@@ -107,12 +110,8 @@ def test_a_column_that_has_widened_keeps_its_earlier_types() -> None:
             log.commit(change(alter(ID, forgotten, schema_id=3, next_id=5)), base)
 
 
-def test_earlier_types_need_their_feature() -> None:
-    store = MemoryStore()
-    log = make_log(store)
-    base = with_orders(store, log)
-    wide = widened(((2, "double"),), type="double")
-    epoch = Epoch(
+def epoch_of(base: Snapshot, operation: Operation) -> Epoch:
+    return Epoch(
         epoch=base.epoch + 1,
         transaction="0" * 32,
         previous=base.transaction,
@@ -120,7 +119,61 @@ def test_earlier_types_need_their_feature() -> None:
         time_ms=base.time_ms + 1,
         operation="alter_table",
         engine="test",
-        ops=(alter(ID, wide),),
+        ops=(operation,),
     )
+
+
+def test_earlier_types_need_their_feature() -> None:
+    store = MemoryStore()
+    base = with_orders(store, make_log(store))
+    wide = widened(((2, "double"),), type="double")
     with pytest.raises(CorruptionError, match="without the feature 'widened_columns'"):
-        apply_epoch(base, epoch)
+        apply_epoch(base, epoch_of(base, alter(ID, wide)))
+
+
+def struct(*fields: SchemaField) -> SchemaField:
+    return SchemaField(id=3, name="s", type=StructType(fields=fields))
+
+
+FIRST, SECOND, NEW = (SchemaField(id=n, name=f"f{n}", type="int") for n in (4, 5, 6))
+
+
+def with_struct(log: Log, store: MemoryStore) -> Snapshot:
+    """Return a table whose column `s` has the fields FIRST and SECOND."""
+    operation = alter(ID, struct(FIRST, SECOND), next_id=6)
+    return log.commit(change(operation), with_orders(store, log))
+
+
+@pytest.mark.parametrize("fields", [(), (SECOND, FIRST), (FIRST, SECOND, NEW)])
+def test_other_fields_inside_a_column_need_their_feature(fields: tuple[SchemaField, ...]) -> None:
+    store = MemoryStore()
+    log = make_log(store)
+    base = with_struct(log, store)
+    renamed = struct(FIRST.model_copy(update={"name": "other"}), SECOND)
+    base = log.commit(change(alter(ID, renamed, schema_id=2, next_id=6)), base)
+    assert NESTED_FIELDS not in base.reader_features
+    operation = alter(ID, struct(*fields), schema_id=3, next_id=7)
+    with pytest.raises(CorruptionError, match="without the feature 'nested_fields'"):
+        apply_epoch(base, epoch_of(base, operation))
+    after = log.commit(change(operation), base)
+    assert NESTED_FIELDS in after.reader_features & after.writer_features
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        (struct(FIRST.model_copy(update={"type": "date"}), SECOND),),
+        (struct(FIRST), SECOND),
+        (SchemaField(id=3, name="s", type=ArrayType(element=FIRST)),),
+        (SchemaField(id=3, name="s", type="int"),),
+    ],
+)
+def test_an_id_inside_a_column_stands_for_one_field_for_ever(
+    wrong: tuple[SchemaField, ...],
+) -> None:
+    store = MemoryStore()
+    log = make_log(store)
+    base = with_struct(log, store)
+    with pytest.raises(InvalidInputError, match="which has another type or place"):
+        log.commit(change(alter(ID, *wrong, schema_id=2, next_id=6)), base)
+    assert log.read_head() == base

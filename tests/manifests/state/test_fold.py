@@ -73,7 +73,8 @@ def test_an_append_conflicts_with_columns_that_its_rows_do_not_fit() -> None:
     store = MemoryStore()
     log = make_log(store)
     base = with_orders(store, log)
-    head = log.commit(change(alter(ID, X.model_copy(update={"type": "float"}))), base)
+    needed = X.model_copy(update={"id": 3, "name": "y", "nullable": False})
+    head = log.commit(change(alter(ID, X, needed)), base)
     with pytest.raises(ConflictError, match="columns of table 'orders' changed after epoch 1"):
         log.commit(append(entry()), base)
     assert log.commit(append(entry()), head).epoch == 3

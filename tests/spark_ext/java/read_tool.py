@@ -174,9 +174,8 @@ def _lists(array: pa.Array, values: list[Any]) -> list[Any]:
 def _structs(array: pa.Array, fields: Sequence[SchemaField]) -> list[Any]:
     columns = [_values(child, field) for child, field in zip(array.flatten(), fields, strict=True)]
     valid = array.is_valid().to_pylist()
-    return [
-        list(row) if ok else None for row, ok in zip(zip(*columns, strict=True), valid, strict=True)
-    ]
+    rows = zip(*columns, strict=True) if columns else [()] * len(array)
+    return [list(row) if ok else None for row, ok in zip(rows, valid, strict=True)]
 
 
 def _primitives(array: pa.Array, text: str) -> list[Any]:

@@ -19,6 +19,7 @@ from colonnade.tableformat.table.alteration import (
     DropNotNull,
     MoveColumn,
     RenameColumn,
+    WidenColumn,
 )
 from colonnade.tableformat.table.table import ArrowTable
 from tests.tableformat.table.alteration.points import added
@@ -32,17 +33,49 @@ REFUSED: dict[str, tuple[tuple[Alteration, ...], type[ColonnadeError], str]] = {
     "taken": ((added("NAME"),), InvalidInputError, "'name' and 'NAME' are the same name"),
     "reserved": ((added("_Row_Handler"),), InvalidInputError, "'_Row_Handler' is reserved"),
     "unknown": ((RenameColumn(("nom",), "x"),), NotFoundError, "'nom' does not exist"),
-    "unknown field": ((DropNotNull(("point", "z")),), NotFoundError, "'z' does not exist"),
+    "unknown field": (
+        (DropNotNull(("point", "z")),),
+        NotFoundError,
+        "Field 'point.z' does not exist; the fields of 'point' are x, y.",
+    ),
     "sort key": ((DropColumn(("id",)),), InvalidInputError, "'id' cannot be dropped"),
-    "a field": ((DropColumn(("point", "x")),), InvalidInputError, "'point.x' cannot be dropped"),
     "to a taken name": ((RenameColumn(("id",), "Name"),), InvalidInputError, "the same name"),
-    "move a field": ((MoveColumn(("point", "x")),), InvalidInputError, "cannot be moved"),
+    "a field after itself": (
+        (MoveColumn(("point", "x"), after="X"),),
+        InvalidInputError,
+        "Field 'point.x' cannot come after itself",
+    ),
+    "a field of no struct": (
+        (AddColumn(SchemaField(name="z", type="int"), parent=("id",)),),
+        InvalidInputError,
+        "'id' is of type long, and only a struct has fields",
+    ),
+    "a field that must not be NULL": (
+        (AddColumn(SchemaField(name="z", type="int", nullable=False), parent=("point",)),),
+        InvalidInputError,
+        "'point.z' cannot be added as NOT NULL",
+    ),
+    "a taken field": (
+        (AddColumn(SchemaField(name="X", type="int"), parent=("point",)),),
+        InvalidInputError,
+        "'point.x' and 'point.X' are the same name",
+    ),
+    "a field of another type": (
+        (WidenColumn(("point", "x"), "string"),),
+        InvalidInputError,
+        "The type of column 'point.x' cannot be changed from int to string: it can become long",
+    ),
     "after itself": ((MoveColumn(("id",), after="id"),), InvalidInputError, "after itself"),
     "after the unknown": ((added("n", after="m"),), NotFoundError, "'m' does not exist"),
-    "text as a path": (
-        (RenameColumn("id", "x"),),  # type: ignore[arg-type]
+    "half a path": (
+        (RenameColumn("point.", "x"),),
         InvalidInputError,
-        "The path of a column must be a list of column names, not 'id'",
+        "'point.' is not the path of a column",
+    ),
+    "a number as a path": (
+        (RenameColumn(3, "x"),),  # type: ignore[arg-type]
+        InvalidInputError,
+        "The path of a column must be a list of column names, not 3",
     ),
     "no path": ((DropColumn(()),), InvalidInputError, "must have at least one name"),
     "half": ((added("n"), DropColumn(("m",))), NotFoundError, "'m' does not exist"),

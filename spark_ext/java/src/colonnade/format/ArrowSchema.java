@@ -92,7 +92,8 @@ public final class ArrowSchema {
     return !type.isSigned() && (bits == 8 || bits == 16 || bits == 32) ? bits / 8 : 0;
   }
 
-  private static boolean isNamed(Field field, TableField column) {
+  /** Whether a field is nullable and named by the id of a column. */
+  static boolean isNamed(Field field, TableField column) {
     return Integer.toString(column.id()).equals(field.name()) && field.nullable();
   }
 

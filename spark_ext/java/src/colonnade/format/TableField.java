@@ -102,6 +102,11 @@ public record TableField(
     return Stream.concat(Stream.of(this), earlier.stream()).toList();
   }
 
+  /** Returns the field with other fields inside it. */
+  public TableField withChildren(List<TableField> others) {
+    return new TableField(id, name, type, kind, nullable, List.copyOf(others), earlier);
+  }
+
   private static Kind kindOf(String text) {
     String head = text.split("[( ]", 2)[0];
     return switch (head) {

@@ -8,17 +8,22 @@ import colonnade.format.TableField;
 import colonnade.store.StoreException;
 import java.io.IOException;
 import java.math.BigInteger;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
 
 /**
  * From a column as a RowSet stores it to the column as the table has it now.
  *
  * <p>A RowSet has the columns that the table had when the RowSet was written. If the table got a
  * column later, each row of the RowSet has the same value in it: the initial value of the column, or
- * NULL. If the type of a column has widened since, its values become values of the wider type. This
- * class is the only place in Java that says so; its counterpart in Python is {@code
- * tableformat/rowset/adapt.py}.
+ * NULL. If the type of a column has widened since, its values become values of the wider type.
+ * Fields inside a column follow these rules at any depth, but have no initial values. Fields that
+ * were dropped since are left out. This class is the only place in Java that says so; its
+ * counterpart in Python is {@code tableformat/rowset/adapt.py}.
  *
- * <p>Spec: docs/spec/types.md#defaults, docs/spec/types.md#widening
+ * <p>Spec: docs/spec/types.md#defaults, docs/spec/types.md#widening,
+ * docs/spec/types.md#fields-inside-a-column
  */
 final class Adapt {
   /** How the log writes an initial value that no bound can be. */
@@ -43,6 +48,41 @@ final class Adapt {
           "The initial value of column '" + column.name() + "' is damaged: " + error.getMessage()
               + ".",
           error);
+    }
+  }
+
+  /**
+   * Returns the place that each field of a stored struct has in the struct of the table. It is -1
+   * for a field that the table does not have any more.
+   */
+  static int[] places(TableField stored, TableField wanted) {
+    int[] places = new int[stored.children().size()];
+    if (stored == wanted || stored.isVariant()) {
+      Arrays.setAll(places, i -> i);
+      return places;
+    }
+    Map<Integer, Integer> known = new HashMap<>();
+    for (int at = 0; at < wanted.children().size(); at++) {
+      for (TableField form : wanted.children().get(at).forms()) {
+        known.put(form.id(), at);
+      }
+    }
+    Arrays.setAll(places, i -> known.getOrDefault(stored.children().get(i).id(), -1));
+    return places;
+  }
+
+  /** Makes vectors show the fields of a struct that no stored field has the place of. */
+  static void showAbsentFields(TableField struct, int[] places, ColonnadeVector target) {
+    boolean[] there = new boolean[struct.children().size()];
+    for (int place : places) {
+      if (place >= 0) {
+        there[place] = true;
+      }
+    }
+    for (int at = 0; at < there.length; at++) {
+      if (!there[at] && target.storedChild(at) != null) {
+        target.storedChild(at).setNull();
+      }
     }
   }
 

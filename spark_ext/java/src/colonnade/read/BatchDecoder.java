@@ -5,6 +5,7 @@ import colonnade.format.BlockEntry;
 import colonnade.format.Malformed;
 import colonnade.format.TableField;
 import com.github.luben.zstd.ZstdDecompressCtx;
+import java.util.List;
 import org.apache.arrow.flatbuf.Buffer;
 import org.apache.arrow.flatbuf.FieldNode;
 
@@ -37,8 +38,23 @@ final class BatchDecoder {
 
   /** Fills a vector with a field in its storage type. Skips the field if {@code target} is null. */
   void decode(TableField field, ColonnadeVector target, int rows) throws Malformed {
+    decode(field, field, target, rows);
+  }
+
+  /**
+   * Fills a vector with a field of the table from the form of it that the batch has. Skips the
+   * field if {@code target} is null.
+   */
+  void decode(TableField field, TableField wanted, ColonnadeVector target, int rows)
+      throws Malformed {
     if (target == null) {
       skip(field);
+      return;
+    }
+    if (!Adapt.looksAlike(field, wanted)) {
+      ColonnadeVector narrower = target.narrower();
+      decode(field, narrower, rows);
+      Adapt.widen(field, wanted, narrower, rows, target);
       return;
     }
     boolean hasNulls = loadNode(target, rows);
@@ -65,11 +81,9 @@ final class BatchDecoder {
         checkOffsets(target.offsetBytes, rows, target.valueBytes.length());
         target.setLoaded(VectorForm.TEXT, hasNulls);
       }
-      case LIST, MAP -> decodeList(field, target, rows, hasNulls);
+      case LIST, MAP -> decodeList(field, wanted, target, rows, hasNulls);
       case STRUCT -> {
-        for (int i = 0; i < field.children().size(); i++) {
-          decode(field.children().get(i), target.storedChild(i), rows);
-        }
+        decodeStruct(field, wanted, target, rows);
         target.setLoaded(VectorForm.NESTED, hasNulls);
       }
     }
@@ -138,7 +152,25 @@ final class BatchDecoder {
     return target.offsetBytes.getInt(1);
   }
 
-  private void decodeList(TableField field, ColonnadeVector target, int rows, boolean hasNulls)
+  private void decodeStruct(
+      TableField field, TableField wanted, ColonnadeVector target, int rows) throws Malformed {
+    List<TableField> stored = field.children();
+    int[] places = Adapt.places(field, wanted);
+    for (int i = 0; i < stored.size(); i++) {
+      if (places[i] < 0) {
+        skip(stored.get(i));
+      } else {
+        TableField child = wanted.children().get(places[i]);
+        decode(stored.get(i), child, target.storedChild(places[i]), rows);
+      }
+    }
+    if (field != wanted) {
+      Adapt.showAbsentFields(wanted, places, target);
+    }
+  }
+
+  private void decodeList(
+      TableField field, TableField wanted, ColonnadeVector target, int rows, boolean hasNulls)
       throws Malformed {
     loadOffsets(target, rows);
     if (field.kind() == TableField.Kind.MAP) {
@@ -152,7 +184,8 @@ final class BatchDecoder {
     }
     checkOffsets(target.offsetBytes, rows, (int) childRows);
     for (int i = 0; i < field.children().size(); i++) {
-      decode(field.children().get(i), target.storedChild(i), (int) childRows);
+      TableField child = wanted.children().get(i);
+      decode(field.children().get(i), child, target.storedChild(i), (int) childRows);
     }
     target.setLoaded(VectorForm.NESTED, hasNulls);
   }

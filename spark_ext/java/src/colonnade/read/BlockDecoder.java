@@ -5,6 +5,7 @@ import colonnade.format.ArrowStream;
 import colonnade.format.BlockEntry;
 import colonnade.format.Malformed;
 import colonnade.format.Slice;
+import colonnade.format.StoredForm;
 import colonnade.format.TableField.Kind;
 import colonnade.format.TableField;
 import com.github.luben.zstd.ZstdDecompressCtx;
@@ -107,10 +108,12 @@ final class BlockDecoder implements AutoCloseable {
     int rows = batch.rows();
     switch (entry.encoding()) {
       case "plain" -> {
-        if (!ArrowSchema.isColumn(field, column)) {
+        TableField stored =
+            ArrowSchema.isColumn(field, column) ? column : StoredForm.of(field, column);
+        if (stored == null) {
           return false;
         }
-        batch.decode(column, target, rows);
+        batch.decode(stored, column, target, rows);
       }
       case "narrowed" -> {
         boolean applies = column.kind().isInteger() || column.isShortDecimal();

@@ -33,6 +33,7 @@ public final class ColonnadeVector extends ColumnVector {
   final Bytes valueBytes = new Bytes();
   final Bytes offsetBytes = new Bytes();
   private ColonnadeVector dictionary;
+  private ColonnadeVector narrower;
 
   private VectorForm form = VectorForm.UNIFORM;
   private boolean allNull = true;
@@ -87,6 +88,14 @@ public final class ColonnadeVector extends ColumnVector {
       dictionary = new ColonnadeVector(type);
     }
     return dictionary;
+  }
+
+  /** Returns the vector into which values of a narrower type are decoded before they are here. */
+  ColonnadeVector narrower() {
+    if (narrower == null) {
+      narrower = new ColonnadeVector(type);
+    }
+    return narrower;
   }
 
   void setNull() {

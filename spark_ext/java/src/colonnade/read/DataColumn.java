@@ -12,8 +12,6 @@ final class DataColumn {
   final ColonnadeVector vector;
 
   private final TableField field;
-  /** The current block in a narrower type, which RowSets may have; null until one has. */
-  private ColonnadeVector narrower;
   private OpenColumnSegment segment;
   private Slice bytes;
   /**
@@ -80,11 +78,8 @@ final class DataColumn {
       decoder.decode(stored, entry, block, vector);
       return;
     }
-    if (narrower == null) {
-      narrower = new ColonnadeVector(vector.dataType());
-    }
-    decoder.decode(stored, entry, block, narrower);
-    Adapt.widen(stored, field, narrower, (int) entry.rows(), vector);
+    decoder.decode(stored, entry, block, vector.narrower());
+    Adapt.widen(stored, field, vector.narrower(), (int) entry.rows(), vector);
   }
 
   /**

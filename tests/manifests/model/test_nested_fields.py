@@ -1,0 +1,75 @@
+"""Changes of the fields inside a column are found by their ids."""
+
+from __future__ import annotations
+
+import pytest
+
+from colonnade.manifests.model.nested_fields import changes_inside, misplaced
+from colonnade.manifests.model.schema import (
+    ArrayType,
+    DataType,
+    EarlierColumn,
+    SchemaField,
+    StructType,
+)
+
+
+def field(number: int, data_type: DataType = "int", **more: object) -> SchemaField:
+    return SchemaField(id=number, name=f"c{number}", type=data_type, **more)  # type: ignore[arg-type]
+
+
+def struct(number: int, *fields: SchemaField) -> SchemaField:
+    return field(number, StructType(fields=fields))
+
+
+def array(number: int, element: SchemaField) -> SchemaField:
+    return field(number, ArrayType(element=element))
+
+
+X, Y = field(3), field(4, "string")
+WIDE = field(9, "long", earlier=(EarlierColumn(id=3, type="int"),))
+BEFORE = [field(1), struct(2, X, Y), array(5, struct(6, field(7)))]
+
+
+@pytest.mark.parametrize(
+    ("after", "changes"),
+    [
+        (BEFORE, False),
+        (BEFORE[::-1], False),
+        ([*BEFORE, struct(8, field(9))], False),
+        (BEFORE[:1], False),
+        ([BEFORE[1].model_copy(update={"name": "other", "nullable": False})], False),
+        ([struct(2, X.model_copy(update={"name": "z", "comment": "c"}), Y)], False),
+        ([struct(2, Y, X)], True),
+        ([struct(2, X)], True),
+        ([struct(2)], True),
+        ([struct(2, X, Y, field(8))], True),
+        ([struct(2, WIDE, Y)], True),
+        ([array(5, struct(6))], True),
+    ],
+)
+def test_fields_that_come_go_move_or_widen_are_changes(
+    after: list[SchemaField], changes: bool
+) -> None:
+    assert changes_inside(BEFORE, after) is changes
+    assert misplaced(BEFORE, after) is None
+
+
+@pytest.mark.parametrize(
+    ("after", "wrong"),
+    [
+        ([field(1, "long")], 1),
+        ([struct(1)], 1),
+        ([field(2)], 2),
+        ([X], 3),
+        ([struct(2, struct(8, X))], 3),
+        ([array(5, struct(6, X))], 3),
+        ([struct(2, field(3, "date"))], 3),
+    ],
+)
+def test_an_id_that_stands_for_something_else_is_misplaced(
+    after: list[SchemaField], wrong: int
+) -> None:
+    found = misplaced(BEFORE, after)
+    assert found is not None
+    assert found.id == wrong
