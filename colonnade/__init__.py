@@ -55,6 +55,7 @@ from colonnade.tableformat.table.alteration import (
     MoveColumn,
     RenameColumn,
     SetDefault,
+    SetNotNull,
     SetPartitioning,
     WidenColumn,
 )
@@ -124,6 +125,7 @@ __all__ = [
     "Scan",
     "SchemaField",
     "SetDefault",
+    "SetNotNull",
     "SetPartitioning",
     "StoreError",
     "StructType",

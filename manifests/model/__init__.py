@@ -1,8 +1,8 @@
 """The values of the log: schemas, RowSet entries, operations, and their JSON.
 
     schema.py  entries.py  statistics.py    columns, stored objects, bounds
-    widening.py                             which types hold all values of another one
     column_default.py                       values of columns that rows do not give
+    widening.py  nested_fields.py           wider types, and changes of fields inside a column
     operations.py                           what an epoch does to a database
     epoch.py  members.py                    the content of a slot, and the changes of an epoch
     map_ref.py                              where the pages of a large map are

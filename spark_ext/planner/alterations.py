@@ -23,6 +23,7 @@ from colonnade.tableformat.table.alteration import (
     MoveColumn,
     RenameColumn,
     SetDefault,
+    SetNotNull,
     SetPartitioning,
     WidenColumn,
 )
@@ -89,6 +90,7 @@ _ALTERATIONS: dict[str, Callable[[Args], Alteration]] = {
     "widen_column": _widen_column,
     "set_default": _set_default,
     "drop_default": lambda change: DropDefault(tuple(change["column"])),
+    "set_not_null": lambda change: SetNotNull(tuple(change["column"])),
     "drop_not_null": lambda change: DropNotNull(tuple(change["column"])),
     "move_column": lambda change: MoveColumn(
         tuple(change["column"]), change["after"], change["first"]
@@ -99,7 +101,6 @@ _ALTERATIONS: dict[str, Callable[[Args], Alteration]] = {
 }
 
 _REFUSALS = {
-    "set_not_null": "Column {column!r} cannot be made NOT NULL: existing rows may be NULL.",
     "cluster_by": "The sort key of a table cannot be changed after its creation.",
     "location": "The location of a table cannot be changed: it is where the table's files are.",
     "other": "Colonnade tables have no {what}.",

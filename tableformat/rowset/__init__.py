@@ -1,6 +1,6 @@
 """One RowSet: its blocks, indexes and footer as bytes, its reader and its writer.
 
-    column.py             a column as blocks see it: its id, its type, the order of its values
+    column.py  nested_forms.py    a column as blocks see it: id, order, the types it may have
     block.py  encodings/  ipc_stream.py  block_statistics.py    rows of a column as bytes
     sparse_index.py  bloom_filter.py  footer.py                 what is stored beside the blocks
     source.py  column_segments.py  stored_block.py              where the bytes are

@@ -9,6 +9,7 @@ makes operations of the draft:
     attributes.py    rename a column or field, comment on it, allow NULL in it
     default.py       set and remove the default of a column
     widen.py         change the type of a column or field to a wider one
+    not_null.py      forbid NULL in a column or field, after a look at the rows
     whole_table.py   properties, the comment and the partitions of a table
     plan.py          all changes of one call as operations, in order
     commit.py        one epoch for them
@@ -28,6 +29,7 @@ from colonnade.tableformat.table.alteration.columns import AddColumn, DropColumn
 from colonnade.tableformat.table.alteration.commit import commit_alterations, commit_rename
 from colonnade.tableformat.table.alteration.default import DropDefault, SetDefault
 from colonnade.tableformat.table.alteration.draft import Alteration
+from colonnade.tableformat.table.alteration.not_null import SetNotNull
 from colonnade.tableformat.table.alteration.plan import plan_alterations
 from colonnade.tableformat.table.alteration.whole_table import (
     AlterProperties,
@@ -48,6 +50,7 @@ __all__ = [
     "MoveColumn",
     "RenameColumn",
     "SetDefault",
+    "SetNotNull",
     "SetPartitioning",
     "WidenColumn",
     "commit_alterations",

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from colonnade.manifests.commit.change import Change
-from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import Operation, RenameTable
 from colonnade.manifests.state.snapshot import Snapshot, TableState
+from colonnade.tableformat.statements.rerun import commit_statement
 from colonnade.tableformat.table.alteration.draft import Alteration
-from colonnade.tableformat.table.alteration.plan import plan_alterations
+from colonnade.tableformat.table.alteration.not_null import check_no_null, reads_of
+from colonnade.tableformat.table.alteration.plan import draft_of, operations_of
 from colonnade.tableformat.table.design import check_table_name
 
 
@@ -20,14 +22,38 @@ def commit_alterations(
 ) -> Snapshot:
     """Make all changes in one epoch, in order, or none of them.
 
-    Raises the errors of `plan_alterations`. Raises ConflictError when a concurrent writer altered
-    the same thing since `base`, or dropped the table.
+    Changes that forbid NULL look at existing rows first. They look again if a concurrent writer has
+    added rows that may be NULL. Raises the errors of `draft_of`, `operations_of` and
+    `check_no_null`. Raises ConflictError when a concurrent writer altered the same thing since
+    `base`, or dropped the table.
     """
-    operations = plan_alterations(table, changes)
+    draft = draft_of(table, changes)
+    operations = operations_of(draft)
     if not operations:
         return base
     parameters = {"name": table.name, "changes": "; ".join(map(str, changes))}
-    return _commit(log, base, "alter_table", operations, parameters)
+    if not draft.not_null:
+        return _commit(log, base, "alter_table", operations, parameters)
+
+    def evaluate(state: Snapshot) -> Change:
+        current = state.tables.get(table.id)
+        if current is None or _is_altered(table, current):
+            raise ConflictError(
+                f"Table {table.name!r} was altered after epoch {base.epoch}, on which"
+                " 'alter_table' was planned; read the table again and repeat it."
+            )
+        check_no_null(log, state, current, draft.not_null)
+        transaction, reads = new_transaction_id(), reads_of(current, draft.not_null)
+        return Change(transaction, "alter_table", operations, parameters, reads=reads, fresh=True)
+
+    return commit_statement(log, base, evaluate)[0]
+
+
+def _is_altered(before: TableState, after: TableState) -> bool:
+    return any(
+        getattr(before, each) != getattr(after, each)
+        for each in ("schema_id", "partition_layout_id", "properties", "comment")
+    )
 
 
 def commit_rename(log: Log, base: Snapshot, table: TableState, name: str) -> Snapshot:

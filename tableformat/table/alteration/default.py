@@ -12,7 +12,7 @@ from typing import Any
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.tableformat.table.alteration.draft import Alteration, Draft
-from colonnade.tableformat.table.alteration.paths import Path, dotted, names_of, with_field
+from colonnade.tableformat.table.alteration.paths import Path, dotted, find, names_of, with_field
 from colonnade.tableformat.table.defaults import with_default
 
 
@@ -48,6 +48,7 @@ class DropDefault(Alteration):
 
 def _change(draft: Draft, path: Path, change: Callable[[SchemaField], SchemaField]) -> None:
     names = names_of(path)
+    find(draft.schema, names[:1])
     if len(names) > 1:
         raise InvalidInputError(
             f"Field {dotted(names)!r} cannot have a default: only whole columns can."

@@ -18,7 +18,8 @@ class Draft:
 
     `table` is the table before all changes. `layout` is the new partition layout; None means that
     the table keeps its layout. `properties` are those that the changes set. `operations` are about
-    all but columns and layout, which become operations at the end.
+    all but columns and layout, which become operations at the end. `not_null` are the ids of
+    columns and fields that may not be NULL any more.
     """
 
     table: TableState
@@ -27,6 +28,7 @@ class Draft:
     layout: tuple[PartitionField, ...] | None = None
     properties: dict[str, str] = field(default_factory=dict)
     operations: list[Operation] = field(default_factory=list)
+    not_null: list[int] = field(default_factory=list)
 
 
 class Alteration(ABC):

@@ -21,8 +21,16 @@ from colonnade.tableformat.table.alteration.draft import Alteration, Draft, with
 def plan_alterations(table: TableState, changes: Iterable[Alteration]) -> tuple[Operation, ...]:
     """Return the operations that make these changes, in order; none when nothing changes.
 
-    Properties that name a column are updated. Raises NotFoundError for a column that does not
-    exist, and InvalidInputError that names the column for an impossible change.
+    Raises the errors of `draft_of`.
+    """
+    return operations_of(draft_of(table, changes))
+
+
+def draft_of(table: TableState, changes: Iterable[Alteration]) -> Draft:
+    """Return the table as these changes alter it, in order.
+
+    Raises NotFoundError for a column that does not exist, and InvalidInputError that names the
+    column for an impossible change.
     """
     draft = Draft(table, table.schema, table.next_column_id)
     for change in changes:
@@ -32,10 +40,14 @@ def plan_alterations(table: TableState, changes: Iterable[Alteration]) -> tuple[
                 f" colonnade.DropColumn, not {change!r}."
             )
         change.apply(draft)
-    return _operations(draft)
+    return draft
 
 
-def _operations(draft: Draft) -> tuple[Operation, ...]:
+def operations_of(draft: Draft) -> tuple[Operation, ...]:
+    """Return the operations that make a table what its draft is; none when nothing changes.
+
+    Properties that name a column are updated. Raises InvalidInputError that names the column.
+    """
     table, schema, layout = draft.table, draft.schema, draft.layout
     check_bloom_columns(draft.properties, schema)
     if schema == table.schema:

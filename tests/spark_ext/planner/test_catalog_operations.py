@@ -229,7 +229,6 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         {"kind": "widen_column", "column": ["id"], "type": '"string"'},
         "type of column 'id' cannot be changed from long to string: it can become a decimal of 19",
     ),
-    "not null": ({"kind": "set_not_null", "column": ["id"]}, "'id' cannot be made NOT NULL"),
     "default": (
         {
             "kind": "set_default",
@@ -307,6 +306,7 @@ def test_alterations_share_an_epoch(tmp_path: Path) -> None:
         {"kind": "properties", "set": {"x": "y"}, "remove": ["k"]},
         {"kind": "comment", "comment": None},
         {"kind": "widen_column", "column": ["n"], "type": '"decimal(20,0)"'},
+        {"kind": "set_not_null", "column": ["id"]},
     ]
     assert catalog.alter_table({"path": path, "changes": changes}) == {"epoch": 2}
     state = colonnade.open(path).state

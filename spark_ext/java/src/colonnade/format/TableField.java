@@ -104,7 +104,8 @@ public record TableField(
 
   /** Returns the field with other fields inside it. */
   public TableField withChildren(List<TableField> others) {
-    return new TableField(id, name, type, kind, nullable, List.copyOf(others), earlier);
+    return new TableField(
+        id, name, type, kind, nullable, List.copyOf(others), earlier, initial);
   }
 
   private static Kind kindOf(String text) {
