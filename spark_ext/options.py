@@ -22,7 +22,7 @@ from colonnade.tableformat.table.kept_epochs import is_tag
 from colonnade.tableformat.table.time_travel import timestamp_ms
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings
 
-_READING = ("versionAsOf", "epoch", "timestampAsOf", "where")
+_READING = ("versionAsOf", "epoch", "timestampAsOf", "schemaEpoch", "where")
 _WRITING = (
     "maxRecordsPerFile",
     "targetFileSize",
@@ -54,6 +54,7 @@ class ReadOptions:
     otherwise a tag. The option `timestampAsOf` is ISO 8601, as Spark prints it. Without an offset
     it is UTC, because a Python data source does not learn the session's time zone. `where` is a
     predicate in SQL text; the read returns the rows where it is true.
+    `schema_epoch` is the epoch whose columns the read has, if it is not the one that is read.
     `storage.<name>` is an option of the store, as its fsspec library names it.
     """
 
@@ -61,6 +62,7 @@ class ReadOptions:
     epoch: int | None = None
     tag: str | None = None
     timestamp: str | None = None
+    schema_epoch: int | None = None
     where: str | None = None
     storage: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
@@ -121,7 +123,8 @@ def parse_read_options(options: Mapping[str, str]) -> ReadOptions:
         )
     if timestamp is not None:
         timestamp_ms(timestamp)
-    return ReadOptions(path, epoch, tag, timestamp, given.get("where"), storage)
+    schema_epoch = _integer("schemaEpoch", given.get("schemaepoch"), 0)
+    return ReadOptions(path, epoch, tag, timestamp, schema_epoch, given.get("where"), storage)
 
 
 def parse_write_options(options: Mapping[str, str]) -> SparkWriteOptions:

@@ -7,7 +7,7 @@ therefore divided by stored bytes: a thousand tiny RowSets become one task, a la
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 from pyspark.sql import types as spark
@@ -23,6 +23,7 @@ from colonnade.spark_ext.pyspark_types import from_spark, refuse_uncarried
 from colonnade.spark_ext.types import same_type
 from colonnade.tableformat.location import locate_existing
 from colonnade.tableformat.predicate import parse_predicate
+from colonnade.tableformat.scan.other_columns import with_columns_of
 from colonnade.tableformat.scan.plan import ScanPlan, plan_scan, rowset_filter, split_plan
 from colonnade.tableformat.scan.run import read_plan
 from colonnade.tableformat.table.kept_epochs import tagged_epoch
@@ -74,9 +75,11 @@ def pin_read(options: ReadOptions) -> PinnedRead:
         epoch = tagged_epoch(head or log.read_head(), options.tag)
     snapshot = log.read_at(epoch=epoch, timestamp_ms=at_ms, head=head)
     table = location.require_at(snapshot, head)
-    return PinnedRead(
-        location.store.address, table.name, table.schema, snapshot.epoch, options.where
-    )
+    schema = table.schema
+    if options.schema_epoch is not None:
+        other = log.read_at(epoch=options.schema_epoch, head=head)
+        schema = with_columns_of(table, location.require_at(other, head)).schema
+    return PinnedRead(location.store.address, table.name, schema, snapshot.epoch, options.where)
 
 
 def plan_shares(read: PinnedRead, columns: tuple[str, ...]) -> list[ScanPlan]:
@@ -86,8 +89,9 @@ def plan_shares(read: PinnedRead, columns: tuple[str, ...]) -> list[ScanPlan]:
     snapshot = log.read_at(epoch=read.epoch)
     table = snapshot.table(read.table)
     predicate = None if read.where is None else parse_predicate(read.where)
-    rowsets = log.read_rowsets(table, rowset_filter(table, predicate))
-    plan = plan_scan(table, snapshot.epoch, rowsets, columns, predicate)
+    shown = replace(table, schema=read.table_schema)
+    rowsets = log.read_rowsets(table, rowset_filter(shown, predicate))
+    plan = plan_scan(shown, snapshot.epoch, rowsets, columns, predicate)
     return split_plan(plan, task_bytes(plan))
 
 

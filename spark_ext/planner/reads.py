@@ -33,9 +33,11 @@ from colonnade.spark_ext.planner.storage import place, place_of
 from colonnade.spark_ext.planner.top_rows import RowOrder, first_rows, top_rows
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS, is_state
 from colonnade.spark_ext.types import declared_json, refuse_fine_times
+from colonnade.tableformat.location import Location
 from colonnade.tableformat.predicate.prune import MOST_MEMBERS
 from colonnade.tableformat.predicate.storage import domain_of
 from colonnade.tableformat.scan.narrow import narrow_plan
+from colonnade.tableformat.scan.other_columns import with_columns_of
 from colonnade.tableformat.scan.plan import ScanPlan, divide_plan, plan_scan, rowset_filter
 from colonnade.tableformat.table.time_travel import timestamp_ms
 
@@ -76,6 +78,7 @@ def load(args: Mapping[str, Any]) -> dict[str, Any]:
     location, snapshot, table = SNAPSHOTS.find(
         place(read.path, read.storage), read.epoch, at_ms, read.tag, args.get("query")
     )
+    shown = table if read.schema_epoch is None else _shown(location, table, read.schema_epoch)
     return {
         "url": location.store.url,
         "options": location.store.address.options or "",
@@ -84,9 +87,10 @@ def load(args: Mapping[str, Any]) -> dict[str, Any]:
         "table": table.name,
         "id": table.id,
         "epoch": snapshot.epoch,
+        "schema_epoch": read.schema_epoch,
         "pinned": (read.epoch, at_ms, read.tag) != (None, None, None),
-        "schema": _declared(table.schema),
-        "defaults": default_texts(table.schema),
+        "schema": _declared(shown.schema),
+        "defaults": default_texts(shown.schema),
         "properties": dict(table.properties),
         "comment": table.comment,
         "sort_key": [_sort_field(field, table.schema) for field in table.sort_key],
@@ -120,7 +124,8 @@ def check_options(args: Mapping[str, Any]) -> dict[str, Any]:
             " df.where(...), which skips the same data."
         )
     epoch = read.epoch if read.tag is None else read.tag
-    return {"path": read.path, "epoch": epoch, "timestamp": read.timestamp}
+    state = {"epoch": epoch, "timestamp": read.timestamp, "schema_epoch": read.schema_epoch}
+    return {"path": read.path, **state}
 
 
 def filters(args: Mapping[str, Any]) -> dict[str, Any]:
@@ -222,13 +227,28 @@ def read_bytes(plan: ScanPlan) -> int:
     return plan.byte_count * len(plan.projection) // len(plan.table_schema.fields)
 
 
-def _table(args: Mapping[str, Any]) -> TableState:
-    snapshot = SNAPSHOTS.at(place_of(args), args["database"], args["epoch"])
-    return snapshot.tables[args["id"]]
+def _table(args: Mapping[str, Any], epoch: int | None = None) -> TableState:
+    """Return the table that a request reads: with the columns of its `schema_epoch`, if it has one.
+
+    `epoch` is another epoch than the one of the request.
+    """
+    address, at = place_of(args), args["epoch"] if epoch is None else epoch
+    table = SNAPSHOTS.at(address, args["database"], at).tables[args["id"]]
+    if epoch is not None or args.get("schema_epoch") is None:
+        return table
+    return with_columns_of(table, _table(args, args["schema_epoch"]))
 
 
-def _rowsets(args: Mapping[str, Any], table: TableState, keep: Keep | None) -> list[LiveRowSet]:
+def _shown(location: Location, table: TableState, schema_epoch: int) -> TableState:
+    """Return a table with the columns of another epoch. Raises InvalidInputError, NotFoundError."""
+    head = SNAPSHOTS.head(location.address)[1]
+    state = SNAPSHOTS.log(location.store).read_at(schema_epoch, head=head)
+    return with_columns_of(table, location.require_at(state, head))
+
+
+def _rowsets(args: Mapping[str, Any], shown: TableState, keep: Keep | None) -> list[LiveRowSet]:
     """Return the RowSets that `keep` selects; the full list is cached, since reading it is slow."""
+    table = shown if args.get("schema_epoch") is None else _table(args, args["epoch"])
     key = (place_of(args), args["database"], table.id, table.changed_epoch)
     whole = keep is None and not is_state(args["epoch"])
     if whole and (known := _all_rowsets.get(key)) is not None:

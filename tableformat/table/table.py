@@ -25,6 +25,7 @@ from colonnade.tableformat.compaction.auto import compact_after
 from colonnade.tableformat.location import StorageOptions, locate, locate_existing, read_base
 from colonnade.tableformat.predicate import Where, parse_predicate
 from colonnade.tableformat.scan.arrow_scan import Scan, batches_of
+from colonnade.tableformat.scan.other_columns import with_columns_of
 from colonnade.tableformat.scan.plan import plan_scan, rowset_filter
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.statements.methods import Evaluate, RowMethods
@@ -106,18 +107,24 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         epoch: int | None = None,
         timestamp: datetime | str | None = None,
         tag: str | None = None,
+        schema_epoch: int | None = None,
     ) -> Scan:
         """Plan to read `columns` (None: all) of the rows that meet `where`.
 
-        `where` is a predicate in SQL text or built with `colonnade.col`. Reads the log and the
-        entry segments that the predicate does not prune; the scan's methods read the data.
-        Raises NotFoundError or InvalidInputError that names the column, epoch or part at fault.
+        `where` is a predicate in SQL text or built with `colonnade.col`. With `schema_epoch` the
+        columns are those of another epoch: a column that did not exist has its initial value in
+        each row, or NULL. Reads the log and the entry segments that the predicate does not prune;
+        the scan's methods read the data. Raises NotFoundError or InvalidInputError that names the
+        column, epoch or part at fault.
         """
         snapshot = self.snapshot_at(epoch, timestamp, tag)
-        table = self._location.require_at(snapshot, self._snapshot)
+        table = shown = self._location.require_at(snapshot, self._snapshot)
+        if schema_epoch is not None:
+            other = self.snapshot_at(schema_epoch)
+            shown = with_columns_of(table, self._location.require_at(other, self._snapshot))
         predicate = None if where is None else parse_predicate(where)
-        rowsets = self._log.read_rowsets(table, rowset_filter(table, predicate))
-        plan = plan_scan(table, snapshot.epoch, rowsets, columns, predicate)
+        rowsets = self._log.read_rowsets(table, rowset_filter(shown, predicate))
+        plan = plan_scan(shown, snapshot.epoch, rowsets, columns, predicate)
         return Scan(self._location, plan)
 
     def append(

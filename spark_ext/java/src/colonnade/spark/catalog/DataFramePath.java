@@ -44,9 +44,9 @@ public final class DataFramePath implements Identifier {
     }
   }
 
-  /** Returns these options with those of the store among the options of the read or write. */
+  /** Returns these options with those of the read or write that Spark does not pass on. */
   Map<String, String> withStorage(Map<String, String> others) {
-    Map<String, String> found = ReadOptions.ofStore(options.asCaseSensitiveMap());
+    Map<String, String> found = ReadOptions.unsaid(options.asCaseSensitiveMap());
     found.putAll(others);
     return found;
   }

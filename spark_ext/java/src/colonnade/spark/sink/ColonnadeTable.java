@@ -140,7 +140,8 @@ public final class ColonnadeTable extends TableAtEpoch
     }
     ReadOptions read = ReadOptions.check(given);
     // A table at an asked-for epoch was loaded by the very same options.
-    boolean elsewhere = read.namesState() && !loaded().get("pinned").asBoolean();
+    boolean named = loaded().get("pinned").asBoolean() || loaded().hasNonNull("schema_epoch");
+    boolean elsewhere = read.namesState() && !named;
     return new ColonnadeScanBuilder(elsewhere ? at(given) : this);
   }
 

@@ -5,14 +5,19 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
 /**
  * The options of a read, as the planner understands them.
  *
- * @param namesState whether the options name an epoch or a time
+ * @param namesState whether the options name an epoch or a time, or the epoch of the columns
  */
 public record ReadOptions(String path, boolean namesState) {
-  private static final Set<String> STATE = Set.of("epoch", "versionAsOf", "timestampAsOf");
+  /** The option that names the epoch whose columns a read has. */
+  private static final String SCHEMA_EPOCH = "schemaEpoch";
+
+  private static final Set<String> STATE =
+      Set.of("epoch", "versionAsOf", "timestampAsOf", SCHEMA_EPOCH);
 
   /** The prefix of options for the store of the table. */
   private static final String STORAGE = "storage.";
@@ -24,8 +29,24 @@ public record ReadOptions(String path, boolean namesState) {
       return new ReadOptions(path, false);
     }
     JsonNode found = Planner.call("check_options", Map.of("options", options));
-    boolean namesState = !found.get("epoch").isNull() || !found.get("timestamp").isNull();
+    boolean namesState =
+        Stream.of("epoch", "timestamp", "schema_epoch").anyMatch(found::hasNonNull);
     return new ReadOptions(found.get("path").asText(), namesState);
+  }
+
+  /**
+   * Returns the options of the store of a table, which hold secrets, and the epoch of its columns.
+   * Spark passes on neither of them.
+   */
+  public static Map<String, String> unsaid(Map<String, String> options) {
+    Map<String, String> found = ofStore(options);
+    options.forEach(
+        (name, value) -> {
+          if (name.equalsIgnoreCase(SCHEMA_EPOCH)) {
+            found.put(name, value);
+          }
+        });
+    return found;
   }
 
   /** Returns the options of the store of a table. They hold secrets. */

@@ -1,7 +1,9 @@
 package colonnade.spark.table;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.apache.spark.sql.connector.catalog.Column;
@@ -81,12 +83,15 @@ public abstract class TableAtEpoch implements SupportsMetadataColumns, ListsPart
 
   /** What names this state in every request to the planner. */
   public Map<String, Object> state() {
-    return Map.of(
-        "url", loaded.get("url").asText(),
-        "options", loaded.get("options").asText(),
-        "database", loaded.get("database").asText(),
-        "id", loaded.get("id").asText(),
-        "epoch", epoch());
+    Map<String, Object> named = new HashMap<>();
+    for (String key : List.of("url", "options", "database", "id")) {
+      named.put(key, loaded.get(key).asText());
+    }
+    named.put("epoch", epoch());
+    if (loaded.hasNonNull("schema_epoch")) {
+      named.put("schema_epoch", loaded.get("schema_epoch").asLong());
+    }
+    return named;
   }
 
   /** What is read, for plans that people look at. */

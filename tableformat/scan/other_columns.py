@@ -1,0 +1,74 @@
+"""Read one epoch of a table with the columns that the table had at another one. Pure.
+
+Spec: docs/spec/types.md#columns-of-another-epoch
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from colonnade.manifests.commit.column_conflicts import rows_fit
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.model.schema import MapType, SchemaField, TableSchema, type_text, walk
+from colonnade.manifests.state.snapshot import TableState
+
+_UNUSED_ID = 2_147_482_999
+"""The largest id that is not reserved. No RowSet has a column of this id, or of one shortly below.
+
+Tables give their columns ids from 1 on.
+"""
+
+
+def with_columns_of(table: TableState, other: TableState) -> TableState:
+    """Return a table, as read at one epoch, with the columns of the same table at another one.
+
+    Columns are the same if they have the same id. A column that the table did not have has its
+    initial value in each row, or NULL. Raises InvalidInputError if the epochs have different tables
+    at this place, if a column has a type at the first epoch that its type at the other one does not
+    hold, and for a nested field that was dropped between them.
+    """
+    if table.id != other.id:
+        raise InvalidInputError(
+            f"Table {table.name!r} was another table at the epoch that schemaEpoch names; name an"
+            " epoch of this table."
+        )
+    fields = [_as_read(field, table, at) for at, field in enumerate(other.schema.fields)]
+    return replace(table, schema=TableSchema(fields=tuple(fields)))
+
+
+def _as_read(wanted: SchemaField, table: TableState, position: int) -> SchemaField:
+    own = next(
+        (each for each in table.schema.fields if not set(each.ids).isdisjoint(wanted.ids)), None
+    )
+    if own is None:
+        absent = wanted.model_copy(update={"nullable": wanted.nullable or wanted.initial is None})
+        if min(wanted.ids) >= table.next_column_id:
+            return absent
+        # RowSets may still hold the column from before it was dropped. A compaction leaves it out.
+        return absent.model_copy(update={"id": _UNUSED_ID - position, "earlier": None})
+    _check_fields(wanted, own, table)
+    for form in (wanted, _nullable(wanted)):
+        if rows_fit(TableSchema(fields=(own,)), TableSchema(fields=(form,))):
+            return form
+    raise InvalidInputError(
+        f"Column {own.name!r} of table {table.name!r} is {type_text(own.type)} at the epoch that is"
+        f" read, which {type_text(wanted.type)} does not hold; leave schemaEpoch out."
+    )
+
+
+def _check_fields(wanted: SchemaField, own: SchemaField, table: TableState) -> None:
+    """Refuse a nested field that RowSets may have from before it was dropped."""
+    known = {each for field in walk((own,)) for each in field.ids}
+    for field in walk(wanted.children()):
+        if known.isdisjoint(field.ids) and min(field.ids) < table.next_column_id:
+            raise InvalidInputError(
+                f"Field {field.name!r} of column {own.name!r} of table {table.name!r} was dropped"
+                " before the epoch that is read; leave schemaEpoch out."
+            )
+
+
+def _nullable(field: SchemaField) -> SchemaField:
+    children = [_nullable(child) for child in field.children()]
+    if isinstance(field.type, MapType):
+        children[0] = children[0].model_copy(update={"nullable": False})
+    return field.with_children(children).model_copy(update={"nullable": True})
