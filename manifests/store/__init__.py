@@ -11,7 +11,8 @@
     readonly.py                              any other URL, through fsspec, to read alone
     cache/                                   a cache on this machine in front of a bucket
     transient.py                             errors that may pass, and tries
-    side_by_side.py  near_ranges.py          calls side by side; near ranges read as one
+    side_by_side.py  threads.py              calls side by side, and the threads that make them
+    near_ranges.py                           near ranges read as one
 
 Spec: docs/spec/store.md
 """

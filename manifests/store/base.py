@@ -186,8 +186,7 @@ class ObjectStore(abc.ABC):
         """Make independent calls of this store, at most `parallel` at once.
 
         Returns their results in the given order. Raises the first error of that order. Calls that
-        have not begun by then are not made. A call must do no harm when it is made twice
-        (`side_by_side`).
+        have not begun by then are not made (`side_by_side`).
         """
         return side_by_side(calls, self.parallel)
 

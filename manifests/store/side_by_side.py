@@ -5,35 +5,60 @@ Spec: docs/spec/store.md#side-by-side
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, wait
 from contextlib import suppress
-from typing import TypeVar
+from typing import Generic, TypeVar
+
+from colonnade.manifests.store.threads import THREADS
 
 T = TypeVar("T")
+
+
+class _Calls(Generic[T]):
+    """Calls that several threads make, each of them once and in the given order."""
+
+    def __init__(self, calls: Sequence[Callable[[], T]]) -> None:
+        self.results: list[Future[T]] = [Future() for _ in calls]
+        self._left = deque(zip(calls, self.results, strict=True))
+
+    def make(self) -> None:
+        """Make calls until none is left, or until a call fails. Never raises."""
+        while True:
+            try:
+                call, result = self._left.popleft()
+            except IndexError:
+                return
+            try:
+                result.set_result(call())
+            except BaseException as error:
+                result.set_exception(error)
+                self.drop()
+
+    def drop(self) -> None:
+        """Make no call that has not begun."""
+        self._left.clear()
 
 
 def side_by_side(calls: Sequence[Callable[[], T]], width: int) -> list[T]:
     """Make calls, at most `width` at once, and return their results in the given order.
 
-    With a width of 1, the calls are made one after another in this thread. Raises the first error
-    of the given order. Calls that have not begun by then are not made. A call must do no harm when
-    it is made twice: when the process cannot start another thread, this thread makes all calls
-    whose result is open, and one of these may be under way in the pool.
+    One of the threads is the calling one, and with a width of 1 it makes all calls. It also makes
+    those for which the process cannot start a thread. Raises the first error of the given order,
+    after all calls have ended that had begun by then. The others are not made.
     """
     width = min(width, len(calls))
     if width <= 1:
         return [call() for call in calls]
-    with ThreadPoolExecutor(width, "colonnade-store") as pool:
-        made: list[Future[T]] = []
-        try:
-            # At the end of the process no thread can be started any more, but work may be left.
-            with suppress(RuntimeError):
-                made += (pool.submit(call) for call in calls)
-            done = [each.result() for each in made]
-            return done + [call() for call in calls[len(done) :]]
-        finally:
-            pool.shutdown(cancel_futures=True)
+    shared = _Calls(calls)
+    ended = [_run(shared.make) for _ in range(width - 1)]
+    try:
+        shared.make()
+    finally:
+        shared.drop()
+        wait([each for each in ended if each is not None])
+    return [result.result() for result in shared.results]
 
 
 def one_ahead(calls: Sequence[Callable[[], T]]) -> Iterator[T]:
@@ -45,13 +70,32 @@ def one_ahead(calls: Sequence[Callable[[], T]]) -> Iterator[T]:
     if not calls:
         return
     result = calls[0]()
-    if len(calls) == 1:
-        yield result
-        return
-    with ThreadPoolExecutor(1, "colonnade-ahead") as pool:
-        for call in calls[1:]:
-            following = pool.submit(call)
+    for call in calls[1:]:
+        following = _Calls([call])
+        ended = _run(following.make)
+        try:
             yield result
             del result
-            result = following.result()
-        yield result
+        finally:
+            if ended is None:
+                following.make()
+            else:
+                wait([ended])
+        result = following.results[0].result()
+    yield result
+
+
+def _run(work: Callable[[], None]) -> Future[None] | None:
+    """Run work in another thread. Returns its end, or None if no thread can be started."""
+    ended: Future[None] = Future()
+
+    def run() -> None:
+        try:
+            work()
+        finally:
+            ended.set_result(None)
+
+    with suppress(RuntimeError):
+        THREADS.run(run)
+        return ended
+    return None
