@@ -12,6 +12,7 @@ import os
 import pickle
 import secrets
 import sys
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -21,7 +22,7 @@ from typing import Any
 import pytest
 
 from colonnade.manifests.errors import InvalidInputError, NotFoundError, StoreError
-from colonnade.manifests.store import PutOutcome, open_store
+from colonnade.manifests.store import ObjectWriter, PutOutcome, open_store
 from colonnade.manifests.store.hdfs import HdfsStore
 from colonnade.manifests.store.hdfs.address import parse_address
 from colonnade.manifests.store.hdfs.client import HdfsClient, client_of
@@ -154,11 +155,21 @@ def test_an_object_is_never_moved_into_a_folder_of_its_name(store: HdfsStore) ->
     assert list(store.list_unfinished()) == []
 
 
+def half_written(store: HdfsStore, name: str) -> ObjectWriter:
+    """Begin an object, and wait until the server has its file: no client waits for that."""
+    writer = store.create(name, sync=True)
+    writer.write(b"x" * (2 * PART))
+    deadline = time.monotonic() + 30
+    while not list(store.list_unfinished()):
+        assert time.monotonic() < deadline, f"The server never made a file for {name}."
+        time.sleep(0.01)
+    return writer
+
+
 def test_what_killed_writers_leave_is_listed_in_any_folder_and_can_be_removed(
     store: HdfsStore,
 ) -> None:
-    writer = store.create("t/o/a", sync=True)
-    writer.write(b"x" * (2 * PART))
+    writer = half_written(store, "t/o/a")
     store.bucket._files.write_unfinished(f"{store._prefix}{SLOT}", b"half")
     left = sorted(info.name for info in store.list_unfinished())
     assert [name.partition(".tmp-")[0] for name in left] == ["_manifest/", "t/o/"]
@@ -170,8 +181,7 @@ def test_what_killed_writers_leave_is_listed_in_any_folder_and_can_be_removed(
 
 
 def test_a_writer_whose_file_a_vacuum_removes_fails_and_makes_no_object(store: HdfsStore) -> None:
-    writer = store.create("t/a", sync=True)
-    writer.write(b"x" * (2 * PART))
+    writer = half_written(store, "t/a")
     for info in store.list_unfinished():
         store.delete_unfinished(info.name)
     with pytest.raises(StoreError):
