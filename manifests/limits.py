@@ -41,8 +41,9 @@ class Limits:
     waits, it leaves a note of at most `note_bytes`. An epoch holds at most `shared_changes` changes
     of such notes.
 
-    A reader holds at most `pending_epochs` epochs before it folds them. A vacuum puts `stubs` stubs
-    before it begins with the next ones, because a disk syncs several files nearly as fast as one.
+    A reader holds at most `pending_epochs` epochs before it folds them, and a writer that follows
+    concurrent writers holds at most `followed_epochs`. A vacuum puts `stubs` stubs before it begins
+    with the next ones, because a disk syncs several files nearly as fast as one.
     """
 
     epoch_bytes: int = 8 * 2**20
@@ -64,6 +65,7 @@ class Limits:
     group_rowsets: int = 1024
     group_rows: int = 2**26
     pending_epochs: int = 1024
+    followed_epochs: int = 64
     lost_slots: int = 200
     note_bytes: int = 2**14
     shared_changes: int = 64

@@ -43,7 +43,7 @@ from colonnade.manifests.errors import (
     CorruptionError,
     StoreError,
 )
-from colonnade.manifests.limits import Limits
+from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.model.codec import encode_epoch
 from colonnade.manifests.model.epoch import Epoch, Stub
 from colonnade.manifests.model.members import transactions_of
@@ -56,9 +56,6 @@ from colonnade.manifests.store.turn import Turn
 
 T = TypeVar("T")
 
-_FOLDED_AT_ONCE = 64
-"""The most epochs that are held in memory before they are folded."""
-
 
 class Sending:
     """A change that was planned on `base`, and `head`, the newest epoch that it has followed.
@@ -66,10 +63,10 @@ class Sending:
     `carried` is the change as of `head`. It must be set before `follow`. `done` is the epoch that
     contains the change, or the last of its batches, once it was found; `head` is then the state
     after it. `outdated` means that the change met a stub. `offered` means that another writer may
-    commit the change, or may have done so. `epochs` are the last epochs up to the head, at most 64
-    and without gaps. `covers` says whether the log of the base was seen a moment ago
-    (`LastLook.covers`). `recent` gets every epoch that is followed. An object must be
-    used by one thread at a time.
+    commit the change, or may have done so. `epochs` are the last epochs up to the head
+    without gaps, at most `followed_epochs` of them. `covers` says whether the log of the base was
+    seen a moment ago (`LastLook.covers`). `recent` gets every epoch that is followed. An object
+    must be used by one thread at a time.
     """
 
     carried: Carried
@@ -81,6 +78,7 @@ class Sending:
         store: ObjectStore,
         covers: Callable[[Snapshot], bool] = lambda base: False,
         recent: RecentEpochs | None = None,
+        limits: Limits = LIMITS,
     ) -> None:
         self.change = change
         self._covers = covers
@@ -93,7 +91,8 @@ class Sending:
         self._blocks = base.blocks
         # Epochs after that state. Folding them together takes one copy of the state.
         self._followed: list[Epoch] = []
-        self.epochs: deque[Epoch] = deque(maxlen=_FOLDED_AT_ONCE)
+        self._most_followed = limits.followed_epochs
+        self.epochs: deque[Epoch] = deque(maxlen=limits.followed_epochs)
         self._has_batches = any(isinstance(op, Txn) for op in change.ops)
         self._next: Epoch | Stub | None = None
         self._free = False
@@ -203,7 +202,7 @@ class Sending:
             self._ended = True
             raise dropped_error(self._store, found.epoch)
         self.carried = self.carried.follow(before, found)
-        if len(self._followed) >= _FOLDED_AT_ONCE:
+        if len(self._followed) >= self._most_followed:
             _ = self.head
         return False
 

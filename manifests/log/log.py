@@ -138,7 +138,8 @@ class Log(LogReader):
         not `fresh` is looked for in the log. That costs as `find_sent`.
         """
         check_change(change, base)
-        sending = Sending(change, base, self.store, self.last_look.covers, self._recent)
+        covers = self.last_look.covers
+        sending = Sending(change, base, self.store, covers, self._recent, self.limits)
         try:
             return self._send(sending)
         except CommitUnknownError as error:

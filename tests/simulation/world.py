@@ -130,6 +130,7 @@ def draw_limits(order: random.Random) -> Limits:
     # and batches that a table brings along lie outside the epoch.
     paged = {"root_tables": 0, "root_bytes": 0, "page_bytes": 20, "listed_bytes": 50}
     chosen |= paged if "stubs" in chosen else {}
+    chosen |= {"followed_epochs": 3} if "pending_epochs" in chosen else {}
     # Vacuums that remove few objects in a part also list few anchors in an epoch.
     victims = order.choice((2, 2, 3, 8))
     listed = {2: 0, 3: 1}.get(victims, LIMITS.listed_anchors)

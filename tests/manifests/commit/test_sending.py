@@ -20,7 +20,7 @@ from colonnade.manifests.errors import (
     NotFoundError,
     StoreError,
 )
-from colonnade.manifests.limits import LIMITS
+from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.model.codec import encode_epoch, encode_model
 from colonnade.manifests.model.entries import ByteCheck
 from colonnade.manifests.model.epoch import Epoch, Stub
@@ -48,8 +48,10 @@ def started(store: MemoryStore | None = None, epochs: int = 0) -> tuple[MemorySt
     return store, base
 
 
-def sending(store: MemoryStore | FarStore, change: Change, base: Snapshot) -> Sending:
-    made = Sending(change, base, store)
+def sending(
+    store: MemoryStore | FarStore, change: Change, base: Snapshot, limits: Limits = LIMITS
+) -> Sending:
+    made = Sending(change, base, store, limits=limits)
     made.carried = begin(change, base, make_log(store))
     return made
 
@@ -73,14 +75,15 @@ def put(sent: Sending, change: Change) -> bool:
     return sent.put(epoch, after, encode_epoch(epoch), Turn(), lambda _: None)
 
 
-@pytest.mark.parametrize("epochs", [0, 1, 2, 70])
+@pytest.mark.parametrize("most", [LIMITS.followed_epochs, 1, 3])
+@pytest.mark.parametrize("epochs", [0, 1, 2, 3, 70])
 def test_a_change_follows_each_epoch_since_its_base_once_and_then_gets_the_next_slot(
-    epochs: int,
+    epochs: int, most: int
 ) -> None:
     store, base = started(epochs=epochs)
     far = FarStore(store)
     mine = append()
-    sent = sending(far, mine, base)
+    sent = sending(far, mine, base, Limits(followed_epochs=most))
     with far.counted() as cost:
         sent.look()
         assert not sent.follow(Turn(), waited=False)
@@ -94,7 +97,7 @@ def test_a_change_follows_each_epoch_since_its_base_once_and_then_gets_the_next_
     assert not sent.outdated
     # The newest epochs are kept without a gap, for what follows the commit.
     assert [each.epoch for each in sent.epochs] == sorted(
-        range(sent.head.epoch, max(base.epoch, sent.head.epoch - 64), -1)
+        range(sent.head.epoch, max(base.epoch, sent.head.epoch - most), -1)
     )
 
 
