@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
 import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -25,7 +26,6 @@ from colonnade.manifests.model.entries import (
     RowSetEntry,
     SortField,
 )
-from colonnade.manifests.model.named_objects import named_objects
 from colonnade.manifests.model.operations import (
     AddDeletionVector,
     AddRowSet,
@@ -34,7 +34,6 @@ from colonnade.manifests.model.operations import (
     DropTable,
     Operation,
     Txn,
-    Txns,
 )
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.object_names import checkpoint_name
@@ -176,14 +175,13 @@ def replay(store: ObjectStore, epoch: int | None = None) -> Snapshot:
     bare = MemoryStore()
     # Epoch 0 is first, because all later epochs need it.
     for info in sorted(store.list("_manifest/0"), key=lambda each: each.name):
-        bare.put(info.name, store.get(info.name), sync=False)
-    reader = LogReader(bare)
-    head = reader.read_head().epoch
-    for each in reader.read_epochs(head, head):
-        for name in named_objects(op for op in each.ops if isinstance(op, Txns)):
+        data = store.get(info.name)
+        bare.put(info.name, data, sync=False)
+        for bundle in re.findall(rb'"object":"(\w+)"', data) if b'"op":"txns"' in data else ():
+            name = checkpoint_name(bundle.decode())
             with suppress(NotFoundError):
-                bare.put(checkpoint_name(name), store.get(checkpoint_name(name)), sync=False)
-    return reader.read_at(epoch)
+                bare.put(name, store.get(name), sync=False)
+    return LogReader(bare).read_at(epoch)
 
 
 def contents(log: LogReader, snapshot: Snapshot) -> dict[str, object]:

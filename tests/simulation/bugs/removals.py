@@ -129,6 +129,7 @@ BUGS: tuple[Bug, ...] = (
         "a vacuum overlooks the batches that an epoch names",
         lambda: patch.object(references, "named_objects", _but_batches),
         actors=(Undropper(6), Reader(1), Vacuumer(3)),
+        long=True,
         seeds=50,
     ),
     Bug("a vacuum overlooks a writer", overlooks(carried, "check_vacuum"), actors=VACUUMED),
