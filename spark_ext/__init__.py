@@ -8,6 +8,6 @@ This package holds no rules of the format; `tableformat` does.
     the source in pure Python     source options reader write_plan writer streams empty_arrays
     schemas of Spark              types pyspark_types
     the public classes            table database transaction answer_rows
-    changing rows                 row_methods statements column_sql merge update
+    changing rows                 row_methods statements column_sql merge update columns
     running jobs on executors     executors optimize
 """

@@ -24,6 +24,7 @@ from colonnade.spark_ext.answer_rows import (
     history_row,
     vacuum_row,
 )
+from colonnade.spark_ext.columns import fill_column, type_text
 from colonnade.spark_ext.executors import verify_on_executors
 from colonnade.spark_ext.optimize import OptimizeBuilder
 from colonnade.spark_ext.options import epoch_or_tag, storage_texts
@@ -121,6 +122,42 @@ class Table(RowMethods):
         snapshot, _ = self._newest()
         reader = self._spark.read.format("colonnade").options(**storage_texts(self._address))
         return reader.option("epoch", snapshot.epoch).load(self._table.path)
+
+    def addColumn(
+        self,
+        colName: str,
+        dataType: str | spark.DataType,
+        expression: str,
+        nullable: bool = True,
+        comment: str | None = None,
+    ) -> RowCounts:
+        """Add a column whose values Spark computes from other columns of the row, in one epoch.
+
+        `expression` is SQL text. It is evaluated for every row, and its values are converted to the
+        type as in an INSERT. Writes this column alone. Rows that concurrent writers add before the
+        epoch get values, too; earlier epochs do not show the column. A value that is not
+        deterministic, such as `uuid()`, is stored as it was computed. Runs again if a concurrent
+        writer alters the columns.
+
+        Raises InvalidInputError that names the column when it exists, cannot have the type of the
+        expression, is computed from several rows, or is NOT NULL and gets NULL; ConflictError after
+        ten tries; Spark's errors. After any error the table is unchanged.
+        """
+        column = type_text(dataType, nullable, comment)
+        given = {"name": colName, "type": column, "expression": expression}
+        return self._filled("add_column", given)
+
+    def backfill(self, colName: str, expression: str, condition: str | None = None) -> RowCounts:
+        """Give a column a value that Spark computes, in the rows where a condition is true.
+
+        Without a condition, in all rows. This is an update that never moves rows, and that needs no
+        new try after appends, deletes and compactions. Raises the errors of `addColumn`.
+        """
+        given = {"column": colName, "expression": expression, "where": condition}
+        return self._filled("backfill", given)
+
+    def _filled(self, procedure: str, given: Mapping[str, str | None]) -> RowCounts:
+        return fill_column(self._spark, self.path, procedure, given)
 
     def optimize(self) -> OptimizeBuilder:
         """Begin to describe a compaction that runs on the session's executors."""

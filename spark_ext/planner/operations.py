@@ -8,7 +8,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from colonnade.manifests.version import VERSION
-from colonnade.spark_ext.planner import catalog, metadata, procedures, reads, removal, rows, writes
+from colonnade.spark_ext.planner import (
+    catalog,
+    fills,
+    metadata,
+    procedures,
+    reads,
+    removal,
+    rows,
+    writes,
+)
 from colonnade.spark_ext.planner.outdated import Operation, unless_outdated
 
 PROTOCOL = 1
@@ -36,7 +45,10 @@ OPS: dict[str, Operation] = {
     **metadata.OPS,
     **procedures.OPS,
     **removal.OPS,
-    **{name: unless_outdated(op) for name, op in {**reads.OPS, **rows.OPS, **writes.OPS}.items()},
+    **{
+        name: unless_outdated(op)
+        for name, op in {**fills.OPS, **reads.OPS, **rows.OPS, **writes.OPS}.items()
+    },
 }
 
 LOOKING = frozenset(

@@ -31,6 +31,7 @@ from colonnade.spark_ext.planner.epochs import (
     untag,
     upgrade,
 )
+from colonnade.spark_ext.planner.fills import FILLED_SCHEMA, run_by_jar
 from colonnade.spark_ext.planner.metadata import Row, plain_rows
 from colonnade.spark_ext.planner.storage import place
 from colonnade.spark_ext.planner.transaction_calls import (
@@ -217,6 +218,28 @@ PROCEDURES = {
         (*_OF_DATABASE, _DRY_RUN),
         UPGRADE_SCHEMA,
         upgrade,
+    ),
+    "add_column": Procedure(
+        "Adds a column with a computed value in each row, in one epoch, beside running writers.",
+        (
+            _TABLE,
+            Parameter("name", "string", False, "the name of the new column"),
+            Parameter("type", "string", False, "its type, such as 'int NOT NULL'"),
+            Parameter("expression", "string", False, "its value in SQL, from columns of the row"),
+        ),
+        FILLED_SCHEMA,
+        run_by_jar,
+    ),
+    "backfill": Procedure(
+        "Gives a column a computed value in the rows that meet a condition, in one epoch.",
+        (
+            _TABLE,
+            Parameter("column", "string", False, "a column of the table"),
+            Parameter("expression", "string", False, "its value in SQL, from columns of the row"),
+            Parameter("where", "string", True, "only rows where this condition is true"),
+        ),
+        FILLED_SCHEMA,
+        run_by_jar,
     ),
     "begin": Procedure(
         "Begins a transaction: all later writes of the session to tables of a database are"

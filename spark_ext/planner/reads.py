@@ -137,7 +137,8 @@ def filters(args: Mapping[str, Any]) -> dict[str, Any]:
 def scan(args: Mapping[str, Any]) -> dict[str, Any]:
     """Plan a read of `columns` for about `parallelism` tasks at once.
 
-    `filters` (see `filters.py`) skip RowSets. Without filters, `limit` and `top` ({"column",
+    `rowsets`, if given, are the ids of the only RowSets to read. `filters` (see `filters.py`) skip
+    RowSets. Without filters, `limit` and `top` ({"column",
     "descending", "nulls_first", "count"}) may skip RowSets. With `apart` a task reads rows of one
     RowSet only.
 
@@ -149,6 +150,9 @@ def scan(args: Mapping[str, Any]) -> dict[str, Any]:
     predicate = predicate_of(args["filters"], table.schema)
     keep = rowset_filter(table, predicate)
     rowsets = _rowsets(args, table, keep)
+    if (given := args.get("rowsets")) is not None:
+        only = frozenset(given)
+        rowsets = [each for each in rowsets if each.id in only]
     rowsets = _first(rowsets, args, table.schema)
     plan = plan_scan(table, args["epoch"], rowsets, args["columns"], predicate)
     TRANSACTIONS.note_read(args["epoch"], TableRead(table.id, keep))

@@ -9,18 +9,20 @@ Spec: docs/spec/conflicts.md#filled-columns
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from colonnade.manifests.arrays.bounds import Keep
-from colonnade.manifests.errors import ConflictError, InvalidInputError
+from colonnade.manifests.commit.change import Change, ColumnFill
+from colonnade.manifests.errors import ConflictError, InvalidInputError, NotFoundError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.limits import Limits
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.operations import ReplaceColumn
-from colonnade.manifests.model.schema import SchemaField
+from colonnade.manifests.model.operations import AlterSchema, Operation, ReplaceColumn
+from colonnade.manifests.model.schema import SchemaField, type_text
 from colonnade.manifests.state.replaced_columns import replaceable
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.tableformat.statements.statement import row_statement
+from colonnade.tableformat.write.job import WriteJob
 
 ROUNDS = 5
 """The most rounds before the commit. Each writes the values of RowSets that are new since."""
@@ -116,6 +118,22 @@ class Fill:
             head = self._log.refresh(head)
         return head
 
+    def change(
+        self, job: WriteJob, altered: Sequence[Operation], parameters: Mapping[str, str]
+    ) -> Change:
+        """Return the change that makes the values visible, after the operations `altered`."""
+        table, commit = self._plan.table.id, job.commit
+        return Change(
+            job.transaction,
+            self._plan.operation,
+            (*altered, *commit.operations(table), *job.end_of_lease()),
+            {**parameters, **commit.parameters()},
+            expect_epoch=commit.expect_epoch,
+            job_id=job.job_id,
+            fresh=True,
+            fill=ColumnFill(table, self.fill),
+        )
+
     def missing(self, head: Snapshot) -> list[LiveRowSet]:
         """Return the RowSets of a state whose values are not written yet. Raises ConflictError."""
         return [each for each in self._rowsets(head) if self._key(each) not in self._filled]
@@ -164,6 +182,41 @@ class Fill:
     def _key(self, rowset: LiveRowSet) -> tuple[str, ...]:
         """Return the objects that decide the values. Deleted rows do not matter."""
         return (rowset.entry.object, *rowset.amendments.holders(self._sources))
+
+
+def with_columns(table: TableState, operations: Sequence[Operation]) -> TableState:
+    """Return the table as it is after operations that alter its columns."""
+    for op in operations:
+        if isinstance(op, AlterSchema):
+            table = replace(
+                table,
+                schema=op.table_schema,
+                schema_id=op.schema_id,
+                next_column_id=op.next_column_id,
+            )
+    return table
+
+
+def fill_target(table: TableState, name: str, *, is_new: bool) -> SchemaField:
+    """Return the column to fill. Raises NotFoundError, and InvalidInputError for a key column."""
+    try:
+        target = table.schema.field(name)
+    except NotFoundError as error:
+        raise NotFoundError(
+            f"{error.message} Only whole columns can be filled, not fields inside them."
+        ) from error
+    if not (is_new or replaceable(table).issuperset(target.ids)):
+        raise InvalidInputError(
+            f"Column {target.name!r} cannot be filled, because the table is sorted or partitioned"
+            " by it; use update."
+        )
+    return target
+
+
+def fill_parameters(target: SchemaField, where: object = None) -> dict[str, str]:
+    """Return what the history shows of a fill."""
+    more = {} if where is None else {"where": str(where)}
+    return {"column": target.name, "type": type_text(target.type), **more}
 
 
 def _is_same(one: SchemaField, other: SchemaField) -> bool:

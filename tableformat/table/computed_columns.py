@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import pyarrow as pa
 
-from colonnade.manifests.commit.change import Change, ColumnFill
-from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.commit.change import Change
+from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import AlterSchema, Operation
-from colonnade.manifests.model.schema import DataType, SchemaField, type_text
-from colonnade.manifests.state.replaced_columns import replaceable
+from colonnade.manifests.model.schema import DataType, SchemaField
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.predicate import Predicate, Where, parse_predicate
@@ -26,7 +25,13 @@ from colonnade.tableformat.statements.computed import (
     by_function,
     by_value,
 )
-from colonnade.tableformat.statements.fill import Fill, FillPlan
+from colonnade.tableformat.statements.fill import (
+    Fill,
+    FillPlan,
+    fill_parameters,
+    fill_target,
+    with_columns,
+)
 from colonnade.tableformat.statements.rerun import commit_statement
 from colonnade.tableformat.statements.statement import RowCounts
 from colonnade.tableformat.statements.update import replacement_options
@@ -199,7 +204,7 @@ class ColumnWork:
         before = self.location.require(base)
         altered = () if self.new is None else self.new.alter(before)
         table = with_columns(before, altered)
-        target = self._target(table)
+        target = fill_target(table, self.name, is_new=self.new is not None)
         column = self._computed(table, target, before.schema.names)
         job = plan_write(self.location, base, "append", settings=self.settings, commit=self.commit)
         take_lease(job, log, base)
@@ -214,35 +219,12 @@ class ColumnWork:
         if self.new is None and not (fill.changes(head) or job.has_lease or commit.batch):
             log.expect(self.operation, commit.expect_epoch, base)
             return None
-        return Change(
-            job.transaction,
-            self.operation,
-            (*altered, *commit.operations(table.id), *job.end_of_lease()),
-            {**self._parameters(target), **commit.parameters()},
-            expect_epoch=commit.expect_epoch,
-            job_id=job.job_id,
-            fresh=True,
-            fill=ColumnFill(table.id, fill.fill),
-        )
+        return fill.change(job, altered, fill_parameters(target, self.where))
 
     @property
     def operation(self) -> str:
         """The name of the work in the history."""
         return "backfill" if self.new is None else "add_column"
-
-    def _target(self, table: TableState) -> SchemaField:
-        try:
-            target = table.schema.field(self.name)
-        except NotFoundError as error:
-            raise NotFoundError(
-                f"{error.message} Only whole columns can be filled, not fields inside them."
-            ) from error
-        if self.new is None and not replaceable(table).issuperset(target.ids):
-            raise InvalidInputError(
-                f"Column {target.name!r} cannot be filled, because the table is sorted or"
-                " partitioned by it; use update."
-            )
-        return target
 
     def _computed(
         self, table: TableState, target: SchemaField, all_columns: Sequence[str]
@@ -258,20 +240,3 @@ class ColumnWork:
         if self.new is not None and target.id in {field.id for field in column.reads}:
             raise InvalidInputError(f"Column {target.name!r} cannot be computed from itself.")
         return column
-
-    def _parameters(self, target: SchemaField) -> dict[str, str]:
-        where = {} if self.where is None else {"where": str(self.where)}
-        return {"column": target.name, "type": type_text(target.type), **where}
-
-
-def with_columns(table: TableState, operations: Sequence[Operation]) -> TableState:
-    """Return the table as it is after operations that alter its columns."""
-    for op in operations:
-        if isinstance(op, AlterSchema):
-            table = replace(
-                table,
-                schema=op.table_schema,
-                schema_id=op.schema_id,
-                next_column_id=op.next_column_id,
-            )
-    return table

@@ -7,11 +7,18 @@ import java.util.List;
 /** Collects the cuts of a RowSet that is being written. */
 final class CutsBuilder {
   private final int regular;
+  private final Cuts known;
   private final List<Long> ends = new ArrayList<>();
 
   /** Creates a builder. {@code regular} is the distance between cuts unless rows are wide. */
   CutsBuilder(int regular) {
+    this(regular, null);
+  }
+
+  /** Creates a builder for cuts that are known; {@link #add} must repeat them. */
+  CutsBuilder(int regular, Cuts known) {
     this.regular = regular;
+    this.known = known;
   }
 
   /** Adds a cut after the next {@code rows} rows. */
@@ -28,6 +35,9 @@ final class CutsBuilder {
    * Returns the cuts so far, as one distance if they all have the same. Requires: at least one cut.
    */
   Cuts build() {
+    if (known != null) {
+      return known;
+    }
     if (!isRegular()) {
       return new Cuts(0, List.copyOf(ends));
     }

@@ -76,20 +76,21 @@ final class RowSetOutput {
 
   /**
    * Creates an output. {@code partition} has the values that the log will state, or is null if the
-   * table has no partitions.
+   * table has no partitions. {@code cuts} collects the cuts.
    */
   RowSetOutput(
       ByteSink sink,
       ObjectNames names,
       WriteJob job,
       List<String> partition,
-      BlockEncoder encoder) {
+      BlockEncoder encoder,
+      CutsBuilder cuts) {
     this.sink = sink;
     this.names = names;
     this.options = job.options();
     this.partition = partition;
     this.encoder = encoder;
-    this.cuts = new CutsBuilder(options.blockRows());
+    this.cuts = cuts;
     this.packedLimit = options.packedBytes();
     this.oneObject =
         options.oneObject() == null ? !sink.filesAreCheap() : options.oneObject();

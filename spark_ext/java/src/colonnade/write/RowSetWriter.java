@@ -213,9 +213,9 @@ final class RowSetWriter implements RowWriter {
     }
     sortCheck.check(rows);
     if (output == null) {
-      output =
-          new RowSetOutput(
-              sink, ObjectNames.fresh(job.prefix(), job.jobId()), job, partition, encoder);
+      ObjectNames names = ObjectNames.fresh(job.prefix(), job.jobId());
+      CutsBuilder cuts = new CutsBuilder(options.blockRows());
+      output = new RowSetOutput(sink, names, job, partition, encoder, cuts);
     }
     output.addCut(columns, rows);
     columns.forEach(Staged::clear);

@@ -2,6 +2,7 @@ package colonnade.spark.catalog;
 
 import colonnade.planner.Planner;
 import colonnade.spark.quirks.CachedReads;
+import colonnade.spark.sink.ColumnFill;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -22,12 +23,15 @@ import org.apache.spark.unsafe.types.UTF8String;
 
 /** A procedure of the planner in the form that Spark calls. */
 final class ColonnadeProcedure implements UnboundProcedure, BoundProcedure {
+  private static final String ADD_COLUMN = "add_column";
+  private static final String BACKFILL = "backfill";
+
   /**
    * The procedures after which Spark must read its cached queries again. {@code refresh} does
    * nothing else.
    */
   private static final Set<String> CHANGING_ROWS =
-      Set.of("commit", "rollback", "repair", "restore", "refresh");
+      Set.of("commit", "rollback", "repair", "restore", "refresh", ADD_COLUMN, BACKFILL);
 
   private final String name;
   private final JsonNode description;
@@ -101,10 +105,9 @@ final class ColonnadeProcedure implements UnboundProcedure, BoundProcedure {
       arguments.put(argument, value);
       at++;
     }
-    Map<String, Object> args = Map.of("name", name, "arguments", arguments);
     JsonNode result;
     try {
-      result = Planner.callOnce("call_procedure", args);
+      result = run(arguments);
     } finally {
       if (name.equals("commit") || name.equals("rollback")) {
         SparkSession.active().conf().unset(Planner.TRANSACTION); // over, whatever came of it
@@ -119,5 +122,21 @@ final class ColonnadeProcedure implements UnboundProcedure, BoundProcedure {
     }
     StructType schema = StructType.fromDDL(description.get("schema").asText());
     return List.<Scan>of(new LocalRows(schema, result.get("rows"))).iterator();
+  }
+
+  private JsonNode run(Map<String, Object> arguments) {
+    UnaryOperator<String> text = argument -> (String) arguments.get(argument);
+    return switch (name) {
+      case ADD_COLUMN ->
+          ColumnFill.add(
+              text.apply("table"), text.apply("name"), text.apply("type"),
+              text.apply("expression"));
+      case BACKFILL ->
+          ColumnFill.fill(
+              text.apply("table"), text.apply("column"), text.apply("expression"),
+              text.apply("where"));
+      default ->
+          Planner.callOnce("call_procedure", Map.of("name", name, "arguments", arguments));
+    };
   }
 }

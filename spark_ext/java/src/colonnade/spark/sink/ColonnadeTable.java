@@ -9,8 +9,11 @@ import colonnade.spark.table.ExpressionTree;
 import colonnade.spark.table.ReadOptions;
 import colonnade.spark.table.TableAtEpoch;
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -74,6 +77,15 @@ public final class ColonnadeTable extends TableAtEpoch
    */
   public ColonnadeTable toDeleteFrom() {
     return new ColonnadeTable(loaded(), isCallable(), true, catalogProperties());
+  }
+
+  /** Returns some RowSets of this table at an epoch, as a table to read. */
+  ColonnadeTable ofRowSets(long epoch, List<Long> rowsets) {
+    ObjectNode some = loaded().deepCopy();
+    some.put("epoch", epoch).put("pinned", true);
+    ArrayNode ids = some.putArray(ROWSETS);
+    rowsets.forEach(ids::add);
+    return new ColonnadeTable(some, isCallable(), isDeletedFrom(), catalogProperties());
   }
 
   @Override

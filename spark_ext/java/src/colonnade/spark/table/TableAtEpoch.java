@@ -28,6 +28,9 @@ public abstract class TableAtEpoch implements SupportsMetadataColumns, ListsPart
   /** The metadata column that names each row. */
   public static final String ROW_HANDLER = RowColumn.HANDLER;
 
+  /** The key of the ids of the RowSets to read, where these are not all. */
+  protected static final String ROWSETS = "rowsets";
+
   private static final String COMMENT = "comment";
 
   private final JsonNode loaded;
@@ -90,6 +93,9 @@ public abstract class TableAtEpoch implements SupportsMetadataColumns, ListsPart
     named.put("epoch", epoch());
     if (loaded.hasNonNull("schema_epoch")) {
       named.put("schema_epoch", loaded.get("schema_epoch").asLong());
+    }
+    if (loaded.has(ROWSETS)) {
+      named.put(ROWSETS, loaded.get(ROWSETS));
     }
     return named;
   }

@@ -1,0 +1,96 @@
+package colonnade.write;
+
+import colonnade.format.Cuts;
+import colonnade.format.JsonBytes;
+import colonnade.store.ByteSink;
+import colonnade.store.TaskFailure;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import org.apache.spark.api.java.function.FlatMapFunction;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.types.StructType;
+
+/**
+ * Writes columns that replace those of RowSets, in the tasks of a query.
+ *
+ * <p>The first column of the query is the handler of a row, the second one tells whether its values
+ * change. The values follow, in the order of the job's columns. The query has each live row of the
+ * RowSets once. A task has all rows of a RowSet, ordered by their handlers.
+ */
+public final class ColumnRewrite implements FlatMapFunction<Iterator<InternalRow>, String> {
+  private static final long serialVersionUID = 1L;
+  private static final ObjectMapper MAPPER = new ObjectMapper();
+
+  private final String jobJson;
+  private final String rowsetsJson;
+  private final StructType rowSchema;
+  private final HashMap<String, String> hadoopConf;
+
+  /** The part of a RowSet's entry that a task needs. */
+  record Shape(long rows, long liveRows, Cuts cuts) {}
+
+  /**
+   * Prepares the tasks of a query. Each returns a report as {@code
+   * tableformat/statements/fill_job.py} reads it. No reader sees the columns before a commit.
+   *
+   * @param jobJson the job, whose columns are written
+   * @param rowsetsJson a list of {"id", "rows", "live", "cuts"}
+   * @param rowSchema the schema of the query
+   */
+  public ColumnRewrite(
+      String jobJson, String rowsetsJson, StructType rowSchema, Map<String, String> hadoopConf) {
+    this.jobJson = jobJson;
+    this.rowsetsJson = rowsetsJson;
+    this.rowSchema = rowSchema;
+    this.hadoopConf = new HashMap<>(hadoopConf);
+  }
+
+  @Override
+  public Iterator<String> call(Iterator<InternalRow> rows) throws IOException {
+    if (!rows.hasNext()) {
+      return List.<String>of().iterator();
+    }
+    WriteJob job = WriteJob.parse(jobJson);
+    ByteSink sink = ByteSink.of(job.url(), hadoopConf);
+    try (ColumnWriter writer = new ColumnWriter(job, rowSchema, shapes(), sink)) {
+      List<ColumnWriter.Written> written = write(writer, rows);
+      byte[] report = JsonBytes.of(json -> ColumnWriter.report(written, json));
+      return List.of(new String(report, StandardCharsets.UTF_8)).iterator();
+    } catch (IOException error) {
+      throw TaskFailure.of(error);
+    }
+  }
+
+  private static List<ColumnWriter.Written> write(ColumnWriter writer, Iterator<InternalRow> rows)
+      throws IOException {
+    try {
+      while (rows.hasNext()) {
+        writer.write(rows.next());
+      }
+      return writer.finish();
+    } catch (IOException | RuntimeException error) {
+      writer.abort();
+      throw error;
+    }
+  }
+
+  private Map<Long, Shape> shapes() throws JsonProcessingException {
+    Map<Long, Shape> shapes = new HashMap<>();
+    for (JsonNode each : MAPPER.readTree(rowsetsJson)) {
+      shapes.put(
+          each.get("id").longValue(),
+          new Shape(
+              each.get("rows").longValue(),
+              each.get("live").longValue(),
+              Cuts.parse(each.get("cuts"))));
+    }
+    return shapes;
+  }
+}

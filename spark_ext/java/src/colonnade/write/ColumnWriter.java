@@ -1,0 +1,186 @@
+package colonnade.write;
+
+import colonnade.format.ObjectNames;
+import colonnade.format.RowNumbers;
+import colonnade.format.RowSetEntry;
+import colonnade.format.TableField;
+import colonnade.store.ByteSink;
+import colonnade.write.staged.BlockEncoder;
+import colonnade.write.staged.InvalidText;
+import colonnade.write.staged.Staged;
+import colonnade.write.staged.StagedBytes;
+import colonnade.write.staged.StagedColumns;
+import com.fasterxml.jackson.core.JsonGenerator;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.UnaryOperator;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.types.StructType;
+
+/**
+ * Writes columns that replace those of RowSets, in one task. Each RowSet has its rows and cuts
+ * again. A deleted row has the values of the next live row, or of the last one, so that each value
+ * is one that the column can hold. Spec: docs/spec/operations.md#replaced-columns
+ */
+final class ColumnWriter implements AutoCloseable {
+  private static final int HANDLER = 0;
+  private static final int CHANGED = 1;
+  private static final int VALUES = 2;
+  private static final long ROW = 0xFFFF_FFFFL;
+
+  private final WriteJob job;
+  private final Map<Long, ColumnRewrite.Shape> shapes;
+  private final ByteSink sink;
+  private final BlockEncoder encoder;
+  private final StagedBytes staged = new StagedBytes();
+  private final List<Staged> columns = new ArrayList<>();
+  private final UnaryOperator<InternalRow> valid;
+  private final List<RowSetOutput> outputs = new ArrayList<>();
+  private final List<Written> written = new ArrayList<>();
+
+  private long rowset = -1;
+  private ColumnRewrite.Shape shape;
+  private long[] cuts;
+  private int nextCut;
+  private long rows;
+  private int sinceCut;
+  private RowSetOutput output;
+  private RowNumbers changed;
+  private long changedRows;
+  private InternalRow last;
+
+  /** The columns of a RowSet, as the entry of a RowSet of their own, and the rows that change. */
+  record Written(long rowset, RowSetEntry stored, RowNumbers changed, long changedRows) {}
+
+  ColumnWriter(
+      WriteJob job,
+      StructType rowSchema,
+      Map<Long, ColumnRewrite.Shape> shapes,
+      ByteSink sink) {
+    this.job = job;
+    this.shapes = shapes;
+    this.sink = sink;
+    encoder = new BlockEncoder(job.encoding());
+    for (int i = 0; i < job.columns().size(); i++) {
+      TableField column = job.columns().get(i);
+      columns.add(
+          StagedColumns.of(
+              column, rowSchema.fields()[VALUES + i].dataType(), column.name(), staged));
+    }
+    valid = job.replacesText() ? TextReplacement.inRows(rowSchema) : row -> row;
+  }
+
+  /** Takes a row. Requires: the rows of a RowSet follow each other, ordered by their handlers. */
+  void write(InternalRow row) throws IOException {
+    long handler = row.getLong(HANDLER);
+    if (handler >>> 32 != rowset) {
+      endRowSet();
+      beginRowSet(handler >>> 32);
+    }
+    InternalRow values = valid.apply(row);
+    fillUpTo((handler & ROW) + 1, values);
+    if (row.getBoolean(CHANGED)) {
+      changed.add(handler);
+      changedRows++;
+    }
+    if (shape.liveRows() < shape.rows()) {
+      last = values.copy();
+    }
+  }
+
+  private void beginRowSet(long id) {
+    rowset = id;
+    shape = shapes.get(id);
+    if (shape == null) {
+      throw new IllegalStateException("The query has rows of RowSet " + id + " as well.");
+    }
+    cuts = shape.cuts().boundaries(shape.rows());
+    nextCut = 1;
+    rows = 0;
+    changed = new RowNumbers();
+    changedRows = 0;
+    CutsBuilder same = new CutsBuilder(job.options().blockRows(), shape.cuts());
+    ObjectNames names = ObjectNames.fresh(job.prefix(), job.jobId());
+    output = new RowSetOutput(sink, names, job, null, encoder, same);
+    outputs.add(output);
+  }
+
+  private void fillUpTo(long end, InternalRow values) throws IOException {
+    if (end <= rows) {
+      throw new IllegalStateException("The rows of RowSet " + rowset + " are out of order.");
+    }
+    for (; rows < end; rows++) {
+      for (int i = 0; i < columns.size(); i++) {
+        columns.get(i).append(values, VALUES + i);
+      }
+      sinceCut++;
+      if (rows + 1 == cuts[nextCut]) {
+        cut();
+        nextCut++;
+      }
+    }
+  }
+
+  private void cut() throws IOException {
+    for (Staged column : columns) {
+      InvalidText invalid = column.invalidText();
+      if (invalid != null) {
+        throw invalid.refusal(rows + 1 - sinceCut + invalid.row());
+      }
+      column.check(0);
+    }
+    output.addCut(columns, sinceCut);
+    columns.forEach(Staged::clear);
+    staged.total = 0;
+    sinceCut = 0;
+  }
+
+  private void endRowSet() throws IOException {
+    if (output == null) {
+      return;
+    }
+    if (rows < shape.rows()) {
+      fillUpTo(shape.rows(), last);
+    }
+    if (changedRows > 0) {
+      written.add(new Written(rowset, output.finish(), changed, changedRows));
+    } else {
+      output.abort();
+    }
+    output = null;
+  }
+
+  List<Written> finish() throws IOException {
+    endRowSet();
+    return written;
+  }
+
+  /** Writes the report of a task. */
+  static void report(List<Written> written, JsonGenerator json) throws IOException {
+    json.writeStartArray();
+    for (Written each : written) {
+      json.writeStartObject();
+      json.writeNumberField("rowset", each.rowset());
+      json.writeFieldName("stored");
+      each.stored().write(json);
+      json.writeNumberField("rows", each.changedRows());
+      json.writeFieldName("changed");
+      each.changed().write(json);
+      json.writeEndObject();
+    }
+    json.writeEndArray();
+  }
+
+  /** Removes everything that this writer wrote. Requires: no commit of it has been attempted. */
+  void abort() {
+    outputs.forEach(RowSetOutput::abort);
+  }
+
+  /** Releases native memory. Removes no objects. */
+  @Override
+  public void close() {
+    encoder.close();
+  }
+}
