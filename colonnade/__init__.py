@@ -46,10 +46,12 @@ from colonnade.tableformat.scan.arrow_scan import Scan
 from colonnade.tableformat.statements.statement import RowCounts
 from colonnade.tableformat.table.alteration import (
     AddColumn,
+    AddConstraint,
     AlterProperties,
     CommentColumn,
     CommentTable,
     DropColumn,
+    DropConstraint,
     DropDefault,
     DropNotNull,
     MoveColumn,
@@ -93,6 +95,7 @@ Where the newest state can be read, use the `verify` methods of tables and datab
 # The Spark half is left out: a star import must work without pyspark, and must be fast.
 __all__ = [
     "AddColumn",
+    "AddConstraint",
     "AlreadyExistsError",
     "AlterProperties",
     "ArrayType",
@@ -108,6 +111,7 @@ __all__ = [
     "ConflictError",
     "CorruptionError",
     "DropColumn",
+    "DropConstraint",
     "DropDefault",
     "DropNotNull",
     "Finding",

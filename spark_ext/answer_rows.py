@@ -25,7 +25,8 @@ DETAIL_SCHEMA = (
     "format string, id string, name string, description string, location string,"
     " createdAt timestamp, lastModified timestamp, partitionColumns array<string>,"
     " clusteringColumns array<string>, numFiles long, numRows long, sizeInBytes long,"
-    " properties map<string,string>, sortKey array<string>, epoch long"
+    " properties map<string,string>, sortKey array<string>, epoch long,"
+    " constraints map<string,string>"
 )
 """Columns of `detail()`: Delta's columns, then Colonnade's own."""
 
@@ -96,4 +97,5 @@ def detail_row(table: ArrowTable, snapshot: Snapshot, state: TableState) -> tupl
         dict(state.properties),
         [names[field.column] + (" desc" if field.descending else "") for field in state.sort_key],
         snapshot.epoch,
+        {each.name: each.sql for each in state.constraints},
     )

@@ -263,6 +263,7 @@ class TableBuilder:
         self._partition_by: tuple[str, ...] = ()
         self._properties: dict[str, str] = {}
         self._comment: str | None = None
+        self._constraints: dict[str, str] = {}
 
     def location(self, location: str) -> TableBuilder:
         """Set the path of the table: a new path, or `<database>/<name>`."""
@@ -307,6 +308,11 @@ class TableBuilder:
         self._properties[key] = value
         return self
 
+    def addConstraint(self, name: str, condition: str) -> TableBuilder:
+        """Add `CHECK (condition)`, which no row may make false, such as `"price > 0"`."""
+        self._constraints[name] = condition
+        return self
+
     def execute(self) -> Table:
         """Create the table in one epoch and open it.
 
@@ -326,6 +332,7 @@ class TableBuilder:
                 partition_by=self._partition_by,
                 properties=self._properties,
                 comment=self._comment,
+                constraints=self._constraints,
             )
         except AlreadyExistsError:
             if not self._open_existing:

@@ -41,6 +41,7 @@ from colonnade.tableformat.statements.update_job import (
     run_update,
 )
 from colonnade.tableformat.table.table import ArrowTable
+from colonnade.tableformat.write.constraints import can_evaluate
 from colonnade.tableformat.write.job import plan_write
 
 _NUMBERS = (
@@ -123,6 +124,8 @@ def _targets(table: TableState, update: Update) -> TableSchema | None:
     ids = [field.id for field in fields]
     if len(set(ids)) < len(ids) or not replaceable(table).issuperset(ids):
         return None
+    if not can_evaluate(table.constraints, table.schema):
+        return None  # only Spark can check them
     schema = TableSchema(fields=tuple(fields))
     return schema if all(_is_carried(f.dataType) for f in to_spark(schema).fields) else None
 

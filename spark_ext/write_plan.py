@@ -17,6 +17,7 @@ from colonnade.spark_ext.options import SparkWriteOptions
 from colonnade.spark_ext.types import same_values
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.predicate import Predicate, bind, parse_predicate
+from colonnade.tableformat.table.constraints import NewConstraint
 from colonnade.tableformat.table.design import new_table, parse_sort_key
 from colonnade.tableformat.types.conversion import given_fields, match_fields
 from colonnade.tableformat.write.job import WriteJob, WriteMode, plan_write
@@ -32,6 +33,7 @@ class TableDesign:
     comment: str | None = None
     replace: bool = False
     partition_by: tuple[str, ...] = ()
+    constraints: tuple[NewConstraint, ...] = ()
 
 
 def plan_spark_write(
@@ -100,6 +102,12 @@ def _with_columns(
     table: TableState, columns: TableSchema, options: SparkWriteOptions
 ) -> TableDesign:
     """Describe the table with new columns; `options` may change its sort key and partitions."""
+    if table.constraints:
+        raise InvalidInputError(
+            f"Table {table.name!r} has the constraint {table.constraints[0].name!r}, which other"
+            " columns might not have; drop its constraints first, or use"
+            " df.writeTo(name).createOrReplace(), which drops them."
+        )
     key, layout = table.sort_key, table.partition_fields
     kept = [] if options.sort_key else [(field.column, "sortKey") for field in key]
     kept += [] if options.partition_by else [(field.column, "partitionBy") for field in layout]
@@ -175,7 +183,15 @@ def _creation(
     check_columns(given, design.schema, location.url)
     sort_key = design.sort_key or options.sort_key
     by = design.partition_by or options.partition_by
-    return new_table(name, design.schema, sort_key, design.properties, design.comment, by)
+    return new_table(
+        name,
+        design.schema,
+        sort_key,
+        design.properties,
+        design.comment,
+        by,
+        design.constraints,
+    )
 
 
 def _check_sort_key(options: SparkWriteOptions, table: TableState, location: Location) -> None:

@@ -17,6 +17,7 @@ from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.limits import Limits
 from colonnade.manifests.model.codec import decode_model, decode_value, encode_model
+from colonnade.manifests.model.constraints import CheckConstraint
 from colonnade.manifests.model.entries import (
     ByteCheck,
     ColumnNumber,
@@ -109,6 +110,7 @@ class TableRecord(Model):
     stored_batches: MapRef | None = None
     partition_layouts: tuple[tuple[PartitionField, ...], ...] | None = None
     partition_layout_id: Count | None = None
+    constraints: tuple[CheckConstraint, ...] | None = None
 
 
 class StoredMaps(Model):
@@ -291,6 +293,7 @@ def _table_record(table: TableState) -> TableRecord:
         stored_batches=batches.described() if isinstance(batches, PagedBatches) else None,
         partition_layouts=table.partition_layouts or None,
         partition_layout_id=table.partition_layout_id or None,
+        constraints=table.constraints or None,
     )
 
 
@@ -326,6 +329,7 @@ def _table_state(record: TableRecord, lone_table: bool, read_batches: ReadBatche
         batches=batches,
         partition_layouts=record.partition_layouts or (),
         partition_layout_id=record.partition_layout_id or 0,
+        constraints=record.constraints or (),
     )
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.column_conflicts import Written, fits_columns
+from colonnade.manifests.commit.constraint_conflicts import check_constraints
 from colonnade.manifests.commit.vacuum_conflicts import check_removed
 from colonnade.manifests.errors import (
     AlreadyExistsError,
@@ -22,6 +23,7 @@ from colonnade.manifests.errors import (
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import (
+    AddCheck,
     AddDeletionVector,
     AddRowSet,
     AddRowSets,
@@ -29,6 +31,7 @@ from colonnade.manifests.model.operations import (
     Compaction,
     CreateDatabase,
     CreateTable,
+    DropCheck,
     DropRowSet,
     DropTable,
     EnableFeatures,
@@ -53,7 +56,14 @@ from colonnade.manifests.state.snapshot import Snapshot, TableState
 
 RowOperation = AddRowSet | AddRowSets | DropRowSet | AddDeletionVector | ReplaceColumn | Compaction
 AlterOperation = (
-    AlterSchema | SetPartitionLayout | SetProperties | SetComment | RenameTable | Restore
+    AlterSchema
+    | AddCheck
+    | DropCheck
+    | SetPartitionLayout
+    | SetProperties
+    | SetComment
+    | RenameTable
+    | Restore
 )
 TableOperation = RowOperation | AlterOperation | DropTable | Renumber | Txn | Txns
 WaryOperation = AlterOperation | DropRowSet | AddDeletionVector | Renumber
@@ -146,7 +156,8 @@ def check_head(
 
     Raises AlreadyExistsError for a name that is in use. Raises ConflictError if the head is not the
     epoch that the change expects, or if the table's columns changed so that the added rows do not
-    fit. Raises UnsupportedFormatError for a writer feature that this code does not know.
+    fit. Raises it, too, if the table has got a constraint that the added rows were not checked
+    against. Raises UnsupportedFormatError for a writer feature that this code does not know.
     """
     check_expected(change.operation, change.expect_epoch, head)
     unknown = sorted(head.writer_features - WRITER_FEATURES)
@@ -158,6 +169,7 @@ def check_head(
     _check_upgrade(change, head)
     _check_names(change.ops, base, head)
     _check_kept(change.ops, head, keeps)
+    check_constraints(change, base, head)
     for table, planned in _planned_tables(change, base):
         current = head.tables.get(table)
         if current is not None and not fits_columns(change, planned, current):
@@ -271,6 +283,9 @@ def _conflict(mine: WaryOperation, theirs: TableOperation, declared: bool) -> bo
         return _alters_same(mine, theirs)
     if isinstance(mine, Renumber):
         return not isinstance(theirs, AddRowSet | AddRowSets | DropTable | Txn | Txns)
+    if isinstance(mine, AddCheck):
+        # The rows that a concurrent writer has added were not checked.
+        return isinstance(theirs, AddRowSet | AddRowSets | ReplaceColumn)
     if isinstance(theirs, DropTable | Renumber | Txn | Txns):
         return False
     if isinstance(mine, DropRowSet):
@@ -303,7 +318,7 @@ def _changes(theirs: RowOperation, rowset: int) -> bool:
 def _alters_same(mine: WaryOperation, theirs: AlterOperation) -> bool:
     if isinstance(mine, SetProperties) and isinstance(theirs, SetProperties):
         return not {*mine.set, *mine.remove}.isdisjoint((*theirs.set, *theirs.remove))
-    columns = AlterSchema | SetPartitionLayout | Restore
+    columns = AlterSchema | AddCheck | DropCheck | SetPartitionLayout | Restore
     return type(mine) is type(theirs) or (isinstance(mine, columns) and isinstance(theirs, columns))
 
 

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
+from colonnade.manifests.model.constraints import CheckConstraint, ConstraintName
 from colonnade.manifests.model.entries import (
     ByteCheck,
     ColumnNumber,
@@ -74,6 +75,7 @@ class CreateTable(Model):
     properties: dict[str, str] = {}
     comment: str | None = None
     partition_fields: tuple[PartitionField, ...] | None = None
+    constraints: tuple[CheckConstraint, ...] | None = None
 
 
 class DropTable(Model):
@@ -125,6 +127,22 @@ class SetComment(Model):
     op: Literal["set_comment"] = "set_comment"
     table: TableIdText
     comment: str | None = None
+
+
+class AddCheck(Model):
+    """Add a constraint, which all rows of the table meet, and whose name is free in any case."""
+
+    op: Literal["add_check"] = "add_check"
+    table: TableIdText
+    constraint: CheckConstraint
+
+
+class DropCheck(Model):
+    """Remove a constraint."""
+
+    op: Literal["drop_check"] = "drop_check"
+    table: TableIdText
+    name: ConstraintName
 
 
 class RenameTable(Model):
@@ -276,7 +294,7 @@ class Restore(Model):
 
     `table_schema` has the columns of that state if they differ. Ids of columns that were dropped
     since are used again, because the restored RowSets have them. `partition_layout_id` is the
-    layout of that state if it differs.
+    layout of that state if it differs, and `constraints` are its constraints if they differ.
     """
 
     op: Literal["restore"] = "restore"
@@ -284,6 +302,7 @@ class Restore(Model):
     epoch: Count
     table_schema: TableSchema | None = None
     partition_layout_id: Count | None = None
+    constraints: tuple[CheckConstraint, ...] | None = None
 
 
 class Tag(Model):
@@ -384,6 +403,8 @@ Operation = Annotated[
     | SetPartitionLayout
     | SetProperties
     | SetComment
+    | AddCheck
+    | DropCheck
     | RenameTable
     | AddRowSet
     | AddRowSets

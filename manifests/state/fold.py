@@ -16,6 +16,7 @@ from typing import NoReturn
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.column_default import COLUMN_DEFAULTS
+from colonnade.manifests.model.constraints import CHECK_CONSTRAINTS
 from colonnade.manifests.model.entries import PartitionField
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.members import SHARED_EPOCHS, problem_of
@@ -39,10 +40,7 @@ from colonnade.manifests.model.operations import (
     RenameTable,
     Renumber,
     ReplaceColumn,
-    Restore,
-    SetComment,
     SetPartitionLayout,
-    SetProperties,
     Tag,
     Txn,
     Txns,
@@ -53,14 +51,13 @@ from colonnade.manifests.model.operations import (
 from colonnade.manifests.model.slot_blocks import FREED_SLOTS, UPGRADED_SLOTS
 from colonnade.manifests.model.widening import WIDENED_COLUMNS
 from colonnade.manifests.state.columns_fold import (
-    altered,
     check_fields,
     check_values,
-    restored,
     states_defaults,
     states_widened,
     with_layout,
 )
+from colonnade.manifests.state.constraints_fold import check_constraints, states_constraints
 from colonnade.manifests.state.features import FeaturesFold, check_reader_features
 from colonnade.manifests.state.kept_fold import KeptFold
 from colonnade.manifests.state.partition_layout import PARTITIONS
@@ -68,6 +65,7 @@ from colonnade.manifests.state.refusal import refuse
 from colonnade.manifests.state.replaced_columns import REPLACE_COLUMN
 from colonnade.manifests.state.rowsets_fold import RowSetsFold
 from colonnade.manifests.state.snapshot import BatchMap, RowSets, Snapshot, TableMap, TableState
+from colonnade.manifests.state.table_fold import TableOperation, altered_table
 
 
 def apply_epoch(snapshot: Snapshot | None, epoch: Epoch) -> Snapshot:
@@ -170,6 +168,11 @@ class _Fold:
         if states_defaults(operation):
             self._require(COLUMN_DEFAULTS, "gives columns a default")
             check_values(self._epoch, operation)
+        if states_constraints(operation):
+            self._require(CHECK_CONSTRAINTS, "has constraints")
+        if isinstance(operation, TableOperation):
+            self._alter(operation)
+            return
         match operation:
             case AddRowSet():
                 if operation.rowset.replacements:
@@ -199,8 +202,6 @@ class _Fold:
                 self._changed[TableId(operation.table)] = None
                 del self._rowsets[TableId(operation.table)]
                 self._batches.pop(TableId(operation.table), None)
-            case AlterSchema() | SetProperties() | SetComment() | RenameTable() | Restore():
-                self._alter(operation)
             case SetPartitionLayout():
                 self._set_layout(operation)
             case Tag() | Untag() | Pin() | Unpin():
@@ -234,7 +235,7 @@ class _Fold:
         fields = operation.partition_fields or ()
         self._check_partitions(operation.name, fields)
         check_fields(self._epoch, operation.name, operation.table_schema, fields)
-        self._changed[table] = TableState(
+        state = self._changed[table] = TableState(
             id=table,
             name=operation.name,
             at_root=self._base.lone_table,
@@ -248,7 +249,9 @@ class _Fold:
             changed_epoch=self._epoch,
             partition_layouts=(fields,) if fields else (),
             partition_layout_id=1 if fields else 0,
+            constraints=operation.constraints or (),
         )
+        check_constraints(self._epoch, state)
 
     def _set_layout(self, operation: SetPartitionLayout) -> None:
         fold = self._touch(operation.table)
@@ -275,26 +278,16 @@ class _Fold:
             table is None or removed.isdisjoint(table.listing_objects()) for table in held.values()
         )
 
-    def _alter(
-        self, operation: AlterSchema | SetProperties | SetComment | RenameTable | Restore
-    ) -> None:
+    def _alter(self, operation: TableOperation) -> None:
         fold = self._touch(operation.table)
-        state = fold.table
-        match operation:
-            case AlterSchema():
-                if changes_inside(state.schema.fields, operation.table_schema.fields):
-                    self._require(NESTED_FIELDS, "changes fields inside a column")
-                state = altered(self._epoch, state, operation)
-            case SetProperties():
-                kept = {k: v for k, v in state.properties.items() if k not in operation.remove}
-                state = replace(state, properties={**kept, **operation.set})
-            case SetComment():
-                state = replace(state, comment=operation.comment)
-            case RenameTable():
-                self._check_free(operation.name)
-                state = replace(state, name=operation.name)
-            case Restore():
-                state = restored(self._epoch, state, operation)
+        schema = fold.table.schema
+        if isinstance(operation, RenameTable):
+            self._check_free(operation.name)
+        if isinstance(operation, AlterSchema) and changes_inside(
+            schema.fields, operation.table_schema.fields
+        ):
+            self._require(NESTED_FIELDS, "changes fields inside a column")
+        state = altered_table(self._epoch, fold.table, operation)
         fold.table = self._changed[state.id] = state
 
     def _renumber(self, operation: Renumber) -> None:

@@ -14,6 +14,7 @@ from pydantic import Field
 
 from colonnade.manifests.errors import ColonnadeError, NotFoundError
 from colonnade.manifests.ids import TableId
+from colonnade.manifests.model.constraints import CheckConstraint
 from colonnade.manifests.model.entries import (
     DeletionVectorEntry,
     EntrySegment,
@@ -196,6 +197,7 @@ class TableState:
     batches: Mapping[str, int] = field(default_factory=dict)
     partition_layouts: tuple[tuple[PartitionField, ...], ...] = ()
     partition_layout_id: int = 0
+    constraints: tuple[CheckConstraint, ...] = ()
 
     @property
     def partition_fields(self) -> tuple[PartitionField, ...]:

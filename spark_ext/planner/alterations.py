@@ -13,11 +13,13 @@ from colonnade.spark_ext.planner.partitions import layout_texts
 from colonnade.spark_ext.types import from_json
 from colonnade.tableformat.table.alteration import (
     AddColumn,
+    AddConstraint,
     Alteration,
     AlterProperties,
     CommentColumn,
     CommentTable,
     DropColumn,
+    DropConstraint,
     DropDefault,
     DropNotNull,
     MoveColumn,
@@ -95,6 +97,10 @@ _ALTERATIONS: dict[str, Callable[[Args], Alteration]] = {
     "move_column": lambda change: MoveColumn(
         tuple(change["column"]), change["after"], change["first"]
     ),
+    "add_constraint": lambda change: AddConstraint(
+        change["name"], change["condition"], tuple(change["columns"])
+    ),
+    "drop_constraint": lambda change: DropConstraint(change["name"], change["if_exists"]),
     "properties": _properties,
     "comment": lambda change: CommentTable(change["comment"]),
     "partitioning": lambda change: SetPartitioning(layout_texts(change["fields"])),

@@ -122,11 +122,16 @@ def rename_table(args: Args) -> dict[str, Any]:
 def alter_table(args: Args) -> dict[str, Any]:
     """Apply `changes` to the table at `path`, in order and in one epoch.
 
-    Each change has a `kind` and the arguments of that kind, which `alterations.py` lists.
+    Each change has a `kind` and the arguments of that kind, which `alterations.py` lists. A new
+    constraint also has the `epoch` at which Spark has checked all rows.
     """
     TRANSACTIONS.refuse(args["path"], "altered")
     table = ArrowTable.open(place(args["path"]))
-    return {"epoch": table.alter(*(alteration(change) for change in args["changes"]))}
+    changes = [alteration(change) for change in args["changes"]]
+    checked = [int(each["epoch"]) for each in args["changes"] if each["kind"] == "add_constraint"]
+    if not checked:
+        return {"epoch": table.alter(*changes)}
+    return {"epoch": table.alter_checked(table.snapshot_at(min(checked)), *changes)}
 
 
 def _head(location: Location) -> Snapshot:

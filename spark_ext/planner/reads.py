@@ -95,6 +95,7 @@ def load(args: Mapping[str, Any]) -> dict[str, Any]:
         "comment": table.comment,
         "sort_key": [_sort_field(field, table.schema) for field in table.sort_key],
         "partitioning": described_layout(table.partition_fields, table.schema),
+        "constraints": [{"name": each.name, "condition": each.sql} for each in table.constraints],
     }
 
 

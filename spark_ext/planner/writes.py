@@ -17,6 +17,7 @@ from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import StoreAddress
 from colonnade.spark_ext.options import SparkWriteOptions, parse_write_options, split_sort_key
 from colonnade.spark_ext.planner.commits import commit
+from colonnade.spark_ext.planner.constraints import described_constraint, require_checked
 from colonnade.spark_ext.planner.defaults import with_defaults
 from colonnade.spark_ext.planner.filters import overwritten
 from colonnade.spark_ext.planner.partitions import described_layout, layout_texts
@@ -129,6 +130,7 @@ def _base(
     if seen is not None:
         location, head = require_seen(path, seen)
         if not TRANSACTIONS.is_own(location, seen["epoch"]):
+            require_checked(location, head, seen)
             # The writer of a DataFrame may have loaded its table while another session was active.
             return location, head
         return location, SNAPSHOTS.at(location.store.address, seen["database"], seen["epoch"])
@@ -179,6 +181,7 @@ def table_design(args: Mapping[str, Any]) -> TableDesign:
         args["comment"],
         args["replace"],
         layout_texts(args.get("partitioning", ())),
+        tuple(map(described_constraint, args.get("constraints", ()))),
     )
 
 

@@ -142,6 +142,20 @@ class BoundPredicate:
         return frozenset(column.id for column in _columns(self.root))
 
 
+def compared_columns(predicate: BoundPredicate) -> frozenset[int]:
+    """Return the ids of the top-level columns that the predicate compares with other columns."""
+    return frozenset(_compared(predicate.root))
+
+
+def _compared(node: BoundNode) -> Iterator[int]:
+    match node:
+        case BoundAnd(parts) | BoundOr(parts):
+            for part in parts:
+                yield from _compared(part)
+        case BoundCompareColumns(left, _, right):
+            yield from (left.id, right.id)
+
+
 def _columns(node: BoundNode) -> Iterator[BoundColumn]:
     match node:
         case BoundAnd(parts) | BoundOr(parts):

@@ -22,6 +22,7 @@ from colonnade.tableformat.statements.assignments import parse_assignments
 from colonnade.tableformat.statements.fill import FilledRowSet
 from colonnade.tableformat.types.conform import conform
 from colonnade.tableformat.types.storage_form import to_storage
+from colonnade.tableformat.write.constraints import BoundConstraint, check_rows
 from colonnade.tableformat.write.replaced_columns import WritePlace, with_values, write_replacement
 
 ArrowFunction = Callable[[pa.RecordBatch], Any]
@@ -94,13 +95,17 @@ def _conformed(
 
 @dataclass(frozen=True, slots=True)
 class ComputedWriter:
-    """Writes a computed column of RowSets, in the rows that meet `where` (None: all)."""
+    """Writes a computed column of RowSets, in the rows that meet `where` (None: all).
+
+    `rules` are the constraints that read the column, which new values are checked against.
+    """
 
     table: TableState
     column: ComputedColumn
     where: Predicate | None
     place: WritePlace
     options: WriteOptions
+    rules: tuple[BoundConstraint, ...] = ()
 
     @property
     def sources(self) -> tuple[SchemaField, ...]:
@@ -113,8 +118,8 @@ class ComputedWriter:
     def write(self, _: Snapshot, rowsets: Sequence[LiveRowSet]) -> Iterator[FilledRowSet]:
         """Write the column of RowSets, one after another. Holds about a block of each column.
 
-        Raises InvalidInputError that names the column, CorruptionError, StoreError, and whatever
-        the function raises.
+        Raises InvalidInputError that names the column, or a constraint that a new value does not
+        meet. Raises CorruptionError, StoreError, and whatever the function raises.
         """
         for rowset in rowsets:
             found = list(select_rows(self.place.store, self.table, [rowset], self.where))
@@ -134,7 +139,14 @@ class ComputedWriter:
 
     def _stretches(self, selected: Selection) -> Iterator[list[pa.Array]]:
         numbers = selected_numbers(self.place.store, self.table, selected)
-        fields = {field.id: field for field in self.column.reads}
+        ids = {each for rule in self.rules for each in rule.condition.column_ids}
+        checked = (field for field in self.table.schema.fields if field.id in ids)
+        # A column to add is not stored yet.
+        fields = {
+            field.id: field
+            for field in (*self.column.reads, *checked)
+            if field.id != self.column.target.id or field in self.column.reads
+        }
         if selected.rows is not None:
             fields[self.column.target.id] = self.column.target
         reader = RowSetReader(self.place.store, self.place.prefix, selected.rowset)
@@ -183,7 +195,16 @@ class ComputedWriter:
     def _computed(self, batch: pa.RecordBatch, chosen: NDArray[np.int64]) -> pa.Array:
         rows = batch if len(chosen) == batch.num_rows else batch.take(pa.array(chosen))
         target = TableSchema(fields=(self.column.target,))
-        return to_storage(self.column.compute(rows), target)[0]
+        computed = self.column.compute(rows)
+        check_rows(_with_column(rows, computed), self.rules)
+        return to_storage(computed, target)[0]
+
+
+def _with_column(rows: pa.RecordBatch, column: pa.RecordBatch) -> pa.RecordBatch:
+    """Return the rows with new values of a column, which they may have already."""
+    columns = dict(zip(rows.schema.names, rows.columns, strict=True))
+    columns |= dict(zip(column.schema.names, column.columns, strict=True))
+    return pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
 
 
 def _within(numbers: NDArray[np.int64], first_row: int, batch: pa.RecordBatch) -> NDArray[np.int64]:

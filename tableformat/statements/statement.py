@@ -19,6 +19,7 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.operations import AddRowSet, Operation, ReplaceColumn, RowKind
 from colonnade.manifests.state.snapshot import Snapshot, TableState
+from colonnade.tableformat.write.constraints import bind_constraints, checked_rows
 from colonnade.tableformat.write.job import open_writer, stamped, target_of
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings
 
@@ -193,10 +194,13 @@ def write_batches(
 ) -> tuple[RowSetEntry, ...]:
     """Write rows that have exactly the table's columns. No reader sees them before a commit.
 
-    Raises StoreError. After any error, also one of `batches`, what was written is removed.
+    Raises InvalidInputError that names a constraint of the table that does not hold, or that only
+    Spark can evaluate; StoreError. After any error, also one of `batches`, what was written is
+    removed.
     """
+    rules = bind_constraints(table.name, table.constraints, table.schema)
     target = target_of(table, log.limits)
     with open_writer(log.store, target, job_id, settings or WriteSettings()) as writer:
-        for batch in batches:
+        for batch in checked_rows(batches, rules):
             writer.write(batch)
         return writer.close()

@@ -38,6 +38,13 @@ from colonnade.tableformat.scan.selection import (
 from colonnade.tableformat.statements.assignments import Assignments
 from colonnade.tableformat.statements.statement import Statement, row_statement, write_batches
 from colonnade.tableformat.types.storage_form import to_storage
+from colonnade.tableformat.write.constraints import (
+    BoundConstraint,
+    are_decided_by,
+    bind_constraints,
+    check_rows,
+    decided_by,
+)
 from colonnade.tableformat.write.job import WriteTarget, target_of, target_options
 from colonnade.tableformat.write.replaced_columns import WritePlace, with_values, write_replacement
 from colonnade.tableformat.write.settings import WriteSettings
@@ -67,8 +74,10 @@ def evaluate_update(
     Reads the columns of the condition, then the stretches between cuts that hold such rows, one at
     a time. Reads all columns of rows that move. Where columns are replaced, reads only these and
     the columns that their values are computed from. Raises InvalidInputError that names the column
-    at fault, CorruptionError, StoreError.
+    at fault, or a constraint that does not hold or that only Spark can evaluate. Raises
+    CorruptionError, StoreError.
     """
+    rules = bind_constraints(table.name, table.constraints, table.schema)
     keep = rowset_filter(table, where)
     rowsets = log.read_rowsets(table, keep)
     chosen = [each for each in select_rows(log.store, table, rowsets, where) if each.count]
@@ -87,7 +96,7 @@ def evaluate_update(
         table,
         [DeletedRows(table.id, each.rowset, "update", each.rows) for each in moved],
         added,
-        replaced=[_replace(place, table, each, values, options) for each in kept],
+        replaced=[_replace(place, table, each, values, rules, options) for each in kept],
         replaced_rows=sum(each.count for each in kept),
         reads=(TableRead(table.id, keep, read),),
         parameters={} if text is None else {"where": text},
@@ -102,10 +111,13 @@ def in_place(
 ) -> frozenset[int]:
     """Return which RowSets get replaced columns, given how many rows change in each RowSet.
 
-    Reads the footers of possible RowSets. Raises CorruptionError, StoreError.
+    A constraint that reads a target and another column needs whole rows. Reads the footers of
+    possible RowSets. Raises CorruptionError, StoreError.
     """
     columns = [field.id for field in targets.fields]
-    if not replaceable(table).issuperset(columns):
+    if not replaceable(table).issuperset(columns) or not are_decided_by(
+        table.constraints, table.schema, columns
+    ):
         return frozenset()
     chosen = set[int]()
     room = IN_PLACE_ROOM
@@ -161,12 +173,13 @@ def _replace(
     table: TableState,
     selection: Selection,
     values: Assignments,
+    rules: Sequence[BoundConstraint],
     options: WriteOptions,
 ) -> ReplaceColumn:
     """Write the columns of a RowSet that an update sets. Raises the errors of `evaluate_update`."""
     numbers = selected_numbers(place.store, table, selection)
     rowset, fields = selection.rowset, values.targets.fields
-    stretches = _stretches(place.store, table, rowset, values, numbers)
+    stretches = _stretches(place.store, table, rowset, values, rules, numbers)
     return write_replacement(place, rowset, fields, stretches, selection.rows, options)
 
 
@@ -175,10 +188,12 @@ def _stretches(
     table: TableState,
     rowset: LiveRowSet,
     values: Assignments,
+    rules: Sequence[BoundConstraint],
     numbers: NDArray[np.int64],
 ) -> Iterator[list[pa.Array]]:
     """Yield the columns that are set as storage arrays, with new values in the rows `numbers`."""
     targets = values.targets
+    decided = decided_by(rules, values.values)
     read = set(values.column_ids)
     if len(numbers) < rowset.entry.rows:
         read.update(values.values)
@@ -186,9 +201,11 @@ def _stretches(
     for first_row, batch in RowSetReader(store, table.prefix, rowset).read(fields):
         low, high = np.searchsorted(numbers, (first_row, first_row + batch.num_rows))
         chosen = numbers[low:high] - first_row
-        if len(chosen) == batch.num_rows:
-            yield to_storage(values.compute(batch), targets)
-            continue
-        old = to_storage(batch.select(targets.names), targets)
-        new = to_storage(values.compute(batch.take(pa.array(chosen))), targets)
-        yield with_values(old, new, chosen)
+        every = len(chosen) == batch.num_rows
+        changed = values.compute(batch if every else batch.take(pa.array(chosen)))
+        check_rows(changed, decided)
+        new = to_storage(changed, targets)
+        if every:
+            yield new
+        else:
+            yield with_values(to_storage(batch.select(targets.names), targets), new, chosen)

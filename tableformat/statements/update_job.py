@@ -39,6 +39,7 @@ from colonnade.tableformat.statements.reported import encode_rows
 from colonnade.tableformat.statements.update import replacement_options
 from colonnade.tableformat.types.conform import conform
 from colonnade.tableformat.types.storage_form import to_storage
+from colonnade.tableformat.write.constraints import bind_constraints, check_rows, decided_by
 from colonnade.tableformat.write.job import WriteJob, write_rows
 from colonnade.tableformat.write.replaced_columns import WritePlace, with_values, write_replacement
 
@@ -85,7 +86,8 @@ def run_update(
 ) -> UpdateReport:
     """Run one task's share. Holds about a block of all columns, and the new values of one RowSet.
 
-    Raises InvalidInputError that names the column for a value that it cannot hold. Raises
+    Raises InvalidInputError that names the column for a value that it cannot hold, and for a
+    constraint that does not hold or that only Spark can evaluate. Raises
     ConflictError when the engine passes other rows than were counted. Raises CorruptionError,
     StoreError. After any error the written RowSets are removed.
     """
@@ -139,6 +141,8 @@ class _Task:
         write = job.write
         target, job_id = write.target, write.job_id
         self._place = WritePlace(store, target.table, target.prefix, job_id, job.inline_bytes)
+        rules = bind_constraints(target.name, target.constraints, target.table_schema)
+        self._decided = decided_by(rules, job.columns)
         count = sum(each.in_place for each in job.rowsets)
         self._options = replacement_options(write.target, count, write.settings)
 
@@ -189,7 +193,9 @@ class _Task:
 
     def _values(self, rows: Sequence[pa.RecordBatch]) -> list[pa.Array]:
         """Return the new values as storage arrays."""
-        return to_storage(self._conformed(rows), self._job.targets)
+        values = self._conformed(rows)
+        check_rows(values, self._decided)
+        return to_storage(values, self._job.targets)
 
     def _conformed(self, rows: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
         targets = self._job.targets

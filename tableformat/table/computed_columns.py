@@ -38,6 +38,7 @@ from colonnade.tableformat.statements.update import replacement_options
 from colonnade.tableformat.table.alteration import AddColumn, plan_alterations
 from colonnade.tableformat.table.opened import OpenTable
 from colonnade.tableformat.types.arrow_types import as_table_schema
+from colonnade.tableformat.write.constraints import bind_constraints
 from colonnade.tableformat.write.job import plan_write, take_lease, target_of
 from colonnade.tableformat.write.replaced_columns import WritePlace
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, check_settings
@@ -211,7 +212,9 @@ class ColumnWork:
         place = WritePlace(log.store, table.id, table.prefix, job.job_id, log.limits.inline_bytes)
         count = table.rowsets.rowset_count
         options = replacement_options(target_of(table, log.limits), count, self.settings)
-        writer = ComputedWriter(table, column, self.where, place, options)
+        bound = bind_constraints(table.name, table.constraints, table.schema)
+        rules = tuple(each for each in bound if target.id in each.condition.column_ids)
+        writer = ComputedWriter(table, column, self.where, place, options, rules)
         keep = rowset_filter(table, self.where)
         plan = FillPlan(self.operation, table, target, self.new is not None, writer.sources, keep)
         fill = Fill(log, plan, writer.write)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 import pyarrow as pa
@@ -27,6 +27,7 @@ from colonnade.tableformat.location import (
 from colonnade.tableformat.repair.caches import rebuild_caches
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.alteration import commit_rename
+from colonnade.tableformat.table.constraints import named_conditions
 from colonnade.tableformat.table.design import new_table
 from colonnade.tableformat.table.kept_epochs import (
     PinnedEpoch,
@@ -127,6 +128,7 @@ class ArrowDatabase:
         partition_by: Sequence[str] = (),
         properties: dict[str, str] | None = None,
         comment: str | None = None,
+        constraints: Mapping[str, str] | None = None,
     ) -> ArrowTable:
         """Create an empty table; see `ArrowTable.create`.
 
@@ -135,7 +137,8 @@ class ArrowDatabase:
         base = self.refresh()
         location = self._locate(name, base)
         columns = as_table_schema(schema)
-        design = new_table(name, columns, sort_key, properties, comment, partition_by)
+        rules = named_conditions(constraints or {})
+        design = new_table(name, columns, sort_key, properties, comment, partition_by, rules)
         if location.find(base) is not None:
             raise AlreadyExistsError(f"{location.url} is a Colonnade table already.")
         self._snapshot = commit_written(

@@ -5,7 +5,7 @@ Spec: docs/spec/operations.md
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.ids import new_table_id
@@ -15,6 +15,7 @@ from colonnade.manifests.model.operations import CreateTable
 from colonnade.manifests.model.schema import TableSchema, assign_ids, check_schema, type_text
 from colonnade.manifests.state.partition_layout import parse_layout
 from colonnade.tableformat.rowset.column import check_names
+from colonnade.tableformat.table.constraints import NewConstraint, make_constraints
 from colonnade.tableformat.table.properties import check_comment, check_properties
 
 
@@ -25,13 +26,14 @@ def new_table(
     properties: dict[str, str] | None = None,
     comment: str | None = None,
     partition_by: Sequence[str] = (),
+    constraints: Iterable[NewConstraint] = (),
 ) -> CreateTable:
     """Design a table: check its schema, and give ids to it and its columns.
 
     `sort_key` names columns, each optionally followed by `asc` or `desc`. `partition_by` has
     columns and transforms of columns, such as `days(ts)` or `bucket(16, id)`. Raises
-    InvalidInputError that names the column at fault, and NotFoundError for an unknown column of the
-    sort key or the partitions.
+    InvalidInputError that names the column or constraint at fault, and NotFoundError for an unknown
+    column of the sort key or the partitions.
     """
     check_schema(schema)
     check_properties(properties or {})
@@ -47,6 +49,7 @@ def new_table(
         properties=properties or {},
         comment=comment,
         partition_fields=parse_layout(check_names(partition_by, "partition_by"), numbered) or None,
+        constraints=make_constraints(constraints, numbered) or None,
     )
 
 

@@ -95,6 +95,11 @@ class OpenTable:
         table = self.state
         return tuple(field_text(field, table.schema) for field in table.partition_fields)
 
+    @property
+    def constraints(self) -> dict[str, str]:
+        """The conditions that every row meets, as SQL text by name."""
+        return {each.name: each.sql for each in self.state.constraints}
+
     def refresh(self) -> Snapshot:
         """Look for newer epochs; costs one GET when there are none."""
         seen = self._snapshot

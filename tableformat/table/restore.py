@@ -184,6 +184,7 @@ def _made_again(
             properties={**kept, **moved},
             comment=last.comment,
             partition_fields=then.partition_layout(1) if then.partition_layouts else None,
+            constraints=then.constraints or None,
         ),
         *_layouts(then),
         *(_again(then.id, rowset) for rowset in log.read_rowsets(then)),
@@ -252,7 +253,13 @@ def _operations(log: Log, now: TableState, then: TableState, epoch: int) -> list
     return [
         *([SetProperties(table=now.id, set=moved, remove=gone)] if moved or gone else ()),
         DropRowSet(table=now.id, rowsets=dropped),
-        Restore(table=now.id, epoch=epoch, table_schema=schema, partition_layout_id=layout),
+        Restore(
+            table=now.id,
+            epoch=epoch,
+            table_schema=schema,
+            partition_layout_id=layout,
+            constraints=None if now.constraints == then.constraints else then.constraints,
+        ),
         *(_again(now.id, rowset) for rowset in log.read_rowsets(then)),
     ]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -35,6 +35,7 @@ from colonnade.tableformat.statements.rerun import commit_statement
 from colonnade.tableformat.statements.statement import RowCounts, Statement, is_done, make_change
 from colonnade.tableformat.table.alteration import Alteration, SetPartitioning, commit_alterations
 from colonnade.tableformat.table.computed_columns import ComputedColumns
+from colonnade.tableformat.table.constraints import named_conditions
 from colonnade.tableformat.table.design import new_table
 from colonnade.tableformat.table.new_columns import UnknownColumns, fit_rows
 from colonnade.tableformat.table.restore import restore_table
@@ -76,6 +77,7 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         partition_by: Sequence[str] = (),
         properties: dict[str, str] | None = None,
         comment: str | None = None,
+        constraints: Mapping[str, str] | None = None,
         storage_options: StorageOptions | None = None,
     ) -> ArrowTable:
         """Create an empty table: at `path` itself, or in the database directly above it.
@@ -83,8 +85,9 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         `sort_key` names columns, each optionally followed by `desc`; RowSets are then written in
         that order. `partition_by` has columns or transforms of columns, such as `days(ts)`,
         `bucket(16, id)` or `truncate(4, name)`: each RowSet then holds rows with one value of each.
+        `constraints` are conditions that every row must meet, by name: `{"paid": "price > 0"}`.
         Raises AlreadyExistsError when there is a table, and InvalidInputError that names column and
-        type for a schema that cannot be stored.
+        type for a schema that cannot be stored, or a constraint that cannot be checked.
         """
         location = locate(path, storage_options)
         log = Log(location.store)
@@ -92,7 +95,8 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         if base is not None and location.find(base) is not None:
             raise AlreadyExistsError(f"{location.url} is a Colonnade table already.")
         name, columns = location.new_table_name, as_table_schema(schema)
-        design = new_table(name, columns, sort_key, properties, comment, partition_by)
+        rules = named_conditions(constraints or {})
+        design = new_table(name, columns, sort_key, properties, comment, partition_by, rules)
         job = plan_write(location, base, "append", create=design)
         after = commit_written(job, (), log, base, fresh=True)
         created = cls(location, log, None)
@@ -211,13 +215,24 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         return self.alter(SetPartitioning(fields))
 
     def alter(self, *changes: Alteration) -> int:
-        """Change columns, properties or the comment in one epoch, and return it.
+        """Change columns, properties, constraints or the comment in one epoch, and return it.
 
-        No file is touched; `alteration/` has the changes. Raises InvalidInputError or
-        NotFoundError that names the column. Raises ConflictError when a concurrent writer altered
-        the same thing since the table was last read.
+        No file is touched; `alteration/` has the changes. A new constraint first reads the
+        RowSets for which the log's bounds do not decide it. Raises InvalidInputError or
+        NotFoundError that names the column, or a constraint and the values of a row that it does
+        not allow. Raises ConflictError when a concurrent writer altered the same thing since the
+        table was last read.
         """
         after = commit_alterations(self._log, self.snapshot, self.state, changes)
+        return self._see_committed(after).epoch
+
+    def alter_checked(self, checked: Snapshot, *changes: Alteration) -> int:
+        """Change the table as `alter` does, after Spark has checked the rows of a state.
+
+        A new constraint with `columns` is one that only Spark can evaluate. It raises ConflictError
+        when a concurrent writer has added rows since that state.
+        """
+        after = commit_alterations(self._log, self.snapshot, self.state, changes, checked)
         return self._see_committed(after).epoch
 
     def restore(
@@ -255,9 +270,11 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
     ) -> int:
         check_settings(settings, commit, may_lease=True)
         base, batches = self.snapshot, batches_of(data)
-        if mode == "append" and not self._log.can_follow(base):
+        follows = self._log.can_follow(base) and not self._location.require(base).constraints
+        if mode == "append" and not follows:
             # Rows can follow any epoch, but the new base must be read before the first row is
-            # written: a vacuum in between may remove their files.
+            # written: a vacuum in between may remove their files. Nor should rows be checked
+            # against a constraint that was dropped since.
             base = self.refresh()
         if unknown is not None:
             base, batches, commit = self._fit(base, batches, unknown, commit)

@@ -41,6 +41,7 @@ from colonnade.tableformat.statements.methods import Evaluate, RowMethods
 from colonnade.tableformat.statements.overwrite import evaluate_overwrite_where
 from colonnade.tableformat.statements.overwrite_partitions import evaluate_overwrite_partitions
 from colonnade.tableformat.statements.statement import COUNTED, RowCounts, Statement
+from colonnade.tableformat.table.constraints import named_conditions
 from colonnade.tableformat.table.design import new_table
 from colonnade.tableformat.table.work import TableWork
 from colonnade.tableformat.types.arrow_types import arrow_schema, as_table_schema
@@ -159,13 +160,15 @@ class Transaction:
         partition_by: Sequence[str] = (),
         properties: dict[str, str] | None = None,
         comment: str | None = None,
+        constraints: Mapping[str, str] | None = None,
     ) -> TransactionTable:
         """Create a table, as `Database.create_table` does.
 
         Raises AlreadyExistsError when the name is taken.
         """
         columns = as_table_schema(schema)
-        design = new_table(name, columns, sort_key, properties, comment, partition_by)
+        rules = named_conditions(constraints or {})
+        design = new_table(name, columns, sort_key, properties, comment, partition_by, rules)
         return self.create_as(design)
 
     def create_as(self, design: CreateTable) -> TransactionTable:

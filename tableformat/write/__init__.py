@@ -1,1 +1,1 @@
-"""Writing rows with tasks: the job, its settings, and replaced columns."""
+"""Writing rows with tasks: the job, its settings, constraints, and replaced columns."""

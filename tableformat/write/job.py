@@ -28,6 +28,7 @@ from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.log.creation import refuse_foreign_data
 from colonnade.manifests.log.log import Change, Log
 from colonnade.manifests.model.bloom_columns import bloom_columns
+from colonnade.manifests.model.constraints import CheckConstraint
 from colonnade.manifests.model.entries import (
     ColumnNumber,
     Count,
@@ -48,6 +49,7 @@ from colonnade.tableformat.partition.writer import PartitionedWriter
 from colonnade.tableformat.predicate import Predicate, to_json
 from colonnade.tableformat.rowset.writer import RowSetWriter, WriteOptions
 from colonnade.tableformat.types.conform import conform_batches
+from colonnade.tableformat.write.constraints import bind_constraints, checked_rows
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, check_settings
 
 INDEXED_COLUMNS = 32
@@ -68,6 +70,7 @@ class WriteTarget(Model):
     partition_layout_id: Count = 0
     partition_fields: tuple[PartitionField, ...] = ()
     inline_rowset_bytes: Count = LIMITS.inline_rowset_bytes
+    constraints: tuple[CheckConstraint, ...] = ()
 
 
 WriteMode = Literal["append", "overwrite", "overwrite_partitions"]
@@ -209,12 +212,15 @@ def write_rows(
     """Write one task's share of the rows; no reader sees them before the commit.
 
     Holds about one block of every column, and with a sort key one run. Batches are conformed to the
-    table's schema first. Raises InvalidInputError that names a column that does not fit. After any
-    error, the files written so far are removed.
+    table's schema first, and then checked against its constraints. Raises InvalidInputError that
+    names a column that does not fit, or a constraint that does not hold. After any error, the files
+    written so far are removed.
     """
-    store = store or open_store(job.address)
-    with open_writer(store, job.target, job.job_id, job.settings) as writer:
-        for batch in conform_batches(batches, job.target.table_schema, job.target.invalid_text):
+    store, target = store or open_store(job.address), job.target
+    rules = bind_constraints(target.name, target.constraints, target.table_schema)
+    rows = conform_batches(batches, target.table_schema, target.invalid_text)
+    with open_writer(store, target, job.job_id, job.settings) as writer:
+        for batch in checked_rows(rows, rules):
             writer.write(batch)
         return writer.close()
 
@@ -299,6 +305,7 @@ def target_of(table: TableState, limits: Limits) -> WriteTarget:
         partition_layout_id=table.partition_layout_id,
         partition_fields=table.partition_fields,
         inline_rowset_bytes=limits.inline_rowset_bytes,
+        constraints=table.constraints,
     )
 
 
@@ -314,4 +321,5 @@ def _new_target(create: CreateTable, location: Location, limits: Limits) -> Writ
         partition_layout_id=1 if create.partition_fields else 0,
         partition_fields=create.partition_fields or (),
         inline_rowset_bytes=limits.inline_rowset_bytes,
+        constraints=create.constraints or (),
     )

@@ -14,14 +14,18 @@ import pyarrow as pa
 from colonnade.manifests.checkpoint.anchor_list import read_anchor_list
 from colonnade.manifests.errors import ColonnadeError
 from colonnade.manifests.model.codec import decode_slot
+from colonnade.manifests.model.constraints import CheckConstraint
 from colonnade.manifests.model.entries import PartitionField
 from colonnade.manifests.model.epoch import Epoch, Stub
 from colonnade.manifests.model.members import changes_of
 from colonnade.manifests.model.operations import (
+    AddCheck,
     Anchor,
     AnchorList,
     CreateDatabase,
     CreateTable,
+    DropCheck,
+    DropTable,
     EnableFeatures,
     Restore,
     SetPartitionLayout,
@@ -72,6 +76,8 @@ class Oracle:
     stubbed: int = 0
     store: ObjectStore | None = None
     shared: int = 0
+    forbidden: list[Mapping[str, frozenset[int]]] = field(default_factory=list)
+    ruled: int = 0
     _transactions: set[str] = field(default_factory=set)
 
     @property
@@ -101,6 +107,8 @@ class Oracle:
             state = self._after(state, change)
         self.states.append(state)
         self.layouts.append(self._layouts(epoch))
+        self.forbidden.append(self._forbidden(epoch))
+        self._check_constraints(number)
         for operation in epoch.ops:
             if isinstance(operation, CreateDatabase | EnableFeatures) and operation.slot_block:
                 self.first_freed = number + 1
@@ -170,6 +178,33 @@ class Oracle:
                     found[name] = self.layouts[op.epoch][name]
         return found
 
+    def _forbidden(self, epoch: Epoch) -> Mapping[str, frozenset[int]]:
+        """The values of `v` that constraints forbid after an epoch, by the id of the table."""
+        found = dict(self.forbidden[-1]) if self.forbidden else {}
+        for op in epoch.ops:
+            match op:
+                case CreateTable():
+                    found[op.table] = frozenset(map(_value, op.constraints or ()))
+                case DropTable():
+                    del found[op.table]
+                case AddCheck():
+                    found[op.table] |= {_value(op.constraint)}
+                case DropCheck():
+                    found[op.table] = frozenset(
+                        value for value in found[op.table] if f"not {value}" != op.name
+                    )
+                case Restore() if op.constraints is not None:
+                    found[op.table] = frozenset(map(_value, op.constraints))
+        return found
+
+    def _check_constraints(self, number: int) -> None:
+        """No row of a state has a value that a constraint forbids."""
+        for table, forbidden in self.forbidden[-1].items():
+            rows = self.states[-1].get(self.names[table], {})
+            held = [row.v for row in rows.values() if row.v in forbidden]
+            assert not held, f"epoch {number} has values that a constraint forbids: {held}"
+            self.ruled += len(forbidden)
+
     def tell(self, intent: Intent, error: ColonnadeError | None, epoch: int | None) -> None:
         """Record what the writer of an intent was told; a killed writer is told nothing."""
         outcome = "done" if error is None else error.kind
@@ -213,6 +248,11 @@ class Oracle:
         assert same == {name: values(rows) for name, rows in state.items()}, (
             f"{intent.name} was acknowledged and is lost"
         )
+
+
+def _value(constraint: CheckConstraint) -> int:
+    """The value of `v` that a constraint forbids."""
+    return int(constraint.sql.removeprefix("v <> "))
 
 
 def _width(fields: Sequence[PartitionField]) -> int:

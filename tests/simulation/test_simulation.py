@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.simulation.actors.every import ACTORS, LOSING, SHARING, UPGRADED
+from tests.simulation.actors.every import ACTORS, LOSING, RULED, SHARING, UPGRADED
 from tests.simulation.bugs import BUGS, Bug
 from tests.simulation.corpus import CORPUS
 from tests.simulation.world import Counters, World, simulate
@@ -56,6 +56,14 @@ def test_a_lost_oldest_state_is_given_up_beside_writers_whoever_is_killed() -> N
     print(counters)
     assert counters.losses >= RUNS // 8
     assert counters.given_up <= counters.losses // 4
+
+
+def test_no_row_lands_that_a_constraint_forbids_whoever_was_first() -> None:
+    counters = Counters()
+    for seed in range(RUNS // 8):
+        simulate(seed, RULED, counters)
+    print(counters)
+    assert counters.ruled > RUNS
 
 
 def test_a_seed_tells_the_whole_run() -> None:

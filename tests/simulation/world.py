@@ -76,6 +76,7 @@ class Counters:
     crashes: int = 0
     commits: int = 0
     shared: int = 0
+    ruled: int = 0
     reads: int = 0
     upgrades: int = 0
     losses: int = 0
@@ -89,6 +90,7 @@ class Counters:
         self.crashes += world.weather.crashes
         self.commits += world.oracle.head
         self.shared += world.oracle.shared
+        self.ruled += world.oracle.ruled
         self.reads += world.oracle.reads
         self.upgrades += any(each.operation == "upgrade" for each in world.oracle.epochs)
         self.losses += world.losses

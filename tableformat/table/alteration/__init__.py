@@ -11,8 +11,10 @@ makes operations of the draft:
     widen.py         change the type of a column or field to a wider one
     not_null.py      forbid NULL in a column or field, after a look at the rows
     whole_table.py   properties, the comment and the partitions of a table
+    constraints.py   add and drop constraints
     plan.py          all changes of one call as operations, in order
     commit.py        one epoch for them
+    constrained_rows.py    the rows that a new constraint must hold for
 
 Files know columns by id, so no change touches a file. Existing rows get a new column's values when
 they are read (`rowset/adapt.py`). A renamed column keeps its id, and the id of a dropped column is
@@ -27,6 +29,7 @@ from colonnade.tableformat.table.alteration.attributes import (
 )
 from colonnade.tableformat.table.alteration.columns import AddColumn, DropColumn, MoveColumn
 from colonnade.tableformat.table.alteration.commit import commit_alterations, commit_rename
+from colonnade.tableformat.table.alteration.constraints import AddConstraint, DropConstraint
 from colonnade.tableformat.table.alteration.default import DropDefault, SetDefault
 from colonnade.tableformat.table.alteration.draft import Alteration
 from colonnade.tableformat.table.alteration.not_null import SetNotNull
@@ -40,11 +43,13 @@ from colonnade.tableformat.table.alteration.widen import WidenColumn
 
 __all__ = [
     "AddColumn",
+    "AddConstraint",
     "AlterProperties",
     "Alteration",
     "CommentColumn",
     "CommentTable",
     "DropColumn",
+    "DropConstraint",
     "DropDefault",
     "DropNotNull",
     "MoveColumn",

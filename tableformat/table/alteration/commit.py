@@ -3,37 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.operations import Operation, RenameTable
+from colonnade.manifests.model.operations import AddCheck, Operation, RenameTable
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.statements.rerun import commit_statement
+from colonnade.tableformat.table.alteration.constrained_rows import ConstrainedRows
 from colonnade.tableformat.table.alteration.draft import Alteration
 from colonnade.tableformat.table.alteration.not_null import check_no_null, reads_of
 from colonnade.tableformat.table.alteration.plan import draft_of, operations_of
 from colonnade.tableformat.table.design import check_table_name
+from colonnade.tableformat.write.constraints import can_evaluate
 
 
 def commit_alterations(
-    log: Log, base: Snapshot, table: TableState, changes: Sequence[Alteration]
+    log: Log,
+    base: Snapshot,
+    table: TableState,
+    changes: Sequence[Alteration],
+    checked: Snapshot | None = None,
 ) -> Snapshot:
     """Make all changes in one epoch, in order, or none of them.
 
-    Changes that forbid NULL look at existing rows first. They look again if a concurrent writer has
-    added rows that may be NULL. Raises the errors of `draft_of`, `operations_of` and
-    `check_no_null`. Raises ConflictError when a concurrent writer altered the same thing since
-    `base`, or dropped the table.
+    Changes that forbid NULL, or add a constraint, look at existing rows first. They look again if a
+    concurrent writer has added rows. Spark has checked the rows of the state `checked`; if only
+    Spark can evaluate a new constraint, any row added since is a conflict.
+
+    Raises the errors of `draft_of`, `operations_of`, `check_no_null` and `ConstrainedRows.check`.
+    Raises ConflictError when a concurrent writer altered the same thing since `base`, or dropped
+    the table.
     """
     draft = draft_of(table, changes)
     operations = operations_of(draft)
     if not operations:
         return base
     parameters = {"name": table.name, "changes": "; ".join(map(str, changes))}
-    if not draft.not_null:
-        return _commit(log, base, "alter_table", operations, parameters)
+    added = [op.constraint for op in operations if isinstance(op, AddCheck)]
+    if not draft.not_null and not added:
+        return log.commit(_change("alter_table", operations, parameters), base)
+    only_spark = checked is not None and not can_evaluate(added, draft.schema)
+    known = None if checked is None else checked.tables.get(table.id)
+    rows = ConstrainedRows(log, () if only_spark else added, known)
 
     def evaluate(state: Snapshot) -> Change:
         current = state.tables.get(table.id)
@@ -43,17 +57,21 @@ def commit_alterations(
                 " 'alter_table' was planned; read the table again and repeat it."
             )
         check_no_null(log, state, current, draft.not_null)
-        transaction, reads = new_transaction_id(), reads_of(current, draft.not_null)
-        return Change(transaction, "alter_table", operations, parameters, reads=reads, fresh=True)
+        change = replace(
+            _change("alter_table", operations, parameters),
+            reads=reads_of(current, draft.not_null),
+        )
+        rows.check(change, state, current)
+        return change
 
+    if checked is not None and only_spark:
+        return log.commit(evaluate(checked), checked)
     return commit_statement(log, base, evaluate)[0]
 
 
 def _is_altered(before: TableState, after: TableState) -> bool:
-    return any(
-        getattr(before, each) != getattr(after, each)
-        for each in ("schema_id", "partition_layout_id", "properties", "comment")
-    )
+    kept = ("schema_id", "partition_layout_id", "properties", "comment", "constraints")
+    return any(getattr(before, each) != getattr(after, each) for each in kept)
 
 
 def commit_rename(log: Log, base: Snapshot, table: TableState, name: str) -> Snapshot:
@@ -71,15 +89,10 @@ def commit_rename(log: Log, base: Snapshot, table: TableState, name: str) -> Sna
         raise InvalidInputError(f"Table {name!r} has this name already; choose another one.")
     operation = RenameTable(table=table.id, name=check_table_name(name))
     parameters = {"name": table.name, "new_name": name}
-    return _commit(log, base, "rename_table", (operation,), parameters)
+    return log.commit(_change("rename_table", (operation,), parameters), base)
 
 
-def _commit(
-    log: Log,
-    base: Snapshot,
-    operation: str,
-    operations: tuple[Operation, ...],
-    parameters: dict[str, str],
-) -> Snapshot:
-    change = Change(new_transaction_id(), operation, operations, parameters, fresh=True)
-    return log.commit(change, base)
+def _change(
+    operation: str, operations: tuple[Operation, ...], parameters: dict[str, str]
+) -> Change:
+    return Change(new_transaction_id(), operation, operations, parameters, fresh=True)

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
+from colonnade.manifests.model.constraints import CheckConstraint
 from colonnade.manifests.model.entries import PartitionField
 from colonnade.manifests.model.operations import Operation
 from colonnade.manifests.model.schema import TableSchema
@@ -17,9 +18,10 @@ class Draft:
     """A table as the changes so far have altered it.
 
     `table` is the table before all changes. `layout` is the new partition layout; None means that
-    the table keeps its layout. `properties` are those that the changes set. `operations` are about
-    all but columns and layout, which become operations at the end. `not_null` are the ids of
-    columns and fields that may not be NULL any more.
+    the table keeps its layout. `properties` are those that the changes set. `constraints` come with
+    the columns that they were stated for. `operations` are about all but columns, layout and
+    constraints, which become operations at the end. `not_null` are the ids of columns and fields
+    that may not be NULL any more.
     """
 
     table: TableState
@@ -27,6 +29,7 @@ class Draft:
     next_id: int
     layout: tuple[PartitionField, ...] | None = None
     properties: dict[str, str] = field(default_factory=dict)
+    constraints: dict[CheckConstraint, TableSchema] = field(default_factory=dict)
     operations: list[Operation] = field(default_factory=list)
     not_null: list[int] = field(default_factory=list)
 

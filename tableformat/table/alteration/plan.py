@@ -15,6 +15,7 @@ from colonnade.manifests.model.operations import (
 )
 from colonnade.manifests.model.schema import TableSchema, check_schema
 from colonnade.manifests.state.snapshot import TableState
+from colonnade.tableformat.table.alteration.constraints import constraint_operations
 from colonnade.tableformat.table.alteration.draft import Alteration, Draft, without
 
 
@@ -29,10 +30,11 @@ def plan_alterations(table: TableState, changes: Iterable[Alteration]) -> tuple[
 def draft_of(table: TableState, changes: Iterable[Alteration]) -> Draft:
     """Return the table as these changes alter it, in order.
 
-    Raises NotFoundError for a column that does not exist, and InvalidInputError that names the
-    column for an impossible change.
+    Raises NotFoundError for a column or constraint that does not exist. Raises InvalidInputError
+    that names the column for an impossible change.
     """
     draft = Draft(table, table.schema, table.next_column_id)
+    draft.constraints = dict.fromkeys(table.constraints, table.schema)
     for change in changes:
         if not isinstance(change, Alteration):
             raise InvalidInputError(
@@ -48,6 +50,12 @@ def operations_of(draft: Draft) -> tuple[Operation, ...]:
 
     Properties that name a column are updated. Raises InvalidInputError that names the column.
     """
+    dropped, added = constraint_operations(draft)
+    return (*dropped, *_operations(draft), *added)
+
+
+def _operations(draft: Draft) -> tuple[Operation, ...]:
+    """Return the operations for all but constraints."""
     table, schema, layout = draft.table, draft.schema, draft.layout
     check_bloom_columns(draft.properties, schema)
     if schema == table.schema:

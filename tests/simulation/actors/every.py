@@ -12,6 +12,7 @@ from tests.simulation.actors.partitioner import Partitioner
 from tests.simulation.actors.reader import Reader
 from tests.simulation.actors.renumberer import Renumberer
 from tests.simulation.actors.repairer import Repairer
+from tests.simulation.actors.ruler import Ruler
 from tests.simulation.actors.salvager import Salvager
 from tests.simulation.actors.streamer import Streamer
 from tests.simulation.actors.undropper import Undropper
@@ -63,6 +64,17 @@ SHARING: tuple[Actor, ...] = (
     Vacuumer(1),
 )
 """Writers whose appends share epochs, and the work that may come between."""
+
+RULED: tuple[Actor, ...] = (
+    Writer(mix=(6, 2, 4, 0, 0, 0)),
+    Ruler(6),
+    Driver(2),
+    Reader(1),
+    Compactor(1),
+    Undropper(0.5),
+    Vacuumer(0.5),
+)
+"""Writers of tables whose constraints come and go."""
 
 LOSING: tuple[Actor, ...] = (
     Writer(),

@@ -25,17 +25,28 @@ from colonnade.manifests.commit.rebase.targets import ChangedRows, TargetRowSet
 from colonnade.manifests.compaction.facts import CompactionFacts
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import PartitionValues
-from colonnade.manifests.model.operations import Compaction, ReplaceColumn
+from colonnade.manifests.model.operations import AddCheck, Compaction, ReplaceColumn
 from colonnade.manifests.state.rowsets_fold import RowSetsFold
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.statements import overwrite_partitions
 from tests.simulation.actors.compactor import Compactor
+from tests.simulation.actors.driver import Driver
+from tests.simulation.actors.every import RULED
 from tests.simulation.actors.optimizer import Optimizer
 from tests.simulation.actors.partitioner import Partitioner
 from tests.simulation.actors.reader import Reader
 from tests.simulation.actors.renumberer import Renumberer
+from tests.simulation.actors.ruler import Ruler
 from tests.simulation.actors.writer import Writer
-from tests.simulation.bugs.bug import Bug, Plant
+from tests.simulation.bugs.bug import Bug, Plant, overlooks
+
+
+def _unless_constraint(mine: Any, theirs: Any, declared: bool) -> bool:
+    """A conflict of any operation but a new constraint."""
+    return not isinstance(mine, AddCheck) and _real_conflict(mine, theirs, declared)
+
+
+_real_conflict = conflicts._conflict
 
 
 def _after(forgive: Callable[[ChangedRows, str], bool]) -> Plant:
@@ -206,6 +217,17 @@ BUGS: tuple[Bug, ...] = (
         "a compaction puts partitions together",
         lambda: patch.object(CompactionFacts, "by_partition", _as_one_partition),
         actors=PARTITIONED,
+    ),
+    Bug(
+        "rows land that were planned before a constraint",
+        overlooks(conflicts, "check_constraints"),
+        actors=(Driver(6), Ruler(6), Writer(1, mix=(0, 6, 4, 0, 0, 0))),
+        long=True,
+    ),
+    Bug(
+        "a constraint is added beside rows that were not checked",
+        lambda: patch.object(conflicts, "_conflict", _unless_constraint),
+        actors=RULED,
     ),
     Bug(
         "a replacement forgets deletions",

@@ -51,7 +51,16 @@ final class Alterations {
     if (change instanceof TableChange.ClusterBy) {
       return alteration("cluster_by");
     }
-    return alteration("other", "what", "constraints");
+    if (change instanceof TableChange.AddConstraint add) {
+      Map<String, Object> found = alteration("add_constraint", "epoch", add.validatedTableVersion());
+      found.putAll(
+          Constraints.of(add.constraint(), ColonnadeTable.load(path, Map.of()).schema()));
+      return found;
+    }
+    if (change instanceof TableChange.DropConstraint drop) {
+      return alteration("drop_constraint", "name", drop.name(), "if_exists", drop.ifExists());
+    }
+    return alteration("other", "what", "support for " + change.getClass().getSimpleName());
   }
 
   private static Map<String, Object> property(String name, String value) {
@@ -102,7 +111,7 @@ final class Alterations {
     if (change instanceof TableChange.UpdateColumnType update) {
       return alteration("widen_column", "type", update.newDataType().json());
     }
-    return alteration("other", "what", "constraints");
+    return alteration("other", "what", "support for " + change.getClass().getSimpleName());
   }
 
   private static Map<String, Object> defaultAlteration(

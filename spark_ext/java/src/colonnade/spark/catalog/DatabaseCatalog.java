@@ -59,7 +59,7 @@ public class DatabaseCatalog
 
   @Override
   public Set<TableCatalogCapability> capabilities() {
-    return Set.of(TableCatalogCapability.SUPPORT_COLUMN_DEFAULT_VALUE);
+    return Constraints.supported(Set.of(TableCatalogCapability.SUPPORT_COLUMN_DEFAULT_VALUE));
   }
 
   @Override

@@ -40,6 +40,9 @@ final class ExistingTable {
     if (design.comment() != null) {
       properties.put(TableCatalog.PROP_COMMENT, design.comment());
     }
+    if (!design.constraints().isEmpty()) {
+      throw existsOtherwise(path, "constraints of its own", "CONSTRAINT and CHECK");
+    }
     if (!table.properties().entrySet().containsAll(properties.entrySet())) {
       throw existsOtherwise(path, "other properties", "TBLPROPERTIES and COMMENT");
     }

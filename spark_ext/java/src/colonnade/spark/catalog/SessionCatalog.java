@@ -21,6 +21,7 @@ import org.apache.spark.sql.connector.catalog.StagingTableCatalog;
 import org.apache.spark.sql.connector.catalog.SupportsNamespaces;
 import org.apache.spark.sql.connector.catalog.Table;
 import org.apache.spark.sql.connector.catalog.TableCatalog;
+import org.apache.spark.sql.connector.catalog.TableCatalogCapability;
 import org.apache.spark.sql.connector.catalog.TableChange;
 import org.apache.spark.sql.connector.catalog.TableInfo;
 import org.apache.spark.sql.connector.catalog.TableWritePrivilege;
@@ -54,6 +55,11 @@ public class SessionCatalog extends DelegatingCatalogExtension
     String provider = info.properties().get(TableCatalog.PROP_PROVIDER);
     return TableDesign.isOurs(
         provider != null ? provider : SQLConf.get().defaultDataSourceName());
+  }
+
+  @Override
+  public Set<TableCatalogCapability> capabilities() {
+    return Constraints.supported(super.capabilities());
   }
 
   @Override
@@ -141,6 +147,7 @@ public class SessionCatalog extends DelegatingCatalogExtension
   public Table createTable(Identifier identifier, TableInfo info)
       throws TableAlreadyExistsException, NoSuchNamespaceException {
     if (!isOurs(info)) {
+      Constraints.refuseElsewhere(info);
       return super.createTable(identifier, info);
     }
     refuseWithin("created", identifier);
@@ -276,6 +283,7 @@ public class SessionCatalog extends DelegatingCatalogExtension
       throws NoSuchTableException {
     String path = Registration.pathOf(super.loadTable(identifier));
     if (path == null) {
+      Constraints.refuseElsewhere(changes);
       return super.alterTable(identifier, changes);
     }
     return Alterations.carryOut(path, changes);
@@ -285,6 +293,7 @@ public class SessionCatalog extends DelegatingCatalogExtension
   public StagedTable stageCreate(Identifier identifier, TableInfo info)
       throws TableAlreadyExistsException, NoSuchNamespaceException {
     if (!isOurs(info)) {
+      Constraints.refuseElsewhere(info);
       return new PassedTable(super.createTable(identifier, info), () -> dropTable(identifier));
     }
     refuseWithin("created", identifier);

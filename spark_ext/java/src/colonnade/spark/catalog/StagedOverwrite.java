@@ -14,6 +14,7 @@ import org.apache.spark.sql.connector.catalog.StagedTable;
 import org.apache.spark.sql.connector.catalog.SupportsWrite;
 import org.apache.spark.sql.connector.catalog.TableCapability;
 import org.apache.spark.sql.connector.catalog.TableInfo;
+import org.apache.spark.sql.connector.catalog.constraints.Constraint;
 import org.apache.spark.sql.connector.write.LogicalWriteInfo;
 import org.apache.spark.sql.connector.write.WriteBuilder;
 import org.apache.spark.sql.connector.write.WriterCommitMessage;
@@ -102,6 +103,12 @@ final class StagedOverwrite implements StagedTable, SupportsWrite {
   @SuppressWarnings("deprecation") // the way of older callers to the same columns
   public StructType schema() {
     return columns;
+  }
+
+  /** Spark appends the rows in a statement of its own, which checks them. */
+  @Override
+  public Constraint[] constraints() {
+    return table.constraints();
   }
 
   @Override

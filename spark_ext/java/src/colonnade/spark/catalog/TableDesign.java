@@ -27,6 +27,7 @@ import org.apache.spark.sql.types.StructType;
  * @param schema the declared columns with comments, NOT NULL, char and varchar
  * @param clusterBy the columns of CLUSTER BY
  * @param partitioning the fields of PARTITIONED BY
+ * @param constraints the CHECK constraints
  * @param properties the properties that the user has set
  * @param location the LOCATION of the statement, or null
  * @param defaults the defaults of columns, by name
@@ -36,6 +37,7 @@ record TableDesign(
     StructType schema,
     List<String> clusterBy,
     List<Map<String, Object>> partitioning,
+    List<Map<String, Object>> constraints,
     Map<String, String> properties,
     String comment,
     String location,
@@ -83,6 +85,7 @@ record TableDesign(
         info.schema(),
         clusterBy(info.partitions()),
         partitioning(info.partitions()),
+        Constraints.of(info.constraints(), info.schema()),
         properties,
         given.get(TableCatalog.PROP_COMMENT),
         given.get(TableCatalog.PROP_LOCATION),
@@ -214,6 +217,7 @@ record TableDesign(
     design.put("schema", schema.json());
     design.put("cluster_by", clusterBy);
     design.put("partitioning", partitioning);
+    design.put("constraints", constraints);
     design.put("properties", properties);
     design.put("comment", comment);
     design.put("defaults", defaults);

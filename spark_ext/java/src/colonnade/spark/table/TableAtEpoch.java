@@ -1,6 +1,7 @@
 package colonnade.spark.table;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -11,6 +12,7 @@ import org.apache.spark.sql.connector.catalog.ColumnDefaultValue;
 import org.apache.spark.sql.connector.catalog.MetadataColumn;
 import org.apache.spark.sql.connector.catalog.SupportsMetadataColumns;
 import org.apache.spark.sql.connector.catalog.TableCatalog;
+import org.apache.spark.sql.connector.catalog.constraints.Constraint;
 import org.apache.spark.sql.connector.expressions.Expressions;
 import org.apache.spark.sql.connector.expressions.Transform;
 import org.apache.spark.sql.types.DataType;
@@ -150,6 +152,21 @@ public abstract class TableAtEpoch implements SupportsMetadataColumns, ListsPart
     return sql.isTextual()
         ? new ColumnDefaultValue(sql.textValue(), Expressions.literal(null))
         : null;
+  }
+
+  /** The constraints, which Spark checks for the rows of each statement. */
+  @Override
+  public Constraint[] constraints() {
+    List<Constraint> constraints = new ArrayList<>();
+    for (JsonNode each : loaded.get("constraints")) {
+      constraints.add(
+          Constraint.check(each.get("name").asText())
+              .predicateSql(each.get("condition").asText())
+              .enforced(true)
+              .validationStatus(Constraint.ValidationStatus.VALID)
+              .build());
+    }
+    return constraints.toArray(Constraint[]::new);
   }
 
   @Override

@@ -1,0 +1,58 @@
+"""The fold of what a table is, besides its rows: columns, properties, comment, name, constraints.
+
+Pure. Spec: docs/spec/operations.md#altering-tables
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from colonnade.manifests.model.operations import (
+    AddCheck,
+    AlterSchema,
+    DropCheck,
+    RenameTable,
+    Restore,
+    SetComment,
+    SetProperties,
+)
+from colonnade.manifests.state.columns_fold import altered, restored
+from colonnade.manifests.state.constraints_fold import (
+    check_constraints,
+    with_check,
+    without_check,
+)
+from colonnade.manifests.state.snapshot import TableState
+
+TableOperation = (
+    AlterSchema | SetProperties | SetComment | RenameTable | Restore | AddCheck | DropCheck
+)
+"""The operations that change what a table is, and not which tables or rows there are."""
+
+
+def altered_table(epoch: int, state: TableState, operation: TableOperation) -> TableState:
+    """Return a table after an operation of an epoch. Raises CorruptionError.
+
+    Requires: no other table has the new name.
+    """
+    match operation:
+        case AlterSchema():
+            state = altered(epoch, state, operation)
+            check_constraints(epoch, state)
+        case Restore():
+            state = restored(epoch, state, operation)
+            if operation.constraints is not None:
+                state = replace(state, constraints=operation.constraints)
+            check_constraints(epoch, state)
+        case AddCheck():
+            state = with_check(epoch, state, operation)
+        case DropCheck():
+            state = without_check(epoch, state, operation)
+        case SetProperties():
+            kept = {k: v for k, v in state.properties.items() if k not in operation.remove}
+            state = replace(state, properties={**kept, **operation.set})
+        case SetComment():
+            state = replace(state, comment=operation.comment)
+        case RenameTable():
+            state = replace(state, name=operation.name)
+    return state

@@ -1,0 +1,84 @@
+package colonnade.spark.catalog;
+
+import colonnade.planner.ColonnadeException;
+import colonnade.spark.quirks.ReadColumns;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import org.apache.spark.sql.connector.catalog.TableCatalogCapability;
+import org.apache.spark.sql.connector.catalog.TableChange;
+import org.apache.spark.sql.connector.catalog.TableInfo;
+import org.apache.spark.sql.connector.catalog.constraints.Check;
+import org.apache.spark.sql.connector.catalog.constraints.Constraint;
+import org.apache.spark.sql.types.StructType;
+
+/** Constraints of a statement in the planner's terms. Spark has checked their conditions. */
+final class Constraints {
+  private Constraints() {}
+
+  /** Returns the capabilities of a catalog whose tables may have constraints. */
+  static Set<TableCatalogCapability> supported(Set<TableCatalogCapability> others) {
+    Set<TableCatalogCapability> all = new TreeSet<>(others);
+    all.add(TableCatalogCapability.SUPPORT_TABLE_CONSTRAINT);
+    return all;
+  }
+
+  /** Returns the constraints of a new table with the columns {@code schema}. */
+  static List<Map<String, Object>> of(Constraint[] constraints, StructType schema) {
+    List<Map<String, Object>> described = new ArrayList<>();
+    for (Constraint constraint : constraints) {
+      described.add(of(constraint, schema));
+    }
+    return described;
+  }
+
+  /** Returns a constraint. Refuses every kind that is not enforced. */
+  static Map<String, Object> of(Constraint constraint, StructType schema) {
+    if (!(constraint instanceof Check check)) {
+      throw refusal(
+          "Constraint " + constraint.name() + " cannot be added: Colonnade tables have no primary,"
+              + " unique or foreign keys, only CHECK.");
+    }
+    if (!check.enforced()) {
+      throw refusal(
+          "Constraint " + check.name() + " cannot be added as NOT ENFORCED: Colonnade checks every"
+              + " row; leave out NOT ENFORCED.");
+    }
+    Set<String> known = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
+    known.addAll(Arrays.asList(schema.fieldNames()));
+    Map<String, Object> described = new HashMap<>();
+    described.put("name", check.name());
+    described.put("condition", check.predicateSql());
+    described.put("columns", new ArrayList<>(ReadColumns.of(check.predicateSql(), known)));
+    return described;
+  }
+
+  /** Refuses constraints for a table of another format, because Spark's catalog would drop them. */
+  static void refuseElsewhere(TableInfo info) {
+    if (info.constraints().length > 0) {
+      throw elsewhere();
+    }
+  }
+
+  /** Refuses to alter constraints of a table of another format. */
+  static void refuseElsewhere(TableChange... changes) {
+    for (TableChange change : changes) {
+      if (change instanceof TableChange.AddConstraint
+          || change instanceof TableChange.DropConstraint) {
+        throw elsewhere();
+      }
+    }
+  }
+
+  private static RuntimeException elsewhere() {
+    return refusal("In spark_catalog only Colonnade tables can have constraints.");
+  }
+
+  private static RuntimeException refusal(String sentence) {
+    return ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
+  }
+}

@@ -1,0 +1,152 @@
+"""Define constraints of a table, and tell which columns they need. Pure.
+
+Spec: docs/spec/operations.md#constraints
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.model.constraints import CheckConstraint, find_constraint
+from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.tableformat.predicate import bind, parse_predicate
+from colonnade.tableformat.predicate.bound import compared_columns
+
+
+@dataclass(frozen=True, slots=True)
+class NewConstraint:
+    """A constraint as a user states it: `CHECK (condition)`, with the condition as SQL text.
+
+    `columns` are the columns that the condition reads, for a condition that perhaps only Spark can
+    evaluate.
+    """
+
+    name: str
+    condition: str
+    columns: tuple[str, ...] | None = None
+
+    def make(self, schema: TableSchema) -> CheckConstraint:
+        """Resolve the columns in a schema with ids.
+
+        Raises InvalidInputError that names the constraint, for an unknown column, and for a
+        condition without `columns` that only Spark can evaluate.
+        """
+        _check_text("name", self.name, 255)
+        _check_text("condition", self.condition, 65_536)
+        try:
+            ids = bind(parse_predicate(self.condition), schema).column_ids
+        except InvalidInputError as error:
+            if self.columns is None:
+                raise InvalidInputError(
+                    f"Constraint {self.name!r}, CHECK ({self.condition}), cannot be added without"
+                    f" Spark: {error.message}"
+                ) from error
+            ids = frozenset(schema.field(name).id for name in self.columns)
+        return CheckConstraint(name=self.name, sql=self.condition, columns=tuple(sorted(ids)))
+
+
+def make_constraints(
+    given: Iterable[NewConstraint], schema: TableSchema
+) -> tuple[CheckConstraint, ...]:
+    """Resolve the constraints of a new table.
+
+    Raises the errors of `NewConstraint.make`, and InvalidInputError for two names that differ only
+    by case.
+    """
+    made: list[CheckConstraint] = []
+    for each in given:
+        constraint = each.make(schema)
+        check_free(constraint.name, made)
+        made.append(constraint)
+    return tuple(made)
+
+
+def named_conditions(given: Mapping[str, str]) -> tuple[NewConstraint, ...]:
+    """Return the constraints that a user describes by name: `{"positive": "price > 0"}`.
+
+    Raises InvalidInputError for another value.
+    """
+    if not isinstance(given, Mapping):
+        raise InvalidInputError(
+            f"constraints must be a dict of conditions by name, not {given!r:.100}."
+        )
+    return tuple(NewConstraint(name, condition) for name, condition in given.items())
+
+
+def _check_text(what: str, text: object, most: int) -> None:
+    if not isinstance(text, str) or not 1 <= len(text) <= most:
+        raise InvalidInputError(
+            f"The {what} of a constraint must be text of 1 to {most} characters, not {text!r:.100}."
+        )
+
+
+def check_free(name: str, constraints: Iterable[CheckConstraint]) -> None:
+    """Raise InvalidInputError if a constraint has this name, in any case."""
+    if (other := find_constraint(constraints, name)) is not None:
+        raise InvalidInputError(
+            f"Constraint {other.name!r} exists already; choose another name, or drop it first."
+        )
+
+
+def check_needed(constraint: CheckConstraint, before: TableSchema, after: TableSchema) -> None:
+    """Refuse to drop, rename or widen a column so that a constraint would mean something else.
+
+    `before` are the columns that the constraint was stated for. Raises InvalidInputError that names
+    the column and the constraint.
+    """
+    for old in constraint.fields(before):
+        compares = _compares_values(constraint, before, old)
+        done = _change_of(old, _places(after.fields), keeps_meaning=compares)
+        if done is not None:
+            raise InvalidInputError(
+                f"Column {old.name!r} cannot be {done}: the constraint {constraint.name!r}, CHECK"
+                f" ({constraint.sql}), reads it; drop the constraint first."
+            )
+
+
+_Place = tuple[tuple[str, ...], SchemaField]
+"""The names that lead to a field, and the field."""
+
+
+def _change_of(
+    column: SchemaField, after: Mapping[int, _Place], *, keeps_meaning: bool
+) -> str | None:
+    """Return what happens to a column or a field inside it, if a condition could not read it.
+
+    `keeps_meaning` says whether the condition means the same for a wider type.
+    """
+    for number, (path, field) in _places([column]).items():
+        found = after.get(number)
+        if found is None:
+            return "dropped" if field is column else "changed inside"
+        if found[0] != path:
+            return "renamed"
+        if isinstance(field.type, str) and found[1].type != field.type and not keeps_meaning:
+            return "changed to another type"
+    return None
+
+
+def _places(fields: Iterable[SchemaField], above: tuple[str, ...] = ()) -> dict[int, _Place]:
+    """Return the fields, nested ones included, by each id that they have had."""
+    found: dict[int, _Place] = {}
+    for field in fields:
+        path = (*above, field.name)
+        found |= dict.fromkeys(field.ids, (path, field)) | _places(field.children(), path)
+    return found
+
+
+def _compares_values(constraint: CheckConstraint, schema: TableSchema, column: SchemaField) -> bool:
+    """Return whether a constraint only compares a column with literals.
+
+    The result of such a comparison does not change when the column widens. A comparison of two
+    columns may round their values once one of them is a double.
+    """
+    if not isinstance(column.type, str):
+        return False
+    try:
+        condition = bind(parse_predicate(constraint.sql), schema)
+    except InvalidInputError:
+        return False
+    return column.id not in compared_columns(condition)

@@ -1,0 +1,133 @@
+"""An epoch that would leave a constraint without a column, or name two alike, is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from colonnade.manifests.errors import CorruptionError, InvalidInputError
+from colonnade.manifests.model.constraints import CHECK_CONSTRAINTS, CheckConstraint
+from colonnade.manifests.model.epoch import Epoch
+from colonnade.manifests.model.operations import (
+    AddCheck,
+    DropCheck,
+    Operation,
+    Restore,
+)
+from colonnade.manifests.model.schema import EarlierColumn, TableSchema
+from colonnade.manifests.state.fold import apply_epoch
+from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.manifests.store import MemoryStore
+from tests.log_samples import ORDERS, TRIPS, change, make_log, table, with_orders
+from tests.manifests.state.alterations import ID, X, alter
+
+POSITIVE = CheckConstraint(name="positive", sql="x > 0", columns=(2,))
+ADD = AddCheck(table=ORDERS, constraint=POSITIVE)
+
+
+def constrained() -> tuple[MemoryStore, Snapshot]:
+    store = MemoryStore()
+    log = make_log(store)
+    return store, log.commit(change(ADD), with_orders(store, log))
+
+
+def test_constraints_are_added_and_dropped_by_name() -> None:
+    store, base = constrained()
+    log = make_log(store)
+    assert base.table("orders").constraints == (POSITIVE,)
+    other = POSITIVE.model_copy(update={"name": "other"})
+    base = log.commit(change(AddCheck(table=ORDERS, constraint=other)), base)
+    base = log.commit(change(DropCheck(table=ORDERS, name="positive")), base)
+    assert log.read_head().table("orders").constraints == (other,)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "text"),
+    [
+        (ADD, "two constraints named 'positive'"),
+        (
+            AddCheck(table=ORDERS, constraint=POSITIVE.model_copy(update={"name": "Positive"})),
+            "two constraints named 'Positive'",
+        ),
+        (
+            AddCheck(table=ORDERS, constraint=CheckConstraint(name="c", sql="y > 0", columns=(9,))),
+            "without a column",
+        ),
+        (DropCheck(table=ORDERS, name="none"), "drops constraint 'none'"),
+        (alter(ID, next_id=3), "constraint 'positive' of table 'orders' without a column"),
+        (
+            Restore(table=ORDERS, epoch=1, table_schema=TableSchema(fields=(ID,))),
+            "without a column",
+        ),
+    ],
+)
+def test_what_contradicts_the_constraints_is_refused(wrong: Operation, text: str) -> None:
+    store, base = constrained()
+    log = make_log(store)
+    with pytest.raises(InvalidInputError, match=text):
+        log.commit(change(wrong), base)
+    assert log.read_head() == base
+
+
+def test_a_constraint_stays_when_its_column_widens() -> None:
+    store, base = constrained()
+    log = make_log(store)
+    narrow = X.model_copy(update={"type": "float"})
+    created = table(TRIPS, "trips").model_copy(
+        update={"table_schema": TableSchema(fields=(ID, narrow)), "constraints": (POSITIVE,)}
+    )
+    base = log.commit(change(created), base)
+    earlier = (EarlierColumn(id=2, type="float"),)
+    wide = X.model_copy(update={"id": 3, "earlier": earlier})
+    widened = alter(ID, wide).model_copy(update={"table": TRIPS})
+    base = log.commit(change(widened), base)
+    assert base.table("trips").constraints == (POSITIVE,)
+
+
+def test_a_restore_brings_back_the_constraints_that_it_names() -> None:
+    store, base = constrained()
+    log = make_log(store)
+    same = log.commit(change(Restore(table=ORDERS, epoch=2)), base)
+    assert same.table("orders").constraints == (POSITIVE,)
+    none = log.commit(change(Restore(table=ORDERS, epoch=1, constraints=())), same)
+    assert none.table("orders").constraints == ()
+
+
+def test_the_first_constraint_enables_the_feature_for_readers_and_writers() -> None:
+    store = MemoryStore()
+    log = make_log(store)
+    base = with_orders(store, log)
+    assert CHECK_CONSTRAINTS not in base.reader_features | base.writer_features
+    base = log.commit(change(ADD), base)
+    assert CHECK_CONSTRAINTS in base.reader_features & base.writer_features
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [ADD, table(TRIPS, "trips").model_copy(update={"constraints": (POSITIVE,)})],
+    ids=["added", "created"],
+)
+def test_an_epoch_with_a_constraint_but_without_the_feature_is_damaged(
+    operation: Operation,
+) -> None:
+    store = MemoryStore()
+    base = with_orders(store, make_log(store))
+    wrong = Epoch(
+        epoch=base.epoch + 1,
+        base=base.epoch,
+        previous=base.transaction,
+        transaction="f" * 32,
+        time_ms=base.time_ms + 1,
+        operation="alter_table",
+        engine="test",
+        ops=(operation,),
+    )
+    with pytest.raises(CorruptionError, match="'check_constraints'"):
+        apply_epoch(base, wrong)
+
+
+def test_a_checkpoint_keeps_constraints() -> None:
+    store, base = constrained()
+    log = make_log(store)
+    stored = log.try_checkpoint(base)
+    assert stored.table("orders").constraints == (POSITIVE,)
+    assert make_log(store).read_head().table("orders").constraints == (POSITIVE,)

@@ -1,0 +1,229 @@
+"""CHECK constraints in SQL: Spark checks each statement, whichever road its rows take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import colonnade
+from colonnade import InvalidInputError
+from tests.spark_ext.java.spark_shell import SparkShell
+
+pytestmark = [pytest.mark.spark, pytest.mark.spark_compat]
+
+TABLE = "colonnade.rules.t"
+ROWS = [[1, 1, "one"], [2, None, "two"], [3, 30, None]]
+
+
+@pytest.fixture(scope="module")
+def database(spark_shell: SparkShell) -> Iterator[SparkShell]:
+    """With a database `colonnade.rules`."""
+    spark_shell.sql("CREATE DATABASE colonnade.rules")
+    yield spark_shell
+    spark_shell.sql("DROP DATABASE colonnade.rules CASCADE")
+
+
+@pytest.fixture
+def spark(database: SparkShell) -> SparkShell:
+    """With a table of `ROWS` and two constraints; our predicates can evaluate only the first."""
+    database.sql(f"DROP TABLE IF EXISTS {TABLE}")
+    database.sql(
+        f"CREATE TABLE {TABLE} (id BIGINT, n INT, name STRING,"
+        " CONSTRAINT positive CHECK (n > 0)) USING colonnade"
+    )
+    database.sql(f"INSERT INTO {TABLE} VALUES (1, 1, 'one'), (2, NULL, 'two'), (3, 30, NULL)")
+    database.sql(f"ALTER TABLE {TABLE} ADD CONSTRAINT short CHECK (length(name) < 9)")
+    return database
+
+
+def path(spark: SparkShell) -> Path:
+    return spark.folder / "warehouse" / "rules" / "t"
+
+
+def rows(spark: SparkShell) -> list[list[object]]:
+    return spark.sql(f"SELECT * FROM {TABLE} ORDER BY id")
+
+
+def frame(row: str) -> str:
+    return f"spark.sql('SELECT * FROM VALUES {row} AS t(id, n, name)')"
+
+
+SQL = {
+    "INSERT": "INSERT INTO {t} VALUES {bad}",
+    "INSERT OVERWRITE": "INSERT OVERWRITE {t} VALUES {bad}",
+    "REPLACE WHERE": "INSERT INTO {t} REPLACE WHERE id = 9 VALUES {bad}",
+    "UPDATE": "UPDATE {t} SET n = {n}, name = {name} WHERE id = 1",
+    "MERGE that updates": (
+        "MERGE INTO {t} t USING (SELECT 1L AS k) s ON t.id = s.k"
+        " WHEN MATCHED THEN UPDATE SET n = {n}, name = {name}"
+    ),
+    "MERGE that inserts": (
+        "MERGE INTO {t} t USING (SELECT 9L AS k) s ON t.id = s.k"
+        " WHEN NOT MATCHED THEN INSERT (id, n, name) VALUES (s.k, {n}, {name})"
+    ),
+    "MERGE that does everything": (
+        "MERGE INTO {t} t USING (SELECT explode(array(1L, 2L, 9L)) AS k) s ON t.id = s.k"
+        " WHEN MATCHED AND t.id = 2 THEN DELETE"
+        " WHEN MATCHED THEN UPDATE SET n = 5"
+        " WHEN NOT MATCHED THEN INSERT (id, n, name) VALUES (s.k, {n}, {name})"
+    ),
+}
+CODE = {
+    "writeTo append": "{df}.writeTo('{t}').append()",
+    "writeTo overwrite": "{df}.writeTo('{t}').overwrite(F.col('id') == 9)",
+    "writeTo partitions": "{df}.writeTo('{t}').overwritePartitions()",
+    "saveAsTable append": "{df}.write.mode('append').saveAsTable('{t}')",
+    "saveAsTable overwrite": (
+        "{df}.write.format('colonnade').mode('overwrite').saveAsTable('{t}')"
+    ),
+    "insertInto": "{df}.write.insertInto('{t}')",
+    "save append": "{df}.write.format('colonnade').mode('append').save('{path}')",
+    "save overwrite": "{df}.write.format('colonnade').mode('overwrite').save('{path}')",
+    "Table.update": (
+        "colonnade.Table.forPath(spark, '{path}').update("
+        "'id = 1', {{'n': '{n}', 'name': \"{name}\"}})"
+    ),
+    "Table.merge": (
+        "colonnade.Table.forPath(spark, '{path}').alias('t').merge({df}.alias('s'), 't.id = s.id')"
+        ".whenMatchedUpdateAll().whenNotMatchedInsertAll().execute()"
+    ),
+}
+
+
+@pytest.mark.parametrize("road", [*SQL, *CODE])
+@pytest.mark.parametrize(
+    ("name", "bad"), [("positive", (0, "'x'")), ("short", (5, "'much too long'"))]
+)
+def test_no_road_writes_a_row_that_a_constraint_does_not_allow(
+    spark: SparkShell, road: str, name: str, bad: tuple[int, str]
+) -> None:
+    number, text = bad
+    row = f"(9L, {number}, {text})"
+    if road in SQL:
+        refusal = spark.refusal(SQL[road].format(t=TABLE, bad=row, n=number, name=text))
+    else:
+        quoted = frame(row).replace("'", '"', 1)[:-2] + '")'
+        code = CODE[road].format(df=quoted, t=TABLE, path=path(spark), n=number, name=text)
+        refusal = spark.refused_run(code)
+    assert name in refusal
+    assert rows(spark) == ROWS
+
+
+def test_rows_that_are_allowed_land_on_each_road(spark: SparkShell) -> None:
+    spark.sql(f"INSERT INTO {TABLE} VALUES (4, NULL, NULL)")
+    spark.sql(f"UPDATE {TABLE} SET n = n + 1 WHERE id = 1")
+    spark.sql(SQL["MERGE that does everything"].format(t=TABLE, n=7, name="'nine'"))
+    spark.sql(f"DELETE FROM {TABLE} WHERE id = 4")
+    assert rows(spark) == [[1, 5, "one"], [3, 30, None], [9, 7, "nine"]]
+
+
+def test_a_constraint_is_shown(spark: SparkShell) -> None:
+    shown = spark.sql(f"SHOW CREATE TABLE {TABLE}")[0][0]
+    assert "CONSTRAINT positive CHECK (n > 0)" in shown
+    assert "CONSTRAINT short CHECK (length(name) < 9)" in shown
+    described = spark.sql(f"DESCRIBE TABLE EXTENDED {TABLE}")
+    assert any(row[0] == "positive" and "n > 0" in row[1] for row in described)
+    [detail] = spark.run(
+        f"colonnade.Table.forPath(spark, '{path(spark)}').detail().select('constraints')"
+    )
+    assert detail[0] == {"positive": "n > 0", "short": "length(name) < 9"}
+    spark.sql(f"DROP TABLE {TABLE}")
+    spark.sql(shown)
+    assert colonnade.open(path(spark)).constraints == detail[0]
+
+
+def test_a_constraint_that_a_row_contradicts_is_not_added(spark: SparkShell) -> None:
+    text = f"ALTER TABLE {TABLE} ADD CONSTRAINT small CHECK (n < 20)"
+    assert "small" in spark.refusal(text) or "n < 20" in spark.refusal(text)
+    text = f"ALTER TABLE {TABLE} ADD CONSTRAINT odd CHECK (length(name) % 2 = 0)"
+    assert spark.condition(text) == "NEW_CHECK_CONSTRAINT_VIOLATION"
+    assert set(colonnade.open(path(spark)).constraints) == {"positive", "short"}
+
+
+def test_a_constraint_is_dropped_by_name(spark: SparkShell) -> None:
+    assert "none" in spark.refusal(f"ALTER TABLE {TABLE} DROP CONSTRAINT none")
+    spark.sql(f"ALTER TABLE {TABLE} DROP CONSTRAINT IF EXISTS none")
+    spark.sql(f"ALTER TABLE {TABLE} DROP CONSTRAINT positive")
+    spark.sql(f"INSERT INTO {TABLE} VALUES (4, -1, 'x')")
+    assert len(rows(spark)) == 4
+
+
+@pytest.mark.parametrize(
+    ("statement", "text"),
+    [
+        ("ADD CONSTRAINT c CHECK (rand() > 0)", "determinist"),
+        ("ADD CONSTRAINT c CHECK (missing > 0)", "missing"),
+        ("ADD CONSTRAINT c CHECK (n + 1)", "BOOLEAN"),
+        ("ADD CONSTRAINT c CHECK (n IN (SELECT 1))", ""),
+        ("ADD CONSTRAINT c CHECK (max(n) > 0)", ""),
+        ("ADD CONSTRAINT POSITIVE CHECK (n > 0)", "exists already"),
+        ("ADD CONSTRAINT c PRIMARY KEY (id)", "no primary, unique or foreign keys"),
+        ("ADD CONSTRAINT c UNIQUE (id)", "no primary, unique or foreign keys"),
+        ("DROP COLUMN n", "'n' cannot be dropped: the constraint 'positive'"),
+        ("RENAME COLUMN name TO title", "'name' cannot be renamed: the constraint 'short'"),
+        ("ALTER COLUMN name TYPE VARCHAR(3)", ""),
+    ],
+)
+def test_what_cannot_be_checked_or_would_break_a_constraint_is_refused(
+    spark: SparkShell, statement: str, text: str
+) -> None:
+    before = colonnade.open(path(spark)).epoch
+    assert text.casefold() in spark.refusal(f"ALTER TABLE {TABLE} {statement}").casefold()
+    assert colonnade.open(path(spark)).epoch == before
+
+
+def test_a_column_within_a_function_of_a_lambda_is_known_to_be_read(spark: SparkShell) -> None:
+    spark.sql(f"ALTER TABLE {TABLE} ADD CONSTRAINT f CHECK (forall(array(0), x -> x < id))")
+    assert "'f'" in spark.refusal(f"ALTER TABLE {TABLE} DROP COLUMN id")
+
+
+def one(n: int) -> pa.Table:
+    columns = {"id": pa.int64(), "n": pa.int32(), "name": pa.string()}
+    return pa.table({"id": [4], "n": [n], "name": ["x"]}, pa.schema(list(columns.items())))
+
+
+def test_what_only_spark_can_check_is_refused_without_spark(spark: SparkShell) -> None:
+    table = colonnade.open(path(spark))
+    with pytest.raises(InvalidInputError, match="only Spark can check its constraint 'short'"):
+        table.append(one(1))
+    spark.sql(f"ALTER TABLE {TABLE} DROP CONSTRAINT short")
+    with pytest.raises(InvalidInputError, match="'positive'.* n = 0"):
+        table.append(one(0))
+    table.append(one(1))
+
+
+def test_an_overwrite_of_the_columns_keeps_no_constraint_by_surprise(spark: SparkShell) -> None:
+    code = (
+        f"{frame('(1L, -5, 1)')}.write.format('colonnade').mode('overwrite')"
+        f".option('overwriteSchema', 'true').save('{path(spark)}')"
+    )
+    assert "drop its constraints first" in spark.refused_run(code)
+    spark.sql(f"CREATE OR REPLACE TABLE {TABLE} USING colonnade AS SELECT -5 AS n")
+    assert colonnade.open(path(spark)).constraints == {}
+
+
+def test_a_restore_and_time_travel_keep_the_constraints_of_their_epoch(spark: SparkShell) -> None:
+    before = colonnade.open(path(spark)).epoch
+    spark.sql(f"ALTER TABLE {TABLE} DROP CONSTRAINT positive")
+    spark.sql(f"INSERT INTO {TABLE} VALUES (4, -1, 'x')")
+    assert len(spark.sql(f"SELECT * FROM {TABLE} VERSION AS OF {before}")) == 3
+    spark.sql(f"CALL colonnade.system.restore('rules.t', {before})")
+    assert rows(spark) == ROWS
+    assert "positive" in spark.refusal(f"INSERT INTO {TABLE} VALUES (4, -1, 'x')")
+
+
+def test_tables_of_other_formats_get_no_constraint_that_nobody_checks(spark: SparkShell) -> None:
+    spark.refusal("CREATE TABLE plain (n INT, CONSTRAINT c CHECK (n > 0)) USING parquet")
+    spark.sql("CREATE TABLE plain (n INT) USING parquet")
+    try:
+        spark.refusal("ALTER TABLE plain ADD CONSTRAINT c CHECK (n > 0)")
+        spark.sql("CREATE TABLE ours (n INT, CONSTRAINT c CHECK (n > 0)) USING colonnade")
+        assert "c" in spark.refusal("INSERT INTO ours VALUES (0)")
+        spark.sql("ALTER TABLE ours DROP CONSTRAINT c")
+        spark.sql("INSERT INTO ours VALUES (0)")
+        spark.sql("DROP TABLE ours")
+    finally:
+        spark.sql("DROP TABLE plain")

@@ -1,0 +1,99 @@
+"""Constraints are added and dropped by name, and keep the columns that they read."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+import colonnade
+from colonnade import (
+    AddColumn,
+    AddConstraint,
+    ArrowTable,
+    DropColumn,
+    DropConstraint,
+    InvalidInputError,
+    NotFoundError,
+    RenameColumn,
+    SchemaField,
+    WidenColumn,
+)
+from tests.tableformat.table.constrained import SCHEMA, contents, row, table_of
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> ArrowTable:
+    made = colonnade.create(f"{tmp_path}/t", SCHEMA, constraints={"positive": "a > 0"})
+    made.append(table_of(row(1), row(2)))
+    return made
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (DropColumn(("a",)), r"'a' cannot be dropped: the constraint 'positive', CHECK \(a > 0\)"),
+        (RenameColumn(("a",), "c"), "'a' cannot be renamed: the constraint 'positive'"),
+        (RenameColumn(("at", "x"), "y"), "'at' cannot be renamed: the constraint 'place'"),
+        (WidenColumn(("b",), "double"), "'b' cannot be changed to another type.* 'order'"),
+    ],
+)
+def test_a_column_that_a_constraint_reads_stays_what_it_is(
+    table: ArrowTable, change: colonnade.DropColumn, text: str
+) -> None:
+    table.alter(AddConstraint("place", "at.x >= 0"), AddConstraint("order", "a < b"))
+    before = table.state.schema
+    with pytest.raises(InvalidInputError, match=text):
+        table.alter(change)
+    table.refresh()
+    assert table.state.schema == before
+
+
+def test_a_column_is_free_once_its_constraints_are_dropped_even_in_the_same_statement(
+    table: ArrowTable,
+) -> None:
+    table.alter(DropColumn(("a",)), DropConstraint("POSITIVE"))
+    assert table.constraints == {}
+    table.append(table_of(row(3)).drop_columns(["a"]))
+
+
+def test_a_column_widens_where_a_constraint_compares_it_with_literals(table: ArrowTable) -> None:
+    table.alter(WidenColumn(("a",), "long"))
+    with pytest.raises(InvalidInputError, match=f"a = {-(2**40)}"):
+        table.update({"a": -(2**40)})
+    table.update({"a": 2**40})
+    table.alter(WidenColumn(("a",), "decimal(30,2)"))
+    with pytest.raises(InvalidInputError, match=r"a = -0\.01"):
+        table.update({"a": Decimal("-0.01")})
+    with pytest.raises(InvalidInputError, match="cannot be dropped"):
+        table.alter(DropColumn(("a",)))
+
+
+def test_a_constraint_may_read_a_column_that_the_same_statement_adds(table: ArrowTable) -> None:
+    added = AddColumn(SchemaField(name="size", type="long"))
+    table.alter(added, AddConstraint("sized", "size >= 0"))
+    table.append(table_of(row(3)))
+    with pytest.raises(InvalidInputError, match="'sized'.*size = -1"):
+        table.update({"size": -1})
+
+
+def test_a_restore_brings_back_the_constraints_of_its_epoch(table: ArrowTable) -> None:
+    before = table.epoch
+    with_order = table.alter(AddConstraint("order", "a < b"))
+    without = table.alter(DropConstraint("positive"), DropConstraint("order"))
+    table.append(table_of(row(3, -1, -2)))
+    table.restore(epoch=with_order)
+    assert table.constraints == {"positive": "a > 0", "order": "a < b"}
+    assert [each["key"] for each in contents(table)] == [1, 2]
+    table.restore(epoch=before)
+    assert table.constraints == {"positive": "a > 0"}
+    table.restore(epoch=without + 1)
+    assert table.constraints == {}
+    assert contents(table, epoch=before) == contents(table, epoch=with_order)
+
+
+def test_a_constraint_that_does_not_exist_cannot_be_dropped(table: ArrowTable) -> None:
+    with pytest.raises(NotFoundError, match="'none' does not exist; .* are: positive"):
+        table.alter(DropConstraint("none"))
+    assert table.alter(DropConstraint("none", if_exists=True)) == table.epoch
