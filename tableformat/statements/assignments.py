@@ -25,6 +25,8 @@ from colonnade.tableformat.predicate.sql import parse_value
 from colonnade.tableformat.statements.constant_value import constant_value
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.types.conform import conform
+from colonnade.tableformat.types.conversion import convert
+from colonnade.tableformat.types.left_out import left_out
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,10 +128,16 @@ def _parse(value: object, field: SchemaField, schema: TableSchema) -> Value:
     elif isinstance(value, ColumnBuilder):
         parsed = as_column(value)
     match parsed:
+        case Column((name,)) if name.upper() == "DEFAULT" and not _has(schema, name):
+            return ConstantValue(convert(left_out(field, 1), field, field.name)[0])
         case Column() | Predicate():
             return _computed(parsed, field, schema)
         case _:
             return ConstantValue(constant_value(parsed, field))
+
+
+def _has(schema: TableSchema, name: str) -> bool:
+    return name.casefold() in {each.casefold() for each in schema.names}
 
 
 def _computed(value: Column | Predicate, field: SchemaField, schema: TableSchema) -> Value:

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pytest
 
 from colonnade.manifests.arrays.bounds import bounds_table
+from colonnade.manifests.model.column_default import encode_value
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.state.snapshot import as_written
 from colonnade.manifests.store import MemoryStore
@@ -28,6 +29,9 @@ from colonnade.tableformat.rowset.column import StoredColumn, column_of
 from colonnade.tableformat.rowset.column_segments import ColumnSegments
 from colonnade.tableformat.table.alteration import AddColumn
 from colonnade.tableformat.table.table import ArrowTable
+from colonnade.tableformat.types.stored_value import stored_value
+from tests.default_values import TYPES
+from tests.default_values import values as default_values
 from tests.strategies import PRIMITIVES, identical
 from tests.tableformat.rowset.written import read, write
 from tests.widened import CASES, PAIRS, ROWS, widened
@@ -43,6 +47,16 @@ def test_the_statistics_of_an_absent_column_are_those_of_its_values(kind: str) -
     assert (found.nulls, found.nans, found.low, found.high) == (
         stated.nulls, stated.nans, stated.low, stated.high,
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_the_statistics_of_an_initial_value_are_those_of_its_rows(kind: str) -> None:
+    for _, array in default_values(kind):
+        initial = encode_value(stored_value(array))
+        column = column_of(SchemaField(id=1, name="c", type=kind, initial=initial))
+        values = absent_values(column, 5)
+        found, stated = encode_block(values, column)[0].statistics, absent_statistics(column, 5)
+        assert found == stated, array
 
 
 def _sevens(column: StoredColumn, rows: int) -> pa.Array:

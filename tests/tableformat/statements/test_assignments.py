@@ -8,6 +8,10 @@ import pyarrow as pa
 import pytest
 
 from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.model.schema import SchemaField
+from colonnade.tableformat.predicate.literals import Kind, Literal
+from colonnade.tableformat.table.alteration import AddColumn, SetDefault
+from colonnade.tableformat.table.defaults import SqlDefault
 from tests.tableformat.statements.tables import made
 
 PLACE = pa.struct([("x", pa.int32()), ("y", pa.string())])
@@ -43,3 +47,17 @@ def test_a_nested_value_that_does_not_fit_is_refused(value: dict[str, Any], mess
         table.update(value)
     with pytest.raises(InvalidInputError, match="'places' of type array cannot be a key"):
         table.upsert(NESTED.empty_table(), on="places")
+
+
+def test_the_word_default_is_the_default_of_the_column_unless_a_column_has_this_name() -> None:
+    table = made(schema=pa.schema({"k": pa.int32(), "n": pa.int32(), "d": pa.date32()}))
+    table.append(pa.table({"k": pa.array([1], pa.int32())}))
+    now = SqlDefault("current_date()", Literal(Kind.DATE, 20000))
+    table.alter(SetDefault(("n",), 7), SetDefault(("d",), now))
+    table.update({"n": "DEFAULT", "k": "default"})
+    assert table.scan(["k", "n"]).to_arrow().to_pylist() == [{"k": None, "n": 7}]
+    with pytest.raises(InvalidInputError, match="'d' has the default 'current_date"):
+        table.update({"d": "DEFAULT"})
+    table.alter(AddColumn(SchemaField(name="Default", type="int"), default=9))
+    table.update({"n": "default"})
+    assert table.scan(["n"]).to_arrow().to_pylist() == [{"n": 9}]
