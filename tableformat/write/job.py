@@ -50,6 +50,7 @@ from colonnade.tableformat.predicate import Predicate, to_json
 from colonnade.tableformat.rowset.writer import RowSetWriter, WriteOptions
 from colonnade.tableformat.types.conform import conform_batches
 from colonnade.tableformat.write.constraints import bind_constraints, checked_rows
+from colonnade.tableformat.write.kept_ids import with_kept_ids
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, check_settings
 
 INDEXED_COLUMNS = 32
@@ -148,8 +149,9 @@ def plan_write(
     """Plan a write to the table at `location`, as of `base` (None: no database yet).
 
     A table that does not exist is created in the same epoch when `create` describes it. With
-    `replace`, an existing table is dropped in that epoch, too. An overwrite replaces the rows that
-    `where` selects (None: all). `limits` are those of the log, if they differ from the usual ones.
+    `replace`, an existing table is dropped in that epoch, too, and columns of the same name and
+    type keep their ids. An overwrite replaces the rows that `where` selects (None: all). `limits`
+    are those of the log, if they differ from the usual ones.
     `statements.commit.commit_written` commits every kind of write.
 
     Raises NotFoundError when `create` is absent and the table does not exist, or was dropped after
@@ -164,6 +166,7 @@ def plan_write(
     if table is not None and not (replace and create is not None):
         create, target = None, target_of(table, limits)
     elif create is not None:
+        create = create if table is None else with_kept_ids(create, table)
         target = _new_target(create, location, limits)
     elif base is not None:
         create, target = None, target_of(location.require(base), limits)

@@ -1,0 +1,61 @@
+"""Keep the ids of columns where one table replaces another one of its name. Pure.
+
+Spec: docs/spec/types.md#replaced-tables
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from colonnade.manifests.model.operations import CreateTable
+from colonnade.manifests.model.schema import SchemaField, TableSchema, type_text, walk
+from colonnade.manifests.state.snapshot import TableState
+
+
+def with_kept_ids(design: CreateTable, before: TableState) -> CreateTable:
+    """Return the design of a table with the ids that the replaced table has for the same columns.
+
+    A column is the same if it has the same name, in any case, and the same type. The fields inside
+    it then keep their ids, too. Every other column gets an id that the replaced table never gave.
+    """
+    ids, next_id = _new_ids(design.table_schema.fields, before)
+    fields = tuple(_renumbered(field, ids) for field in design.table_schema.fields)
+    key = (each.model_copy(update={"column": ids[each.column]}) for each in design.sort_key)
+    layout = design.partition_fields and tuple(
+        each.model_copy(update={"column": ids[each.column]}) for each in design.partition_fields
+    )
+    constraints = design.constraints and tuple(
+        each.model_copy(update={"columns": tuple(ids[column] for column in each.columns)})
+        for each in design.constraints
+    )
+    return design.model_copy(
+        update={
+            "table_schema": TableSchema(fields=fields),
+            "next_column_id": next_id,
+            "sort_key": tuple(key),
+            "partition_fields": layout,
+            "constraints": constraints,
+        }
+    )
+
+
+def _new_ids(fields: Iterable[SchemaField], before: TableState) -> tuple[dict[int, int], int]:
+    """Return the id of each field by its id in the design, and the next free id."""
+    known = {field.name.casefold(): field for field in before.schema.fields}
+    ids, next_id = dict[int, int](), before.next_column_id
+    for field in fields:
+        old = known.get(field.name.casefold())
+        if old is not None and type_text(old.type) == type_text(field.type):
+            ids.update(
+                (new.id, same.id) for new, same in zip(walk([field]), walk([old]), strict=True)
+            )
+            continue
+        for new in walk([field]):
+            ids[new.id] = next_id
+            next_id += 1
+    return ids, next_id
+
+
+def _renumbered(field: SchemaField, ids: dict[int, int]) -> SchemaField:
+    nested = field.with_children(_renumbered(child, ids) for child in field.children())
+    return nested.model_copy(update={"id": ids[field.id]})

@@ -1,0 +1,146 @@
+"""A table that replaces another one keeps the ids of columns that stay, and gives no id again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import colonnade
+from colonnade import InvalidInputError
+from colonnade.manifests.model.schema import (
+    ArrayType,
+    ColumnDefault,
+    SchemaField,
+    StructType,
+    TableSchema,
+    walk,
+)
+from colonnade.manifests.state.snapshot import TableState
+from colonnade.tableformat.location import Location, locate_existing
+from colonnade.tableformat.statements.commit import commit_written
+from colonnade.tableformat.table.alteration import AddColumn, DropColumn, WidenColumn
+from colonnade.tableformat.table.constraints import NewConstraint
+from colonnade.tableformat.table.database import ArrowDatabase
+from colonnade.tableformat.table.design import new_table
+from colonnade.tableformat.types.arrow_types import schema_from_arrow
+from colonnade.tableformat.write.job import plan_write, write_rows
+
+POINT = pa.struct([("x", pa.int32()), ("y", pa.list_(pa.string()))])
+BEFORE = pa.schema([("k", pa.int64()), ("n", pa.int32()), ("p", POINT), ("gone", pa.date32())])
+
+
+def replaced(database: ArrowDatabase, rows: pa.Table, **design: Any) -> TableState:
+    """Replace the table `t` by one of these rows."""
+    location = Location(locate_existing(database.path).store, "t", exists=True)
+    base = database.refresh()
+    create = new_table("t", schema_from_arrow(rows.schema), **design)
+    job = plan_write(location, base, "append", create=create, replace=True)
+    after = commit_written(job, write_rows(job, rows.to_batches()))
+    return after.table("t")
+
+
+def ids(table: TableState) -> dict[str, tuple[int, ...]]:
+    """The ids of each column, and of the fields inside it."""
+    return {c.name: tuple(each.id for each in walk([c])) for c in table.schema.fields}
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> ArrowDatabase:
+    made = colonnade.create_database(tmp_path / "db")
+    made.create_table("t", BEFORE)
+    return made
+
+
+def test_columns_of_the_same_name_and_type_keep_their_ids(database: ArrowDatabase) -> None:
+    before = database.table("t")
+    before.append(pa.table({"k": [1], "n": [2], "p": [{"x": 3, "y": ["a"]}]}, BEFORE.remove(3)))
+    old, next_id = ids(before.state), before.state.next_column_id
+    point = pa.array([{"x": 5, "y": ["b"]}], POINT)
+    rows = pa.table({"P": point, "new": [6], "n": ["7"], "k": [8]})
+    after = replaced(database, rows, sort_key=["k desc"], partition_by=["bucket(4, new)"])
+    found = ids(after)
+    assert (found["k"], found["P"]) == (old["k"], old["p"])
+    assert found["new"] + found["n"] == (next_id, next_id + 1)
+    assert after.next_column_id == next_id + 2
+    assert [key.column for key in after.sort_key] == [*old["k"]]
+    assert [field.column for field in after.partition_fields] == [*found["new"]]
+    table = database.table("t")
+    assert table.scan().to_arrow().to_pylist() == rows.to_pylist()
+    assert table.verify(4).is_sound
+    earlier = database.table("t", epoch=before.epoch).scan(epoch=before.epoch)
+    assert earlier.to_arrow()["n"].to_pylist() == [2]
+
+
+def test_an_id_of_a_dropped_column_does_not_come_back(database: ArrowDatabase) -> None:
+    table = database.table("t")
+    table.alter(DropColumn("gone"), WidenColumn("n", "long"), DropColumn("p.x"))
+    table.alter(AddColumn(SchemaField(name="last", type="int")), DropColumn("last"))
+    given = range(1, table.state.next_column_id)
+    old = ids(table.state)
+    rows = pa.table({"gone": [1], "n": [2], "k": [3], "p": pa.array([None], POINT), "last": [4]})
+    after = replaced(database, rows)
+    found = ids(after)
+    assert (found["k"], found["n"]) == (old["k"], old["n"])
+    assert after.schema.field("n").earlier is None
+    fresh = [number for name in ("gone", "p", "last") for number in found[name]]
+    assert set(fresh).isdisjoint(given)
+    again = replaced(database, rows)
+    assert ids(again) == found
+    assert again.id != after.id
+
+
+def test_a_constraint_of_the_new_table_reads_its_own_column(database: ArrowDatabase) -> None:
+    rows = pa.table({"new": [6, None], "n": ["7", "8"], "k": [1, -2]})
+    rules = [NewConstraint("some", "new > 5"), NewConstraint("few", "k < 3 AND n <> 'no'")]
+    after = replaced(database, rows, constraints=rules)
+    names = {c.name: {f.name for f in c.fields(after.schema)} for c in after.constraints}
+    assert names == {"some": {"new"}, "few": {"n", "k"}}
+    table = database.table("t")
+    table.append(pa.table({"new": [7], "n": ["9"], "k": [-9]}))
+    for row, name in (((5, "9", 1), "some"), ((7, "no", 1), "few"), ((7, "9", 3), "few")):
+        refused = pa.table({c: [v] for c, v in zip(("new", "n", "k"), row, strict=True)})
+        with pytest.raises(InvalidInputError, match=f"'{name}'"):
+            table.append(refused)
+        with pytest.raises(InvalidInputError, match=f"'{name}'"):
+            replaced(database, refused, constraints=rules)
+    assert table.scan().to_arrow().num_rows == 3
+    with pytest.raises(InvalidInputError, match="'few'"):
+        table.alter(DropColumn("k"))
+    table.alter(AddColumn(SchemaField(name="free", type="int")))
+
+
+def test_every_property_of_a_column_in_the_design_stays(database: ArrowDatabase) -> None:
+    """A column that keeps its id has the nullability, the comment and the default of the design."""
+    table = database.table("t")
+    table.alter(WidenColumn("n", "long"))
+    inner = SchemaField(name="x", type="int", nullable=False)
+    inner_list = SchemaField(
+        name="y", type=ArrayType(element=SchemaField(name="element", type="string"))
+    )
+    design = TableSchema(
+        fields=(
+            SchemaField(name="n", type="long", default=ColumnDefault(sql="7", value="i:7")),
+            SchemaField(name="p", type=StructType(fields=(inner, inner_list)), nullable=False),
+        )
+    )
+    location = Location(locate_existing(database.path).store, "t", exists=True)
+    create = new_table("t", design, properties={"bloom-filter-enabled.column.n": "true"})
+    job = plan_write(location, database.refresh(), "append", create=create, replace=True)
+    fields = job.target.table_schema.fields
+    assert job.target.bloom_columns == (fields[0].id,)
+    assert [field.id for field in walk(fields)] != [field.id for field in walk(design.fields)]
+    for kept, asked in zip(walk(fields), walk(design.fields), strict=True):
+        assert (kept.name, kept.nullable, kept.default) == (
+            asked.name,
+            asked.nullable,
+            asked.default,
+        )
+    commit_written(job, write_rows(job, ()))
+    after = database.table("t")
+    after.append(pa.table({"p": pa.array([{"x": 1, "y": []}], POINT)}))
+    assert after.scan().to_arrow()["n"].to_pylist() == [7]
+    with pytest.raises(InvalidInputError, match=r"p\.x"):
+        after.append(pa.table({"p": pa.array([{"x": None, "y": []}], POINT)}))
