@@ -195,8 +195,9 @@ class World:
 
     def widen(self, table: ArrowTable) -> None:
         """By a handle that may lag behind, as all alterations."""
-        column = self.rng.choice(self.columns[1:])
-        if column.type in WIDER and table.epoch == max(self.epochs):
+        narrow = [each for each in self.columns if each.type in WIDER]
+        if narrow and table.epoch == max(self.epochs):
+            column = self.rng.choice(narrow)
             wider = replace(column, type=self.rng.choice(WIDER[column.type]))
             columns = tuple(wider if each == column else each for each in self.columns)
             self._alter(table, WidenColumn((column.name,), wider.type), columns)
@@ -214,7 +215,8 @@ class World:
         column = self.rng.choice(self.columns[1:])
         at = self.columns.index(column)
         rest = (*self.columns[:at], *self.columns[at + 1 :])
-        new = self.make.any(2)
+        flat = self.rng.random() < 0.5
+        new = self.make.column(self.rng.choice(NARROW)) if flat else self.make.any(2)
         value = self.make.value(column) if column.type in _NAMED else column.default
         match self.rng.randrange(4):
             case 0:

