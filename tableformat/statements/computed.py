@@ -109,8 +109,9 @@ class ComputedWriter:
 
     @property
     def sources(self) -> tuple[SchemaField, ...]:
-        """The columns that decide which rows get values, and which values."""
+        """The columns that decide which rows get values, which values, and if they are allowed."""
         ids = {field.id for field in self.column.reads}
+        ids.update(*(rule.condition.column_ids for rule in self.rules))
         if self.where is not None:
             ids |= bind(self.where, self.table.schema).column_ids
         return tuple(field for field in self.table.schema.fields if field.id in ids)

@@ -120,6 +120,52 @@ def test_rows_that_are_allowed_land_on_each_road(spark: SparkShell) -> None:
     assert rows(spark) == [[1, 5, "one"], [3, 30, None], [9, 7, "nine"]]
 
 
+FILLS = {
+    "all rows": ("positive", "'n', '0'"),
+    "some rows": ("positive", "'n', 'n - 1', 'n = 1'"),
+    "one that only Spark evaluates": ("short", "'name', 'repeat(name, 4)', 'id = 2'"),
+    "several columns": ("pair", "'n', 'id + 19', 'id = 2'"),
+    "the other column": ("pair", "'id', 'id - 10'"),
+    "a field": ("inside", "'s', 'named_struct(\"a\", n)'"),
+    "by chance": ("positive", "'n', 'CAST(0 * rand() AS INT)'"),
+    "not null": ("NOT NULL", "'k', 'IF(id = 2, NULL, 1)'"),
+}
+
+
+@pytest.mark.parametrize("fill", FILLS)
+def test_a_fill_gives_no_row_a_value_that_a_constraint_does_not_allow(
+    spark: SparkShell, fill: str
+) -> None:
+    spark.sql(f"ALTER TABLE {TABLE} ADD COLUMNS (s STRUCT<a: INT>)")
+    spark.sql("CALL colonnade.system.add_column('rules.t', 'k', 'int NOT NULL', '1')")
+    spark.sql(f"ALTER TABLE {TABLE} ADD CONSTRAINT pair CHECK (n <= id * 10 AND id > -5)")
+    spark.sql(f"ALTER TABLE {TABLE} ADD CONSTRAINT inside CHECK (s.a < 30)")
+    before = rows(spark)
+    name, arguments = FILLS[fill]
+    assert name in spark.refusal(f"CALL colonnade.system.backfill('rules.t', {arguments})")
+    assert rows(spark) == before
+
+
+def test_a_fill_of_values_that_are_allowed_lands_and_null_is(spark: SparkShell) -> None:
+    spark.sql(f"ALTER TABLE {TABLE} ADD CONSTRAINT pair CHECK (n <= id * 10)")
+    call = "CALL colonnade.system.backfill('rules.t', "
+    spark.sql(f"{call} 'n', 'IF(id = 1, NULL, CAST(id * 10 AS INT))')")
+    spark.sql(f"{call} 'n', 'n - 1', 'n = 20')")
+    spark.sql(f"{call} 'name', 'upper(name)')")
+    assert rows(spark) == [[1, None, "ONE"], [2, 19, "TWO"], [3, 30, None]]
+
+
+def test_a_fill_meets_a_constraint_that_was_added_meanwhile(spark: SparkShell) -> None:
+    add = f"colonnade.open({str(path(spark))!r}).alter(colonnade.AddConstraint('late', 'n < 31'))"
+    body = f"bool(len(colonnade.open({str(path(spark))!r}).constraints) > 2 or [{add}])"
+    spark.run(f"spark.udf.register('meddle', lambda id: {body}, 'boolean') and None")
+    value = "IF(meddle(id), n + 1, NULL)"
+    call = f"CALL colonnade.system.backfill('rules.t', 'n', '{value}', 'id > 1')"
+    assert "'late'" in spark.refusal(call)
+    assert "CHECK constraint late" in spark.refusal(call)
+    assert rows(spark) == ROWS
+
+
 def test_a_constraint_is_shown(spark: SparkShell) -> None:
     shown = spark.sql(f"SHOW CREATE TABLE {TABLE}")[0][0]
     assert "CONSTRAINT positive CHECK (n > 0)" in shown

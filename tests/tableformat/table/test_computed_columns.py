@@ -26,7 +26,13 @@ from colonnade.manifests.model.schema import SchemaField, TableSchema, assign_id
 from colonnade.manifests.store import MemoryStore, ObjectStore
 from colonnade.manifests.store.base import Data, PutOutcome
 from colonnade.tableformat.location import Location
-from colonnade.tableformat.table.alteration import AddColumn, DropColumn, RenameColumn, WidenColumn
+from colonnade.tableformat.table.alteration import (
+    AddColumn,
+    AddConstraint,
+    DropColumn,
+    RenameColumn,
+    WidenColumn,
+)
 from colonnade.tableformat.types.arrow_types import arrow_schema, arrow_type
 from tests.crash.every_step import check_every_step, copied
 from tests.faults import Fault
@@ -373,6 +379,34 @@ def test_a_change_of_columns_meanwhile_starts_the_work_again(change: Any) -> Non
     else:
         table.backfill("small", function, columns=["small"])
     assert not waiting
+
+
+PAIR = pa.schema([("a", pa.int32()), ("b", pa.int32()), ("s", pa.struct([("n", pa.int32())]))])
+
+
+@pytest.mark.parametrize("condition", ["a <= b", "a <= b AND s.n < 9"])
+def test_two_backfills_cannot_together_do_what_a_constraint_forbids(condition: str) -> None:
+    table = made(schema=PAIR)
+    table.append(pa.Table.from_pylist([{"a": 1, "b": 5, "s": {"n": i}} for i in range(4)], PAIR))
+    table.alter(AddConstraint("pair", condition))
+    acts = [lambda: another(table).backfill("b", 2)]
+    rival = elsewhere(table, lambda: [acts.pop()() for _ in acts[:1]])
+    with pytest.raises(InvalidInputError, match="'pair'.* a = 3, b = 2"):
+        rival.backfill("a", 3)
+    assert not acts
+    table.refresh()
+    assert table.scan(["a", "b"]).to_arrow().to_pylist() == 4 * [{"a": 1, "b": 2}]
+
+
+def test_a_backfill_meets_a_constraint_that_was_added_meanwhile() -> None:
+    table = made(schema=PAIR)
+    table.append(pa.Table.from_pylist([{"a": 1, "b": 5}], PAIR))
+    acts = [lambda: another(table).alter(AddConstraint("small", "a < 3"))]
+    rival = elsewhere(table, lambda: [acts.pop()() for _ in acts[:1]])
+    with pytest.raises(InvalidInputError, match="'small'.* a = 3"):
+        rival.backfill("a", 3)
+    table.refresh()
+    assert table.scan(["a"]).to_arrow().to_pylist() == [{"a": 1}]
 
 
 def test_a_batch_a_note_and_a_lease_belong_to_the_commit() -> None:

@@ -37,7 +37,8 @@ import scala.jdk.javaapi.CollectionConverters;
 /**
  * The values of one column of a table, as SQL text that only Spark can evaluate.
  *
- * <p>A value is converted to the type of its column as in an INSERT, in every session.
+ * <p>A value is converted to the type of its column as in an INSERT, in every session. A value that
+ * a constraint of the table does not allow fails the query.
  *
  * <p>Seen on Spark 4.1 and 4.3: {@code Project} over {@code DataSourceV2Relation}, {@code
  * Cast.canANSIStoreAssign} and {@code CharVarcharUtils.stringLengthCheck}.
@@ -81,11 +82,15 @@ public final class ColumnValues {
     return condition == null;
   }
 
-  /** Returns the columns of the table that decide the values. Refuses what cannot be evaluated. */
+  /**
+   * Returns the columns of the table that decide the values, or whether a constraint allows them.
+   * Refuses what cannot be evaluated.
+   */
   public List<String> reads(TableAtEpoch table) {
-    Project plan = (Project) values(table);
+    Project plan = values(table);
     Set<ExprId> used = new HashSet<>();
     plan.references().toSeq().foreach(each -> used.add(each.exprId()));
+    checks(table, plan).reads().forEach(each -> used.add(each.exprId()));
     List<String> own = List.of(table.schema().fieldNames());
     List<String> names = new ArrayList<>();
     for (Attribute each : CollectionConverters.asJava(relation(plan).output())) {
@@ -124,8 +129,9 @@ public final class ColumnValues {
       String jobJson,
       String rowsetsJson,
       Map<String, String> hadoopConf) {
+    Project plan = values(table);
     Dataset<Row> rows =
-        Dataset.ofRows(SparkSession.active(), values(table))
+        Dataset.ofRows(SparkSession.active(), checks(table, plan).in(plan))
             .repartition(tasks, rowset("handler"))
             .sortWithinPartitions("handler");
     ColumnRewrite rewrite = new ColumnRewrite(jobJson, rowsetsJson, rows.schema(), hadoopConf);
@@ -144,7 +150,12 @@ public final class ColumnValues {
     return (DataSourceV2Relation) plan.child();
   }
 
-  private LogicalPlan values(TableAtEpoch table) {
+  /** Returns the constraints that new values must meet. A column to add has none yet. */
+  private ColumnChecks checks(TableAtEpoch table, Project plan) {
+    return isNew ? ColumnChecks.NONE : ColumnChecks.of(table, relation(plan), old(plan));
+  }
+
+  private Project values(TableAtEpoch table) {
     String met = condition == null ? ALWAYS : "coalesce((" + condition + "), false)";
     LogicalPlan analyzed = analyzed(newRelation(table), met);
     if (!(analyzed instanceof Project plan) || !(plan.child() instanceof DataSourceV2Relation)) {
@@ -204,7 +215,7 @@ public final class ColumnValues {
     return plain.equals(type) ? cast : CharVarcharUtils.stringLengthCheck(cast, type);
   }
 
-  private Expression old(Project plan) {
+  private Attribute old(Project plan) {
     return CollectionConverters.asJava(relation(plan).output()).stream()
         .filter(each -> each.name().equals(column))
         .findFirst()

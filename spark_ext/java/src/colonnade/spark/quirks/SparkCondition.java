@@ -16,10 +16,8 @@ import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
 import org.apache.spark.sql.types.StructType;
-import scala.Function1;
 import scala.Option;
 import scala.jdk.javaapi.CollectionConverters;
-import scala.runtime.AbstractPartialFunction;
 
 /**
  * The condition of an overwrite that only Spark can evaluate. Spark finds the rows to replace at
@@ -54,7 +52,7 @@ public final class SparkCondition {
   public RowCheck check(StructType rows) {
     Expression bound =
         condition.transform(
-            new Columns() {
+            new ColumnMapping() {
               @Override
               Expression column(AttributeReference column) {
                 int place = rows.fieldIndex(column.name());
@@ -70,7 +68,7 @@ public final class SparkCondition {
     List<Attribute> columns = CollectionConverters.asJava(relation.output());
     Expression met =
         condition.transform(
-            new Columns() {
+            new ColumnMapping() {
               @Override
               Expression column(AttributeReference column) {
                 return columns.stream()
@@ -82,23 +80,5 @@ public final class SparkCondition {
     return FoundRows.of(
         Dataset.ofRows(SparkSession.active(), new Filter(met, relation))
             .select(TableAtEpoch.ROW_HANDLER));
-  }
-
-  /** Replaces each column of an expression by another expression. */
-  private abstract static class Columns extends AbstractPartialFunction<Expression, Expression> {
-    abstract Expression column(AttributeReference column);
-
-    @Override
-    public boolean isDefinedAt(Expression expression) {
-      return expression instanceof AttributeReference;
-    }
-
-    @Override
-    @SuppressWarnings("unchecked") // Scala's B is a supertype of Expression, which Java cannot say
-    public <A extends Expression, B> B applyOrElse(A expression, Function1<A, B> otherwise) {
-      return expression instanceof AttributeReference reference
-          ? (B) column(reference)
-          : otherwise.apply(expression);
-    }
   }
 }

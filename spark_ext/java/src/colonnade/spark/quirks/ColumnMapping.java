@@ -1,0 +1,28 @@
+package colonnade.spark.quirks;
+
+import org.apache.spark.sql.catalyst.expressions.AttributeReference;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import scala.Function1;
+import scala.runtime.AbstractPartialFunction;
+
+/**
+ * Replaces each column of an expression by another expression.
+ *
+ * <p>Seen on Spark 4.1 and 4.3: {@code AttributeReference}.
+ */
+abstract class ColumnMapping extends AbstractPartialFunction<Expression, Expression> {
+  abstract Expression column(AttributeReference column);
+
+  @Override
+  public boolean isDefinedAt(Expression expression) {
+    return expression instanceof AttributeReference;
+  }
+
+  @Override
+  @SuppressWarnings("unchecked") // Scala's B is a supertype of Expression, which Java cannot say
+  public <A extends Expression, B> B applyOrElse(A expression, Function1<A, B> otherwise) {
+    return expression instanceof AttributeReference reference
+        ? (B) column(reference)
+        : otherwise.apply(expression);
+  }
+}
