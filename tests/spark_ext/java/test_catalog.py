@@ -7,15 +7,21 @@ from collections.abc import Iterator
 import pytest
 
 import colonnade
+from tests.spark_ext.java.kept import KeptDatabase
 from tests.spark_ext.java.spark_shell import SparkShell
 
 
+@pytest.fixture(scope="module")
+def database(spark_shell: SparkShell) -> Iterator[KeptDatabase]:
+    kept = KeptDatabase(spark_shell, "db")
+    yield kept
+    kept.drop()
+
+
 @pytest.fixture
-def spark(spark_shell: SparkShell) -> Iterator[SparkShell]:
+def spark(database: KeptDatabase) -> SparkShell:
     """With an empty database `db`."""
-    spark_shell.sql("CREATE DATABASE colonnade.db")
-    yield spark_shell
-    spark_shell.sql("DROP DATABASE IF EXISTS colonnade.db CASCADE")
+    return database.ready()
 
 
 def details(spark: SparkShell, table: str) -> dict[str, str]:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import colonnade
+from tests.spark_ext.java.kept import KeptDatabase
 from tests.spark_ext.java.spark_shell import SparkShell
 
 TABLE = "colonnade.db.t"
@@ -29,16 +30,23 @@ TYPES = {
 }
 
 
+@pytest.fixture(scope="module")
+def database(spark_shell: SparkShell) -> Iterator[KeptDatabase]:
+    select = "SELECT id, id * 10, concat('a', id) FROM range"
+    statements = [
+        f"CREATE TABLE {TABLE} (id BIGINT NOT NULL, v INT, s STRING)",
+        f"INSERT INTO {TABLE} {select}(0, 10)",
+        f"INSERT INTO {TABLE} {select}(100, 104)",
+        f"DELETE FROM {TABLE} WHERE id IN (0, 4, 9, 101)",
+    ]
+    kept = KeptDatabase(spark_shell, "db", statements)
+    yield kept
+    kept.drop()
+
+
 @pytest.fixture
-def shell(spark_shell: SparkShell) -> Iterator[SparkShell]:
-    spark_shell.sql("CREATE DATABASE colonnade.db")
-    spark_shell.sql(f"CREATE TABLE {TABLE} (id BIGINT NOT NULL, v INT, s STRING)")
-    for numbers in ("0, 10", "100, 104"):
-        text = f"SELECT id, id * 10, concat('a', id) FROM range({numbers})"
-        spark_shell.sql(f"INSERT INTO {TABLE} {text}")
-    spark_shell.sql(f"DELETE FROM {TABLE} WHERE id IN (0, 4, 9, 101)")
-    yield spark_shell
-    spark_shell.sql("DROP DATABASE IF EXISTS colonnade.db CASCADE")
+def shell(database: KeptDatabase) -> SparkShell:
+    return database.ready()
 
 
 LIVE = [1, 2, 3, 5, 6, 7, 8, 100, 102, 103]

@@ -8,21 +8,29 @@ from pathlib import Path
 import pytest
 
 import colonnade
+from tests.spark_ext.java.kept import KeptDatabase
 from tests.spark_ext.java.spark_shell import SparkShell
 
 TABLE = "colonnade.db.t"
 
 
+@pytest.fixture(scope="module")
+def database(spark_shell: SparkShell) -> Iterator[KeptDatabase]:
+    select = "SELECT id, concat('n', id), id * 10 FROM range"
+    statements = [
+        f"CREATE TABLE {TABLE} (id BIGINT NOT NULL, name STRING, v INT)",
+        f"INSERT INTO {TABLE} {select}(0, 10)",
+        f"INSERT INTO {TABLE} {select}(10, 20)",
+    ]
+    kept = KeptDatabase(spark_shell, "db", statements)
+    yield kept
+    kept.drop()
+
+
 @pytest.fixture
-def spark(spark_shell: SparkShell) -> Iterator[SparkShell]:
+def spark(database: KeptDatabase) -> SparkShell:
     """With a table `colonnade.db.t` of ids 0 to 9 and 10 to 19, each a RowSet; `v` is ten times."""
-    spark_shell.sql("CREATE DATABASE colonnade.db")
-    spark_shell.sql(f"CREATE TABLE {TABLE} (id BIGINT NOT NULL, name STRING, v INT)")
-    for first in (0, 10):
-        select = f"SELECT id, concat('n', id), id * 10 FROM range({first}, {first + 10})"
-        spark_shell.sql(f"INSERT INTO {TABLE} {select}")
-    yield spark_shell
-    spark_shell.sql("DROP DATABASE IF EXISTS colonnade.db CASCADE")
+    return database.ready()
 
 
 def path(spark: SparkShell) -> Path:

@@ -9,20 +9,28 @@ import pytest
 
 import colonnade
 from colonnade.tableformat.rowset.reader import RowSetReader
+from tests.spark_ext.java.kept import KeptDatabase
 from tests.spark_ext.java.spark_shell import SparkShell
 
 ON = "bloom-filter-enabled.column."
 
 
+@pytest.fixture(scope="module")
+def database(spark_shell: SparkShell) -> Iterator[KeptDatabase]:
+    statements = [
+        "CREATE TABLE colonnade.db.t (id BIGINT NOT NULL, name STRING)",
+        "INSERT INTO colonnade.db.t VALUES (1, 'a')",
+        "INSERT INTO colonnade.db.t (id) VALUES (2)",
+    ]
+    kept = KeptDatabase(spark_shell, "db", statements)
+    yield kept
+    kept.drop()
+
+
 @pytest.fixture
-def spark(spark_shell: SparkShell) -> Iterator[SparkShell]:
+def spark(database: KeptDatabase) -> SparkShell:
     """With a table `colonnade.db.t` of the rows (1, 'a') and (2, NULL), each a RowSet."""
-    spark_shell.sql("CREATE DATABASE colonnade.db")
-    spark_shell.sql("CREATE TABLE colonnade.db.t (id BIGINT NOT NULL, name STRING)")
-    spark_shell.sql("INSERT INTO colonnade.db.t VALUES (1, 'a')")
-    spark_shell.sql("INSERT INTO colonnade.db.t (id) VALUES (2)")
-    yield spark_shell
-    spark_shell.sql("DROP DATABASE IF EXISTS colonnade.db CASCADE")
+    return database.ready()
 
 
 def rows(spark: SparkShell, table: str = "colonnade.db.t") -> list[list[object]]:

@@ -9,22 +9,28 @@ import pyarrow as pa
 import pytest
 
 import colonnade
+from tests.spark_ext.java.kept import KeptDatabase
 from tests.spark_ext.java.spark_shell import SparkShell
 
 BEGIN = "CALL colonnade.system.begin(database => 'db')"
 COMMIT, ROLLBACK = "CALL colonnade.system.commit()", "CALL colonnade.system.rollback()"
 
 
+@pytest.fixture(scope="module")
+def database(spark_shell: SparkShell) -> Iterator[KeptDatabase]:
+    rows = "SELECT id, id * 2 AS v FROM range(10)"
+    kept = KeptDatabase(
+        spark_shell, "db", [f"CREATE TABLE colonnade.db.{name} AS {rows}" for name in "ab"]
+    )
+    yield kept
+    kept.drop()
+
+
 @pytest.fixture
-def spark(spark_shell: SparkShell) -> Iterator[SparkShell]:
+def spark(database: KeptDatabase) -> Iterator[SparkShell]:
     """With tables `a` and `b` of the rows 0 to 9, each in a RowSet."""
-    spark_shell.sql("CREATE DATABASE colonnade.db")
-    for name in "ab":
-        rows = "SELECT id, id * 2 AS v FROM range(10)"
-        spark_shell.sql(f"CREATE TABLE colonnade.db.{name} AS {rows}")
-    yield spark_shell
-    spark_shell.run("spark.conf.unset('spark.colonnade.transaction')")
-    spark_shell.sql("DROP DATABASE IF EXISTS colonnade.db CASCADE")
+    yield database.ready()
+    database.shell.run("spark.conf.unset('spark.colonnade.transaction')")
 
 
 def folder(spark: SparkShell) -> Path:
