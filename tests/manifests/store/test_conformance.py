@@ -235,11 +235,17 @@ def test_a_forged_range_takes_no_memory_and_no_byte_from_elsewhere(store: Object
             store.get_range("a", offset, length)
 
 
-@pytest.mark.parametrize("name", FORGED)
-@pytest.mark.parametrize("call", CALLS)
-def test_a_forged_name_is_refused_by_every_call(store: ObjectStore, call: str, name: str) -> None:
-    with pytest.raises(InvalidInputError):
+def refuses(store: ObjectStore, call: str, name: str) -> bool:
+    try:
         CALLS[call](store, name)
+    except InvalidInputError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_forged_name_is_refused_by_every_call(store: ObjectStore, call: str) -> None:
+    assert [name for name in FORGED if not refuses(store, call, name)] == []
     assert names(store) == []
 
 

@@ -199,7 +199,10 @@ def run(seed: int, steps: int = 40) -> World:
     return world
 
 
-@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.parametrize(
+    "seed",
+    [*range(40), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(40, 150))],
+)
 def test_random_statements_on_old_bases_lose_no_update_and_conflict_only_on_rows(
     seed: int,
 ) -> None:
