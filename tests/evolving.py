@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from colonnade.manifests.errors import ConflictError
+from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.manifests.limits import Limits
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.model.column_default import encode_value
@@ -48,6 +48,8 @@ class World:
     seed: int
     batches: tuple[int, ...] = (1, 5, 40)
     """The numbers of rows of appends."""
+    placed: bool = False
+    """Whether the table is sorted and partitioned by its first columns, which then stay."""
     epochs: dict[int, tuple[tuple[Column, ...], tuple[Mapping[int, Any], ...]]] = field(
         default_factory=dict
     )
@@ -60,11 +62,21 @@ class World:
         base = create_database(self.store, lone_table=False)
         flat = (self.make.column(each) for each in NARROW)
         columns = (Column(0, "k", "long"), *flat, *(self.make.nested() for _ in range(3)))
-        design = new_table("t", self.schema(columns), [], {})
+        key, layout = self._place(columns) if self.placed else ([], [])
+        design = new_table("t", self.schema(columns), key, {}, None, layout)
         job = plan_write(location, base, "append", create=design)
         commit_written(job, (), self.log(), base)
         self.tables = [self.open(), self.open()]
         self.epochs[1] = columns, ()
+
+    @staticmethod
+    def _place(columns: tuple[Column, ...]) -> tuple[list[str], list[str]]:
+        small, short, whole, real, number, text = (each.name for each in columns[1:7])
+        layout = [f"bucket(2, {whole})", f"truncate(60, {short})", f"truncate(1, {text})"]
+        return [f"{small} desc", real, whole], [*layout, f"bucket(2, {number})"]
+
+    def _stays(self, column: Column) -> bool:
+        return self.placed and column.key <= len(NARROW)
 
     def log(self) -> Log:
         return Log(self.store, checkpoint_interval=3, limits=LIMITS, pause=lambda seconds: None)
@@ -200,7 +212,11 @@ class World:
             column = self.rng.choice(narrow)
             wider = replace(column, type=self.rng.choice(WIDER[column.type]))
             columns = tuple(wider if each == column else each for each in self.columns)
-            self._alter(table, WidenColumn((column.name,), wider.type), columns)
+            try:
+                self._alter(table, WidenColumn((column.name,), wider.type), columns)
+            except InvalidInputError as error:
+                if not self._stays(column) or "to other partitions" not in error.message:
+                    raise
 
     def change_inside(self, table: ArrowTable) -> None:
         """By a handle that may lag behind, too."""
@@ -221,7 +237,7 @@ class World:
         match self.rng.randrange(4):
             case 0:
                 self._add(table, new)
-            case 1 if len(rest) > 3:
+            case 1 if len(rest) > 3 and not self._stays(column):
                 self._alter(table, DropColumn((column.name,)), rest)
             case 2:
                 named = replace(column, name=new.name)

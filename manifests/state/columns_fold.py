@@ -20,6 +20,7 @@ from colonnade.manifests.model.operations import (
 )
 from colonnade.manifests.model.schema import EarlierColumn, SchemaField, TableSchema, walk
 from colonnade.manifests.model.widening import widens
+from colonnade.manifests.state.key_columns import keeps_partitions, with_present_ids
 from colonnade.manifests.state.partition_layout import check_layout
 from colonnade.manifests.state.refusal import refuse
 from colonnade.manifests.state.snapshot import TableState
@@ -31,10 +32,12 @@ def altered(epoch: int, state: TableState, operation: AlterSchema) -> TableState
     Every reader must find the files of these columns, now and after later changes.
     """
     first, end = state.next_column_id, operation.next_column_id
+    before, state = state, with_present_ids(state, operation.table_schema)
     if operation.schema_id != state.schema_id + 1 or end < first:
         refuse(epoch, f"numbers the schema or the columns of table {state.name!r} backwards")
     _check_ids(epoch, state, operation.table_schema, range(first, end))
     _check_widened(epoch, state, operation.table_schema)
+    _check_partitions(epoch, before, operation.table_schema)
     _check_kept(epoch, state, operation.table_schema)
     return replace(
         state,
@@ -57,6 +60,7 @@ def restored(epoch: int, state: TableState, operation: Restore) -> TableState:
         state = replace(state, partition_layout_id=layout)
     if operation.table_schema is None:
         return state
+    state = with_present_ids(state, operation.table_schema)
     _check_ids(epoch, state, operation.table_schema, range(1, state.next_column_id))
     return replace(state, schema=operation.table_schema, schema_id=state.schema_id + 1)
 
@@ -113,6 +117,25 @@ def _check_widened(epoch: int, state: TableState, schema: TableSchema) -> None:
             same = _has_widened(before.get(field.earlier[-1].id), field)
         if not same:
             refuse(epoch, f"widens column {field.name!r} of table {state.name!r} wrongly")
+
+
+def _check_partitions(epoch: int, state: TableState, schema: TableSchema) -> None:
+    """Check that no column widens whose rows would then belong to other partitions."""
+    wider = {field.earlier[-1].id: field for field in schema.fields if field.earlier is not None}
+    for column in state.schema.fields:
+        after = wider.get(column.id)
+        if after is None or after.id == column.id:
+            continue
+        fields = (field for layout in state.partition_layouts for field in layout)
+        for field in fields:
+            if field.column == column.id and not keeps_partitions(
+                field.transform, str(column.type), str(after.type)
+            ):
+                refuse(
+                    epoch,
+                    f"widens column {column.name!r} of table {state.name!r}, whose"
+                    f" {field.transform} has other values in the wider type",
+                )
 
 
 def _check_kept(epoch: int, state: TableState, schema: TableSchema) -> None:

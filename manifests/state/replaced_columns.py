@@ -21,8 +21,7 @@ REPLACE_COLUMN = "replace_column"
 def replaceable(table: TableState) -> frozenset[int]:
     """Return the columns that may be replaced: those that do not decide the place of a row.
 
-    The result has their earlier ids, too, because a replacement names all ids of a column. After a
-    restore, a partition layout may be by an earlier id alone.
+    The result has their earlier ids, too, because a replacement names all ids of a column.
     """
     keys = {field.column for field in table.sort_key}
     keys.update(field.column for layout in table.partition_layouts for field in layout)

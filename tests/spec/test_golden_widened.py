@@ -9,7 +9,15 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from colonnade.manifests.model.entries import ByteCheck, ColumnReplacement, ColumnStatistics
+import pytest
+
+from colonnade.manifests.model.entries import (
+    ByteCheck,
+    ColumnReplacement,
+    ColumnStatistics,
+    PartitionField,
+    SortField,
+)
 from colonnade.manifests.model.operations import (
     AlterSchema,
     CreateTable,
@@ -17,6 +25,7 @@ from colonnade.manifests.model.operations import (
     DropTable,
     ReplaceColumn,
     Restore,
+    SetPartitionLayout,
 )
 from colonnade.manifests.model.schema import EarlierColumn, SchemaField, TableSchema
 from colonnade.manifests.model.widening import WIDENED_COLUMNS
@@ -79,15 +88,53 @@ def add_features(snapshot: Snapshot, state: dict[str, Any]) -> None:
     state["reader_features"] = sorted(snapshot.reader_features)
 
 
+def write_keys(writer: Writer) -> None:
+    """A table sorted by `count` and `price`, and partitioned by `count`, then also by `price`."""
+    commit = writer.commit
+    by_count = PartitionField(transform="bucket", column=3, argument=4)
+    key = (SortField(column=3, descending=True), SortField(column=2))
+    placed: dict[str, Any] = {"sort_key": key, "partition_fields": (by_count,)}
+    create = CreateTable(
+        table=ORDERS, name="orders", table_schema=NARROW, next_column_id=4, **placed
+    )
+    commit("create_table", create)
+    old = {"partition_layout_id": 1, "partition": ("i:3",)}
+    commit("append", *add(rowset(1, **old, **bounds(3, -7, 7))))
+    schema = TableSchema(fields=(ID, PRICE, LONG))
+    wide = AlterSchema(table=ORDERS, table_schema=schema, schema_id=1, next_column_id=6)
+    commit("alter_table", wide)
+    by_price = PartitionField(transform="identity", column=2)
+    by_both = (by_count.model_copy(update={"column": 5}), by_price)
+    commit("alter_table", SetPartitionLayout(table=ORDERS, layout_id=2, fields=by_both))
+    new = {"partition_layout_id": 2, "partition": ("i:3", "i:250"), "schema_id": 1}
+    commit("append", *add(rowset(2, **old), rowset(3, **new, **bounds(5, 2**40, 2**41))))
+    dropped = DropRowSet(table=ORDERS, rowsets=((0, 2),))
+    again = add(writer.live()[0].stored_entry)
+    back = Restore(table=ORDERS, epoch=2, table_schema=NARROW, partition_layout_id=1)
+    commit("restore", dropped, back, *again)
+    commit("append", *add(rowset(4, **old, schema_id=2, **bounds(3, 8, 9))))
+
+
 LOG = GoldenLog("log-v1-widened", write, partial(states, add=add_features))
 
 
-def test_every_state_of_an_earlier_log_is_read() -> None:
-    assert LOG.read(LOG.store()) == LOG.expected()
+def add_layouts(snapshot: Snapshot, state: dict[str, Any]) -> None:
+    for table in snapshot.tables.values():
+        layouts = [[each.model_dump() for each in fields] for fields in table.partition_layouts]
+        state["tables"][table.name]["partition_layouts"] = layouts
 
 
-def test_the_same_changes_make_the_same_bytes() -> None:
-    assert contents(LOG.written()) == contents(LOG.store())
+KEYS = GoldenLog("log-v1-widened-keys", write_keys, partial(states, add=add_layouts))
+
+
+@pytest.mark.parametrize("log", [LOG, KEYS], ids=["columns", "keys"])
+def test_every_state_of_an_earlier_log_is_read(log: GoldenLog) -> None:
+    assert log.read(log.store()) == log.expected()
+
+
+@pytest.mark.parametrize("log", [LOG, KEYS], ids=["columns", "keys"])
+def test_the_same_changes_make_the_same_bytes(log: GoldenLog) -> None:
+    assert contents(log.written()) == contents(log.store())
 
 
 def test_only_the_first_column_that_widens_enables_the_feature() -> None:
@@ -96,4 +143,6 @@ def test_only_the_first_column_that_widens_enables_the_feature() -> None:
 
 
 if __name__ == "__main__":
-    LOG.make()
+    for each in (LOG, KEYS):
+        if not each.path.exists():
+            each.make()

@@ -16,6 +16,7 @@ from colonnade.manifests.model.schema import (
     type_text,
 )
 from colonnade.manifests.model.widening import widens, wider_types
+from colonnade.manifests.state.key_columns import keeps_partitions, partitioned_types
 from colonnade.tableformat.table.alteration.draft import Alteration, Draft
 from colonnade.tableformat.table.alteration.paths import (
     Path,
@@ -47,8 +48,9 @@ class WidenColumn(Alteration):
         _check_type(found, self.type)
         _check_widens(found, self.type, dotted(names))
         if len(names) == 1:
-            _check_place(found, draft)
+            _check_place(found, str(self.type), draft)
         wider = _wider(draft, found, self.type)
+        _followed(draft, found, wider)
         draft.schema = with_field(draft.schema, names, lambda _: wider)
 
 
@@ -83,15 +85,25 @@ def _check_widens(column: SchemaField, wanted: DataType, path: str) -> None:
     )
 
 
-def _check_place(column: SchemaField, draft: Draft) -> None:
-    """Refuse to widen a column that decides where rows are stored."""
-    if any(key.column == column.id for key in draft.table.sort_key):
-        raise InvalidInputError(
-            f"The type of column {column.name!r} cannot be changed: the table is sorted by it."
-        )
+def _check_place(column: SchemaField, wanted: str, draft: Draft) -> None:
+    """Refuse to widen a column whose rows would then belong to other partitions."""
     layouts = (*draft.table.partition_layouts, draft.layout or ())
-    if any(field.column == column.id for fields in layouts for field in fields):
+    for field in {each for layout in layouts for each in layout if each.column in column.ids}:
+        if keeps_partitions(field.transform, str(column.type), wanted):
+            continue
+        kept = partitioned_types(field.transform, str(column.type))
+        can = f"it can become {kept}" if kept else "it has no wider type that keeps them"
         raise InvalidInputError(
-            f"The type of column {column.name!r} cannot be changed: the table is, or was,"
-            " partitioned by it."
+            f"The type of column {column.name!r} cannot be changed from {column.type} to {wanted}:"
+            f" the table is, or was, partitioned by {field.transform} of it, and rows would belong"
+            f" to other partitions; {can}."
+        )
+
+
+def _followed(draft: Draft, before: SchemaField, after: SchemaField) -> None:
+    """Let the new partition layout of a draft name a column by its new id."""
+    if draft.layout is not None:
+        draft.layout = tuple(
+            field.model_copy(update={"column": after.id}) if field.column == before.id else field
+            for field in draft.layout
         )

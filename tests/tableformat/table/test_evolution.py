@@ -45,11 +45,16 @@ def check(world: World, epoch: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "seed",
-    [0, 5, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(6, 150))],
+    ("seed", "placed"),
+    [
+        *((0, False), (5, False), (301, True)),
+        *(pytest.param(seed, False, marks=pytest.mark.long) for seed in range(6, 150)),
+        *(pytest.param(seed, True, marks=pytest.mark.long) for seed in range(302, 400)),
+    ],
 )
-def test_every_epoch_has_the_rows_and_types_of_the_model(seed: int) -> None:
-    world = World(MemoryStore(), seed)
+def test_every_epoch_has_the_rows_and_types_of_the_model(seed: int, placed: bool) -> None:
+    """The rows of a `placed` table are sorted and partitioned by columns that widen."""
+    world = World(MemoryStore(), seed, placed=placed)
     for _ in range(STEPS):
         world.step()
     for epoch in world.epochs:
@@ -226,9 +231,11 @@ def test_several_changes_of_one_column_share_an_epoch_and_one_new_id(tmp_path: P
             WidenColumn(("n", "x"), "long"),
             "Field 'n.x' does not exist: 'n' of type int has no fields",
         ),
-        (WidenColumn(("k",), "decimal(20,0)"), "'k' cannot be changed: the table is sorted by it"),
-        (WidenColumn(("p",), "long"), "'p' cannot be changed: the table is, or was, partitioned"),
-        (WidenColumn(("q",), "long"), "'q' cannot be changed: the table is, or was, partitioned"),
+        (WidenColumn(("k",), "double"), "'k' cannot be changed from long to double: it can"),
+        (WidenColumn(("p",), "double"), "by identity of it, and rows would belong to other part"),
+        (WidenColumn(("p",), "decimal(12,1)"), "it can become long, a decimal of scale 0"),
+        (WidenColumn(("q",), "decimal(12,0)"), "by bucket of it, and rows would belong to other"),
+        (WidenColumn(("q",), "double"), "to other partitions; it can become long."),
         (WidenColumn(("l",), "string"), "to string: it has no wider type; or add a column"),
         (WidenColumn(("other",), "long"), "Column 'other' does not exist"),
     ],
@@ -240,5 +247,96 @@ def test_what_cannot_widen_is_refused_and_nothing_changes(
     schema = pa.schema({**names, "l": pa.list_(pa.int32())})
     table = colonnade.create(tmp_path / "t", schema, sort_key=["k"], partition_by=["p"])
     with pytest.raises((InvalidInputError, NotFoundError), match=re.escape(said)):
-        table.alter(SetPartitioning(("q",)), change)
+        table.alter(SetPartitioning(("bucket(4, q)",)), change)
     assert table.refresh().epoch == 1
+
+
+INTS = pa.schema({"k": pa.int32(), "n": pa.int32()})
+
+
+def ints(*pairs: tuple[int, int]) -> pa.Table:
+    keys, values = zip(*pairs, strict=True)
+    return pa.table({"k": keys, "n": values}, INTS)
+
+
+def placed(path: Path) -> ArrowTable:
+    """Rows 1 to 8 in two RowSets each of four partitions by `n`, sorted by `k`."""
+    table = colonnade.create(path, INTS, sort_key=["k desc"], partition_by=["bucket(4, n)"])
+    table.append(ints(*PLACED[:4]))
+    table.append(ints(*PLACED[4:]))
+    return table
+
+
+PLACED = [(k, k % 4) for k in range(1, 9)]
+WRITERS: dict[str, tuple[Callable[[ArrowTable], object], list[tuple[int, Any]]]] = {
+    "append": (lambda t: t.append(ints((9, 1))), [*PLACED, (9, 1)]),
+    "delete": (lambda t: t.delete("k > 4 AND n = 1"), [row for row in PLACED if row != (5, 1)]),
+    "update": (lambda t: t.update({"n": 7}, "n = 2"), [(k, 7 if n == 2 else n) for k, n in PLACED]),
+    "upsert": (
+        lambda t: t.upsert(ints((3, 30), (9, 90)), on="k"),
+        [*((k, 30 if k == 3 else n) for k, n in PLACED), (9, 90)],
+    ),
+    "overwrite": (
+        lambda t: t.overwrite_partitions(ints((10, 3))),
+        [*(row for row in PLACED if row[1] != 3), (10, 3)],
+    ),
+    "compaction": (lambda t: t.optimize().option("min-rowsets", 2).executeCompaction(), PLACED),
+}
+
+
+@pytest.mark.parametrize("road", WRITERS)
+def test_a_writer_that_meets_wider_keys_lands_its_rows_in_their_partitions_or_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, road: str
+) -> None:
+    table, other = placed(tmp_path / "t"), ArrowTable.open(tmp_path / "t")
+    write, after = WRITERS[road]
+    first(
+        lambda: other.alter(WidenColumn(("k",), "decimal(12,1)"), WidenColumn(("n",), "long")),
+        monkeypatch,
+    )
+    try:
+        write(table)
+    except ConflictError:
+        table.refresh()
+        write(table)
+    assert pairs(table) == after
+    for number in {n for _, n in after}:
+        assert pairs(table, where=f"n = {number}") == [row for row in after if row[1] == number]
+    assert table.verify(4).is_sound
+    table.append(pa.table({"k": [Decimal("0.5")], "n": [2**40 + 1]}))
+    [found] = pairs(table, where="k < 2 AND n > 3")
+    assert found[1] == 2**40 + 1
+    assert table.verify(4).is_sound
+
+
+def test_a_layout_of_the_same_call_follows_a_column_that_widens(tmp_path: Path) -> None:
+    table = placed(tmp_path / "t")
+    before = table.epoch
+    table.alter(
+        SetPartitioning(("n", "k")), WidenColumn(("n",), "long"), WidenColumn(("k",), "long")
+    )
+    table.append(pa.table({"k": [2**40], "n": [1]}))
+    assert table.state.partition_layout_id == 2
+    assert pairs(table) == [*PLACED, (2**40, 1)]
+    table.alter(SetPartitioning(()), DropColumn(("n",)))
+    assert table.verify(4).is_sound
+    table.restore(epoch=before)
+    assert pairs(table, where="n = 1") == [(1, 1), (5, 1)]
+    table.append(ints((9, 1)))
+    assert pairs(table, where="n = 1") == [(1, 1), (5, 1), (9, 1)]
+    assert table.verify(4).is_sound
+
+
+def test_a_table_with_wider_keys_comes_back_after_it_was_dropped(tmp_path: Path) -> None:
+    db = colonnade.create_database(tmp_path / "db")
+    table = db.create_table("t", INTS, sort_key=["k"], partition_by=["bucket(4, n)"])
+    narrow = table.append(ints((1, 10), (2, 20)))
+    table.alter(WidenColumn(("n",), "long"), WidenColumn(("k",), "double"))
+    wide = table.append(pa.table({"k": [2.5], "n": [2**40]}))
+    for epoch, expected in ((narrow, [(1, 10), (2, 20)]), (wide, [(1, 10), (2, 20), (2.5, 2**40)])):
+        db.drop_table("t")
+        db.restore(epoch=epoch)
+        table = db.table("t")
+        assert pairs(table) == expected
+        assert pairs(table, where="n = 20 AND k >= 2") == [(2, 20)]
+        assert table.verify(4).is_sound
