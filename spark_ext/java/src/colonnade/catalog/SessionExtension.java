@@ -1,6 +1,8 @@
 package colonnade.catalog;
 
 import colonnade.spark.quirks.LoadCatalogFirst;
+import colonnade.spark.quirks.SetNotNull;
+import colonnade.spark.sink.ColonnadeTable;
 import org.apache.spark.sql.SparkSessionExtensions;
 import scala.runtime.AbstractFunction1;
 import scala.runtime.BoxedUnit;
@@ -10,6 +12,8 @@ public final class SessionExtension extends AbstractFunction1<SparkSessionExtens
   @Override
   public BoxedUnit apply(SparkSessionExtensions extensions) {
     extensions.injectPostHocResolutionRule(session -> new LoadCatalogFirst());
+    extensions.injectPostHocResolutionRule(
+        session -> new SetNotNull(table -> table instanceof ColonnadeTable));
     return BoxedUnit.UNIT;
   }
 }
