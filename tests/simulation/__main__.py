@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from itertools import count, islice
 
-from tests.simulation.actors.every import ACTORS, SHARING, UPGRADED
+from tests.simulation.actors.every import ACTORS, EVOLVED, SHARING, UPGRADED
 from tests.simulation.world import Counters, simulate
 
 BATCH = 20
@@ -26,8 +26,9 @@ def run_batch(first: int, runs: int) -> tuple[Counters, list[str]]:
     counters, failures = Counters(), []
     for seed in range(first, first + runs):
         try:
-            shares, old = seed % 4 == 1, seed % 8 == 3
-            actors = SHARING if shares else UPGRADED if old else ACTORS
+            shares, evolves, old = seed % 4 == 1, seed % 4 == 2, seed % 8 == 3
+            others = EVOLVED if evolves else UPGRADED if old else ACTORS
+            actors = SHARING if shares else others
             simulate(seed, actors, counters, waits=shares, old=old)
         except AssertionError as error:
             failures.append(str(error))

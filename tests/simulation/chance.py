@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
 
 from tests.simulation.statements import Condition, Kind, Step, Test, Values
 
@@ -33,6 +34,14 @@ def random_condition(order: random.Random, known: Collection[int]) -> Condition:
 def random_rows(order: random.Random, ids: Iterable[int]) -> Values:
     """New rows with these ids."""
     return tuple((row, order.choice((None, 0, 1, 2, 3, 4))) for row in ids)
+
+
+def with_columns(order: random.Random, step: Step, names: Collection[str]) -> Step:
+    """The step with rows that have some of the columns that come and go; an upsert needs all."""
+    if not step.rows or not names:
+        return step
+    given = [name for name in sorted(names) if step.kind == "upsert" or order.random() < 0.6]
+    return replace(step, given=tuple(given), salt=order.randint(0, 6))
 
 
 def random_step(

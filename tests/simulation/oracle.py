@@ -20,6 +20,7 @@ from colonnade.manifests.model.epoch import Epoch, Stub
 from colonnade.manifests.model.members import changes_of
 from colonnade.manifests.model.operations import (
     AddCheck,
+    AlterSchema,
     Anchor,
     AnchorList,
     CreateDatabase,
@@ -34,6 +35,7 @@ from colonnade.manifests.model.operations import (
     Vacuum,
 )
 from colonnade.manifests.store import ObjectStore
+from tests.simulation.columns import Tables, altered, restored, written
 from tests.simulation.statements import (
     Condition,
     Intent,
@@ -78,6 +80,8 @@ class Oracle:
     shared: int = 0
     forbidden: list[Mapping[str, frozenset[int]]] = field(default_factory=list)
     ruled: int = 0
+    columns: list[Tables] = field(default_factory=list)
+    evolved: int = 0
     _transactions: set[str] = field(default_factory=set)
 
     @property
@@ -103,9 +107,12 @@ class Oracle:
         self.shared += len(changes) - 1
         self.epochs.append(epoch)
         state: State = self.states[-1] if self.states else {}
+        columns: Tables = self.columns[-1] if self.columns else {}
         for change in changes:
-            state = self._after(state, change)
+            before, state = state, self._after(state, change)
+            columns = self._columns(columns, change, before, state)
         self.states.append(state)
+        self.columns.append(columns)
         self.layouts.append(self._layouts(epoch))
         self.forbidden.append(self._forbidden(epoch))
         self._check_constraints(number)
@@ -163,6 +170,22 @@ class Oracle:
         intent = intent.on_layouts(self.layouts[epoch.base])
         return intent.after(base, head, then, epoch.epoch, self.serializable)
 
+    def _columns(self, tables: Tables, change: Epoch, before: State, now: State) -> Tables:
+        """The columns of all tables after one of the changes of an epoch."""
+        note = change.parameters.get("userMetadata")
+        found: Tables = altered(self.columns, tables, self.names, change, before, now)
+        if note is not None:
+            intent, base = parse_intent(note), self.columns[change.base]
+            first = intent.steps[0]
+            if first.kind in ("restore", "restore_all"):
+                found = restored(found, change, intent, base, self.columns[first.epoch])
+            else:
+                found = written(found, intent, before, now, base)
+        self.evolved += sum(isinstance(op, AlterSchema) for op in change.ops)
+        for name, columns in found.items():
+            columns.check(name, now[name])
+        return found
+
     def _layouts(self, epoch: Epoch) -> Mapping[str, int]:
         """The width of each table's partitions after an epoch."""
         found = dict(self.layouts[-1]) if self.layouts else {}
@@ -216,6 +239,7 @@ class Oracle:
         """Compare rows that were read with the model. `least` was the head before the read."""
         assert epoch >= least, f"epoch {epoch} was read after epoch {least} had been seen"
         self.check_rows(epoch, table, plain(found, self.copies), where)
+        self.columns[epoch][table].check_read(found)
 
     def check_rows(
         self, epoch: int, table: str, found: dict[int, int | None], where: Condition = ALL

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, NamedTuple
 
@@ -67,8 +67,13 @@ def nested(ids: NDArray[np.int64]) -> pa.RecordBatch:
     return (taken.to_batches() or [pa.RecordBatch.from_pylist([], taken.schema)])[0]
 
 
-def batch(rows: Values, copies: int = 1) -> pa.Table:
-    """Return rows as an Arrow table, with `copies` of each."""
+def given_value(row: int, salt: int) -> int | None:
+    """The value that a statement gives a row in a column that comes and goes."""
+    return (row + salt) % 7 or None
+
+
+def batch(rows: Values, copies: int = 1, given: Sequence[str] = (), salt: int = 0) -> pa.Table:
+    """Return rows as an Arrow table, with `copies` of each, and with further columns."""
     ids = np.repeat(np.array([i for i, _ in rows], np.int64), copies)
     columns: list[Any] = [
         pa.array(ids),
@@ -76,7 +81,11 @@ def batch(rows: Values, copies: int = 1) -> pa.Table:
         pa.array([special(i) for i, _ in rows for _ in range(copies)], pa.float64()),
         pa.array(np.tile(np.arange(copies), len(rows))),
     ]
-    return pa.Table.from_arrays([*columns, *nested(ids).columns], schema=SCHEMA)
+    made = pa.Table.from_arrays([*columns, *nested(ids).columns], schema=SCHEMA)
+    for name in given:
+        own = [given_value(i, salt) for i, _ in rows for _ in range(copies)]
+        made = made.append_column(name, pa.array(own, pa.int32()))
+    return made
 
 
 def values(rows: Rows) -> dict[int, int | None]:
@@ -175,7 +184,10 @@ Kind = Literal[
 
 @dataclass(frozen=True)
 class Step:
-    """One statement on one table."""
+    """One statement on one table.
+
+    Its rows have the columns `given`, too, with values that depend on `salt`.
+    """
 
     kind: Kind
     table: str
@@ -184,11 +196,13 @@ class Step:
     value: int = 0
     epoch: int = 0
     copies: int = 1
+    given: tuple[str, ...] = ()
+    salt: int = 0
 
     @property
     def batch(self) -> pa.Table:
         """Its rows as Arrow has them."""
-        return batch(self.rows, self.copies)
+        return batch(self.rows, self.copies, self.given, self.salt)
 
     @property
     def key(self) -> list[str]:
@@ -389,6 +403,7 @@ def parse_intent(note: str) -> Intent:
                 **step,
                 "rows": tuple((row, v) for row, v in step["rows"]),
                 "where": Condition(step["where"]["test"], tuple(step["where"]["values"])),
+                "given": tuple(step["given"]),
             }
         )
         for step in fields["steps"]

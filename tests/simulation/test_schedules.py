@@ -155,7 +155,16 @@ def turns(schedule: Schedule) -> Turns:
 def fresh(start: Start) -> Start:
     """Return a copy of the start, for one run."""
     oracle = copy.copy(start.oracle)
-    for name in ("epochs", "states", "landed", "told", "_transactions"):
+    for name in (
+        "epochs",
+        "states",
+        "layouts",
+        "forbidden",
+        "columns",
+        "landed",
+        "told",
+        "_transactions",
+    ):
         setattr(oracle, name, copy.copy(getattr(oracle, name)))
     disk = Disk(oracle.land)
     disk._objects = dict(start.disk._objects)

@@ -38,7 +38,7 @@ from colonnade.tableformat.write import job as write_job
 from colonnade.tableformat.write.job import WriteJob, target_options
 from tests.faults import Fault, Stopped
 from tests.simulation.oracle import Oracle
-from tests.simulation.statements import LAYOUTS, SCHEMA, Condition, Intent, Step
+from tests.simulation.statements import LAYOUTS, SCHEMA, Condition, Intent, Step, given_value
 from tests.simulation.store import EPOCHS, Disk, ProcessStore, Weather
 from tests.simulation.turns import Turns
 
@@ -77,6 +77,7 @@ class Counters:
     commits: int = 0
     shared: int = 0
     ruled: int = 0
+    evolved: int = 0
     reads: int = 0
     upgrades: int = 0
     losses: int = 0
@@ -91,6 +92,7 @@ class Counters:
         self.commits += world.oracle.head
         self.shared += world.oracle.shared
         self.ruled += world.oracle.ruled
+        self.evolved += world.oracle.evolved
         self.reads += world.oracle.reads
         self.upgrades += any(each.operation == "upgrade" for each in world.oracle.epochs)
         self.losses += world.losses
@@ -449,7 +451,7 @@ class World:
         for name in database.pins():
             database.unpin(name)
         name = sorted(database.refresh().tables.values(), key=lambda table: table.id)[0].name
-        intent = self.intend(Step("append", name, ((self.new_ids(1)[0], 1),)))
+        intent = self.intend(self._whole_row(name, self.new_ids(1)[0], 1))
         self.oracle.tell(intent, None, intent.ask(database))
         newest = self.oracle.head
         self._now += 3 * DAY_MS
@@ -464,13 +466,19 @@ class World:
         """Check that every writer succeeds at its first try once faults have stopped."""
         new = self.new_ids(1)[0]
         for step in (
-            Step("append", name, ((new, 1),)),
-            Step("upsert", name, ((new, 2),)),
+            self._whole_row(name, new, 1),
+            replace(self._whole_row(name, new, 2), kind="upsert"),
             Step("delete", name, where=Condition("ids", (new,))),
         ):
             intent = self.intend(step)
             self.oracle.tell(intent, None, intent.ask(self.open()))
         self.oracle.check_told()
+
+    def _whole_row(self, name: str, row: int, v: int) -> Step:
+        """Append a row with a value in each column."""
+        given = tuple(sorted(self.oracle.columns[-1][name].by_name))
+        salt = next(salt for salt in count() if given_value(row, salt) is not None)
+        return Step("append", name, ((row, v),), given=given, salt=salt)
 
     @contextmanager
     def _seeded(self) -> Iterator[None]:

@@ -10,7 +10,7 @@ from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.write.job import WriteJob, target_of, write_rows
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings
-from tests.simulation.chance import random_rows
+from tests.simulation.chance import random_rows, with_columns
 from tests.simulation.statements import Step
 from tests.simulation.world import TABLES, World
 
@@ -32,7 +32,9 @@ class Driver:
         """Write the rows of a new job; returns the name of its intent."""
         log, base = database._log, database.refresh()
         name = order.choice(TABLES)
-        intent = world.intend(Step("append", name, random_rows(order, world.new_ids(2))))
+        step = Step("append", name, random_rows(order, world.new_ids(2)))
+        columns = world.oracle.columns[base.epoch][name].by_name
+        intent = world.intend(with_columns(order, step, columns))
         job = WriteJob(
             address=log.store.address,
             target=target_of(base.table(name), log.limits),

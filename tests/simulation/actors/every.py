@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.simulation.actors.appender import Appender
 from tests.simulation.actors.compactor import MANY, Compactor
 from tests.simulation.actors.driver import Driver
+from tests.simulation.actors.evolver import Evolver
 from tests.simulation.actors.keeper import Keeper
 from tests.simulation.actors.litterer import Litterer
 from tests.simulation.actors.optimizer import Optimizer
@@ -64,6 +65,20 @@ SHARING: tuple[Actor, ...] = (
     Vacuumer(1),
 )
 """Writers whose appends share epochs, and the work that may come between."""
+
+EVOLVED: tuple[Actor, ...] = (
+    Writer(mix=(6, 2, 3, 3, 0.5, 0.3, 0.5)),
+    Evolver(6),
+    Ruler(2),
+    Driver(2),
+    Reader(2),
+    Compactor(1),
+    Optimizer(0.5),
+    Undropper(0.5),
+    Vacuumer(0.5),
+    Keeper(0.5),
+)
+"""Writers of tables whose columns and constraints come and go."""
 
 RULED: tuple[Actor, ...] = (
     Writer(mix=(6, 2, 4, 0, 0, 0)),

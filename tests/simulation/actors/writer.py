@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass
 
 from colonnade.tableformat.table.database import ArrowDatabase
-from tests.simulation.chance import KINDS, MIX, random_rows, random_step
+from tests.simulation.chance import KINDS, MIX, random_rows, random_step, with_columns
 from tests.simulation.statements import State, Step
 from tests.simulation.world import World
 
@@ -23,16 +23,22 @@ class Writer:
 
     def act(self, database: ArrowDatabase, world: World, order: random.Random) -> None:
         """Ask for one intent; it may have been planned on any state that was seen before."""
-        state = world.oracle.states[database.snapshot.epoch]
+        epoch = database.snapshot.epoch
+        state, columns = world.oracle.states[epoch], world.oracle.columns[epoch]
         if order.random() < 0.12:
             steps = [
-                random_step(order, table, rows, world.new_ids, self.mix[:WITHIN])
+                with_columns(
+                    order,
+                    random_step(order, table, rows, world.new_ids, self.mix[:WITHIN]),
+                    columns[table].by_name,
+                )
                 for table, rows in state.items()
             ]
             world.ask_of(database, world.intend(*steps, self._other_table(world, order, state)))
             return
         table = order.choice(sorted(state))
         step = random_step(order, table, state[table], world.new_ids, self.mix)
+        step = with_columns(order, step, columns[table].by_name)
         expected = database.snapshot.epoch if order.random() < 0.05 else None
         world.ask_of(database, world.intend(step, expect_epoch=expected))
 

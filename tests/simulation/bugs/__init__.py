@@ -5,6 +5,7 @@ modules divide them by what they break:
 
     slots.py         the way of a change to its slot
     rows.py          rows beside concurrent writers
+    columns.py       columns that change beside concurrent writers
     stored.py        what is stored of a state
     removals.py      what a vacuum removes, and what it keeps
     freed_slots.py   slots that are free again
@@ -12,7 +13,7 @@ modules divide them by what they break:
 
 from __future__ import annotations
 
-from tests.simulation.bugs import freed_slots, removals, rows, slots, stored
+from tests.simulation.bugs import columns, freed_slots, removals, rows, slots, stored
 from tests.simulation.bugs.bug import Bug
 
 __all__ = ["BUGS", "Bug"]
@@ -20,6 +21,7 @@ __all__ = ["BUGS", "Bug"]
 BUGS: tuple[Bug, ...] = (
     *slots.BUGS,
     *rows.BUGS,
+    *columns.BUGS,
     *stored.BUGS,
     *removals.BUGS,
     *freed_slots.BUGS,

@@ -1,0 +1,180 @@
+"""The model of columns that come and go beside those of `SCHEMA`, and of their values.
+
+Whoever alters columns leaves no note, so the columns are those that the log states. What the log
+may not do is checked here: lose a column, or give earlier rows another value. The values come from
+what writers wanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import pyarrow as pa
+
+from colonnade.manifests.model.epoch import Epoch
+from colonnade.manifests.model.operations import AlterSchema, CreateTable, Restore
+from colonnade.manifests.model.schema import SchemaField, TableSchema
+from tests.simulation.statements import SCHEMA, Intent, Rows, State, Step, given_value
+
+Cells = Mapping[int, int | None]
+"""The values of a row, by the keys of columns."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column that comes and goes. Its first id is its `key`, which it keeps when it widens."""
+
+    key: int
+    nullable: bool
+    initial: int | None
+    default: int | None
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of one table beside the first ones, and their values by the ids of rows.
+
+    `not_null` means that `v` is NOT NULL.
+    """
+
+    by_name: Mapping[str, Column] = field(default_factory=dict)
+    cells: Mapping[int, Cells] = field(default_factory=dict)
+    not_null: bool = False
+
+    def altered(self, schema: TableSchema, rows: Collection[int]) -> Columns:
+        """Return other columns of the same rows, which have the initial value of a new column."""
+        columns = {f.name: _column(f) for f in schema.fields if f.name not in SCHEMA.names}
+        before = {column.key: column for column in self.by_name.values()}
+        for name, column in columns.items():
+            known = before.get(column.key, column)
+            assert known.initial == column.initial, f"column {name} of earlier rows has changed"
+        cells = {
+            row: {c.key: self._value(row, c) for c in columns.values()}
+            for row in (rows if columns else ())
+        }
+        return Columns(columns, cells, not schema.field("v").nullable)
+
+    def _value(self, row: int, column: Column) -> int | None:
+        return self.cells.get(row, {}).get(column.key, column.initial)
+
+    def written(self, step: Step, row: int, base: Columns) -> Cells:
+        """The values of a row that a step wrote for the columns of its base."""
+        for name in self.by_name.keys() & base.by_name.keys():
+            same = self.by_name[name].key == base.by_name[name].key
+            assert same, f"rows landed whose column {name} was another one"
+        stored = {
+            column.key: given_value(row, step.salt) if name in step.given else column.default
+            for name, column in base.by_name.items()
+        }
+        return {c.key: stored.get(c.key, c.initial) for c in self.by_name.values()}
+
+    def check(self, table: str, rows: Rows) -> None:
+        """Check that all rows have values, and none is NULL where a column is NOT NULL."""
+        if self.by_name:
+            assert self.cells.keys() == rows.keys(), f"{table} has rows without values"
+        for name, column in self.by_name.items():
+            found = {cells[column.key] for cells in self.cells.values()}
+            assert column.nullable or None not in found, f"{name} of {table} is NULL"
+        found = {row.v for row in rows.values()} if self.not_null else set()
+        assert None not in found, f"v of {table} is NULL"
+
+    def check_read(self, found: pa.Table) -> None:
+        """Compare the columns of rows that were read."""
+        names = {*found.schema.names} - {*SCHEMA.names}
+        assert names == self.by_name.keys(), f"columns {names} were read"
+        for name, column in self.by_name.items():
+            for row, value in zip(found["id"].to_pylist(), found[name].to_pylist(), strict=True):
+                want = self.cells[row][column.key]
+                assert value == want, f"column {name} of row {row} is {value} and not {want}"
+
+
+Tables = Mapping[str, Columns]
+"""The columns of every table by its name."""
+
+NONE = Columns()
+
+
+def altered(
+    history: Sequence[Tables],
+    tables: Tables,
+    names: Mapping[str, str],
+    change: Epoch,
+    before: State,
+    now: State,
+) -> dict[str, Columns]:
+    """The columns after the operations of a change, whose `names` of tables are by their ids.
+
+    `history` has the columns of all earlier epochs. `before` and `now` are the rows around the
+    change.
+    """
+    found = {name: columns for name, columns in tables.items() if name in now}
+    for op in change.ops:
+        if isinstance(op, CreateTable):
+            found[op.name] = NONE.altered(op.table_schema, now[op.name])
+        elif isinstance(op, AlterSchema):
+            name = names[op.table]
+            found[name] = tables[name].altered(op.table_schema, before[name])
+            _check_names(change, tables[name], found[name])
+        elif isinstance(op, Restore):
+            name, schema = names[op.table], op.table_schema
+            kept = tables[name] if schema is None else NONE.altered(schema, ())
+            found[name] = history[op.epoch][name]
+            assert kept.by_name == found[name].by_name, f"{name} was restored with other columns"
+    return found
+
+
+def written(tables: Tables, intent: Intent, before: State, now: State, base: Tables) -> Tables:
+    """The columns with the values that an intent wrote, evaluated on `base`."""
+    found = dict(tables)
+    for name, columns in tables.items():
+        if columns.by_name:
+            steps = [step for step in intent.steps if step.table == name]
+            old = before.get(name, {})
+            cells = {
+                row: columns.cells[row]
+                if old.get(row) == it
+                else _cells(row, columns, steps, base.get(name, NONE))
+                for row, it in now[name].items()
+            }
+            found[name] = replace(columns, cells=cells)
+    return found
+
+
+def restored(found: Tables, change: Epoch, intent: Intent, base: Tables, then: Tables) -> Tables:
+    """The columns with the values of the state `then`, which an intent has restored."""
+    made = {op.name for op in change.ops if isinstance(op, CreateTable)}
+    for name in made:
+        assert found[name].by_name == then[name].by_name, f"{name} was made with other columns"
+    back = sum(isinstance(op, Restore) for op in change.ops)
+    same = [name for name in base.keys() & then.keys() if base[name] == then[name]]
+    all_tables = intent.steps[0].kind == "restore_all"
+    assert not all_tables or back + len(made) + len(same) >= len(then), "columns were not restored"
+    return {**found, **{name: then[name] for name in made}}
+
+
+def _cells(row: int, columns: Columns, steps: Sequence[Step], base: Columns) -> Cells:
+    """The values of a row that a change wrote; an update leaves them as they were."""
+    for step in steps:
+        if any(row == each for each, _ in step.rows):
+            return columns.written(step, row, base)
+    return columns.cells[row]
+
+
+def _column(each: SchemaField) -> Column:
+    default = None if each.default is None else each.default.value
+    return Column(each.ids[0], each.nullable, _number(each.initial), _number(default))
+
+
+def _number(text: str | None) -> int | None:
+    """The value that the log states of a column."""
+    return None if text is None else int(text.removeprefix("i:"))
+
+
+def _check_names(change: Epoch, before: Columns, after: Columns) -> None:
+    """Check that a change of columns did what its writer says, and nothing else."""
+    said = change.parameters.get("changes", "").split("; ")
+    gone = {name for name in before.by_name if f"drop column {name}" in said}
+    new = {name for name in after.by_name if f"add column {name}" in said}
+    wanted = (before.by_name.keys() - gone) | new
+    assert after.by_name.keys() == wanted, f"{said} left the columns {list(after.by_name)}"
