@@ -9,7 +9,7 @@ import pytest
 
 from tests.simulation.actors.every import ACTORS, EVOLVED, LOSING, SHARING, UPGRADED
 from tests.simulation.bugs import BUGS, Bug
-from tests.simulation.corpus import CORPUS
+from tests.simulation.corpus import CORPUS, FOUND
 from tests.simulation.world import Counters, World, simulate
 
 RUNS = 16
@@ -81,4 +81,8 @@ def test_a_seed_tells_the_whole_run() -> None:
     [pytest.param(bug, id=bug.name, marks=LONG if bug.long else ()) for bug in BUGS],
 )
 def test_planted_mistakes_are_found(bug: Bug) -> None:
-    assert bug.find() is not None
+    assert bug.find(FOUND.get(bug.name, 0)) is not None
+
+
+def test_each_seed_to_begin_with_is_that_of_a_planted_mistake() -> None:
+    assert FOUND.keys() <= {bug.name for bug in BUGS}

@@ -41,9 +41,9 @@ class Bug:
     waits: bool = False
     old: bool = False
 
-    def find(self) -> int | None:
-        """The first seed that finds it."""
-        for seed in range(self.seeds):
+    def find(self, first: int = 0) -> int | None:
+        """Return the first seed that finds it. The search tries `first` before all other seeds."""
+        for seed in (first, *(seed for seed in range(self.seeds) if seed != first)):
             try:
                 with self.plant():
                     simulate(
