@@ -1,4 +1,4 @@
-"""Half a minute of longevity; `python -m tests.longevity` takes as long as you like."""
+"""Some seconds of longevity; `python -m tests.longevity` takes as long as you like."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from tests.longevity.roles import rows_of
 from tests.setup.minio import Minio
 
 
-def test_nothing_is_lost_or_left_while_processes_are_killed(tmp_path: Path) -> None:
-    told = run(tmp_path, seconds=25, seed=7)
+@pytest.mark.parametrize("seconds", [10, pytest.param(60, marks=pytest.mark.long)])
+def test_nothing_is_lost_or_left_while_processes_are_killed(tmp_path: Path, seconds: int) -> None:
+    told = run(tmp_path, seconds=seconds, seed=7)
     assert told.problems == [], told.text
     records = tmp_path / "records"
     assert {step.outcome for step in read_steps(records, "writer")} >= {"landed"}
