@@ -15,7 +15,15 @@ import pyarrow as pa
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import AlterSchema, CreateTable, Restore
 from colonnade.manifests.model.schema import SchemaField, TableSchema
-from tests.simulation.statements import SCHEMA, Intent, Rows, State, Step, given_value
+from tests.simulation.statements import (
+    SCHEMA,
+    Intent,
+    Rows,
+    State,
+    Step,
+    computed_value,
+    given_value,
+)
 
 Cells = Mapping[int, int | None]
 """The values of a row, by the keys of columns."""
@@ -60,6 +68,7 @@ class Columns:
 
     def written(self, step: Step, row: int, base: Columns) -> Cells:
         """The values of a row that a step wrote for the columns of its base."""
+        assert base.by_name.keys() >= {*step.given}, f"rows landed without {step.given}"
         for name in self.by_name.keys() & base.by_name.keys():
             same = self.by_name[name].key == base.by_name[name].key
             assert same, f"rows landed whose column {name} was another one"
@@ -137,6 +146,12 @@ def written(tables: Tables, intent: Intent, before: State, now: State, base: Tab
                 else _cells(row, columns, steps, base.get(name, NONE))
                 for row, it in now[name].items()
             }
+            for step in steps:
+                if step.kind in ("add_column", "backfill"):
+                    [filled] = step.given
+                    key = columns.by_name[filled].key
+                    for row, it in step.where.of(now[name]).items():
+                        cells[row] = {**cells[row], key: computed_value(it.v, step.salt)}
             found[name] = replace(columns, cells=cells)
     return found
 
@@ -176,5 +191,7 @@ def _check_names(change: Epoch, before: Columns, after: Columns) -> None:
     said = change.parameters.get("changes", "").split("; ")
     gone = {name for name in before.by_name if f"drop column {name}" in said}
     new = {name for name in after.by_name if f"add column {name}" in said}
+    if change.operation == "add_column":
+        new = {change.parameters["column"]}
     wanted = (before.by_name.keys() - gone) | new
     assert after.by_name.keys() == wanted, f"{said} left the columns {list(after.by_name)}"

@@ -266,6 +266,9 @@ class Oracle:
             return
         assert epoch is not None
         state, then = self.states[epoch], self.states[intent.steps[0].epoch]
+        for step in intent.steps:
+            missed = step.kind == "backfill" and step.where.of(state[step.table])
+            assert not missed, f"{intent.name} was acknowledged and is lost"
         intent = intent.on_layouts(self.layouts[epoch])
         after = intent.after(state, state, then, epoch, self.serializable)
         same = {name: values(rows) for name, rows in after.items()}

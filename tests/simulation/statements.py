@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, NamedTuple
 
@@ -72,8 +72,13 @@ def given_value(row: int, salt: int) -> int | None:
     return (row + salt) % 7 or None
 
 
-def batch(rows: Values, copies: int = 1, given: Sequence[str] = (), salt: int = 0) -> pa.Table:
-    """Return rows as an Arrow table, with `copies` of each, and with further columns."""
+def computed_value(v: int | None, salt: int) -> int:
+    """The value that a fill computes from `v`."""
+    return (v or 0) + salt
+
+
+def batch(rows: Values, copies: int = 1) -> pa.Table:
+    """Return rows as an Arrow table, with `copies` of each."""
     ids = np.repeat(np.array([i for i, _ in rows], np.int64), copies)
     columns: list[Any] = [
         pa.array(ids),
@@ -81,11 +86,7 @@ def batch(rows: Values, copies: int = 1, given: Sequence[str] = (), salt: int = 
         pa.array([special(i) for i, _ in rows for _ in range(copies)], pa.float64()),
         pa.array(np.tile(np.arange(copies), len(rows))),
     ]
-    made = pa.Table.from_arrays([*columns, *nested(ids).columns], schema=SCHEMA)
-    for name in given:
-        own = [given_value(i, salt) for i, _ in rows for _ in range(copies)]
-        made = made.append_column(name, pa.array(own, pa.int32()))
-    return made
+    return pa.Table.from_arrays([*columns, *nested(ids).columns], schema=SCHEMA)
 
 
 def values(rows: Rows) -> dict[int, int | None]:
@@ -122,7 +123,7 @@ def cell(v: int | None, width: int) -> int:
     return -1 if v is None else v // width
 
 
-Test = Literal["all", "ids", "is", "above", "not", "cells"]
+Test = Literal["all", "ids", "is", "above", "not", "null", "cells"]
 
 
 @dataclass(frozen=True)
@@ -144,6 +145,7 @@ class Condition:
             "is": f"v = {first}",
             "above": f"v > {first} OR v IS NULL",
             "not": f"NOT v = {first}",
+            "null": "v IS NULL",
         }[self.test]
 
     def of(self, rows: Rows) -> dict[int, Row]:
@@ -163,6 +165,8 @@ class Condition:
                 return v is None or v > self.values[0]
             case "not":
                 return v is not None and v != self.values[0]
+            case "null":
+                return v is None
             case "cells":
                 return cell(v, self.values[0]) in self.values[1:]
 
@@ -179,6 +183,8 @@ Kind = Literal[
     "restore_all",
     "create",
     "drop",
+    "add_column",
+    "backfill",
 ]
 
 
@@ -186,7 +192,9 @@ Kind = Literal[
 class Step:
     """One statement on one table.
 
-    Its rows have the columns `given`, too, with values that depend on `salt`.
+    Its rows have the columns `given`, too, with values that depend on `salt`; with `evolve` the
+    table gets these columns. A fill computes the one column `given`. A new one is NOT NULL if
+    `value` is 1.
     """
 
     kind: Kind
@@ -198,11 +206,20 @@ class Step:
     copies: int = 1
     given: tuple[str, ...] = ()
     salt: int = 0
+    evolve: bool = False
 
     @property
     def batch(self) -> pa.Table:
         """Its rows as Arrow has them."""
-        return batch(self.rows, self.copies, self.given, self.salt)
+        made, integer = batch(self.rows, self.copies), pa.int64() if self.evolve else pa.int32()
+        for name in self.given:
+            own = [given_value(i, self.salt) for i, _ in self.rows for _ in range(self.copies)]
+            made = made.append_column(name, pa.array(own, integer))
+        return made
+
+    def compute(self, batch: pa.RecordBatch) -> pa.Array:
+        """The values that a fill gives its column in some rows."""
+        return pa.array([computed_value(v, self.salt) for v in batch["v"].to_pylist()], pa.int32())
 
     @property
     def key(self) -> list[str]:
@@ -213,7 +230,17 @@ class Step:
         """Ask a table for it; returns the epoch that it was told."""
         match self.kind:
             case "append":
-                return table.append(self.batch, commit=commit)
+                return table.append(self.batch, evolve=self.evolve, commit=commit)
+            case "add_column":
+                [name], nullable = self.given, self.value != 1
+                return table.add_column(
+                    name, pa.int32(), self.compute, columns=["v"], nullable=nullable, commit=commit
+                ).epoch
+            case "backfill":
+                [name] = self.given
+                return table.backfill(
+                    name, self.compute, self.where.sql(), columns=["v"], commit=commit
+                ).epoch
             case "overwrite":
                 return table.overwrite(self.batch, commit=commit)
             case "replace":
@@ -276,6 +303,8 @@ class Step:
                 return self.written({}, epoch)
             case "restore":
                 return dict(then)
+            case "add_column" | "backfill":
+                return dict(head)
         chosen, now = self.where.of(base), self.where.of(head)
         # It has not looked at what an update replaces in place, and may come before or after it.
         blind = self._is_blind()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from tests.simulation.actors.appender import Appender
+from tests.simulation.actors.bringer import Bringer
 from tests.simulation.actors.compactor import MANY, Compactor
 from tests.simulation.actors.driver import Driver
 from tests.simulation.actors.evolver import Evolver
+from tests.simulation.actors.filler import Filler
 from tests.simulation.actors.keeper import Keeper
 from tests.simulation.actors.litterer import Litterer
 from tests.simulation.actors.optimizer import Optimizer
@@ -16,6 +18,7 @@ from tests.simulation.actors.repairer import Repairer
 from tests.simulation.actors.ruler import Ruler
 from tests.simulation.actors.salvager import Salvager
 from tests.simulation.actors.streamer import Streamer
+from tests.simulation.actors.tightener import Tightener
 from tests.simulation.actors.undropper import Undropper
 from tests.simulation.actors.upgrader import Upgrader
 from tests.simulation.actors.vacuumer import Vacuumer
@@ -68,7 +71,10 @@ SHARING: tuple[Actor, ...] = (
 
 EVOLVED: tuple[Actor, ...] = (
     Writer(mix=(6, 2, 3, 3, 0.5, 0.3, 0.5)),
-    Evolver(6),
+    Evolver(5),
+    Filler(3),
+    Tightener(2),
+    Bringer(3),
     Ruler(2),
     Driver(2),
     Reader(2),

@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
+from typing import Any
 from unittest.mock import patch
 
 import pyarrow as pa
 
+from colonnade.manifests.commit import column_conflicts
 from colonnade.manifests.model.schema import SchemaField
+from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.tableformat.rowset import adapt
 from colonnade.tableformat.rowset.column import StoredColumn
+from colonnade.tableformat.statements.fill import Fill
+from colonnade.tableformat.table import table
+from colonnade.tableformat.table.alteration import commit as alteration_commit
+from colonnade.tableformat.table.new_columns import UnknownColumns, fit_rows
 from colonnade.tableformat.types import conform
-from tests.simulation.actors.every import EVOLVED
+from tests.simulation.actors.bringer import Bringer
+from tests.simulation.actors.driver import Driver
+from tests.simulation.actors.evolver import Evolver
+from tests.simulation.actors.filler import Filler
+from tests.simulation.actors.reader import Reader
+from tests.simulation.actors.tightener import Tightener
+from tests.simulation.actors.writer import Writer
 from tests.simulation.bugs.bug import Bug
+
+ALTERED = (Writer(mix=(8, 1, 1, 0, 0, 0)), Evolver(4), Reader(4))
+
+BROUGHT = (Bringer(8), Evolver(2), Reader(1))
+
+TIGHTENED = (Writer(mix=(6, 1, 3, 0, 0, 0)), Tightener(6), Driver(4), Reader(1))
 
 
 def _without_initial_value(column: StoredColumn, rows: int) -> pa.Array:
@@ -22,17 +41,67 @@ def _without_default(column: SchemaField, rows: int) -> pa.Array:
     return pa.nulls(rows)
 
 
+def _only_known_rowsets(fill: Fill, head: Snapshot) -> Any:
+    """The values of the RowSets that were there when the fill was sent first."""
+    known = [each for each in fill._rowsets(head) if fill._key(each) in fill._filled]
+    with patch.object(fill, "_rowsets", lambda head: known):
+        return _really_fill(fill, head)
+
+
+_really_fill = Fill.fill
+
+
+def _left_out(*given: Any) -> Any:
+    """Rows without the columns that their table does not have."""
+    *others, _, epoch = given
+    return _really_fit(*others, UnknownColumns(ignore=True), epoch)
+
+
+_really_fit: Any = fit_rows
+
+
 BUGS: tuple[Bug, ...] = (
     Bug(
         "earlier rows are NULL in a column with a default",
         lambda: patch.object(adapt, "absent_values", _without_initial_value),
-        actors=EVOLVED,
-        seeds=20,
+        actors=ALTERED,
+        seeds=50,
     ),
     Bug(
         "rows that leave a column out are NULL in it",
         lambda: patch.object(conform, "left_out", _without_default),
-        actors=EVOLVED,
-        seeds=20,
+        actors=ALTERED,
+        seeds=50,
+    ),
+    Bug(
+        "a fill forgets RowSets that were added meanwhile",
+        lambda: patch.object(Fill, "fill", _only_known_rowsets),
+        actors=(Writer(mix=(8, 0, 1, 0, 0, 0)), Filler(4)),
+        seeds=50,
+    ),
+    Bug(
+        "a fill keeps values that were computed from replaced ones",
+        lambda: patch.object(Fill, "_key", lambda fill, rowset: (rowset.entry.object,)),
+        actors=(Writer(mix=(4, 1, 8, 0, 0, 0)), Filler(6), Evolver(1), Reader(1)),
+        long=True,
+        seeds=50,
+    ),
+    Bug(
+        "a column becomes NOT NULL beside writers of NULL",
+        lambda: patch.object(alteration_commit, "reads_of", lambda *_: ()),
+        actors=TIGHTENED,
+        seeds=50,
+    ),
+    Bug(
+        "rows land that were planned before their column was NOT NULL",
+        lambda: patch.object(column_conflicts, "rows_fit", lambda written, current: True),
+        actors=TIGHTENED,
+        seeds=50,
+    ),
+    Bug(
+        "rows lose the columns that they bring",
+        lambda: patch.object(table, "fit_rows", _left_out),
+        actors=BROUGHT,
+        seeds=50,
     ),
 )
