@@ -32,6 +32,7 @@ from colonnade.manifests.errors import (
 from colonnade.manifests.log.upgrade import UpgradeResult
 from colonnade.manifests.model.schema import (
     ArrayType,
+    IdentityColumn,
     MapType,
     SchemaField,
     StructType,
@@ -116,6 +117,7 @@ __all__ = [
     "DropNotNull",
     "Finding",
     "HistoryEntry",
+    "IdentityColumn",
     "InvalidInputError",
     "LostRows",
     "MapType",

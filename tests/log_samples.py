@@ -195,6 +195,7 @@ def contents(log: LogReader, snapshot: Snapshot) -> dict[str, object]:
             for t in snapshot.tables.values()
         },
         "rowsets": {t.id: live(log, t) for t in snapshot.tables.values()},
+        "identities": {t.id: t.identities for t in snapshot.tables.values()},
         "batches": {t.id: dict(t.batches) for t in snapshot.tables.values()},
         "counts": {t.id: t.rowsets.rowset_count for t in snapshot.tables.values()},
     }

@@ -31,6 +31,7 @@ from colonnade.manifests.model.entries import (
     TableIdText,
 )
 from colonnade.manifests.model.epoch import TransactionIdText
+from colonnade.manifests.model.identity import IdentityCounter
 from colonnade.manifests.model.map_ref import MapRef
 from colonnade.manifests.model.operations import Anchor, AnchorList, Lease, Pin, SlotCount
 from colonnade.manifests.model.schema import Model, TableSchema
@@ -111,6 +112,7 @@ class TableRecord(Model):
     partition_layouts: tuple[tuple[PartitionField, ...], ...] | None = None
     partition_layout_id: Count | None = None
     constraints: tuple[CheckConstraint, ...] | None = None
+    identities: tuple[IdentityCounter, ...] | None = None
 
 
 class StoredMaps(Model):
@@ -294,6 +296,7 @@ def _table_record(table: TableState) -> TableRecord:
         partition_layouts=table.partition_layouts or None,
         partition_layout_id=table.partition_layout_id or None,
         constraints=table.constraints or None,
+        identities=table.identities or None,
     )
 
 
@@ -330,6 +333,7 @@ def _table_state(record: TableRecord, lone_table: bool, read_batches: ReadBatche
         partition_layouts=record.partition_layouts or (),
         partition_layout_id=record.partition_layout_id or 0,
         constraints=record.constraints or (),
+        identities=record.identities or (),
     )
 
 

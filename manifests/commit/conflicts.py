@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.column_conflicts import Written, fits_columns
 from colonnade.manifests.commit.constraint_conflicts import check_constraints
+from colonnade.manifests.commit.identity_draws import check_draws
 from colonnade.manifests.commit.vacuum_conflicts import check_removed
 from colonnade.manifests.errors import (
     AlreadyExistsError,
@@ -31,6 +32,7 @@ from colonnade.manifests.model.operations import (
     Compaction,
     CreateDatabase,
     CreateTable,
+    DrawIdentity,
     DropCheck,
     DropRowSet,
     DropTable,
@@ -65,7 +67,7 @@ AlterOperation = (
     | RenameTable
     | Restore
 )
-TableOperation = RowOperation | AlterOperation | DropTable | Renumber | Txn | Txns
+TableOperation = RowOperation | AlterOperation | DropTable | DrawIdentity | Renumber | Txn | Txns
 WaryOperation = AlterOperation | DropRowSet | AddDeletionVector | Renumber
 """Operations that concurrent changes can invalidate even if the table still exists.
 
@@ -157,7 +159,8 @@ def check_head(
     Raises AlreadyExistsError for a name that is in use. Raises ConflictError if the head is not the
     epoch that the change expects, or if the table's columns changed so that the added rows do not
     fit. Raises it, too, if the table has got a constraint that the added rows were not checked
-    against. Raises UnsupportedFormatError for a writer feature that this code does not know.
+    against. Raises InvalidInputError if an identity column has too few values left. Raises
+    UnsupportedFormatError for a writer feature that this code does not know.
     """
     check_expected(change.operation, change.expect_epoch, head)
     unknown = sorted(head.writer_features - WRITER_FEATURES)
@@ -170,6 +173,7 @@ def check_head(
     _check_names(change.ops, base, head)
     _check_kept(change.ops, head, keeps)
     check_constraints(change, base, head)
+    check_draws(change, base, head)
     for table, planned in _planned_tables(change, base):
         current = head.tables.get(table)
         if current is not None and not fits_columns(change, planned, current):
@@ -279,6 +283,8 @@ def _conflict(mine: WaryOperation, theirs: TableOperation, declared: bool) -> bo
 
     `declared` means that the change said which rows it overwrites. These are compared row by row.
     """
+    if isinstance(theirs, DrawIdentity):
+        return False
     if isinstance(theirs, AlterOperation):
         return _alters_same(mine, theirs)
     if isinstance(mine, Renumber):

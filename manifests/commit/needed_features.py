@@ -12,6 +12,7 @@ from colonnade.manifests.commit.change import Change
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.column_default import COLUMN_DEFAULTS
 from colonnade.manifests.model.constraints import CHECK_CONSTRAINTS
+from colonnade.manifests.model.identity import IDENTITY_COLUMNS
 from colonnade.manifests.model.nested_fields import NESTED_FIELDS, changes_inside
 from colonnade.manifests.model.operations import (
     AlterSchema,
@@ -23,6 +24,7 @@ from colonnade.manifests.model.operations import (
 from colonnade.manifests.model.widening import WIDENED_COLUMNS
 from colonnade.manifests.state.columns_fold import states_defaults, states_widened
 from colonnade.manifests.state.constraints_fold import states_constraints
+from colonnade.manifests.state.identity_fold import states_identity
 from colonnade.manifests.state.partition_layout import PARTITIONS
 from colonnade.manifests.state.replaced_columns import REPLACE_COLUMN, replaces_columns
 from colonnade.manifests.state.snapshot import Snapshot
@@ -58,6 +60,7 @@ def _changes_fields_inside(change: Change, base: Snapshot) -> bool:
 
 NEEDED_BY: dict[str, Need] = {
     CHECK_CONSTRAINTS: _has(states_constraints),
+    IDENTITY_COLUMNS: _has(states_identity),
     NESTED_FIELDS: _changes_fields_inside,
     PARTITIONS: _has(_partitions),
     REPLACE_COLUMN: _replaces_columns,

@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.conflicts import check_head, has_landed
+from colonnade.manifests.commit.identity_draws import after_own_draws
 from colonnade.manifests.commit.outcome_errors import outdated_error
 from colonnade.manifests.commit.rebase.carried import Carried
 from colonnade.manifests.commit.recent_epochs import RecentEpochs
@@ -202,6 +203,7 @@ class Sending:
             self._ended = True
             raise dropped_error(self._store, found.epoch)
         self.carried = self.carried.follow(before, found)
+        self.change = after_own_draws(self.change, found)
         if len(self._followed) >= self._most_followed:
             _ = self.head
         return False

@@ -3,6 +3,7 @@
     schema.py  entries.py  statistics.py    columns, stored objects, bounds
     column_default.py                       values of columns that rows do not give
     widening.py  nested_fields.py           wider types, and changes of fields inside a column
+    identity.py                             the next values of identity columns
     constraints.py                          conditions that every row of a table meets
     operations.py                           what an epoch does to a database
     epoch.py  members.py                    the content of a slot, and the changes of an epoch

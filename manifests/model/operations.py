@@ -28,6 +28,7 @@ from colonnade.manifests.model.entries import (
     SortField,
     TableIdText,
 )
+from colonnade.manifests.model.identity import IdentityCounter
 from colonnade.manifests.model.map_ref import MapRef
 from colonnade.manifests.model.schema import Model, TableSchema
 
@@ -64,7 +65,10 @@ class DropDatabase(Model):
 
 
 class CreateTable(Model):
-    """Create a new, empty table with a name. `partition_fields`, if given, become layout 1."""
+    """Create a new, empty table with a name. `partition_fields`, if given, become layout 1.
+
+    `identities` are the last values of identity columns, which the table had before it was dropped.
+    """
 
     op: Literal["create_table"] = "create_table"
     table: TableIdText
@@ -76,6 +80,7 @@ class CreateTable(Model):
     comment: str | None = None
     partition_fields: tuple[PartitionField, ...] | None = None
     constraints: tuple[CheckConstraint, ...] | None = None
+    identities: tuple[IdentityCounter, ...] | None = None
 
 
 class DropTable(Model):
@@ -143,6 +148,19 @@ class DropCheck(Model):
     op: Literal["drop_check"] = "drop_check"
     table: TableIdText
     name: ConstraintName
+
+
+class DrawIdentity(Model):
+    """Take the next `count` values of an identity column for the rows of a job.
+
+    `column` is the first id that the column had. The fold says which values these are.
+    """
+
+    op: Literal["draw_identity"] = "draw_identity"
+    table: TableIdText
+    column: ColumnNumber
+    count: Annotated[int, Field(ge=1, le=2**64 - 1)]
+    job: TableIdText
 
 
 class RenameTable(Model):
@@ -405,6 +423,7 @@ Operation = Annotated[
     | SetComment
     | AddCheck
     | DropCheck
+    | DrawIdentity
     | RenameTable
     | AddRowSet
     | AddRowSets

@@ -174,6 +174,20 @@ class ColumnDefault(Model):
     value: str | None = None
 
 
+LongNumber = Annotated[int, Field(ge=-(2**63), le=2**63 - 1)]
+
+
+class IdentityColumn(InputModel):
+    """A column whose values the table gives: `start`, and then `step` more for each value.
+
+    With `always`, users cannot give values themselves (`identity.py`).
+    """
+
+    start: LongNumber = 1
+    step: LongNumber = 1
+    always: bool = True
+
+
 class SchemaField(InputModel):
     """One column, or one nested field of a column.
 
@@ -183,6 +197,7 @@ class SchemaField(InputModel):
     type widens; `earlier` then has the ids and types that it had before, the oldest first.
     `initial` is the value of the rows that were written before the column existed, as
     `column_default.py` writes it; absent means NULL. `default` is for rows that are written later.
+    In a column with an `identity`, the table gives rows their values.
     """
 
     id: Annotated[int, Field(ge=0, le=2_147_483_647)] = 0
@@ -194,6 +209,7 @@ class SchemaField(InputModel):
     earlier: Annotated[tuple[EarlierColumn, ...], Field(min_length=1)] | None = None
     initial: str | None = None
     default: ColumnDefault | None = None
+    identity: IdentityColumn | None = None
 
     @property
     def may_be_absent(self) -> bool:
@@ -202,8 +218,8 @@ class SchemaField(InputModel):
 
     @property
     def may_be_left_out(self) -> bool:
-        """Whether rows to write may lack the column: they then get the default, or NULL."""
-        return self.nullable or self.default is not None
+        """Whether rows to write may lack the column: they get a default, next value, or NULL."""
+        return self.nullable or self.default is not None or self.identity is not None
 
     @property
     def ids(self) -> tuple[int, ...]:

@@ -105,14 +105,14 @@ def _check_ids(epoch: int, state: TableState, schema: TableSchema, fresh: range)
 
 
 def _check_widened(epoch: int, state: TableState, schema: TableSchema) -> None:
-    """Check that each column keeps its earlier ids and initial value, or that it has widened."""
+    """Check that each column keeps what is fixed, or that it has widened, or is a plain new one."""
     before = {field.id: field for field in walk(state.schema.fields)}
     for field in walk(schema.fields):
         kept = before.get(field.id)
         if kept is not None:
-            same = (field.earlier, field.initial) == (kept.earlier, kept.initial)
+            same = _fixed(field) == _fixed(kept)
         elif field.earlier is None:
-            same = True
+            same = field.identity is None
         else:
             same = _has_widened(before.get(field.earlier[-1].id), field)
         if not same:
@@ -149,12 +149,20 @@ def _check_kept(epoch: int, state: TableState, schema: TableSchema) -> None:
         )
 
 
+def _fixed(field: SchemaField) -> tuple[object, ...]:
+    """Return what a column never changes while it keeps its id."""
+    numbered = field.identity is not None
+    return field.earlier, field.initial, field.identity, numbered and field.nullable
+
+
 def _has_widened(before: SchemaField | None, after: SchemaField) -> bool:
     if before is None or not isinstance(before.type, str):
         return False
     step = EarlierColumn(id=before.id, type=before.type)
     earlier = (*(before.earlier or ()), step)
     if after.earlier != earlier or not widens(before.type, after.type):
+        return False
+    if after.identity != before.identity:
         return False
     return bool(after.initial == widened_values(before, after.type)["initial"])
 

@@ -19,6 +19,7 @@ from colonnade.manifests.model.column_default import COLUMN_DEFAULTS
 from colonnade.manifests.model.constraints import CHECK_CONSTRAINTS
 from colonnade.manifests.model.entries import PartitionField
 from colonnade.manifests.model.epoch import Epoch
+from colonnade.manifests.model.identity import IDENTITY_COLUMNS
 from colonnade.manifests.model.members import SHARED_EPOCHS, problem_of
 from colonnade.manifests.model.nested_fields import NESTED_FIELDS, changes_inside
 from colonnade.manifests.model.operations import (
@@ -59,6 +60,12 @@ from colonnade.manifests.state.columns_fold import (
 )
 from colonnade.manifests.state.constraints_fold import check_constraints, states_constraints
 from colonnade.manifests.state.features import FeaturesFold, check_reader_features
+from colonnade.manifests.state.identity_fold import (
+    Valued,
+    check_identities,
+    states_identity,
+    with_values,
+)
 from colonnade.manifests.state.kept_fold import KeptFold
 from colonnade.manifests.state.partition_layout import PARTITIONS
 from colonnade.manifests.state.refusal import refuse
@@ -162,7 +169,7 @@ class _Fold:
         if (problem := problem_of(epoch)) is not None:
             self._refuse(problem)
 
-    def _apply_operation(self, operation: Operation) -> None:
+    def _check_features(self, operation: Operation) -> None:
         if states_widened(operation):
             self._require(WIDENED_COLUMNS, "widens columns")
         if states_defaults(operation):
@@ -170,6 +177,14 @@ class _Fold:
             check_values(self._epoch, operation)
         if states_constraints(operation):
             self._require(CHECK_CONSTRAINTS, "has constraints")
+        if states_identity(operation):
+            self._require(IDENTITY_COLUMNS, "has identity columns")
+
+    def _apply_operation(self, operation: Operation) -> None:
+        self._check_features(operation)
+        if isinstance(operation, Valued) and self._features.has(IDENTITY_COLUMNS):
+            fold = self._touch(operation.table)
+            fold.table = with_values(self._epoch, fold.table, operation)
         if isinstance(operation, TableOperation):
             self._alter(operation)
             return
@@ -250,8 +265,10 @@ class _Fold:
             partition_layouts=(fields,) if fields else (),
             partition_layout_id=1 if fields else 0,
             constraints=operation.constraints or (),
+            identities=operation.identities or (),
         )
         check_constraints(self._epoch, state)
+        check_identities(self._epoch, state)
 
     def _set_layout(self, operation: SetPartitionLayout) -> None:
         fold = self._touch(operation.table)

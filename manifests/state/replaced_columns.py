@@ -21,11 +21,16 @@ REPLACE_COLUMN = "replace_column"
 def replaceable(table: TableState) -> frozenset[int]:
     """Return the columns that may be replaced: those that do not decide the place of a row.
 
-    The result has their earlier ids, too, because a replacement names all ids of a column.
+    Identity columns are not among them, so each of their values is in the entry of a RowSet. The
+    result has their earlier ids, too, because a replacement names all ids of a column.
     """
     keys = {field.column for field in table.sort_key}
     keys.update(field.column for layout in table.partition_layouts for field in layout)
-    free = (field.ids for field in table.schema.fields if keys.isdisjoint(field.ids))
+    free = (
+        field.ids
+        for field in table.schema.fields
+        if keys.isdisjoint(field.ids) and field.identity is None
+    )
     return frozenset(each for ids in free for each in ids)
 
 

@@ -22,6 +22,7 @@ from colonnade.manifests.model.entries import (
     RowSetEntry,
     SortField,
 )
+from colonnade.manifests.model.identity import IdentityCounter
 from colonnade.manifests.model.map_ref import MapRef
 from colonnade.manifests.model.operations import Anchor, AnchorList, Lease, Pin
 from colonnade.manifests.model.schema import TableSchema
@@ -178,7 +179,8 @@ class TableState:
     `changed_epoch` is the last epoch with an operation on this table. `next_rowset_id` is the id of
     the next RowSet; ids are never used twice. `batches` has the last committed version of each
     application. `partition_layouts` has all layouts so far, beginning with layout 1.
-    `partition_layout_id` is the layout of new RowSets.
+    `partition_layout_id` is the layout of new RowSets. `identities` are the last values of identity
+    columns, also of columns that were dropped.
     """
 
     id: TableId
@@ -198,6 +200,7 @@ class TableState:
     partition_layouts: tuple[tuple[PartitionField, ...], ...] = ()
     partition_layout_id: int = 0
     constraints: tuple[CheckConstraint, ...] = ()
+    identities: tuple[IdentityCounter, ...] = ()
 
     @property
     def partition_fields(self) -> tuple[PartitionField, ...]:

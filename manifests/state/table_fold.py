@@ -1,6 +1,7 @@
 """The fold of what a table is, besides its rows: columns, properties, comment, name, constraints.
 
-Pure. Spec: docs/spec/operations.md#altering-tables
+The values that its identity columns have given are part of it, too. Pure.
+Spec: docs/spec/operations.md#altering-tables
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from dataclasses import replace
 from colonnade.manifests.model.operations import (
     AddCheck,
     AlterSchema,
+    DrawIdentity,
     DropCheck,
     RenameTable,
     Restore,
@@ -22,10 +24,18 @@ from colonnade.manifests.state.constraints_fold import (
     with_check,
     without_check,
 )
+from colonnade.manifests.state.identity_fold import drawn
 from colonnade.manifests.state.snapshot import TableState
 
 TableOperation = (
-    AlterSchema | SetProperties | SetComment | RenameTable | Restore | AddCheck | DropCheck
+    AlterSchema
+    | SetProperties
+    | SetComment
+    | RenameTable
+    | Restore
+    | AddCheck
+    | DropCheck
+    | DrawIdentity
 )
 """The operations that change what a table is, and not which tables or rows there are."""
 
@@ -48,6 +58,8 @@ def altered_table(epoch: int, state: TableState, operation: TableOperation) -> T
             state = with_check(epoch, state, operation)
         case DropCheck():
             state = without_check(epoch, state, operation)
+        case DrawIdentity():
+            state = drawn(epoch, state, operation)
         case SetProperties():
             kept = {k: v for k, v in state.properties.items() if k not in operation.remove}
             state = replace(state, properties={**kept, **operation.set})

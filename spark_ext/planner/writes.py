@@ -13,6 +13,7 @@ from typing import Any
 
 from colonnade.manifests.errors import ConflictError, InvalidInputError, NotFoundError
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.identity import identity_columns
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import StoreAddress
 from colonnade.spark_ext.options import SparkWriteOptions, parse_write_options, split_sort_key
@@ -72,6 +73,11 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
         where=where,
         dynamic=args.get("dynamic", False),
     )
+    if identity_columns(job.target.table_schema):
+        raise InvalidInputError(
+            f"Table {job.target.name!r} has identity columns, and Spark cannot write it; write it"
+            " with colonnade.open."
+        )
     if (transaction := args.get("transaction")) is not None:
         job = job.model_copy(update={"transaction": transaction})
     else:

@@ -6,6 +6,7 @@
     constant_value.py  a value that a user states, as an exact value of a column
     keys.py        rows of a table by their key columns
     key_guard.py   keys that a statement inserts because no row had them
+    identity_guard.py  kept_identities.py   values of identity columns
     fill.py  fill_job.py  computed.py   a column computed for all rows, beside running writers
     methods.py     the statements as methods, of a table and of a table in a transaction
     rerun.py       evaluate, commit, and evaluate again after a conflict

@@ -8,10 +8,9 @@ from dataclasses import replace
 import pyarrow as pa
 
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.text_policy import text_policy
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.statements.statement import Statement, row_statement, write_batches
-from colonnade.tableformat.types.conform import conform_batches
+from colonnade.tableformat.write.identity import new_rows
 from colonnade.tableformat.write.settings import WriteSettings
 
 
@@ -28,7 +27,7 @@ def evaluate_append(
     InvalidInputError that names a column that does not fit the table, and StoreError. After any
     error, also one of `batches`, what was written is removed.
     """
-    rows = conform_batches(batches, table.schema, text_policy(table.properties))
+    rows = new_rows(log, table, job_id, batches)
     added = write_batches(log, table, job_id, rows, settings)
     inserted = sum(entry.rows for entry in added)
     return row_statement("append", table, (), added, inserted=inserted)

@@ -27,6 +27,7 @@ from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.types.conform import conform
 from colonnade.tableformat.types.conversion import convert
 from colonnade.tableformat.types.left_out import left_out
+from colonnade.tableformat.write.identity import check_settable
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +90,8 @@ def parse_assignments(given: Mapping[str, Any], schema: TableSchema) -> Assignme
     """Parse what an update sets, by column name.
 
     Raises InvalidInputError when no column is set, when a column is unknown or set twice, when only
-    a part of a column is set, and for a value of another type. SQL must be a column, a literal or a
-    condition, else this raises InvalidInputError, too.
+    a part of a column is set, and for a value of another type. Raises it, too, for an identity
+    column that users may not set, and for SQL that is not a column, a literal or a condition.
     """
     if not isinstance(given, Mapping) or not given:
         raise InvalidInputError(f"An update takes a dict of values by column, not {given!r}.")
@@ -101,6 +102,7 @@ def parse_assignments(given: Mapping[str, Any], schema: TableSchema) -> Assignme
             raise InvalidInputError(f"Column {field.name!r} is set more than once.")
         values[field.id] = _parse(value, field, schema)
     parsed = Assignments(schema, values)
+    check_settable(parsed.targets.fields)
     computed = {key: each for key, each in values.items() if not isinstance(each, ConstantValue)}
     if computed:
         # Computed on no rows, this checks the types alone, whichever rows the update will find.

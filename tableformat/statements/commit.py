@@ -26,6 +26,7 @@ from colonnade.manifests.model.operations import (
 )
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import open_store
+from colonnade.tableformat.statements.identity_guard import guarded
 from colonnade.tableformat.statements.overwrite import written_overwrite
 from colonnade.tableformat.statements.overwrite_partitions import written_partitions
 from colonnade.tableformat.statements.statement import (
@@ -122,7 +123,7 @@ def _commit_reported(
             " run the write again."
         )
     with log.removals_are_conflicts(planned, base):
-        statement = reported(log, table)
+        statement = guarded(reported(log, table), log.store, table)
         dropped = (_drop_all(log, table),) if statement.overwrites_all else ()
     if not (created or job.has_lease) and is_done(statement, job.commit, log, base):
         return base

@@ -205,6 +205,10 @@ def fill_target(table: TableState, name: str, *, is_new: bool) -> SchemaField:
         raise NotFoundError(
             f"{error.message} Only whole columns can be filled, not fields inside them."
         ) from error
+    if target.identity is not None:
+        raise InvalidInputError(
+            f"Column {target.name!r} cannot be filled, because it is an identity column."
+        )
     if not (is_new or replaceable(table).issuperset(target.ids)):
         raise InvalidInputError(
             f"Column {target.name!r} cannot be filled, because the table is sorted or partitioned"

@@ -10,13 +10,12 @@ import pyarrow as pa
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import RowSetEntry
-from colonnade.manifests.model.text_policy import text_policy
 from colonnade.manifests.state.snapshot import TableState, as_written
 from colonnade.tableformat.predicate import BoundPredicate, Predicate, bind, evaluate, from_json
 from colonnade.tableformat.scan.selection import select_rows
 from colonnade.tableformat.statements.delete import find_rows
 from colonnade.tableformat.statements.statement import Statement, row_statement, write_batches
-from colonnade.tableformat.types.conform import conform_batches
+from colonnade.tableformat.write.identity import new_rows
 from colonnade.tableformat.write.job import WriteJob
 from colonnade.tableformat.write.settings import WriteSettings
 
@@ -39,7 +38,7 @@ def evaluate_overwrite_where(
     condition. Raises CorruptionError, StoreError.
     """
     bound = bind(where, table.schema)
-    rows = _checked(batches, table, bound, text)
+    rows = _checked(new_rows(log, table, job_id, batches), bound, text)
     added = write_batches(log, table, job_id, rows, settings)
     return _statement(log, table, where, added, {} if text is None else {"where": text})
 
@@ -83,9 +82,9 @@ def _statement(
 
 
 def _checked(
-    batches: Iterable[pa.RecordBatch], table: TableState, where: BoundPredicate, text: str | None
+    batches: Iterable[pa.RecordBatch], where: BoundPredicate, text: str | None
 ) -> Iterator[pa.RecordBatch]:
-    for rows in conform_batches(batches, table.schema, text_policy(table.properties)):
+    for rows in batches:
         outside = rows.num_rows - evaluate(where, rows).true_count
         if outside:
             raise _outside_error(outside, text)

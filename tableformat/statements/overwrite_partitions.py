@@ -18,15 +18,14 @@ from colonnade.manifests.commit.change import DeletedRows, TableRead
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import PartitionValues, RowSetEntry
 from colonnade.manifests.model.schema import TableSchema
-from colonnade.manifests.model.text_policy import text_policy
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.partition.divide import divide
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.scan.selection import deleted_rows
 from colonnade.tableformat.statements.statement import Statement, row_statement, write_batches
-from colonnade.tableformat.types.conform import conform_batches
 from colonnade.tableformat.types.storage_form import to_storage
+from colonnade.tableformat.write.identity import new_rows
 from colonnade.tableformat.write.settings import WriteSettings
 
 OPERATION = "overwrite_partitions"
@@ -44,7 +43,7 @@ def evaluate_overwrite_partitions(
 
     Raises InvalidInputError that names the column at fault, CorruptionError, StoreError.
     """
-    rows = conform_batches(batches, table.schema, text_policy(table.properties))
+    rows = new_rows(log, table, job_id, batches)
     return written_partitions(log, table, write_batches(log, table, job_id, rows, settings), {})
 
 

@@ -92,7 +92,7 @@ def run_update(
     StoreError. After any error the written RowSets are removed.
     """
     task = _Task(job, _Feed(batches), store or open_store(job.write.address))
-    rowsets = write_rows(job.write, task.run(), task.store)
+    rowsets = write_rows(job.write, task.run(), task.store, moved=True)
     return UpdateReport(rowsets=rowsets, moved=task.moved, replaced=tuple(task.replaced))
 
 

@@ -15,12 +15,17 @@ from colonnade.manifests.model.text_policy import text_policy
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.scan.selection import deleted_rows
+from colonnade.tableformat.statements.kept_identities import (
+    with_identities,
+    with_identity_columns,
+)
 from colonnade.tableformat.statements.key_guard import guard_keys, read_keys
 from colonnade.tableformat.statements.keys import KeySet, key_columns
 from colonnade.tableformat.statements.statement import Statement, row_statement, write_batches
 from colonnade.tableformat.types.arrow_input import record_batches
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.types.conform import CONFORMED_ROWS, conform_batches
+from colonnade.tableformat.write.identity import open_schema
 from colonnade.tableformat.write.settings import WriteSettings
 
 
@@ -51,6 +56,7 @@ def evaluate_upsert(
     matched = np.concatenate([np.zeros(0, np.int64), *sources])
     fresh = np.setdiff1d(np.arange(source.num_rows), matched)
     wanted = source.take(pa.array(np.concatenate([matched, fresh])))
+    wanted = with_identities(log, table, job_id, wanted, deleted, keys.schema)
     added = write_batches(log, table, job_id, wanted.to_batches(CONFORMED_ROWS), settings)
     inserted = KeySet.of(source.take(pa.array(fresh)), keys.schema)
     return row_statement(
@@ -67,9 +73,10 @@ def evaluate_upsert(
 
 def _conformed(data: pa.Table, table: TableState) -> pa.Table:
     # A missing column would overwrite existing values with NULL.
-    policy = text_policy(table.properties)
-    parts = list(conform_batches(record_batches(data), table.schema, policy, complete=True))
-    return pa.Table.from_batches(parts, arrow_schema(table.schema))
+    policy, schema = text_policy(table.properties), open_schema(table.schema)
+    rows = record_batches(with_identity_columns(data, schema))
+    parts = list(conform_batches(rows, schema, policy, complete=True))
+    return pa.Table.from_batches(parts, arrow_schema(schema))
 
 
 def _find(

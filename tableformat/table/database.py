@@ -12,7 +12,7 @@ from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.log.log import Change, Log, create_database
 from colonnade.manifests.log.upgrade import UpgradeResult, upgrade
 from colonnade.manifests.model.operations import DropTable
-from colonnade.manifests.model.schema import TableSchema
+from colonnade.manifests.model.schema import IdentityColumn, TableSchema
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import ObjectStore, StoreAddress, StorePath
 from colonnade.manifests.vacuum.result import VacuumResult
@@ -129,6 +129,7 @@ class ArrowDatabase:
         properties: dict[str, str] | None = None,
         comment: str | None = None,
         constraints: Mapping[str, str] | None = None,
+        identity: Mapping[str, IdentityColumn] | None = None,
     ) -> ArrowTable:
         """Create an empty table; see `ArrowTable.create`.
 
@@ -138,7 +139,9 @@ class ArrowDatabase:
         location = self._locate(name, base)
         columns = as_table_schema(schema)
         rules = named_conditions(constraints or {})
-        design = new_table(name, columns, sort_key, properties, comment, partition_by, rules)
+        design = new_table(
+            name, columns, sort_key, properties, comment, partition_by, rules, identity
+        )
         if location.find(base) is not None:
             raise AlreadyExistsError(f"{location.url} is a Colonnade table already.")
         self._snapshot = commit_written(

@@ -58,6 +58,10 @@ def with_default(column: SchemaField, given: Any) -> SchemaField:
 
 def _read(column: SchemaField, given: Any) -> tuple[ColumnDefault | None, str | None]:
     """Return the default, and the value that it has now. Both are None for NULL."""
+    if column.identity is not None:
+        raise InvalidInputError(
+            f"Column {column.name!r} is an identity column and cannot have a default."
+        )
     if not isinstance(column.type, str) or column.type == "variant":
         raise InvalidInputError(
             f"Column {column.name!r} is {type_text(column.type)} and cannot have a default: only"

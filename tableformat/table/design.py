@@ -5,14 +5,21 @@ Spec: docs/spec/operations.md
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.ids import new_table_id
 from colonnade.manifests.model.bloom_columns import check_bloom_columns
 from colonnade.manifests.model.entries import SortField
+from colonnade.manifests.model.identity import identity_columns, problem_of
 from colonnade.manifests.model.operations import CreateTable
-from colonnade.manifests.model.schema import TableSchema, assign_ids, check_schema, type_text
+from colonnade.manifests.model.schema import (
+    IdentityColumn,
+    TableSchema,
+    assign_ids,
+    check_schema,
+    type_text,
+)
 from colonnade.manifests.state.partition_layout import parse_layout
 from colonnade.tableformat.rowset.column import check_names
 from colonnade.tableformat.table.constraints import NewConstraint, make_constraints
@@ -27,18 +34,22 @@ def new_table(
     comment: str | None = None,
     partition_by: Sequence[str] = (),
     constraints: Iterable[NewConstraint] = (),
+    identity: Mapping[str, IdentityColumn] | None = None,
 ) -> CreateTable:
     """Design a table: check its schema, and give ids to it and its columns.
 
     `sort_key` names columns, each optionally followed by `asc` or `desc`. `partition_by` has
-    columns and transforms of columns, such as `days(ts)` or `bucket(16, id)`. Raises
+    columns and transforms of columns, such as `days(ts)` or `bucket(16, id)`. `identity` has the
+    columns whose values the table gives; fields of the schema may also say so themselves. Raises
     InvalidInputError that names the column or constraint at fault, and NotFoundError for an unknown
     column of the sort key or the partitions.
     """
     check_schema(schema)
     check_properties(properties or {})
     check_comment(comment)
-    numbered, next_id = assign_ids(schema, 1)
+    numbered, next_id = assign_ids(with_identity(schema, identity or {}), 1)
+    if (problem := problem_of(numbered)) is not None:
+        raise InvalidInputError(f"Table {name!r} cannot be created: {problem}.")
     check_bloom_columns(properties or {}, numbered)
     return CreateTable(
         table=new_table_id(),
@@ -51,6 +62,31 @@ def new_table(
         partition_fields=parse_layout(check_names(partition_by, "partition_by"), numbered) or None,
         constraints=make_constraints(constraints, numbered) or None,
     )
+
+
+def with_identity(schema: TableSchema, given: Mapping[str, IdentityColumn]) -> TableSchema:
+    """Return the columns with those of `given` as identity columns, which are NOT NULL.
+
+    Raises NotFoundError for an unknown column, and InvalidInputError for another value.
+    """
+    if not isinstance(given, Mapping):
+        raise InvalidInputError(
+            f"identity must be a dict of IdentityColumn by column, not {given!r:.100}."
+        )
+    named: dict[str, IdentityColumn] = {}
+    for name, spec in given.items():
+        if not isinstance(spec, IdentityColumn):
+            raise InvalidInputError(
+                f"The identity of column {name!r} must be an IdentityColumn, not {spec!r:.100}."
+            )
+        named[schema.field(name).name] = spec
+    fields = tuple(
+        each.model_copy(update={"identity": named.get(each.name, each.identity), "nullable": False})
+        if each.identity is not None or each.name in named
+        else each
+        for each in schema.fields
+    )
+    return TableSchema(fields=fields) if named or identity_columns(schema) else schema
 
 
 def check_table_name(name: str) -> str:

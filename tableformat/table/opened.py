@@ -18,6 +18,7 @@ from colonnade.manifests.errors import (
     UnsupportedFormatError,
 )
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.identity import identity_columns, next_value
 from colonnade.manifests.model.members import find_change
 from colonnade.manifests.state.partition_layout import field_text
 from colonnade.manifests.state.snapshot import Snapshot, TableState
@@ -99,6 +100,17 @@ class OpenTable:
     def constraints(self) -> dict[str, str]:
         """The conditions that every row meets, as SQL text by name."""
         return {each.name: each.sql for each in self.state.constraints}
+
+    @property
+    def next_identities(self) -> dict[str, int | None]:
+        """The next value of each identity column, by name; None after its last one.
+
+        A concurrent writer may take it at any time.
+        """
+        table = self.state
+        return {
+            each.name: next_value(table.identities, each) for each in identity_columns(table.schema)
+        }
 
     def refresh(self) -> Snapshot:
         """Look for newer epochs; costs one GET when there are none."""

@@ -185,6 +185,7 @@ def _made_again(
             comment=last.comment,
             partition_fields=then.partition_layout(1) if then.partition_layouts else None,
             constraints=then.constraints or None,
+            identities=last.identities or None,
         ),
         *_layouts(then),
         *(_again(then.id, rowset) for rowset in log.read_rowsets(then)),

@@ -18,7 +18,7 @@ from colonnade.manifests.errors import (
 )
 from colonnade.manifests.ids import new_job_id
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.schema import TableSchema
+from colonnade.manifests.model.schema import IdentityColumn, TableSchema
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import StorePath
 from colonnade.tableformat.compaction.auto import compact_after
@@ -28,6 +28,7 @@ from colonnade.tableformat.scan.arrow_scan import Scan, batches_of
 from colonnade.tableformat.scan.other_columns import with_columns_of
 from colonnade.tableformat.scan.plan import plan_scan, rowset_filter
 from colonnade.tableformat.statements.commit import commit_written
+from colonnade.tableformat.statements.identity_guard import guarded
 from colonnade.tableformat.statements.methods import Evaluate, RowMethods
 from colonnade.tableformat.statements.overwrite import evaluate_overwrite_where
 from colonnade.tableformat.statements.overwrite_partitions import evaluate_overwrite_partitions
@@ -42,6 +43,7 @@ from colonnade.tableformat.table.restore import restore_table
 from colonnade.tableformat.table.time_travel import snapshot_at
 from colonnade.tableformat.table.upkeep import Upkeep
 from colonnade.tableformat.types.arrow_types import as_table_schema
+from colonnade.tableformat.write.identity import LogDraws
 from colonnade.tableformat.write.job import plan_write, take_lease, write_rows
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, check_settings
 
@@ -78,6 +80,7 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         properties: dict[str, str] | None = None,
         comment: str | None = None,
         constraints: Mapping[str, str] | None = None,
+        identity: Mapping[str, IdentityColumn] | None = None,
         storage_options: StorageOptions | None = None,
     ) -> ArrowTable:
         """Create an empty table: at `path` itself, or in the database directly above it.
@@ -86,6 +89,7 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         that order. `partition_by` has columns or transforms of columns, such as `days(ts)`,
         `bucket(16, id)` or `truncate(4, name)`: each RowSet then holds rows with one value of each.
         `constraints` are conditions that every row must meet, by name: `{"paid": "price > 0"}`.
+        `identity` has columns whose values the table gives: `{"id": colonnade.IdentityColumn()}`.
         Raises AlreadyExistsError when there is a table, and InvalidInputError that names column and
         type for a schema that cannot be stored, or a constraint that cannot be checked.
         """
@@ -96,7 +100,9 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
             raise AlreadyExistsError(f"{location.url} is a Colonnade table already.")
         name, columns = location.new_table_name, as_table_schema(schema)
         rules = named_conditions(constraints or {})
-        design = new_table(name, columns, sort_key, properties, comment, partition_by, rules)
+        design = new_table(
+            name, columns, sort_key, properties, comment, partition_by, rules, identity
+        )
         job = plan_write(location, base, "append", create=design)
         after = commit_written(job, (), log, base, fresh=True)
         created = cls(location, log, None)
@@ -283,7 +289,8 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
             self._location, base, mode, settings=settings, commit=commit, limits=limits
         )
         take_lease(job, self._log, base)
-        entries = write_rows(job, batches, self._location.store)
+        draws = LogDraws(self._log, base, self._location.require(base), job.job_id)
+        entries = write_rows(job, batches, self._location.store, draws=draws)
         try:
             after = commit_written(job, entries, self._log, base, fresh=True)
         except ConflictError:
@@ -313,7 +320,7 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         """Commit a statement on the last state read, once: its rows may have been read from it."""
         base, table, job_id = self.snapshot, self.state, new_job_id()
         with self._log.removals_are_conflicts(Change("", "overwrite", (), fresh=True), base):
-            statement = evaluate(self._log, table, job_id)
+            statement = guarded(evaluate(self._log, table, job_id), self._log.store, table)
         if is_done(statement, commit, self._log, base):
             return base.epoch
         return self._written(self._log.commit(make_change(statement, table, job_id, commit), base))
@@ -343,6 +350,7 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         def planned(base: Snapshot) -> Change | None:
             table, job_id = self._location.require(base), new_job_id()
             statement = evaluate(self._log, base, table, job_id)
+            statement = guarded(statement, self._log.store, table)
             if is_done(statement, commit, self._log, base):
                 return None
             return make_change(statement, table, job_id, commit)

@@ -29,7 +29,7 @@ from colonnade.manifests.model.deletion_vector import (
 )
 from colonnade.manifests.model.entries import DeletionVectorEntry
 from colonnade.manifests.model.operations import CreateTable, DropRowSet, DropTable, Operation
-from colonnade.manifests.model.schema import TableSchema
+from colonnade.manifests.model.schema import IdentityColumn, TableSchema
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.predicate import Where, parse_predicate
@@ -37,6 +37,7 @@ from colonnade.tableformat.scan.arrow_scan import Scan, batches_of
 from colonnade.tableformat.scan.plan import plan_scan, rowset_filter
 from colonnade.tableformat.statements.append import evaluate_append, evaluate_overwrite
 from colonnade.tableformat.statements.commit import Reported
+from colonnade.tableformat.statements.identity_guard import guarded
 from colonnade.tableformat.statements.methods import Evaluate, RowMethods
 from colonnade.tableformat.statements.overwrite import evaluate_overwrite_where
 from colonnade.tableformat.statements.overwrite_partitions import evaluate_overwrite_partitions
@@ -161,6 +162,7 @@ class Transaction:
         properties: dict[str, str] | None = None,
         comment: str | None = None,
         constraints: Mapping[str, str] | None = None,
+        identity: Mapping[str, IdentityColumn] | None = None,
     ) -> TransactionTable:
         """Create a table, as `Database.create_table` does.
 
@@ -168,7 +170,9 @@ class Transaction:
         """
         columns = as_table_schema(schema)
         rules = named_conditions(constraints or {})
-        design = new_table(name, columns, sort_key, properties, comment, partition_by, rules)
+        design = new_table(
+            name, columns, sort_key, properties, comment, partition_by, rules, identity
+        )
         return self.create_as(design)
 
     def create_as(self, design: CreateTable) -> TransactionTable:
@@ -272,7 +276,7 @@ class Transaction:
     def _evaluated(self, table: TableId, evaluate: Reported) -> Statement:
         state, change = self.state_of(table), Change("", "transaction", (), fresh=True)
         with self._log.removals_are_conflicts(change, self._base):
-            return evaluate(self._log, state)
+            return guarded(evaluate(self._log, state), self._log.store, state)
 
     def _added(self, table: TableId, statement: Statement) -> RowCounts:
         state, work = self.state_of(table), self._plan.work.get(table)

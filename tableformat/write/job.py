@@ -23,7 +23,7 @@ from colonnade.manifests.errors import (
     InvalidInputError,
     NotFoundError,
 )
-from colonnade.manifests.ids import new_job_id, new_transaction_id
+from colonnade.manifests.ids import TableId, new_job_id, new_transaction_id
 from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.log.creation import refuse_foreign_data
 from colonnade.manifests.log.log import Change, Log
@@ -38,6 +38,7 @@ from colonnade.manifests.model.entries import (
     TableIdText,
 )
 from colonnade.manifests.model.epoch import TransactionIdText
+from colonnade.manifests.model.identity import identity_columns
 from colonnade.manifests.model.operations import CreateTable, Lease, Operation
 from colonnade.manifests.model.schema import Model, TableSchema
 from colonnade.manifests.model.text_policy import TextPolicy, text_policy
@@ -50,6 +51,7 @@ from colonnade.tableformat.predicate import Predicate, to_json
 from colonnade.tableformat.rowset.writer import RowSetWriter, WriteOptions
 from colonnade.tableformat.types.conform import conform_batches
 from colonnade.tableformat.write.constraints import bind_constraints, checked_rows
+from colonnade.tableformat.write.identity import Draws, draws_at, identified, open_schema
 from colonnade.tableformat.write.kept_ids import with_kept_ids
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, check_settings
 
@@ -210,22 +212,41 @@ def take_lease(job: WriteJob, log: Log, base: Snapshot | None) -> None:
 
 
 def write_rows(
-    job: WriteJob, batches: Iterable[pa.RecordBatch], store: ObjectStore | None = None
+    job: WriteJob,
+    batches: Iterable[pa.RecordBatch],
+    store: ObjectStore | None = None,
+    *,
+    moved: bool = False,
+    draws: Draws | None = None,
 ) -> tuple[RowSetEntry, ...]:
     """Write one task's share of the rows; no reader sees them before the commit.
 
     Holds about one block of every column, and with a sort key one run. Batches are conformed to the
-    table's schema first, and then checked against its constraints. Raises InvalidInputError that
-    names a column that does not fit, or a constraint that does not hold. After any error, the files
-    written so far are removed.
+    table's schema first, get the values of identity columns, and are then checked against the
+    table's constraints. `moved` rows keep the values of identity columns that they have. `draws`
+    spares a look at the log. Raises InvalidInputError that names a column that does not fit, or a
+    constraint that does not hold. After any error, the files written so far are removed.
     """
     store, target = store or open_store(job.address), job.target
-    rules = bind_constraints(target.name, target.constraints, target.table_schema)
-    rows = conform_batches(batches, target.table_schema, target.invalid_text)
+    schema = target.table_schema
+    rules = bind_constraints(target.name, target.constraints, schema)
+    asked = identity_columns(schema) and not moved
+    rows = conform_batches(batches, open_schema(schema) if asked else schema, target.invalid_text)
+    if asked:
+        rows = identified(rows, target.name, schema, draws or _draws(job, store))
     with open_writer(store, target, job.job_id, job.settings) as writer:
         for batch in checked_rows(rows, rules):
             writer.write(batch)
         return writer.close()
+
+
+def _draws(job: WriteJob, store: ObjectStore) -> Draws:
+    if job.create is not None:
+        raise InvalidInputError(
+            f"Table {job.target.name!r} has identity columns and does not exist yet, so tasks"
+            " cannot take values; create it first."
+        )
+    return draws_at(Log(store), TableId(job.target.table), job.job_id)
 
 
 def open_writer(
@@ -274,6 +295,7 @@ def write_options(
     indexed = {column.id for column in schema.fields[:INDEXED_COLUMNS]}
     indexed.update(key.column for key in sort_key)
     indexed.update(field.column for field in fields)
+    indexed.update(column.id for column in identity_columns(schema))
     return WriteOptions(
         target_bytes=settings.target_bytes,
         max_records=settings.max_records,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from colonnade.manifests.model.identity import IdentityCounter, identity_columns, last_value
 from colonnade.manifests.model.operations import CreateTable
 from colonnade.manifests.model.schema import SchemaField, TableSchema, type_text, walk
 from colonnade.manifests.state.snapshot import TableState
@@ -16,7 +17,8 @@ def with_kept_ids(design: CreateTable, before: TableState) -> CreateTable:
     """Return the design of a table with the ids that the replaced table has for the same columns.
 
     A column is the same if it has the same name, in any case, and the same type. The fields inside
-    it then keep their ids, too. Every other column gets an id that the replaced table never gave.
+    it then keep their ids, too. An identity column goes on with its values. Every other column gets
+    an id that the replaced table never gave.
     """
     ids, next_id = _new_ids(design.table_schema.fields, before)
     fields = tuple(_renumbered(field, ids) for field in design.table_schema.fields)
@@ -30,6 +32,7 @@ def with_kept_ids(design: CreateTable, before: TableState) -> CreateTable:
     )
     return design.model_copy(
         update={
+            "identities": _last_values(fields, before) or None,
             "table_schema": TableSchema(fields=fields),
             "next_column_id": next_id,
             "sort_key": tuple(key),
@@ -54,6 +57,16 @@ def _new_ids(fields: Iterable[SchemaField], before: TableState) -> tuple[dict[in
             ids[new.id] = next_id
             next_id += 1
     return ids, next_id
+
+
+def _last_values(fields: Iterable[SchemaField], before: TableState) -> tuple[IdentityCounter, ...]:
+    """Return the last values of identity columns that are the same, and state the same values."""
+    old = {(field.id, field.identity): field for field in identity_columns(before.schema)}
+    kept = ((field, old.get((field.id, field.identity))) for field in fields if field.identity)
+    last = (
+        (field.id, last_value(before.identities, same)) for field, same in kept if same is not None
+    )
+    return tuple(IdentityCounter(column=id_, last=n) for id_, n in sorted(last) if n is not None)
 
 
 def _renumbered(field: SchemaField, ids: dict[int, int]) -> SchemaField:

@@ -53,6 +53,10 @@ class DropNotNull(Alteration):
         return f"drop not null of column {dotted(self.path)}"
 
     def apply(self, draft: Draft) -> None:
+        if find(draft.schema, names_of(self.path)).identity is not None:
+            raise InvalidInputError(
+                f"Column {dotted(self.path)!r} is an identity column, which stays NOT NULL."
+            )
         _set(draft, self.path, "nullable", True)
 
 

@@ -46,6 +46,11 @@ class AddColumn(Alteration):
     def apply(self, draft: Draft) -> None:
         parent = names_of(self.parent) if self.parent else ()
         path = ".".join((*parent, self.column.name))
+        if self.column.identity is not None:
+            raise InvalidInputError(
+                f"Column {path!r} cannot be added as an identity column, because existing rows"
+                " would have no value in it; write the rows to a new table that has the column."
+            )
         if parent and self.default is not None:
             raise InvalidInputError(
                 f"Field {path!r} cannot have a default: only whole columns can."

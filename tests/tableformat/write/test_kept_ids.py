@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import colonnade
-from colonnade import InvalidInputError
+from colonnade import IdentityColumn, InvalidInputError
 from colonnade.manifests.model.schema import (
     ArrayType,
     ColumnDefault,
@@ -25,7 +25,7 @@ from colonnade.tableformat.table.alteration import AddColumn, DropColumn, WidenC
 from colonnade.tableformat.table.constraints import NewConstraint
 from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.design import new_table
-from colonnade.tableformat.types.arrow_types import schema_from_arrow
+from colonnade.tableformat.types.arrow_types import as_table_schema, schema_from_arrow
 from colonnade.tableformat.write.job import plan_write, write_rows
 
 POINT = pa.struct([("x", pa.int32()), ("y", pa.list_(pa.string()))])
@@ -144,3 +144,24 @@ def test_every_property_of_a_column_in_the_design_stays(database: ArrowDatabase)
     assert after.scan().to_arrow()["n"].to_pylist() == [7]
     with pytest.raises(InvalidInputError, match=r"p\.x"):
         after.append(pa.table({"p": pa.array([{"x": None, "y": []}], POINT)}))
+
+
+@pytest.mark.parametrize(("start", "value"), [(1, 4), (50, 50)])
+def test_an_identity_column_that_stays_goes_on_and_another_one_begins_anew(
+    tmp_path: Path, start: int, value: int
+) -> None:
+    database = colonnade.create_database(str(tmp_path / "db"))
+    columns = pa.schema([("id", pa.int32()), ("v", pa.string())])
+    old = database.create_table("t", columns, identity={"id": IdentityColumn()})
+    old.append(pa.table({"v": ["a", "b"]}))
+    old.alter(WidenColumn("id", "long"))
+    old.append(pa.table({"v": ["c"]}))
+    wide = as_table_schema(pa.schema([("id", pa.int64()), ("v", pa.string())]))
+    create = new_table("t", wide, identity={"id": IdentityColumn(start=start)})
+    location = Location(locate_existing(database.path).store, "t", exists=True)
+    job = plan_write(location, database.refresh(), "append", create=create, replace=True)
+    commit_written(job, ())
+    database.refresh()
+    after = database.table("t")
+    after.append(pa.table({"v": ["d"]}))
+    assert after.scan().to_arrow().to_pylist() == [{"id": value, "v": "d"}]
