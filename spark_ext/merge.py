@@ -37,25 +37,21 @@ class MergeBuilder:
         self,
         spark: SparkSession,
         run: RunSql,
-        path: str,
         target: str,
         source: DataFrame,
         condition: Expression,
     ) -> None:
-        """Begin a MERGE that `run` will run.
-
-        `path` is the path of the table. `target` is its name in SQL, with its alias.
-        """
+        """Begin a MERGE that `run` will run. `target` is the name of the table, with its alias."""
         if not hasattr(source, "createOrReplaceTempView"):
             raise InvalidInputError(f"The source of a merge must be a DataFrame, not {source!r}.")
         self._spark = spark
         self._run = run
-        self._path = path
         self._target = target
         self._source = source
         self._writer = SqlWriter(spark)
         self._condition = self._writer.write(condition, "The condition of a merge")
         self._clauses: list[str] = []
+        self._verb = "MERGE"
 
     def whenMatchedUpdate(
         self,
@@ -100,11 +96,13 @@ class MergeBuilder:
         return self._add(_BY_SOURCE, condition, "DELETE")
 
     def withSchemaEvolution(self) -> MergeBuilder:
-        """Raise InvalidInputError: a merge does not add columns."""
-        raise InvalidInputError(
-            f"A merge does not add columns to table {self._path}; add them first, with"
-            " ALTER TABLE ... ADD COLUMN."
-        )
+        """Add the source's new columns to the table before the merge, and widen types.
+
+        New columns are those of the source that an update or insert of all columns, or of that
+        column, would set. Existing rows have NULL in them. Nothing is dropped.
+        """
+        self._verb = "MERGE WITH SCHEMA EVOLUTION"
+        return self
 
     def execute(self) -> RowCounts:
         """Run the MERGE in one epoch and return what it changed.
@@ -122,7 +120,7 @@ class MergeBuilder:
         alias = _alias_of(self._source)
         named = view if alias is None else f"{view} AS {quoted(alias)}"
         clauses = "\n".join(self._clauses)
-        text = f"MERGE INTO {self._target} USING {named} ON {self._condition}\n{clauses}"
+        text = f"{self._verb} INTO {self._target} USING {named} ON {self._condition}\n{clauses}"
         self._source.createOrReplaceTempView(view)
         try:
             return self._run(text, self._writer.arguments)

@@ -88,7 +88,7 @@ class RowMethods(ABC):
         Name both sides, as in `t.alias("t").merge(rows.alias("s"), "t.id = s.id")`.
         """
         named = self._named()
-        return MergeBuilder(self._spark, self._run, self.path, named, source, condition)
+        return MergeBuilder(self._spark, self._run, named, source, condition)
 
     def _named(self) -> str:
         name = table_name(self.path)

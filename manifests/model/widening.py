@@ -68,6 +68,21 @@ def common_type(first: str, second: str) -> str | None:
     return None
 
 
+def evolved_type(own: DataType, given: DataType) -> str | None:
+    """Return the type that a column must widen to so that it takes values of another type, too.
+
+    None means that it need not widen, or that there is no such type. A char or varchar widens only
+    for a longer one, because text without a length may be short.
+    """
+    if not isinstance(own, str) or not isinstance(given, str):
+        return None
+    length = text_length(own)
+    if length is not None and (text_length(given) or 0) <= length:
+        return None
+    common = common_type(own, given)
+    return None if common == own else common
+
+
 def _digits(type_name: str) -> tuple[int, int] | None:
     """Return precision and scale of the narrowest decimal with all values of a type."""
     whole = _DIGITS.get(type_name)

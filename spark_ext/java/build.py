@@ -22,7 +22,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 JAR = HERE.parent / "colonnade-spark.jar"
-SOURCES, RESOURCES = HERE / "src", HERE / "resources"
+SOURCES, RESOURCES, NEWER = HERE / "src", HERE / "resources", HERE / "newer"
+"""What goes into the jar, and interfaces of newer versions of Spark, which do not."""
 RELEASE = "17"
 # `-serial`: Spark's interfaces are serializable; what we ship lives for one query of one jar.
 LINT = ("-Xlint:all,-serial,-processing,-classfile,-path", "-Werror")
@@ -62,7 +63,7 @@ def is_current(jar: Path = JAR) -> bool:
 def hash_of_sources() -> str:
     """Return the hash of everything that the jar depends on, except the compiler."""
     digest = hashlib.sha256(read_version().encode())
-    for path in [*source_files(), *resource_files(), Path(__file__)]:
+    for path in [*source_files(), *newer_files(), *resource_files(), Path(__file__)]:
         name = path.resolve().relative_to(HERE).as_posix()
         digest.update(f"\0{name}\0".encode() + path.read_bytes())
     return digest.hexdigest()
@@ -81,11 +82,21 @@ def hash_in(jar: Path) -> str | None:
 
 
 def compile_sources(classes: Path) -> None:
-    """Compile all sources into the new folder `classes`; any warning is an error."""
+    """Compile all sources into the new folder `classes`; any warning is an error.
+
+    The jars of pyspark come first on the class path, so `NEWER` serves only what they lack.
+    """
+    newer = classes.with_name("newer")
+    run_javac(newer, newer_files(), classpath())
+    run_javac(classes, source_files(), os.pathsep.join((classpath(), str(newer))))
+
+
+def run_javac(classes: Path, sources: list[Path], class_path: str) -> None:
+    """Compile sources into the new folder `classes`. Raises `RuntimeError`."""
     classes.mkdir()
     command = [javac(), "--release", RELEASE, "-encoding", "UTF-8", "-g", "-implicit:none", *LINT]
-    command += ["-proc:none", "-cp", classpath(), "-d", str(classes)]
-    command += [str(path) for path in source_files()]
+    command += ["-proc:none", "-cp", class_path, "-d", str(classes)]
+    command += [str(path) for path in sources]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode:
         raise RuntimeError(f"javac found\n{done.stdout}")
@@ -148,6 +159,11 @@ def read_version() -> str:
 def source_files() -> list[Path]:
     """Every Java source, in a fixed order."""
     return sorted(SOURCES.rglob("*.java"))
+
+
+def newer_files() -> list[Path]:
+    """The interfaces that the oldest supported version of Spark lacks, in a fixed order."""
+    return sorted(NEWER.rglob("*.java"))
 
 
 def resource_files() -> list[Path]:

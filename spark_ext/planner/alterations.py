@@ -49,7 +49,7 @@ def alteration(change: Args) -> Alteration:
 def _add_column(change: Args) -> Alteration:
     *parent, name = change["column"]
     # Errors about the type then name the whole path.
-    found = _column(_path(change), change["type"], change["nullable"], change["comment"])
+    found = column_of(_path(change), change["type"], change["nullable"], change["comment"])
     column = found.model_copy(update={"name": name})
     given = change.get("default")
     default = None if given is None else read_default(_path(change), given)
@@ -63,12 +63,13 @@ def _set_default(change: Args) -> Alteration:
 
 def _widen_column(change: Args) -> Alteration:
     path = tuple(change["column"])
-    return WidenColumn(path, _column(_path(change), change["type"]).type)
+    return WidenColumn(path, column_of(_path(change), change["type"]).type)
 
 
-def _column(
+def column_of(
     name: str, type_json: str, nullable: bool = True, comment: str | None = None
 ) -> SchemaField:
+    """Return the column of a name and a Spark type. Raises InvalidInputError that names it."""
     column = {
         "name": name,
         "type": json.loads(type_json),

@@ -10,6 +10,7 @@ from typing import Any
 from colonnade.manifests.version import VERSION
 from colonnade.spark_ext.planner import (
     catalog,
+    evolution,
     fills,
     metadata,
     procedures,
@@ -42,6 +43,7 @@ OPS: dict[str, Operation] = {
     "describe": describe,
     "echo": echo,
     **catalog.OPS,
+    **evolution.OPS,
     **metadata.OPS,
     **procedures.OPS,
     **removal.OPS,
@@ -57,6 +59,7 @@ LOOKING = frozenset(
         *metadata.OPS,
         *("describe", "echo", "names_url", "procedures", "table_exists", "list_tables"),
         *("database_exists", "list_databases", "check_write_options", "plan_write", "can_delete"),
+        "may_widen",
     }
 )
 """The operations that change no table. After any other one, queries look for newer epochs again."""

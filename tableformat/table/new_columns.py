@@ -7,7 +7,7 @@ never dropped or made narrower. Spec: docs/spec/types.md#evolution-by-writing
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -18,9 +18,9 @@ from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import AlterSchema
-from colonnade.manifests.model.schema import SchemaField, TableSchema
-from colonnade.manifests.model.widening import common_type, text_length, widens
-from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.manifests.model.schema import DataType, SchemaField, TableSchema, type_text
+from colonnade.manifests.model.widening import common_type, evolved_type, widens
+from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.statements.rerun import commit_statement
 from colonnade.tableformat.table.alteration import (
@@ -102,19 +102,43 @@ def evolve(
     a concurrent change of columns. Raises the errors of `fit_rows`.
     """
 
+    def changes(table: TableState) -> tuple[Alteration, ...]:
+        return evolving_changes(table.schema, sample.schema)
+
+    def check(schema: TableSchema) -> None:
+        conform(sample, schema)
+
+    return commit_evolution(log, location, base, changes, check, expect_epoch)
+
+
+def commit_evolution(
+    log: Log,
+    location: Location,
+    base: Snapshot,
+    changes: Callable[[TableState], Sequence[Alteration]],
+    check: Callable[[TableSchema], None] = lambda schema: None,
+    expect_epoch: int | None = None,
+) -> Snapshot:
+    """Commit the changes that a table needs, and return the state after them.
+
+    `changes` plans them on a state of the table, again after a concurrent change of its columns.
+    `check` gets the columns after them, and may refuse them. Commits nothing without changes.
+    Raises the errors of both, of `plan_alterations` and of `commit_statement`.
+    """
+
     def planned(state: Snapshot) -> Change | None:
         table = location.require(state)
-        changes = evolving_changes(table.schema, sample.schema)
-        operations = plan_alterations(table, changes)
+        wanted = changes(table)
+        operations = plan_alterations(table, wanted)
         altered = [op.table_schema for op in operations if isinstance(op, AlterSchema)]
-        conform(sample, altered[0] if altered else table.schema)
+        check(altered[0] if altered else table.schema)
         if not operations:
             return None
         return Change(
             new_transaction_id(),
             "alter_table",
             operations,
-            {"name": table.name, "changes": "; ".join(map(str, changes))},
+            {"name": table.name, "changes": "; ".join(map(str, wanted))},
             expect_epoch=expect_epoch,
             fresh=True,
         )
@@ -137,6 +161,49 @@ def evolving_changes(schema: TableSchema, given: pa.Schema) -> tuple[Alteration,
         elif (wider := _wider(own, field)) is not None:
             changes.append(WidenColumn((own.name,), wider))
     return tuple(changes)
+
+
+def asked_changes(
+    schema: TableSchema, asked: Iterable[Alteration], *, exact: bool
+) -> tuple[Alteration, ...]:
+    """Return what is left to do of new columns and types that a statement asks for.
+
+    A concurrent writer may have added the column, or widened the type further. With `exact` each
+    column must get the very type that is asked for, because the statement insists on it. Raises
+    InvalidInputError that names the column.
+    """
+    left: list[Alteration] = []
+    known = {field.name.casefold(): field for field in schema.fields}
+    for change in asked:
+        name, wanted = _asked(change)
+        own = known.get(name.casefold())
+        if own is None or wanted is None:
+            left.append(change)
+        elif own.type != wanted:
+            wider = evolved_type(own.type, wanted)
+            if (exact and wider != wanted) or not _has_common_type(own.type, wanted):
+                raise InvalidInputError(
+                    f"Column {own.name!r} is {type_text(own.type)} and cannot become"
+                    f" {type_text(wanted)}; cast the column of the source to the type of the table."
+                )
+            if wider is not None:
+                left.append(WidenColumn((own.name,), wider))
+    return tuple(left)
+
+
+def _has_common_type(own: DataType, wanted: DataType) -> bool:
+    return isinstance(own, str) and isinstance(wanted, str) and bool(common_type(own, wanted))
+
+
+def _asked(change: Alteration) -> tuple[str, DataType | None]:
+    """Return the column that a change is about, and its type; None if it is about a field."""
+    match change:
+        case AddColumn():
+            return change.column.name, change.column.type
+        case WidenColumn(path=(name,)):
+            return name, change.type
+        case _:
+            return "", None
 
 
 def unknown_columns(schema: TableSchema, given: pa.Schema) -> list[int]:
@@ -163,20 +230,15 @@ def _wider(own: SchemaField, given: pa.Field) -> str | None:
     """
     if not isinstance(own.type, str) or pa.types.is_null(given.type):
         return None
-    [column] = schema_from_arrow(pa.schema([given])).fields
-    if not isinstance(column.type, str):
-        return None
     if pa.types.is_uint64(given.type):
         # A long takes all values below 2 to the power of 63, and few tables hold larger ones.
         return "long" if widens(own.type, "long") else None
-    length = text_length(own.type)
-    if length is not None and (text_length(column.type) or 0) <= length:
-        return None  # text without a length, or a shorter one
-    common = common_type(own.type, column.type)
-    if common is None or common == own.type:
+    [column] = schema_from_arrow(pa.schema([given])).fields
+    wider = evolved_type(own.type, column.type)
+    if wider is None:
         return None
-    wider = own.model_copy(update={"type": common})
-    return common if accepts(wider, arrow_type(column)) else None
+    new = own.model_copy(update={"type": wider})
+    return wider if accepts(new, arrow_type(column)) else None
 
 
 def _refuse(schema: TableSchema, sample: pa.RecordBatch) -> None:

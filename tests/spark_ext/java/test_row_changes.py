@@ -222,11 +222,6 @@ def test_tables_are_changed_by_path_and_in_sparks_own_catalog(spark: SparkShell)
         ("{m} WHEN NOT MATCHED THEN INSERT (name) VALUES ('x')", "Cannot resolve"),
         ("{m} WHEN MATCHED THEN UPDATE SET name = 'x'", "MERGE_CARDINALITY_VIOLATION"),
         (
-            "MERGE WITH SCHEMA EVOLUTION INTO {t} t USING (SELECT 7 id, 1 other) s ON t.id = s.id"
-            " WHEN MATCHED THEN UPDATE SET *",
-            "WITH SCHEMA EVOLUTION does not change the columns of table",
-        ),
-        (
             "{m} WHEN MATCHED AND t._row = 1 THEN UPDATE SET v = 1",
             "cannot name the columns _rowset",
         ),

@@ -159,7 +159,6 @@ def test_a_conflict_that_does_not_end_is_told_as_one(rows: Rows) -> None:
         ("update('id = 1', {'v': '1', 'V': '2'})", "INVALID_ROW_LEVEL_OPERATION_ASSIGNMENTS"),
         ("merge(3, 'true')", "The source of a merge must be a DataFrame, not 3."),
         ("merge({s}, 't.id = s.id').execute()", "This merge has no clause"),
-        ("merge({s}, 'true').withSchemaEvolution()", "ADD COLUMN"),
         ("merge({s}, 'true').whenMatchedUpdateAll().execute()", "MERGE_CARDINALITY_VIOLATION"),
         ("merge({s}, 'id = s.id').whenMatchedDelete().execute()", "`id` is ambiguous"),
     ],

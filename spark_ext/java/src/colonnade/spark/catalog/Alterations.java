@@ -1,6 +1,5 @@
 package colonnade.spark.catalog;
 
-import colonnade.planner.ColonnadeException;
 import colonnade.planner.Planner;
 import colonnade.spark.quirks.CachedReads;
 import colonnade.spark.quirks.Caller;
@@ -21,14 +20,14 @@ final class Alterations {
   /** Alters a table in one epoch, and returns the altered table. */
   static ColonnadeTable carryOut(String path, TableChange... changes) {
     if (Caller.isSchemaEvolution()) {
-      String sentence =
-          String.format(
-              "WITH SCHEMA EVOLUTION does not change the columns of table %s; change them first,"
-                  + " with ALTER TABLE.",
-              path);
-      throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
+      // Spark that does not ask which changes are possible insists on all of them.
+      boolean exact = !ColonnadeTable.canChooseChanges();
+      Map<String, Object> args =
+          Map.of("path", path, "changes", of(path, changes), "exact", exact);
+      Planner.call("evolve_table", args);
+    } else {
+      Planner.callOnce("alter_table", Map.of("path", path, "changes", of(path, changes)));
     }
-    Planner.callOnce("alter_table", Map.of("path", path, "changes", of(path, changes)));
     ColonnadeTable altered = ColonnadeTable.load(path, Map.of());
     CachedReads.refresh(altered.path());
     return altered;

@@ -2,6 +2,7 @@ package colonnade.spark.sink;
 
 import colonnade.planner.ColonnadeException;
 import colonnade.planner.Planner;
+import colonnade.spark.quirks.Caller;
 import colonnade.spark.quirks.PlannedQuery;
 import colonnade.spark.quirks.SessionRules;
 import colonnade.spark.scan.ColonnadeScanBuilder;
@@ -17,6 +18,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import org.apache.spark.sql.catalyst.util.CharVarcharUtils;
+import org.apache.spark.sql.connector.catalog.Column;
 import org.apache.spark.sql.connector.catalog.SupportsDeleteV2;
 import org.apache.spark.sql.connector.catalog.SupportsRead;
 import org.apache.spark.sql.connector.catalog.SupportsRowLevelOperations;
@@ -35,17 +38,43 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap;
  * A table as queries and statements use it. It is read at one epoch, and a write commits the next
  * epoch.
  */
-public final class ColonnadeTable extends TableAtEpoch
+public class ColonnadeTable extends TableAtEpoch
     implements SupportsRead, SupportsWrite, SupportsRowLevelOperations, SupportsDeleteV2 {
   /** The option of a write that replaces the columns along with the rows. */
   public static final String OVERWRITE_SCHEMA = "overwriteSchema";
 
-  private ColonnadeTable(
+  private static final boolean CAN_CHOOSE = canChoose();
+
+  ColonnadeTable(
       JsonNode loaded,
       boolean callable,
       boolean deletedFrom,
       Map<String, String> catalogProperties) {
     super(loaded, callable, deletedFrom, catalogProperties);
+  }
+
+  /** Whether Spark asks a table which changes of columns a statement may make. Spark 4.1 does not. */
+  public static boolean canChooseChanges() {
+    return CAN_CHOOSE;
+  }
+
+  private static boolean canChoose() {
+    try {
+      Class.forName("org.apache.spark.sql.connector.catalog.SupportsSchemaEvolution");
+      return true;
+    } catch (ClassNotFoundException missing) {
+      return false;
+    }
+  }
+
+  private static ColonnadeTable of(
+      JsonNode loaded,
+      boolean callable,
+      boolean deletedFrom,
+      Map<String, String> catalogProperties) {
+    return CAN_CHOOSE
+        ? EvolvingTable.of(loaded, callable, deletedFrom, catalogProperties)
+        : new ColonnadeTable(loaded, callable, deletedFrom, catalogProperties);
   }
 
   /**
@@ -56,19 +85,18 @@ public final class ColonnadeTable extends TableAtEpoch
   public static ColonnadeTable load(String path, Map<String, String> options) {
     SessionRules.use();
     Map<String, Object> args = PlannedQuery.with(Map.of("path", path, "options", options));
-    return new ColonnadeTable(Planner.call("load", args), true, false, Map.of());
+    return of(Planner.call("load", args), true, false, Map.of());
   }
 
   /** Returns this table for a catalog that does not know the partition transforms as functions. */
   public ColonnadeTable withoutFunctions() {
-    return new ColonnadeTable(loaded(), false, isDeletedFrom(), catalogProperties());
+    return of(loaded(), false, isDeletedFrom(), catalogProperties());
   }
 
   /** Returns this table as Spark's own catalog knows it: at its default place, or at a LOCATION. */
   public ColonnadeTable registered(boolean owned) {
     String property = owned ? TableCatalog.PROP_IS_MANAGED_LOCATION : TableCatalog.PROP_EXTERNAL;
-    return new ColonnadeTable(
-        loaded(), isCallable(), isDeletedFrom(), Map.of(property, "true"));
+    return of(loaded(), isCallable(), isDeletedFrom(), Map.of(property, "true"));
   }
 
   /**
@@ -76,7 +104,7 @@ public final class ColonnadeTable extends TableAtEpoch
    * Otherwise Spark would replace it by its cached rows and could not delete from those.
    */
   public ColonnadeTable toDeleteFrom() {
-    return new ColonnadeTable(loaded(), isCallable(), true, catalogProperties());
+    return of(loaded(), isCallable(), true, catalogProperties());
   }
 
   /** Returns some RowSets of this table at an epoch, as a table to read. */
@@ -96,7 +124,20 @@ public final class ColonnadeTable extends TableAtEpoch
         TableCapability.TRUNCATE,
         TableCapability.OVERWRITE_BY_FILTER,
         TableCapability.OVERWRITE_DYNAMIC,
-        TableCapability.AUTOMATIC_SCHEMA_EVOLUTION); // to refuse it: else Spark drops the columns
+        TableCapability.AUTOMATIC_SCHEMA_EVOLUTION);
+  }
+
+  /**
+   * The columns, with CHAR and VARCHAR as marked strings for the rule that evolves schemas. Spark
+   * replaces these types itself wherever it loads a table, but not in that rule, which would then
+   * never come to an end.
+   */
+  @Override
+  public Column[] columns() {
+    boolean replaced = CharVarcharUtils.hasCharVarchar(schema()) && Caller.isSchemaEvolution();
+    return replaced
+        ? columns(CharVarcharUtils.replaceCharVarcharWithStringInSchema(schema()))
+        : super.columns();
   }
 
   @Override

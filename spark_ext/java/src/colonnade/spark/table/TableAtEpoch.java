@@ -130,7 +130,12 @@ public abstract class TableAtEpoch implements SupportsMetadataColumns, ListsPart
 
   @Override
   public Column[] columns() {
-    return Stream.of(schema.fields()).map(this::column).toArray(Column[]::new);
+    return columns(schema);
+  }
+
+  /** Returns these columns of the table, in whatever form of their types. */
+  protected Column[] columns(StructType form) {
+    return Stream.of(form.fields()).map(this::column).toArray(Column[]::new);
   }
 
   private Column column(StructField field) {

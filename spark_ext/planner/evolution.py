@@ -1,0 +1,48 @@
+"""Answer requests about columns that a statement WITH SCHEMA EVOLUTION brings into a table.
+
+Spark compares the columns, and asks the catalog for the changes before it plans the statement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.widening import evolved_type
+from colonnade.manifests.state.snapshot import TableState
+from colonnade.spark_ext.planner.alterations import alteration, column_of
+from colonnade.spark_ext.planner.storage import place
+from colonnade.spark_ext.planner.transactions import TRANSACTIONS
+from colonnade.tableformat.location import locate_existing
+from colonnade.tableformat.table.alteration import Alteration
+from colonnade.tableformat.table.new_columns import asked_changes, commit_evolution
+
+Args = Mapping[str, Any]
+
+
+def evolve_table(args: Args) -> dict[str, Any]:
+    """Give the table at `path` the columns and types that the source of a statement brings.
+
+    `changes` are those of `alter_table`. What a concurrent writer has done meanwhile is left out,
+    so the request may be repeated. With `exact`, each type must become the one that is asked for.
+    """
+    TRANSACTIONS.refuse(args["path"], "altered")
+    location = locate_existing(place(args["path"]))
+    log = Log(location.store)
+    asked = [alteration(change) for change in args["changes"]]
+
+    def changes(table: TableState) -> tuple[Alteration, ...]:
+        return asked_changes(table.schema, asked, exact=args["exact"])
+
+    base = log.read_head(hint=location.hint)
+    return {"epoch": commit_evolution(log, location, base, changes).epoch}
+
+
+def may_widen(args: Args) -> dict[str, Any]:
+    """Say whether a column of the Spark type `own` can widen to take values of the type `given`."""
+    own, given = (column_of("c", args[name]).type for name in ("own", "given"))
+    return {"may": evolved_type(own, given) is not None}
+
+
+OPS = {"evolve_table": evolve_table, "may_widen": may_widen}

@@ -1,0 +1,74 @@
+"""Spark's schema evolution is answered by columns and types that a table can have, or by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import colonnade
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.spark_ext.planner.evolution import evolve_table, may_widen
+
+
+def added(name: str, kind: str) -> dict[str, Any]:
+    place = {"after": None, "first": False, "comment": None, "nullable": True}
+    return {"kind": "add_column", "column": [name], "type": f'"{kind}"', **place}
+
+
+def widened(name: str, kind: str) -> dict[str, Any]:
+    return {"kind": "widen_column", "column": [name], "type": f'"{kind}"'}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    colonnade.create(tmp_path / "t", pa.schema({"id": pa.int64(), "v": pa.int32()}))
+    return str(tmp_path / "t")
+
+
+def types(path: str) -> dict[str, str]:
+    return {field.name: str(field.type) for field in colonnade.open(path).state.schema.fields}
+
+
+def test_what_is_there_already_is_left_out_so_the_request_may_be_repeated(path: str) -> None:
+    changes = [widened("V", "decimal(9,2)"), added("n", "integer"), added("ID", "integer")]
+    request = {"path": path, "changes": changes, "exact": False}
+    assert evolve_table(request) == evolve_table(request) == {"epoch": 2}
+    assert types(path) == {"id": "long", "v": "decimal(12,2)", "n": "int"}
+
+
+@pytest.mark.parametrize(
+    ("change", "exact", "said"),
+    [
+        (widened("v", "string"), False, "Column 'v' is int and cannot become string; cast"),
+        (added("v", "boolean"), False, "Column 'v' is int and cannot become boolean"),
+        (widened("id", "integer"), True, "Column 'id' is long and cannot become int"),
+        (widened("v", "decimal(9,2)"), True, r"cannot become decimal\(9,2\)"),
+        (added("x", "void"), False, "void"),
+    ],
+)
+def test_what_cannot_be_is_refused_by_name_before_anything_changes(
+    path: str, change: dict[str, Any], exact: bool, said: str
+) -> None:
+    with pytest.raises(InvalidInputError, match=said):
+        evolve_table({"path": path, "changes": [added("n", "integer"), change], "exact": exact})
+    assert types(path) == {"id": "long", "v": "int"}
+
+
+@pytest.mark.parametrize(
+    ("own", "given", "may"),
+    [
+        ("integer", "long", True),
+        ("long", "integer", False),
+        ("integer", "decimal(9,2)", True),
+        ("integer", "string", False),
+        ("varchar(3)", "string", False),
+        ("varchar(3)", "varchar(9)", True),
+    ],
+)
+def test_a_column_may_widen_only_to_a_type_with_the_values_of_both(
+    own: str, given: str, may: bool
+) -> None:
+    assert may_widen({"own": f'"{own}"', "given": f'"{given}"'}) == {"may": may}
