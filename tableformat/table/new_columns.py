@@ -14,7 +14,7 @@ from itertools import chain
 import pyarrow as pa
 
 from colonnade.manifests.commit.change import Change
-from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import AlterSchema
@@ -29,6 +29,7 @@ from colonnade.tableformat.table.alteration import (
     WidenColumn,
     plan_alterations,
 )
+from colonnade.tableformat.table.alteration.paths import Names, dotted, find, names_of
 from colonnade.tableformat.types.arrow_types import arrow_type, schema_from_arrow
 from colonnade.tableformat.types.conform import conform
 from colonnade.tableformat.types.conversion import accepts
@@ -173,37 +174,44 @@ def asked_changes(
     InvalidInputError that names the column.
     """
     left: list[Alteration] = []
-    known = {field.name.casefold(): field for field in schema.fields}
     for change in asked:
-        name, wanted = _asked(change)
-        own = known.get(name.casefold())
+        path, wanted = _asked(change)
+        own = _found(schema, path)
         if own is None or wanted is None:
             left.append(change)
         elif own.type != wanted:
             wider = evolved_type(own.type, wanted)
             if (exact and wider != wanted) or not _has_common_type(own.type, wanted):
                 raise InvalidInputError(
-                    f"Column {own.name!r} is {type_text(own.type)} and cannot become"
+                    f"Column {dotted(path)!r} is {type_text(own.type)} and cannot become"
                     f" {type_text(wanted)}; cast the column of the source to the type of the table."
                 )
             if wider is not None:
-                left.append(WidenColumn((own.name,), wider))
+                left.append(WidenColumn(path, wider))
     return tuple(left)
+
+
+def _found(schema: TableSchema, path: Names) -> SchemaField | None:
+    try:
+        return find(schema, path)
+    except NotFoundError:
+        return None
 
 
 def _has_common_type(own: DataType, wanted: DataType) -> bool:
     return isinstance(own, str) and isinstance(wanted, str) and bool(common_type(own, wanted))
 
 
-def _asked(change: Alteration) -> tuple[str, DataType | None]:
-    """Return the column that a change is about, and its type; None if it is about a field."""
+def _asked(change: Alteration) -> tuple[Names, DataType | None]:
+    """Return the names that lead to what a change is about, and the type that it shall have."""
     match change:
         case AddColumn():
-            return change.column.name, change.column.type
-        case WidenColumn(path=(name,)):
-            return name, change.type
+            parent = names_of(change.parent) if change.parent else ()
+            return (*parent, change.column.name), change.column.type
+        case WidenColumn():
+            return names_of(change.path), change.type
         case _:
-            return "", None
+            raise AssertionError(f"no schema evolution asks to {change}")
 
 
 def unknown_columns(schema: TableSchema, given: pa.Schema) -> list[int]:

@@ -78,6 +78,18 @@ def test_a_narrower_source_is_cast_or_refused_by_name(spark: SparkShell) -> None
         assert types(spark)["id"] == "long"
 
 
+@pytest.mark.spark_compat
+def test_constraints_are_checked_on_the_rows_of_a_merge_that_evolves_the_table(
+    spark: SparkShell,
+) -> None:
+    spark.sql(f"ALTER TABLE {TABLE} ADD CONSTRAINT small CHECK (v < 100 OR c = 'x')")
+    spark.sql(merge("SELECT 2L id, 300 v, 'x' c, 1 n"))
+    assert rows(spark) == [[1, 10, "a", None], [2, 300, "x", 1]]
+    for source in ("SELECT 1L id, 4000000000L v, 'y' c", "SELECT 9L id, 101L v, 'y' c"):
+        assert "small" in spark.refusal(merge(f"{source}, 1 n, 2 m"))
+    assert len(rows(spark)) == 2
+
+
 def test_the_builders_of_merges_evolve_the_table(spark: SparkShell) -> None:
     source = "spark.sql(\"SELECT 1L id, 5 v, 'q' c, 0.5D d\").alias('s')"
     table = f"colonnade.Table.forPath(spark, {str(path(spark))!r}).alias('t')"

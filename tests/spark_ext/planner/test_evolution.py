@@ -10,6 +10,7 @@ import pytest
 
 import colonnade
 from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.model.schema import type_text
 from colonnade.spark_ext.planner.evolution import evolve_table, may_widen
 
 
@@ -37,6 +38,27 @@ def test_what_is_there_already_is_left_out_so_the_request_may_be_repeated(path: 
     request = {"path": path, "changes": changes, "exact": False}
     assert evolve_table(request) == evolve_table(request) == {"epoch": 2}
     assert types(path) == {"id": "long", "v": "decimal(12,2)", "n": "int"}
+
+
+def test_a_new_field_may_have_the_name_of_a_column(tmp_path: Path) -> None:
+    struct = pa.struct([("a", pa.int32())])
+    columns = {"v": pa.string(), "s": struct, "l": pa.list_(struct)}
+    colonnade.create(tmp_path / "t", pa.schema(columns))
+    path = str(tmp_path / "t")
+    changes = [
+        {**added("", "integer"), "column": [*parent, "V"]}
+        for parent in (["s"], ["l", "element"])
+    ]
+    changes.append({**widened("", "long"), "column": ["s", "a"]})
+    request = {"path": path, "changes": changes, "exact": True}
+    assert evolve_table(request) == evolve_table(request) == {"epoch": 2}
+    fields = colonnade.open(path).state.schema.fields
+    kinds = {each.name: type_text(each.type) for each in fields}
+    wider = "struct<a:long,V:int>"
+    assert kinds == {"v": "string", "s": wider, "l": "array<struct<a:int,V:int>>"}
+    refused = [{**widened("", "string"), "column": ["s", "a"]}]
+    with pytest.raises(InvalidInputError, match="Column 's.a' is long and cannot become string"):
+        evolve_table({"path": path, "changes": refused, "exact": False})
 
 
 @pytest.mark.parametrize(
