@@ -30,7 +30,13 @@ NESTED: dict[str, pa.DataType] = {
     "list": pa.list_(pa.int16()),
     "struct": pa.struct([("a", pa.int8()), ("b", pa.list_(pa.string()))]),
     "map": pa.map_(pa.string(), pa.float32()),
+    "records": pa.list_(pa.struct([("a", pa.float32())])),
+    "wide list": pa.list_(pa.int64()),
+    "wide struct": pa.struct([("a", pa.int32()), ("b", pa.list_(pa.string())), ("c", pa.int8())]),
+    "wide map": pa.map_(pa.string(), pa.float64()),
+    "wide records": pa.list_(pa.struct([("a", pa.float64()), ("c", pa.string())])),
 }
+NARROW = tuple(kind for kind in NESTED if not kind.startswith("wide "))
 
 
 class Growing:
@@ -50,7 +56,7 @@ class Growing:
         chosen = [name for name in self.types if rng.random() < 0.6]
         given = {name: self._brings(self.types[name]) for name in chosen}
         for _ in range(rng.choice((0, 0, 1, 2))):
-            kind = rng.choice((*FLAT, *NESTED))
+            kind = rng.choice((*FLAT, *NARROW))
             given[f"c{len(self.types) + len(given)}_{rng.randrange(10**6)}"] = kind
         rows = [
             {"k": len(self.rows) + n, **{name: self._value(kind) for name, kind in given.items()}}
@@ -65,7 +71,8 @@ class Growing:
 
     def _brings(self, kind: str) -> str:
         """The type that rows bring for a column of a type: the same one or a wider one."""
-        return self.rng.choice((kind, kind, *STEPS.get(kind, ())))
+        wider = (f"wide {kind}",) if kind in NARROW else STEPS.get(kind, ())
+        return self.rng.choice((kind, kind, *wider))
 
     def _land(self, epoch: int, rows: list[dict[str, Any]]) -> None:
         self.rows += rows
@@ -84,7 +91,7 @@ class Growing:
         rng, small = self.rng, self.rng.randrange(-99, 100)
         if rng.random() < 0.2:
             return None
-        match kind:
+        match kind.removeprefix("wide "):
             case "string":
                 return f"s{small}"
             case "boolean":
@@ -94,7 +101,11 @@ class Growing:
             case "list":
                 return [rng.choice((None, small)) for _ in range(rng.randrange(3))]
             case "struct":
-                return {"a": small, "b": rng.choice((None, ["x", None]))}
+                more = {"c": small} if kind.startswith("wide ") else {}
+                return {"a": small, "b": rng.choice((None, ["x", None])), **more}
+            case "records":
+                text = {"c": f"s{small}"} if kind.startswith("wide ") else {}
+                return [{"a": small / 4, **text}, None]
             case "map":
                 return [(f"k{n}", small / 4) for n in range(rng.randrange(3))]
         if kind.startswith("decimal"):

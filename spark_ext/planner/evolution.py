@@ -16,7 +16,8 @@ from colonnade.spark_ext.planner.storage import place
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS
 from colonnade.tableformat.location import locate_existing
 from colonnade.tableformat.table.alteration import Alteration
-from colonnade.tableformat.table.new_columns import asked_changes, commit_evolution
+from colonnade.tableformat.table.new_columns import commit_evolution
+from colonnade.tableformat.table.wanted_columns import asked_changes
 
 Args = Mapping[str, Any]
 

@@ -8,7 +8,7 @@ database.py      a database: its tables by name
 transaction.py  work.py       several statements that become one epoch
 design.py  alteration/  properties.py      columns, keys, partitions and properties of a table
 defaults.py  default_sql.py                defaults of columns, as users state them and as SQL text
-new_columns.py   columns that rows bring into a table
+new_columns.py  wanted_columns.py          columns that rows bring into a table
 constraints.py   conditions that every row of a table meets
 history.py  time_travel.py  kept_epochs.py  restore.py     earlier states
 erase.py         rows removed from every state

@@ -46,8 +46,7 @@ def test_a_new_field_may_have_the_name_of_a_column(tmp_path: Path) -> None:
     colonnade.create(tmp_path / "t", pa.schema(columns))
     path = str(tmp_path / "t")
     changes = [
-        {**added("", "integer"), "column": [*parent, "V"]}
-        for parent in (["s"], ["l", "element"])
+        {**added("", "integer"), "column": [*parent, "V"]} for parent in (["s"], ["l", "element"])
     ]
     changes.append({**widened("", "long"), "column": ["s", "a"]})
     request = {"path": path, "changes": changes, "exact": True}
