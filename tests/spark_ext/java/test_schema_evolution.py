@@ -9,6 +9,7 @@ import pyspark
 import pytest
 
 import colonnade
+from colonnade.manifests.model.schema import type_text
 from tests.spark_ext.java.spark_shell import SparkShell
 
 TABLE = "colonnade.evo.t"
@@ -88,6 +89,17 @@ def test_constraints_are_checked_on_the_rows_of_a_merge_that_evolves_the_table(
     for source in ("SELECT 1L id, 4000000000L v, 'y' c", "SELECT 9L id, 101L v, 'y' c"):
         assert "small" in spark.refusal(merge(f"{source}, 1 n, 2 m"))
     assert len(rows(spark)) == 2
+
+
+@pytest.mark.spark_compat
+def test_a_merge_adds_and_widens_fields_at_any_depth(spark: SparkShell) -> None:
+    spark.sql(f"ALTER TABLE {TABLE} ADD COLUMN s STRUCT<a: INT, l: ARRAY<STRUCT<x: INT>>>")
+    struct = "named_struct('a', 7000000000L, 'l', array(named_struct('x', 1, 'c', 'p')), 'v', 'q')"
+    spark.sql(merge(f"SELECT 2L id, 20 v, 'b' c, {struct} s"))
+    [column] = [each for each in table(spark).state.schema.fields if each.name == "s"]
+    assert type_text(column.type) == "struct<a:long,l:array<struct<x:int,c:string>>,v:string>"
+    [found] = spark.sql(f"SELECT s.a, s.l[0].x, s.l[0].c, s.v FROM {TABLE} WHERE id = 2")
+    assert found == [7 * 10**9, 1, "p", "q"]
 
 
 def test_the_builders_of_merges_evolve_the_table(spark: SparkShell) -> None:

@@ -3,14 +3,17 @@ package colonnade.spark.sink;
 import colonnade.planner.Planner;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import org.apache.spark.sql.catalyst.expressions.Cast;
-import org.apache.spark.sql.connector.catalog.Column;
+import org.apache.spark.sql.catalyst.util.CharVarcharUtils;
 import org.apache.spark.sql.connector.catalog.SupportsSchemaEvolution;
 import org.apache.spark.sql.connector.catalog.TableChange;
+import org.apache.spark.sql.types.ArrayType;
 import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.MapType;
 import org.apache.spark.sql.types.StringType;
+import org.apache.spark.sql.types.StructType;
 
 /**
  * A table that says which columns a statement WITH SCHEMA EVOLUTION may change. Spark casts the
@@ -43,23 +46,41 @@ final class EvolvingTable extends ColonnadeTable implements SupportsSchemaEvolut
   @Override
   public boolean supportsColumnChange(TableChange.ColumnChange change) {
     if (change instanceof TableChange.UpdateColumnType update) {
-      return update.fieldNames().length == 1 && mustChange(update);
+      return mustChange(update);
     }
     return change instanceof TableChange.AddColumn;
   }
 
   private boolean mustChange(TableChange.UpdateColumnType update) {
-    Optional<Column> found =
-        Arrays.stream(columns())
-            .filter(column -> column.name().equalsIgnoreCase(update.fieldNames()[0]))
-            .findFirst();
-    if (found.isEmpty()) {
+    // As Spark sees them, with text of a limited length as strings.
+    StructType columns = CharVarcharUtils.replaceCharVarcharWithStringInSchema(schema());
+    DataType own = find(columns, List.of(update.fieldNames()));
+    if (own == null) {
       return false;
     }
-    DataType own = found.get().dataType();
     DataType given = update.newDataType();
     return mayWiden(own, given)
         || !(own instanceof StringType || Cast.canANSIStoreAssign(given, own));
+  }
+
+  /** Returns the type of what the names lead to, or null if they lead to nothing. */
+  private static DataType find(DataType type, List<String> names) {
+    if (names.isEmpty()) {
+      return type;
+    }
+    List<String> rest = names.subList(1, names.size());
+    String name = names.get(0);
+    if (type instanceof StructType struct) {
+      return Arrays.stream(struct.fields())
+          .filter(field -> field.name().equalsIgnoreCase(name))
+          .findFirst()
+          .map(field -> find(field.dataType(), rest))
+          .orElse(null);
+    }
+    if (type instanceof MapType map) {
+      return find(name.equals("key") ? map.keyType() : map.valueType(), rest);
+    }
+    return type instanceof ArrayType array ? find(array.elementType(), rest) : null;
   }
 
   private static boolean mayWiden(DataType own, DataType given) {
