@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import AlterSchema, CreateTable, Restore
-from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.manifests.model.schema import SchemaField, TableSchema, type_text
 from tests.simulation.statements import (
     SCHEMA,
     Intent,
@@ -43,12 +43,14 @@ class Column:
 class Columns:
     """The columns of one table beside the first ones, and their values by the ids of rows.
 
-    `not_null` means that `v` is NOT NULL.
+    `not_null` means that `v` is NOT NULL. `ids` are the type and the id of each column, also of the
+    first ones.
     """
 
     by_name: Mapping[str, Column] = field(default_factory=dict)
     cells: Mapping[int, Cells] = field(default_factory=dict)
     not_null: bool = False
+    ids: Mapping[str, tuple[str, int]] = field(default_factory=dict)
 
     def altered(self, schema: TableSchema, rows: Collection[int]) -> Columns:
         """Return other columns of the same rows, which have the initial value of a new column."""
@@ -61,7 +63,8 @@ class Columns:
             row: {c.key: self._value(row, c) for c in columns.values()}
             for row in (rows if columns else ())
         }
-        return Columns(columns, cells, not schema.field("v").nullable)
+        ids = {f.name: (type_text(f.type), f.id) for f in schema.fields}
+        return Columns(columns, cells, not schema.field("v").nullable, ids)
 
     def _value(self, row: int, column: Column) -> int | None:
         return self.cells.get(row, {}).get(column.key, column.initial)
@@ -77,6 +80,14 @@ class Columns:
             for name, column in base.by_name.items()
         }
         return {c.key: stored.get(c.key, c.initial) for c in self.by_name.values()}
+
+    def check_replaced(self, table: str, by: Columns) -> None:
+        """Check that in another table of this name, one id means one column."""
+        old = {number for _, number in self.ids.values()}
+        for name, (kind, number) in by.ids.items():
+            known_kind, known = self.ids.get(name, ("", 0))
+            assert known_kind != kind or known == number, f"{name} of {table} got another id"
+            assert known_kind == kind or number not in old, f"{name} of {table} got an old id"
 
     def check(self, table: str, rows: Rows) -> None:
         """Check that all rows have values, and none is NULL where a column is NOT NULL."""
@@ -121,6 +132,8 @@ def altered(
     for op in change.ops:
         if isinstance(op, CreateTable):
             found[op.name] = NONE.altered(op.table_schema, now[op.name])
+            if op.name in tables and change.operation != "restore":
+                tables[op.name].check_replaced(op.name, found[op.name])
         elif isinstance(op, AlterSchema):
             name = names[op.table]
             found[name] = tables[name].altered(op.table_schema, before[name])
@@ -140,10 +153,12 @@ def written(tables: Tables, intent: Intent, before: State, now: State, base: Tab
         if columns.by_name:
             steps = [step for step in intent.steps if step.table == name]
             old = before.get(name, {})
+            replaced = any(step.kind == "replace_table" for step in steps)
+            written_for = columns if replaced else base.get(name, NONE)
             cells = {
                 row: columns.cells[row]
                 if old.get(row) == it
-                else _cells(row, columns, steps, base.get(name, NONE))
+                else _cells(row, columns, steps, written_for)
                 for row, it in now[name].items()
             }
             for step in steps:

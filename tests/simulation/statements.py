@@ -17,9 +17,13 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from colonnade import ArrowTable
+from colonnade.tableformat.location import Location
+from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.database import ArrowDatabase
+from colonnade.tableformat.table.design import new_table
 from colonnade.tableformat.table.transaction import Transaction, TransactionTable
-from colonnade.tableformat.types.arrow_types import arrow_schema
+from colonnade.tableformat.types.arrow_types import arrow_schema, as_table_schema
+from colonnade.tableformat.write.job import plan_write, write_rows
 from colonnade.tableformat.write.settings import CommitSettings
 from tests.large_tables import NESTED, TableMaker
 from tests.strategies import identical
@@ -185,6 +189,7 @@ Kind = Literal[
     "drop",
     "add_column",
     "backfill",
+    "replace_table",
 ]
 
 
@@ -241,6 +246,8 @@ class Step:
                 return table.backfill(
                     name, self.compute, self.where.sql(), columns=["v"], commit=commit
                 ).epoch
+            case "replace_table":
+                return self._replace(table, commit)
             case "overwrite":
                 return table.overwrite(self.batch, commit=commit)
             case "replace":
@@ -256,6 +263,25 @@ class Step:
             case "upsert":
                 return table.upsert(self.batch, self.key, commit=commit).epoch
         raise AssertionError(self.kind)
+
+    def _replace(self, table: ArrowTable, commit: CommitSettings) -> int:
+        """Replace a table by another one of its name, with the columns of the rows."""
+        log, rows = table._log, self.batch
+        design = new_table(
+            self.table, as_table_schema(rows.schema), properties=dict(table.state.properties)
+        )
+        location = Location(log.store, self.table, exists=True)
+        job = plan_write(
+            location,
+            table.snapshot,
+            "append",
+            create=design,
+            replace=True,
+            commit=commit,
+            limits=log.limits,
+        )
+        entries = write_rows(job, rows.to_batches(), log.store)
+        return commit_written(job, entries, log).epoch
 
     def ask_within(self, tx: Transaction) -> None:
         """Ask a transaction for it."""
@@ -294,12 +320,12 @@ class Step:
         """
         if self.kind == "append":
             assert head.keys().isdisjoint(dict(self.rows)), "an append landed twice"
-        if self.kind in ("overwrite", "restore"):
+        if self.kind in ("overwrite", "restore", "replace_table"):
             assert head == base, f"{self.kind} lost what came after its base"
         match self.kind:
             case "append" | "upsert":
                 return {**head, **self.written(head, epoch)}
-            case "overwrite":
+            case "overwrite" | "replace_table":
                 return self.written({}, epoch)
             case "restore":
                 return dict(then)

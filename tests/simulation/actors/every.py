@@ -15,6 +15,7 @@ from tests.simulation.actors.partitioner import Partitioner
 from tests.simulation.actors.reader import Reader
 from tests.simulation.actors.renumberer import Renumberer
 from tests.simulation.actors.repairer import Repairer
+from tests.simulation.actors.replacer import Replacer
 from tests.simulation.actors.ruler import Ruler
 from tests.simulation.actors.salvager import Salvager
 from tests.simulation.actors.streamer import Streamer
@@ -75,6 +76,7 @@ EVOLVED: tuple[Actor, ...] = (
     Filler(3),
     Tightener(2),
     Bringer(3),
+    Replacer(0.7),
     Ruler(2),
     Driver(2),
     Reader(2),

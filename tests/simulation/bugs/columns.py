@@ -17,11 +17,13 @@ from colonnade.tableformat.table import table
 from colonnade.tableformat.table.alteration import commit as alteration_commit
 from colonnade.tableformat.table.new_columns import UnknownColumns, fit_rows
 from colonnade.tableformat.types import conform
+from colonnade.tableformat.write import job
 from tests.simulation.actors.bringer import Bringer
 from tests.simulation.actors.driver import Driver
 from tests.simulation.actors.evolver import Evolver
 from tests.simulation.actors.filler import Filler
 from tests.simulation.actors.reader import Reader
+from tests.simulation.actors.replacer import Replacer
 from tests.simulation.actors.tightener import Tightener
 from tests.simulation.actors.writer import Writer
 from tests.simulation.bugs.bug import Bug
@@ -96,6 +98,12 @@ BUGS: tuple[Bug, ...] = (
         "rows land that were planned before their column was NOT NULL",
         lambda: patch.object(column_conflicts, "rows_fit", lambda written, current: True),
         actors=TIGHTENED,
+        seeds=50,
+    ),
+    Bug(
+        "the columns of a table that replaces another one get ids of other columns",
+        lambda: patch.object(job, "with_kept_ids", lambda design, before: design),
+        actors=(Writer(4), Evolver(4), Replacer(4)),
         seeds=50,
     ),
     Bug(
