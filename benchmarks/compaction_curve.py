@@ -103,7 +103,7 @@ class SimulatedTable:
         key = (SortField(column=1),) if self.is_sorted else ()
         schema = TableSchema(fields=())
         return TableState(
-            TableId("0" * 16), "simulated", False, schema, 0, 1, key, {}, None, 0, 0
+            TableId("0" * 16), "simulated", False, schema, 0, 1, (key,), {}, None, 0, 0
         )  # fmt: skip
 
 

@@ -60,6 +60,7 @@ from colonnade.tableformat.table.alteration import (
     SetDefault,
     SetNotNull,
     SetPartitioning,
+    SetSortKey,
     WidenColumn,
 )
 from colonnade.tableformat.table.database import ArrowDatabase
@@ -133,6 +134,7 @@ __all__ = [
     "SetDefault",
     "SetNotNull",
     "SetPartitioning",
+    "SetSortKey",
     "StoreError",
     "StructType",
     "TableSchema",

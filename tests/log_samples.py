@@ -156,7 +156,7 @@ def table_state(schema: TableSchema = SCHEMA, added: Sequence[LiveRowSet] = ()) 
         schema=schema,
         schema_id=0,
         next_column_id=1 + len(schema.fields),
-        sort_key=(),
+        sort_orders=((),),
         properties={},
         comment=None,
         created_epoch=1,

@@ -44,6 +44,10 @@ class Entries(Protocol):
         """The epochs that added the RowSets."""
 
     @property
+    def sort_orders(self) -> Integers:
+        """The numbers of the sort orders that the RowSets were written in."""
+
+    @property
     def rows(self) -> Integers:
         """The numbers of stored rows."""
 
@@ -88,6 +92,11 @@ class AddedEntries:
     def epochs(self) -> Integers:
         """The epochs that added the RowSets."""
         return np.array([r.epoch for r in self.rowsets], np.int64)
+
+    @property
+    def sort_orders(self) -> Integers:
+        """The numbers of the sort orders that the RowSets were written in."""
+        return np.array([r.entry.sort_order_id for r in self.rowsets], np.int64)
 
     @property
     def rows(self) -> Integers:
@@ -155,6 +164,11 @@ class EntryBlock:
     def epochs(self) -> Integers:
         """The epochs that added the RowSets."""
         return self.numbers["epochs"]
+
+    @property
+    def sort_orders(self) -> Integers:
+        """The numbers of the sort orders that the RowSets were written in."""
+        return self.numbers["sort_order_ids"]
 
     @property
     def rows(self) -> Integers:

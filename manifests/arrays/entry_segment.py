@@ -58,6 +58,7 @@ from colonnade.manifests.model.statistics import (
 from colonnade.manifests.state.amendments import Amendments
 from colonnade.manifests.state.partition_layout import check_partition
 from colonnade.manifests.state.snapshot import EntrySegmentRef, TableState
+from colonnade.manifests.state.sort_order import check_order
 
 _COUNT_LIMITS = (0, 2**53 - 1)
 _LIMITS = {
@@ -183,6 +184,7 @@ def decode_entry_segment(
         _decode_partitions(body, numbers["partition_layout_ids"], table, name),
     )
     _check_block(block, ref, name)
+    _check_orders(numbers["sort_order_ids"], table, name)
     return block
 
 
@@ -242,6 +244,13 @@ def _decode_partitions(
         except CorruptionError as error:
             raise CorruptionError(f"{name} is malformed: {error.message}") from error
     return Partitions(keys, numbers.reshape(-1).astype(np.int64))
+
+
+def _check_orders(orders: Integers, table: TableState, name: str) -> None:
+    try:
+        check_order(table, int(orders.max()))
+    except CorruptionError as error:
+        raise CorruptionError(f"{name} is malformed: {error.message}") from error
 
 
 def _check_block(block: EntryBlock, ref: EntrySegmentRef, name: str) -> None:

@@ -58,6 +58,11 @@ class EntryTable(Sequence[LiveRowSet]):
         """The epochs that added the RowSets."""
         return self._arranged(part.epochs for part in self._parts)
 
+    @cached_property
+    def sort_orders(self) -> Integers:
+        """The numbers of the sort orders that the RowSets were written in."""
+        return self._arranged(part.sort_orders for part in self._parts)
+
     def __iter__(self) -> Iterator[LiveRowSet]:
         return iter(self.to_list())
 

@@ -88,7 +88,10 @@ class EntrySegmentRecord(Model):
 
 
 class TableRecord(Model):
-    """One table with its RowSets. The fields are those of `TableState` and `RowSets`."""
+    """One table with its RowSets. The fields are those of `TableState` and `RowSets`.
+
+    `sort_key` is sort order 0, and `sort_orders` has the later ones.
+    """
 
     id: TableIdText
     name: str
@@ -113,6 +116,8 @@ class TableRecord(Model):
     partition_layout_id: Count | None = None
     constraints: tuple[CheckConstraint, ...] | None = None
     identities: tuple[IdentityCounter, ...] | None = None
+    sort_orders: tuple[tuple[SortField, ...], ...] | None = None
+    sort_order_id: Count | None = None
 
 
 class StoredMaps(Model):
@@ -274,7 +279,7 @@ def _table_record(table: TableState) -> TableRecord:
         table_schema=table.schema,
         schema_id=table.schema_id,
         next_column_id=table.next_column_id,
-        sort_key=table.sort_key,
+        sort_key=table.sort_orders[0],
         properties=dict(table.properties),
         comment=table.comment,
         created_epoch=table.created_epoch,
@@ -297,6 +302,8 @@ def _table_record(table: TableState) -> TableRecord:
         partition_layout_id=table.partition_layout_id or None,
         constraints=table.constraints or None,
         identities=table.identities or None,
+        sort_orders=table.sort_orders[1:] or None,
+        sort_order_id=table.sort_order_id or None,
     )
 
 
@@ -322,7 +329,7 @@ def _table_state(record: TableRecord, lone_table: bool, read_batches: ReadBatche
         schema=record.table_schema,
         schema_id=record.schema_id,
         next_column_id=record.next_column_id,
-        sort_key=record.sort_key,
+        sort_orders=(record.sort_key, *(record.sort_orders or ())),
         properties=record.properties,
         comment=record.comment,
         created_epoch=record.created_epoch,
@@ -334,6 +341,7 @@ def _table_state(record: TableRecord, lone_table: bool, read_batches: ReadBatche
         partition_layout_id=record.partition_layout_id or 0,
         constraints=record.constraints or (),
         identities=record.identities or (),
+        sort_order_id=record.sort_order_id or 0,
     )
 
 

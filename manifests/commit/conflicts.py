@@ -47,6 +47,7 @@ from colonnade.manifests.model.operations import (
     SetComment,
     SetPartitionLayout,
     SetProperties,
+    SetSortOrder,
     Tag,
     Txn,
     Txns,
@@ -62,6 +63,7 @@ AlterOperation = (
     | AddCheck
     | DropCheck
     | SetPartitionLayout
+    | SetSortOrder
     | SetProperties
     | SetComment
     | RenameTable
@@ -324,7 +326,7 @@ def _changes(theirs: RowOperation, rowset: int) -> bool:
 def _alters_same(mine: WaryOperation, theirs: AlterOperation) -> bool:
     if isinstance(mine, SetProperties) and isinstance(theirs, SetProperties):
         return not {*mine.set, *mine.remove}.isdisjoint((*theirs.set, *theirs.remove))
-    columns = AlterSchema | AddCheck | DropCheck | SetPartitionLayout | Restore
+    columns = AlterSchema | AddCheck | DropCheck | SetPartitionLayout | SetSortOrder | Restore
     return type(mine) is type(theirs) or (isinstance(mine, columns) and isinstance(theirs, columns))
 
 

@@ -28,6 +28,7 @@ from colonnade.manifests.state.identity_fold import states_identity
 from colonnade.manifests.state.partition_layout import PARTITIONS
 from colonnade.manifests.state.replaced_columns import REPLACE_COLUMN, replaces_columns
 from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.manifests.state.sort_order import SORT_ORDERS, states_sort_orders
 
 Need = Callable[[Change, Snapshot], bool]
 """Whether a change, which was planned on a state, needs a feature."""
@@ -64,6 +65,7 @@ NEEDED_BY: dict[str, Need] = {
     NESTED_FIELDS: _changes_fields_inside,
     PARTITIONS: _has(_partitions),
     REPLACE_COLUMN: _replaces_columns,
+    SORT_ORDERS: _has(states_sort_orders),
     WIDENED_COLUMNS: _has(states_widened),
     COLUMN_DEFAULTS: _has(states_defaults),
 }

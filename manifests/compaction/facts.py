@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from colonnade.manifests.arrays.bounds import Bounds, bound_array
 from colonnade.manifests.arrays.entry_table import EntryTable
@@ -13,6 +14,7 @@ from colonnade.manifests.arrays.partitions import NO_PARTITION, PartitionKey, Pa
 from colonnade.manifests.arrays.vectors import Integers
 from colonnade.manifests.model.statistics import LOG_BOUND_LENGTH, Bound, value_after
 from colonnade.manifests.state.snapshot import TableState
+from colonnade.manifests.state.sort_order import following_orders
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,7 +23,8 @@ class CompactionFacts:
 
     `rows` counts stored rows, and `deleted` those of them that are deleted. For a sorted table,
     `first` and `last` are the range of the first key column as ranks: numbers in the order of the
-    keys. If `partitions` is None, all RowSets have the same partition.
+    keys. If `partitions` is None, all RowSets have the same partition. `earlier_order` marks
+    RowSets whose rows are not in the order of the present sort key; None means none of them.
     """
 
     ids: Integers
@@ -31,6 +34,7 @@ class CompactionFacts:
     first: Integers | None = None
     last: Integers | None = None
     partitions: Partitions | None = None
+    earlier_order: NDArray[np.bool_] | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -52,6 +56,7 @@ class CompactionFacts:
             self.byte_counts[rows],
             None if self.first is None else self.first[rows],
             None if self.last is None else self.last[rows],
+            earlier_order=None if self.earlier_order is None else self.earlier_order[rows],
         )
 
     @property
@@ -76,7 +81,14 @@ def facts_of(table: TableState, entries: EntryTable) -> CompactionFacts:
         first,
         last,
         entries.partitions() if table.partition_layouts else None,
+        _in_earlier_order(table, entries),
     )
+
+
+def _in_earlier_order(table: TableState, entries: EntryTable) -> NDArray[np.bool_] | None:
+    if len(table.sort_orders) == 1:
+        return None
+    return ~np.isin(entries.sort_orders, list(following_orders(table)))
 
 
 def _ranks(bounds: Bounds, rows: Integers) -> tuple[Integers, Integers]:

@@ -6,6 +6,9 @@ reader finds fewer than `min_rowsets` small RowSets in each tier.
 
 RowSets of full size in a sorted table are merged where too many of them may hold the same key.
 Their outputs do not overlap.
+
+RowSets of an earlier sort key are sorted by the present one, once each. They are never combined
+with others, whose rows are in order.
 """
 
 from __future__ import annotations
@@ -40,7 +43,7 @@ def plan_compaction(
     """Choose which RowSets of `facts` to compact, as of an epoch."""
     pickers = _pickers(table, facts, policy, limits)
     # Small RowSets are picked first, because they cost readers most and are the cheapest to merge.
-    rounds = (_Picker.small, _Picker.overlapping, _Picker.deleted)
+    rounds = (_Picker.small, _Picker.overlapping, _Picker.deleted, _Picker.in_earlier_order)
     groups = [group for each in rounds for picker in pickers for group in each(picker)]
     return _plan(table, epoch, facts, policy, groups)
 
@@ -66,11 +69,7 @@ def _pickers(
     table: TableState, facts: CompactionFacts, policy: CompactionPolicy, limits: Limits
 ) -> list[_Picker]:
     """Make one picker for each partition, since RowSets of two partitions are never combined."""
-    current = table.partition_layout_id
-    return [
-        _Picker(own, policy, limits, key, divides=bool(current) and key[0] != current)
-        for key, own in facts.by_partition()
-    ]
+    return [_Picker(table, own, policy, limits, key) for key, own in facts.by_partition()]
 
 
 def _plan(
@@ -95,24 +94,28 @@ def _plan(
 class _Picker:
     """One round over the RowSets of a partition. `_free` marks RowSets that are in no group yet.
 
-    `divides` means that the partition belongs to an earlier layout of the table.
+    RowSets of an earlier sort order are in no group but those of `in_earlier_order`.
     """
 
     def __init__(
         self,
+        table: TableState,
         facts: CompactionFacts,
         policy: CompactionPolicy,
         limits: Limits,
         partition: PartitionKey,
-        divides: bool,
     ) -> None:
+        current = table.partition_layout_id
+        self._table = table
         self._partition = partition
-        self._divides = divides
+        self._divides = bool(current) and partition[0] != current
         self._facts = facts
         self._policy = policy
         self._limits = limits
         self._sizes = facts.live_bytes
-        self._free = np.ones(len(facts), np.bool_)
+        none = np.zeros(len(facts), np.bool_)
+        self._earlier_order = none if facts.earlier_order is None else facts.earlier_order
+        self._free = ~self._earlier_order
 
     def all(self) -> Integers:
         """Return the indexes of all RowSets."""
@@ -124,7 +127,7 @@ class _Picker:
         full = -(-self._policy.target_bytes // FULL_SHARE)
         floors = np.array([full / fan**tier for tier in range(1, TIERS)])
         tiers = np.searchsorted(-floors, -self._sizes.astype(np.float64), side="left")
-        small = self._sizes < full
+        small = self._free & (self._sizes < full)
         counts = np.bincount(tiers[small], minlength=TIERS)
         crowded = np.flatnonzero(counts >= fan)
         if not len(crowded):
@@ -171,6 +174,13 @@ class _Picker:
             share = deleted[chunk].sum() / rows[chunk].sum()
             yield self._take(chunk, f"{share:.1%} of the rows are deleted (more than {limit:.1%})")
 
+    def in_earlier_order(self) -> Iterator[CompactionGroup]:
+        """Yield groups of the RowSets whose rows are not in the order of the present sort key."""
+        chosen = np.flatnonzero(self._earlier_order)
+        for chunk in self.chunks(chosen, self._policy.target_bytes, least=1):
+            kind: GroupKind = "repartition" if self._divides else "sort"
+            yield self.group(chunk, f"{len(chunk)} RowSets of an earlier sort key", kind)
+
     def chunks(self, chosen: Integers, limit: int, *, least: int) -> Iterator[Integers]:
         """Yield adjacent RowSets in chunks of about `limit` bytes; by key in a sorted table.
 
@@ -214,6 +224,7 @@ class _Picker:
             bytes_out=int(self._sizes[chunk].sum()),
             partition_layout_id=self._partition[0],
             partition=self._partition[1],
+            sort_order_id=self._table.sort_order_id,
         )
 
     def _kind(self, chunk: Integers) -> GroupKind:

@@ -9,7 +9,7 @@ from colonnade.manifests.model.entries import Count, PartitionValues, RowSetNumb
 from colonnade.manifests.model.schema import Model
 from colonnade.manifests.sizes import size_text
 
-GroupKind = Literal["copy", "rewrite", "merge", "zorder", "repartition"]
+GroupKind = Literal["copy", "rewrite", "merge", "zorder", "sort", "repartition"]
 
 
 class CompactionGroup(Model):
@@ -21,11 +21,12 @@ class CompactionGroup(Model):
     * `rewrite` concatenates them too, and encodes most rows again.
     * `merge` merges sorted RowSets.
     * `zorder` puts all rows in a new order.
+    * `sort` sorts RowSets of an earlier sort order by the present sort key.
     * `repartition` divides RowSets of an earlier partition layout by the current one.
 
     All RowSets have the partition `partition` of the layout `partition_layout_id`. People read it
-    as `partition_text` (None: no partition). `bytes_in` are stored bytes. `bytes_out` is an
-    estimate from the live rows.
+    as `partition_text` (None: no partition). `kind` was chosen for the sort order `sort_order_id`
+    of the table. `bytes_in` are stored bytes. `bytes_out` is an estimate from the live rows.
     """
 
     kind: GroupKind
@@ -38,6 +39,7 @@ class CompactionGroup(Model):
     partition_layout_id: Count = 0
     partition: PartitionValues = ()
     partition_text: str | None = None
+    sort_order_id: Count = 0
 
 
 class CompactionPlan(Model):

@@ -117,6 +117,18 @@ class SetPartitionLayout(Model):
     fields: tuple[PartitionField, ...]
 
 
+class SetSortOrder(Model):
+    """Change the sort key of RowSets that are written later. Existing RowSets stay.
+
+    `order_id` is the id of an earlier sort order with the same fields, or the next id.
+    """
+
+    op: Literal["set_sort_order"] = "set_sort_order"
+    table: TableIdText
+    order_id: Count
+    fields: tuple[SortField, ...]
+
+
 class SetProperties(Model):
     """Set and remove properties of a table. Removing an unknown property has no effect."""
 
@@ -311,8 +323,8 @@ class Restore(Model):
     """Restore a table to its state at an epoch. Other operations of the epoch change the rows.
 
     `table_schema` has the columns of that state if they differ. Ids of columns that were dropped
-    since are used again, because the restored RowSets have them. `partition_layout_id` is the
-    layout of that state if it differs, and `constraints` are its constraints if they differ.
+    since are used again, because the restored RowSets have them. `partition_layout_id`,
+    `sort_order_id` and `constraints` are those of that state if they differ.
     """
 
     op: Literal["restore"] = "restore"
@@ -321,6 +333,7 @@ class Restore(Model):
     table_schema: TableSchema | None = None
     partition_layout_id: Count | None = None
     constraints: tuple[CheckConstraint, ...] | None = None
+    sort_order_id: Count | None = None
 
 
 class Tag(Model):
@@ -419,6 +432,7 @@ Operation = Annotated[
     | DropTable
     | AlterSchema
     | SetPartitionLayout
+    | SetSortOrder
     | SetProperties
     | SetComment
     | AddCheck

@@ -20,6 +20,7 @@ from colonnade.manifests.state.partition_layout import PARTITIONS
 from colonnade.manifests.state.refusal import refuse
 from colonnade.manifests.state.replaced_columns import REPLACE_COLUMN
 from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.manifests.state.sort_order import SORT_ORDERS
 
 READER_FEATURES: frozenset[str] = frozenset(
     {
@@ -31,6 +32,7 @@ READER_FEATURES: frozenset[str] = frozenset(
         PARTITIONS,
         REPLACE_COLUMN,
         SHARED_EPOCHS,
+        SORT_ORDERS,
         UPGRADED_SLOTS,
         WIDENED_COLUMNS,
     }

@@ -72,6 +72,7 @@ from colonnade.manifests.state.refusal import refuse
 from colonnade.manifests.state.replaced_columns import REPLACE_COLUMN
 from colonnade.manifests.state.rowsets_fold import RowSetsFold
 from colonnade.manifests.state.snapshot import BatchMap, RowSets, Snapshot, TableMap, TableState
+from colonnade.manifests.state.sort_order import SORT_ORDERS, states_sort_orders
 from colonnade.manifests.state.table_fold import TableOperation, altered_table
 
 
@@ -179,6 +180,8 @@ class _Fold:
             self._require(CHECK_CONSTRAINTS, "has constraints")
         if states_identity(operation):
             self._require(IDENTITY_COLUMNS, "has identity columns")
+        if states_sort_orders(operation):
+            self._require(SORT_ORDERS, "changes a sort key")
 
     def _apply_operation(self, operation: Operation) -> None:
         self._check_features(operation)
@@ -257,7 +260,7 @@ class _Fold:
             schema=operation.table_schema,
             schema_id=0,
             next_column_id=operation.next_column_id,
-            sort_key=operation.sort_key,
+            sort_orders=(operation.sort_key,),
             properties=operation.properties,
             comment=operation.comment,
             created_epoch=self._epoch,

@@ -1,7 +1,7 @@
 """The columns that a table is sorted and partitioned by, when they get other ids. Pure.
 
-A column gets a new id when its type widens, and an earlier one again by a restore. The sort key and
-all partition layouts then name it by its present id.
+A column gets a new id when its type widens, and an earlier one again by a restore. All sort orders
+and partition layouts then name it by its present id.
 Spec: docs/spec/types.md#widening
 """
 
@@ -19,7 +19,7 @@ _WHOLE = ("byte", "short", "int", "long")
 
 
 def with_present_ids(state: TableState, schema: TableSchema) -> TableState:
-    """Return a table whose sort key and layouts have the ids that their columns get by `schema`.
+    """Return a table whose sort orders and layouts name columns by the ids they get by `schema`.
 
     A dropped column has its first id there, by which a restore finds it.
     """
@@ -30,12 +30,12 @@ def with_present_ids(state: TableState, schema: TableSchema) -> TableState:
     def layout(fields: tuple[PartitionField, ...]) -> tuple[PartitionField, ...]:
         return tuple(each.model_copy(update={"column": present(each.column)}) for each in fields)
 
-    key = tuple(
-        SortField(column=present(each.column), descending=each.descending)
-        for each in state.sort_key
-    )
+    def order(fields: tuple[SortField, ...]) -> tuple[SortField, ...]:
+        return tuple(each.model_copy(update={"column": present(each.column)}) for each in fields)
+
+    orders = tuple(order(fields) for fields in state.sort_orders)
     layouts = tuple(layout(fields) for fields in state.partition_layouts)
-    return replace(state, sort_key=key, partition_layouts=layouts)
+    return replace(state, sort_orders=orders, partition_layouts=layouts)
 
 
 def _present_ids(before: TableSchema, after: TableSchema) -> Callable[[int], int]:

@@ -21,10 +21,11 @@ REPLACE_COLUMN = "replace_column"
 def replaceable(table: TableState) -> frozenset[int]:
     """Return the columns that may be replaced: those that do not decide the place of a row.
 
-    Identity columns are not among them, so each of their values is in the entry of a RowSet. The
-    result has their earlier ids, too, because a replacement names all ids of a column.
+    Earlier sort orders and partition layouts count, too, because RowSets may have them. Identity
+    columns are not among the result, so each of their values is in the entry of a RowSet. The
+    result has the earlier ids of columns, because a replacement names all ids of a column.
     """
-    keys = {field.column for field in table.sort_key}
+    keys = {field.column for order in table.sort_orders for field in order}
     keys.update(field.column for layout in table.partition_layouts for field in layout)
     free = (
         field.ids

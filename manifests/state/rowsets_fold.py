@@ -21,6 +21,7 @@ from colonnade.manifests.state.partition_layout import check_partition
 from colonnade.manifests.state.replaced_columns import replaceable, with_replacement
 from colonnade.manifests.state.rowset_ids import RENUMBER, ROWSET_IDS
 from colonnade.manifests.state.snapshot import EntrySegmentRef, LiveRowSet, RowSets, TableState
+from colonnade.manifests.state.sort_order import check_order
 
 _by_id = attrgetter("id")
 
@@ -73,6 +74,7 @@ class RowSetsFold:
             self._refuse(f"adds RowSet {entry.object} with a deletion vector that is not its first")
         try:
             check_partition(self.table, entry.partition_layout_id, entry.partition)
+            check_order(self.table, entry.sort_order_id)
         except CorruptionError as error:
             self._refuse(f"adds RowSet {entry.object}: {error.message}")
         rowset = LiveRowSet.of(self._take_ids(1), epoch, entry, vector)

@@ -180,7 +180,9 @@ class TableState:
     the next RowSet; ids are never used twice. `batches` has the last committed version of each
     application. `partition_layouts` has all layouts so far, beginning with layout 1.
     `partition_layout_id` is the layout of new RowSets. `identities` are the last values of identity
-    columns, also of columns that were dropped.
+    columns, also of columns that were dropped. `sort_orders` has all sort keys so far, beginning
+    with that of the creation, which has the number 0. `sort_order_id` is the number of the present
+    one.
     """
 
     id: TableId
@@ -189,7 +191,7 @@ class TableState:
     schema: TableSchema
     schema_id: int
     next_column_id: int
-    sort_key: tuple[SortField, ...]
+    sort_orders: tuple[tuple[SortField, ...], ...]
     properties: Mapping[str, str]
     comment: str | None
     created_epoch: int
@@ -201,6 +203,12 @@ class TableState:
     partition_layout_id: int = 0
     constraints: tuple[CheckConstraint, ...] = ()
     identities: tuple[IdentityCounter, ...] = ()
+    sort_order_id: int = 0
+
+    @property
+    def sort_key(self) -> tuple[SortField, ...]:
+        """The columns that the rows of new RowSets are sorted by."""
+        return self.sort_orders[self.sort_order_id]
 
     @property
     def partition_fields(self) -> tuple[PartitionField, ...]:

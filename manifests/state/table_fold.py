@@ -17,6 +17,7 @@ from colonnade.manifests.model.operations import (
     Restore,
     SetComment,
     SetProperties,
+    SetSortOrder,
 )
 from colonnade.manifests.state.columns_fold import altered, restored
 from colonnade.manifests.state.constraints_fold import (
@@ -26,9 +27,11 @@ from colonnade.manifests.state.constraints_fold import (
 )
 from colonnade.manifests.state.identity_fold import drawn
 from colonnade.manifests.state.snapshot import TableState
+from colonnade.manifests.state.sort_order import check_fits, with_order, with_restored_order
 
 TableOperation = (
     AlterSchema
+    | SetSortOrder
     | SetProperties
     | SetComment
     | RenameTable
@@ -50,7 +53,9 @@ def altered_table(epoch: int, state: TableState, operation: TableOperation) -> T
             state = altered(epoch, state, operation)
             check_constraints(epoch, state)
         case Restore():
-            state = restored(epoch, state, operation)
+            state = restored(epoch, with_restored_order(epoch, state, operation), operation)
+            if operation.sort_order_id is not None:
+                check_fits(epoch, state, state.sort_key)
             if operation.constraints is not None:
                 state = replace(state, constraints=operation.constraints)
             check_constraints(epoch, state)
@@ -60,6 +65,8 @@ def altered_table(epoch: int, state: TableState, operation: TableOperation) -> T
             state = without_check(epoch, state, operation)
         case DrawIdentity():
             state = drawn(epoch, state, operation)
+        case SetSortOrder():
+            state = with_order(epoch, state, operation)
         case SetProperties():
             kept = {k: v for k, v in state.properties.items() if k not in operation.remove}
             state = replace(state, properties={**kept, **operation.set})

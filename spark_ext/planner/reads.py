@@ -20,6 +20,7 @@ from colonnade.manifests.model.entries import SortField
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.model.statistics import decode_bound, encode_bound
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
+from colonnade.manifests.state.sort_order import common_order
 from colonnade.manifests.store import StoreAddress, open_store
 from colonnade.manifests.store.cache.options import cache_settings
 from colonnade.spark_ext.options import parse_read_options
@@ -175,7 +176,7 @@ def scan(args: Mapping[str, Any]) -> dict[str, Any]:
         "bytes": size,
         "rowsets": len(rowsets),
         "columns": _summaries(plan, rowsets),
-        "ordered_by": _ordering(table) if ordered else [],
+        "ordered_by": _ordering(table, plan) if ordered else [],
         "partitioning": described_layout(table.partition_fields if grouped else (), table.schema),
         "partitions": [task.rowsets[0].rowset.entry.partition for task in grouped or ()],
     }
@@ -299,9 +300,13 @@ def _sort_field(field: SortField, schema: TableSchema) -> dict[str, Any]:
     return {"column": schema.by_id(field.column).name, "descending": field.descending}
 
 
-def _ordering(table: TableState) -> list[dict[str, Any]]:
-    """Return the sort key up to the first column that Spark orders in another way."""
-    ordering = [_sort_field(field, table.schema) for field in table.sort_key]
+def _ordering(table: TableState, plan: ScanPlan) -> list[dict[str, Any]]:
+    """Return the order that the rows of all RowSets of a plan have, whenever they were written.
+
+    It ends before the first column that Spark orders in another way.
+    """
+    orders = {each.rowset.entry.sort_order_id for each in plan.rowsets}
+    ordering = [_sort_field(field, table.schema) for field in common_order(table, orders)]
     for index, field in enumerate(ordering):
         if not _has_order(table.schema, field["column"]):
             return ordering[:index]

@@ -19,6 +19,7 @@ from colonnade.manifests.model.entries import (
 from colonnade.manifests.model.epoch import TransactionIdText
 from colonnade.manifests.model.schema import Model
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
+from colonnade.manifests.state.sort_order import following_orders
 from colonnade.manifests.store import StoreAddress
 from colonnade.tableformat.jobs import Workplace
 from colonnade.tableformat.write.job import WriteTarget, target_of
@@ -88,12 +89,13 @@ def plan_job(
     live = {} if table is None else log.find_rowsets(table, group.rowsets)
     if len(live) < len(group.rowsets):
         group = _narrowed(group, live)
-    if table is None or not group.rowsets or not _has(table, order_by):
+    if table is None or not group.rowsets or not _can_order(table, order_by):
         raise ConflictError(
             f"RowSets of table {plan.name!r} that were to be compacted were dropped before"
             f" epoch {base.epoch}, or its columns changed; plan the compaction again."
         )
-    group = _of_layout(group, table)
+    sources = tuple(live[rowset] for rowset in group.rowsets)
+    group = _of_present(group, table, sources)
     count = max(1, round(group.bytes_out / plan.policy.target_bytes))
     return CompactionJob(
         address=log.store.address,
@@ -108,7 +110,7 @@ def plan_job(
         copied_rows=log.limits.copied_rows,
         copied_bytes=log.limits.copied_bytes,
         inline_bytes=log.limits.inline_bytes,
-        sources=tuple(live[rowset] for rowset in group.rowsets),
+        sources=sources,
     )
 
 
@@ -116,7 +118,7 @@ def _narrowed(group: CompactionGroup, live: Mapping[int, LiveRowSet]) -> Compact
     """Return the group with its remaining RowSets; none when a lone one would only be copied."""
     left = [live[rowset] for rowset in group.rowsets if rowset in live]
     deleted = sum(each.deleted_count for each in left)
-    if len(left) == 1 and not deleted:
+    if len(left) == 1 and not deleted and group.kind != "sort":
         left = []
     counts = {
         "rowsets": tuple(each.id for each in left),
@@ -128,15 +130,29 @@ def _narrowed(group: CompactionGroup, live: Mapping[int, LiveRowSet]) -> Compact
     return group.model_copy(update=counts)
 
 
-def _of_layout(group: CompactionGroup, table: TableState) -> CompactionGroup:
-    """Return the group with the kind that fits the table's present partition layout."""
-    earlier = group.partition_layout_id != table.partition_layout_id
-    if group.kind == "repartition" and not (earlier and table.partition_fields):
-        return group.model_copy(update={"kind": "merge" if table.sort_key else "rewrite"})
-    if group.kind != "zorder" and earlier and table.partition_fields:
-        return group.model_copy(update={"kind": "repartition"})
-    return group
+def _of_present(
+    group: CompactionGroup, table: TableState, sources: Sequence[LiveRowSet]
+) -> CompactionGroup:
+    """Return the group with the kind that fits the table's present partition layout and sort key.
+
+    They may have changed since the plan.
+    """
+    if group.kind == "zorder":
+        return group
+    following = following_orders(table)
+    orders = {each.entry.sort_order_id for each in sources}
+    kind = group.kind
+    if group.partition_layout_id != table.partition_layout_id and table.partition_fields:
+        kind = "repartition"
+    elif len(table.sort_orders) > 1 and not orders <= following:
+        kind = "sort"
+    elif kind in ("sort", "repartition") or group.sort_order_id != table.sort_order_id:
+        kind = "merge" if table.sort_key else "rewrite"
+    return group.model_copy(update={"kind": kind, "sort_order_id": table.sort_order_id})
 
 
-def _has(table: TableState, columns: Sequence[int]) -> bool:
+def _can_order(table: TableState, columns: Sequence[int]) -> bool:
+    """Return whether the rows of a table can be put in z-order of columns; none is no z-order."""
+    if columns and table.sort_key:
+        return False
     return {*columns} <= {field.id for field in table.schema.fields}

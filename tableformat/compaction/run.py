@@ -44,7 +44,7 @@ def run_job(
     # The new RowSets are read back. A cache would show what was sent, and not what is stored.
     store, stop = (store or open_store(job.address)).uncached, stop or Stop()
     inputs = Inputs(job, store, stop)
-    return _divide(inputs) if job.group.kind == "repartition" else _write(inputs)
+    return _divide(inputs) if job.group.kind in ("repartition", "sort") else _write(inputs)
 
 
 def _write(inputs: Inputs) -> CompactionOutcome:
@@ -64,12 +64,7 @@ def _write(inputs: Inputs) -> CompactionOutcome:
         origin = _origin(job, store, rows)
         entries = writer.close()
         _check(inputs, entries, writer)
-    # In a table that is not partitioned any more, new RowSets have no partition.
-    if not job.target.partition_fields:
-        return _outcome(job, entries, 0, origin, copied)
-    group = job.group
-    partition = group.partition or None
-    return _outcome(job, entries, group.partition_layout_id, origin, copied, partition)
+    return _kept_together(job, entries, origin, copied)
 
 
 def _check(inputs: Inputs, entries: Sequence[RowSetEntry], writer: TaskWriter) -> None:
@@ -86,10 +81,11 @@ def _check(inputs: Inputs, entries: Sequence[RowSetEntry], writer: TaskWriter) -
 
 
 def _divide(inputs: Inputs) -> CompactionOutcome:
-    """Divide rows of an earlier layout into RowSets of their present partitions."""
+    """Sort rows, and divide those of an earlier layout into RowSets of their present partitions."""
     job, store = inputs.job, inputs.store
-    target = job.target
-    schema, fields, sort_key = target.table_schema, target.partition_fields, target.sort_key
+    target, divides = job.target, job.group.kind == "repartition"
+    schema, sort_key = target.table_schema, target.sort_key
+    fields = target.partition_fields if divides else ()
     writer = PartitionedWriter(
         store, target.prefix, job.job_id, schema, fields, sort_key, _options(job)
     )
@@ -103,6 +99,8 @@ def _divide(inputs: Inputs) -> CompactionOutcome:
     except BaseException:
         writer.abort()
         raise
+    if not divides:
+        return _kept_together(job, entries, origin)
     return _outcome(job, entries, target.partition_layout_id, origin)
 
 
@@ -116,6 +114,20 @@ def _origin(job: CompactionJob, store: ObjectStore, rows: Rows | None) -> Origin
     return write_origin(store, job.target.prefix, job.job_id, rows, inline_bytes=job.inline_bytes)
 
 
+def _kept_together(
+    job: CompactionJob,
+    entries: tuple[RowSetEntry, ...],
+    origin: OriginEntry | None,
+    copied: int = 0,
+) -> CompactionOutcome:
+    """Return what was written into the partition of the group."""
+    # In a table that is not partitioned any more, new RowSets have no partition.
+    if not job.target.partition_fields:
+        return _outcome(job, entries, 0, origin, copied)
+    layout, partition = job.group.partition_layout_id, job.group.partition or None
+    return _outcome(job, entries, layout, origin, copied, partition)
+
+
 def _outcome(
     job: CompactionJob,
     entries: tuple[RowSetEntry, ...],
@@ -125,7 +137,11 @@ def _outcome(
     partition: PartitionValues | None = None,
 ) -> CompactionOutcome:
     """Return what was written; all entries get `partition`, if it is given."""
-    ids: dict[str, object] = {"schema_id": job.target.schema_id, "partition_layout_id": layout}
+    ids: dict[str, object] = {
+        "schema_id": job.target.schema_id,
+        "partition_layout_id": layout,
+        "sort_order_id": job.target.sort_order_id,
+    }
     if partition is not None:
         ids["partition"] = partition
     return CompactionOutcome(

@@ -36,6 +36,7 @@ Rows = NDArray[np.int64]
 class PartitionedWriter(TaskWriter):
     """Writes the rows of one task, each RowSet with rows of one partition.
 
+    Without `fields`, which requires a sort key, it only sorts rows, and all have one partition.
     Holds at most `run_bytes` of `options` in rows, and half as much again while a run is divided.
     With a sort key, each run becomes separate RowSets. Object ids begin with `job_id`.
     """
@@ -146,6 +147,9 @@ class PartitionedWriter(TaskWriter):
             for column, arrays in zip(self._schema.fields, chunks, strict=False)
             if column.id in sources | keys
         }
+        if not self._fields:
+            everything = pa.array(np.arange(sum(len(each) for each in chunks[0])))
+            return [()], [self._sorted(everything, {key: whole[key] for key in keys})]
         codes, partitions = divide(self._fields, self._schema, whole)
         # numpy sorts 16-bit numbers by radix, which is faster.
         narrow = codes.astype(np.uint16) if len(partitions) <= 2**16 else codes
@@ -192,7 +196,8 @@ class PartitionedWriter(TaskWriter):
         pending = part.writer.pending_bytes
         entries = part.writer.close()
         self._finished.append(self._open.pop(values))
-        self._entries += [entry.model_copy(update={"partition": values}) for entry in entries]
+        own = {"partition": values or None}
+        self._entries += [entry.model_copy(update=own) for entry in entries]
         self._origins += part.origins
         return pending
 

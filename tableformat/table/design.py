@@ -18,9 +18,9 @@ from colonnade.manifests.model.schema import (
     TableSchema,
     assign_ids,
     check_schema,
-    type_text,
 )
 from colonnade.manifests.state.partition_layout import parse_layout
+from colonnade.manifests.state.sort_order import check_sort_key
 from colonnade.tableformat.rowset.column import check_names
 from colonnade.tableformat.table.constraints import NewConstraint, make_constraints
 from colonnade.tableformat.table.properties import check_comment, check_properties
@@ -111,11 +111,5 @@ def parse_sort_key(schema: TableSchema, sort_key: Sequence[str]) -> tuple[SortFi
         if direction.casefold() not in ("asc", "desc") or not name:
             name, direction = text.strip(), "asc"
         column = schema.field(name.strip())
-        if column.children() or column.type == "variant" or " collate " in str(column.type):
-            raise InvalidInputError(
-                f"Column {column.name!r} of type {type_text(column.type)} has no order to sort by."
-            )
-        if any(field.column == column.id for field in fields):
-            raise InvalidInputError(f"Column {column.name!r} is in the sort key twice.")
         fields.append(SortField(column=column.id, descending=direction.casefold() == "desc"))
-    return tuple(fields)
+    return check_sort_key(fields, schema)

@@ -36,7 +36,7 @@ def check_properties(properties: dict[str, str]) -> None:
     if SORT_KEY in properties:
         raise InvalidInputError(
             f"{SORT_KEY!r} is not a property that can be set; give the sort key when you create"
-            " the table."
+            " the table, or change it with SetSortKey."
         )
     check_policy(properties)
     check_retention(properties)

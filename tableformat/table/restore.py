@@ -10,7 +10,7 @@ Spec: docs/spec/operations.md#restoring-tables
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from colonnade.manifests.commit.change import Change, TableRead
@@ -30,9 +30,11 @@ from colonnade.manifests.model.operations import (
     Restore,
     SetPartitionLayout,
     SetProperties,
+    SetSortOrder,
     Txn,
 )
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
+from colonnade.manifests.state.sort_order import SortKey, order_of, orders_of
 from colonnade.tableformat.statements.rerun import commit_statement
 from colonnade.tableformat.table.history import RENUMBER, RESTORE
 from colonnade.tableformat.write.settings import CommitSettings
@@ -168,6 +170,7 @@ def _made_again(
     moved, gone = follow_columns(last.properties, last.schema, then.schema)
     kept = {key: text for key, text in last.properties.items() if key not in gone}
     columns = {field.id for field in then.schema.fields}
+    orders = _orders(then)
     if any(f.column not in columns for layout in then.partition_layouts for f in layout):
         raise InvalidInputError(
             f"Table {then.name!r}, which was dropped, cannot be restored: it had partitions by a"
@@ -180,7 +183,7 @@ def _made_again(
             name=last.name,
             table_schema=then.schema,
             next_column_id=max(last.next_column_id, then.next_column_id),
-            sort_key=then.sort_key,
+            sort_key=orders[0],
             properties={**kept, **moved},
             comment=last.comment,
             partition_fields=then.partition_layout(1) if then.partition_layouts else None,
@@ -188,7 +191,8 @@ def _made_again(
             identities=last.identities or None,
         ),
         *_layouts(then),
-        *(_again(then.id, rowset) for rowset in log.read_rowsets(then)),
+        *_set_orders(then, orders),
+        *(_renamed(_again(then.id, each), orders, then) for each in log.read_rowsets(then)),
         *(Txn(table=then.id, app=app, version=number) for app, number in batches.items()),
     ]
 
@@ -208,6 +212,20 @@ def _layouts(table: TableState) -> list[Operation]:
         SetPartitionLayout(table=table.id, layout_id=n, fields=table.partition_layout(n))
         for n in numbers
     ]
+
+
+def _orders(table: TableState) -> tuple[SortKey, ...]:
+    """Return the sort orders of a table that is created again, with its sort key first.
+
+    Orders that are the same without dropped columns become one.
+    """
+    return tuple(dict.fromkeys((order_of(table, table.sort_order_id), *orders_of(table))))
+
+
+def _set_orders(table: TableState, orders: Sequence[SortKey]) -> list[Operation]:
+    """Return the operations for all sort orders after the first, ending with the first."""
+    numbers = [*range(1, len(orders)), 0] if len(orders) > 1 else []
+    return [SetSortOrder(table=table.id, order_id=n, fields=orders[n]) for n in numbers]
 
 
 def _commit(
@@ -260,6 +278,7 @@ def _operations(log: Log, now: TableState, then: TableState, epoch: int) -> list
             table_schema=schema,
             partition_layout_id=layout,
             constraints=None if now.constraints == then.constraints else then.constraints,
+            sort_order_id=None if now.sort_order_id == then.sort_order_id else then.sort_order_id,
         ),
         *(_again(now.id, rowset) for rowset in log.read_rowsets(then)),
     ]
@@ -269,3 +288,11 @@ def _again(table: str, rowset: LiveRowSet) -> AddRowSet:
     vector = rowset.amendments.vector
     first = vector and vector.model_copy(update={"predecessor": None})
     return AddRowSet(table=table, rowset=rowset.stored_entry, vector=first)
+
+
+def _renamed(added: AddRowSet, orders: Sequence[SortKey], before: TableState) -> AddRowSet:
+    """Return the operation with the number that the RowSet's sort order has in `orders`."""
+    entry = added.rowset
+    number = orders.index(order_of(before, entry.sort_order_id))
+    renamed = entry.model_copy(update={"sort_order_id": number})
+    return added.model_copy(update={"rowset": renamed})

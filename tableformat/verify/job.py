@@ -8,6 +8,7 @@ from typing import NamedTuple
 from colonnade.manifests.model.entries import Count, PartitionField, SortField
 from colonnade.manifests.model.schema import Model, TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
+from colonnade.manifests.state.sort_order import orders_of
 from colonnade.manifests.store import ObjectStore, StoreAddress, open_store
 from colonnade.tableformat.jobs import Workplace
 from colonnade.tableformat.verify.findings import Finding
@@ -22,14 +23,17 @@ class Unit(NamedTuple):
 
 
 class VerifyJob(Model):
-    """RowSets of one table to check up to a depth."""
+    """RowSets of one table to check up to a depth.
+
+    `sort_orders` has the order that the rows of each sort order have by the present columns.
+    """
 
     address: StoreAddress
     depth: Count
     table: str
     prefix: str
     table_schema: TableSchema
-    sort_key: tuple[SortField, ...]
+    sort_orders: tuple[tuple[SortField, ...], ...]
     partition_layouts: tuple[tuple[PartitionField, ...], ...] = ()
     rowsets: tuple[LiveRowSet, ...]
     epoch: Count | None = None
@@ -78,7 +82,7 @@ def _job(address: StoreAddress, depth: int, unit: Unit, rowsets: Sequence[LiveRo
         table=table.name,
         prefix=table.prefix,
         table_schema=table.schema,
-        sort_key=table.sort_key,
+        sort_orders=orders_of(table),
         partition_layouts=table.partition_layouts,
         rowsets=tuple(rowsets),
         epoch=unit.epoch,

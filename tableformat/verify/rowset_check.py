@@ -5,13 +5,13 @@ Continues after damage, so that all of it is found. Spec: docs/spec/rowset.md
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from colonnade.manifests.errors import (
     ColonnadeError,
 )
-from colonnade.manifests.model.entries import PartitionValues
+from colonnade.manifests.model.entries import PartitionValues, SortField
 from colonnade.manifests.object_names import deletion_vector_name, footer_name
 from colonnade.manifests.state.amendments import UNAMENDED
 from colonnade.manifests.state.replaced_columns import stored_parts
@@ -91,8 +91,8 @@ class RowSetCheck(RowSetNotes):
             self.stop.check()
             ColumnCheck(self, source, segment, column_id, columns.get(column_id)).run()
         whole = not self.columns and all(each.kind == "understated" for each in self.findings)
-        if self.job.depth >= 4 and self.job.sort_key and whole:
-            self._check_order(source)
+        if self.job.depth >= 4 and (order := self._order()) and whole:
+            self._check_order(source, order)
         if self.job.depth >= 4 and entry.partition is not None and whole:
             self._check_partition(source, entry.partition)
         return self
@@ -122,15 +122,20 @@ class RowSetCheck(RowSetNotes):
                 rows=(row, row),
             )
 
-    def _check_order(self, source: RowSetSource) -> None:
-        """Check that the rows are in the order of the sort key. Requires that all can be read."""
+    def _order(self) -> tuple[SortField, ...]:
+        """Return the order that the rows must have; nothing if they may have any order."""
+        orders, number = self.job.sort_orders, self.rowset.entry.sort_order_id
+        return orders[number] if number < len(orders) else orders[0]
+
+    def _check_order(self, source: RowSetSource, order: Sequence[SortField]) -> None:
+        """Check that the rows are in an order. Requires that all can be read."""
         reader = RowSetReader(self.store, self.job.prefix, self.rowset)
-        row = first_unsorted(reader, self.job.table_schema, self.job.sort_key)
+        row = first_unsorted(reader, self.job.table_schema, order)
         if row is not None:
             self.note(
-                f"RowSet {self.rowset.entry.object} is not in the order of the table's sort key:"
+                f"RowSet {self.rowset.entry.object} is not in the order of its sort key:"
                 f" row {row} belongs before row {row - 1}.",
-                source.column_segment_name(self.job.sort_key[0].column),
+                source.column_segment_name(order[0].column),
                 rows=(row - 1, row),
             )
 

@@ -74,6 +74,7 @@ class WriteTarget(Model):
     partition_fields: tuple[PartitionField, ...] = ()
     inline_rowset_bytes: Count = LIMITS.inline_rowset_bytes
     constraints: tuple[CheckConstraint, ...] = ()
+    sort_order_id: Count = 0
 
 
 WriteMode = Literal["append", "overwrite", "overwrite_partitions"]
@@ -262,10 +263,11 @@ def open_writer(
 
 
 def stamped(entry: RowSetEntry, written_for: WriteTarget | TableState) -> RowSetEntry:
-    """Return the entry with the schema and partition layout that the RowSet was written for."""
+    """Return the entry with the schema, layout and sort order that the RowSet was written for."""
     ids = {
         "schema_id": written_for.schema_id,
         "partition_layout_id": written_for.partition_layout_id,
+        "sort_order_id": written_for.sort_order_id,
     }
     return entry.model_copy(update=ids)
 
@@ -331,6 +333,7 @@ def target_of(table: TableState, limits: Limits) -> WriteTarget:
         partition_fields=table.partition_fields,
         inline_rowset_bytes=limits.inline_rowset_bytes,
         constraints=table.constraints,
+        sort_order_id=table.sort_order_id,
     )
 
 

@@ -9,6 +9,7 @@ makes operations of the draft:
     attributes.py    rename a column or field, comment on it, allow NULL in it
     default.py       set and remove the default of a column
     widen.py         change the type of a column or field to a wider one
+    sort_key.py      the columns that rows are sorted by
     not_null.py      forbid NULL in a column or field, after a look at the rows
     whole_table.py   properties, the comment and the partitions of a table
     constraints.py   add and drop constraints
@@ -34,6 +35,7 @@ from colonnade.tableformat.table.alteration.default import DropDefault, SetDefau
 from colonnade.tableformat.table.alteration.draft import Alteration
 from colonnade.tableformat.table.alteration.not_null import SetNotNull
 from colonnade.tableformat.table.alteration.plan import plan_alterations
+from colonnade.tableformat.table.alteration.sort_key import SetSortKey
 from colonnade.tableformat.table.alteration.whole_table import (
     AlterProperties,
     CommentTable,
@@ -57,6 +59,7 @@ __all__ = [
     "SetDefault",
     "SetNotNull",
     "SetPartitioning",
+    "SetSortKey",
     "WidenColumn",
     "commit_alterations",
     "commit_rename",

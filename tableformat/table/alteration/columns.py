@@ -101,9 +101,10 @@ class DropColumn(Alteration):
 
 def _check_unused(column: SchemaField, draft: Draft) -> None:
     """Refuse to drop a column that decides where rows are stored."""
-    if any(key.column == column.id for key in draft.table.sort_key):
+    if any(key.column in column.ids for key in draft.sorted_by):
         raise InvalidInputError(
-            f"Column {column.name!r} cannot be dropped: the table is sorted by it."
+            f"Column {column.name!r} cannot be dropped: the table is sorted by it; sort it by other"
+            " columns first."
         )
     layout = draft.table.partition_fields if draft.layout is None else draft.layout
     if any(field.column == column.id for field in layout):

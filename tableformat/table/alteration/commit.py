@@ -70,7 +70,8 @@ def commit_alterations(
 
 
 def _is_altered(before: TableState, after: TableState) -> bool:
-    kept = ("schema_id", "partition_layout_id", "properties", "comment", "constraints")
+    ids = ("schema_id", "partition_layout_id", "sort_order_id")
+    kept = (*ids, "properties", "comment", "constraints")
     return any(getattr(before, each) != getattr(after, each) for each in kept)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from colonnade.manifests.model.constraints import CheckConstraint
-from colonnade.manifests.model.entries import PartitionField
+from colonnade.manifests.model.entries import PartitionField, SortField
 from colonnade.manifests.model.operations import Operation
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import TableState
@@ -17,11 +17,11 @@ from colonnade.manifests.state.snapshot import TableState
 class Draft:
     """A table as the changes so far have altered it.
 
-    `table` is the table before all changes. `layout` is the new partition layout; None means that
-    the table keeps its layout. `properties` are those that the changes set. `constraints` come with
-    the columns that they were stated for. `operations` are about all but columns, layout and
-    constraints, which become operations at the end. `not_null` are the ids of columns and fields
-    that may not be NULL any more.
+    `table` is the table before all changes. `layout` is the new partition layout, and `sort_key`
+    the new sort key; None means that the table keeps its own. `properties` are those that the
+    changes set. `constraints` come with the columns that they were stated for. `operations` are
+    about all but columns, layout, sort key and constraints, which become operations at the end.
+    `not_null` are the ids of columns and fields that may not be NULL any more.
     """
 
     table: TableState
@@ -30,8 +30,14 @@ class Draft:
     layout: tuple[PartitionField, ...] | None = None
     properties: dict[str, str] = field(default_factory=dict)
     constraints: dict[CheckConstraint, TableSchema] = field(default_factory=dict)
+    sort_key: tuple[SortField, ...] | None = None
     operations: list[Operation] = field(default_factory=list)
     not_null: list[int] = field(default_factory=list)
+
+    @property
+    def sorted_by(self) -> tuple[SortField, ...]:
+        """The sort key after the changes so far."""
+        return self.table.sort_key if self.sort_key is None else self.sort_key
 
 
 class Alteration(ABC):

@@ -17,6 +17,7 @@ from colonnade.manifests.model.schema import TableSchema, check_schema
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.table.alteration.constraints import constraint_operations
 from colonnade.tableformat.table.alteration.draft import Alteration, Draft, without
+from colonnade.tableformat.table.alteration.sort_key import around_columns
 
 
 def plan_alterations(table: TableState, changes: Iterable[Alteration]) -> tuple[Operation, ...]:
@@ -59,7 +60,7 @@ def _operations(draft: Draft) -> tuple[Operation, ...]:
     table, schema, layout = draft.table, draft.schema, draft.layout
     check_bloom_columns(draft.properties, schema)
     if schema == table.schema:
-        return (*draft.operations, *_set_layout(table, layout))
+        return (*draft.operations, *_set_layout(table, layout), *around_columns(draft, ()))
     check_schema(schema)
     altered = AlterSchema(
         table=table.id,
@@ -68,10 +69,11 @@ def _operations(draft: Draft) -> tuple[Operation, ...]:
         next_column_id=draft.next_id,
     )
     before = _following_properties(table, schema, draft.operations)
+    columns = around_columns(draft, (altered,))
     if layout and not {field.column for field in layout} <= {c.id for c in table.schema.fields}:
-        return (*before, *draft.operations, altered, *_set_layout(table, layout))
+        return (*before, *draft.operations, *columns, *_set_layout(table, layout))
     # A column of the former layout may be dropped once that layout is not current any more.
-    return (*before, *draft.operations, *_set_layout(table, layout), altered)
+    return (*before, *draft.operations, *_set_layout(table, layout), *columns)
 
 
 def _following_properties(

@@ -101,7 +101,12 @@ def _check_place(column: SchemaField, wanted: str, draft: Draft) -> None:
 
 
 def _followed(draft: Draft, before: SchemaField, after: SchemaField) -> None:
-    """Let the new partition layout of a draft name a column by its new id."""
+    """Let the new partition layout and sort key of a draft name a column by its new id."""
+    if draft.sort_key is not None:
+        draft.sort_key = tuple(
+            field.model_copy(update={"column": after.id}) if field.column == before.id else field
+            for field in draft.sort_key
+        )
     if draft.layout is not None:
         draft.layout = tuple(
             field.model_copy(update={"column": after.id}) if field.column == before.id else field

@@ -20,7 +20,7 @@ from tests.manifests.compaction.measured import MIB, TABLE, plan, replaced
 @pytest.mark.parametrize("descending", [False, True])
 def test_key_ranges_are_compared_as_the_sort_key_orders_them(descending: bool) -> None:
     key = SortField(column=1, descending=descending)
-    table = replace(TABLE, sort_key=(key,))
+    table = replace(TABLE, sort_orders=((key,),))
     statistics = [
         ColumnStatistics(min="i:5", max="i:8"),
         ColumnStatistics(min="i:8", max="i:9", nulls=1),
@@ -46,7 +46,7 @@ def test_rowsets_whose_keys_begin_alike_for_longer_than_the_log_says_do_not_over
     assert len(host) == LOG_BOUND_LENGTH
     after = value_after(host)
     assert after == "https://shop.example.com/orders0"
-    table = replace(TABLE, sort_key=(SortField(column=1),))
+    table = replace(TABLE, sort_orders=((SortField(column=1),),))
     ends = [("https", after), *[(host, after)] * 20, (host, "https://x")]
     entries = [
         entry(rows=100_000).model_copy(

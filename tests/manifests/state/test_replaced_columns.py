@@ -44,7 +44,7 @@ def test_a_column_that_decides_where_a_row_is_cannot_be_replaced() -> None:
     state = table_state()
     days = PartitionField(transform="days", column=2)
     assert replaceable(state) == {1, 2}
-    assert replaceable(replace(state, sort_key=(SortField(column=1),))) == {2}
+    assert replaceable(replace(state, sort_orders=((SortField(column=1),), ()))) == {2}
     # Rows of an earlier layout keep their place, so its columns count as well.
     assert replaceable(replace(state, partition_layouts=((days,), ()))) == {1}
 

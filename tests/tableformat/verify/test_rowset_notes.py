@@ -24,7 +24,7 @@ def notes_of(path: Path, place: str) -> RowSetNotes:
         table="t",
         prefix="",
         table_schema=table.state.schema,
-        sort_key=(),
+        sort_orders=((),),
         rowsets=(rowset,),
         epoch=7,
     )
