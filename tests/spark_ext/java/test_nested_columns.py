@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import colonnade
+from tests.spark_ext.java.kept import KeptDatabase
 from tests.spark_ext.java.spark_shell import SparkShell
 
 TABLE = "colonnade.db.n"
@@ -23,15 +24,22 @@ ROW = (
 )
 
 
+@pytest.fixture(scope="module")
+def database(spark_shell: SparkShell) -> Iterator[KeptDatabase]:
+    statements = [
+        f"CREATE TABLE {TABLE} ({COLUMNS})",
+        f"INSERT INTO {TABLE} VALUES {', '.join(ROW.format(i) for i in (1, 2, 3))}",
+        f"INSERT INTO {TABLE} (k) VALUES (4)",
+    ]
+    kept = KeptDatabase(spark_shell, "db", statements)
+    yield kept
+    kept.drop()
+
+
 @pytest.fixture
-def spark(spark_shell: SparkShell) -> Iterator[SparkShell]:
+def spark(database: KeptDatabase) -> SparkShell:
     """With a table of rows 1 to 3; the columns of row 4 are NULL."""
-    spark_shell.sql("CREATE DATABASE colonnade.db")
-    spark_shell.sql(f"CREATE TABLE {TABLE} ({COLUMNS})")
-    spark_shell.sql(f"INSERT INTO {TABLE} VALUES {', '.join(ROW.format(i) for i in (1, 2, 3))}")
-    spark_shell.sql(f"INSERT INTO {TABLE} (k) VALUES (4)")
-    yield spark_shell
-    spark_shell.sql("DROP DATABASE IF EXISTS colonnade.db CASCADE")
+    return database.ready()
 
 
 def rows(

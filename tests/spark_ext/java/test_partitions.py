@@ -12,6 +12,7 @@ import colonnade
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.partition_layout import field_text
 from colonnade.manifests.store import open_store
+from tests.spark_ext.java.kept import KeptDatabase
 from tests.spark_ext.java.spark_shell import SparkShell
 
 TABLE = "colonnade.db.t"
@@ -24,16 +25,21 @@ LAYOUT = "days(at), bucket(4, id), region"
 FRAME = f'spark.sql("{ROWS}")'
 
 
-@pytest.fixture
-def spark(spark_shell: SparkShell) -> Iterator[SparkShell]:
-    """With an empty database `db`, and no join that would do without an exchange anyway."""
-    spark_shell.sql("CREATE DATABASE colonnade.db")
+@pytest.fixture(scope="module")
+def database(spark_shell: SparkShell) -> Iterator[KeptDatabase]:
+    kept = KeptDatabase(spark_shell, "db")
     spark_shell.sql("SET spark.sql.autoBroadcastJoinThreshold = -1")
     spark_shell.sql("SET spark.sql.shuffle.partitions = 3")
-    yield spark_shell
+    yield kept
     spark_shell.sql("SET spark.sql.shuffle.partitions = 1")
     spark_shell.sql("RESET spark.sql.autoBroadcastJoinThreshold")
-    spark_shell.sql("DROP DATABASE IF EXISTS colonnade.db CASCADE")
+    kept.drop()
+
+
+@pytest.fixture
+def spark(database: KeptDatabase) -> SparkShell:
+    """With an empty database `db`, and no join that would do without an exchange anyway."""
+    return database.ready()
 
 
 def table(spark: SparkShell, name: str = "t") -> colonnade.ArrowTable:

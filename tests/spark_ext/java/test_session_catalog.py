@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -255,8 +256,9 @@ VIEWS = (
 )
 
 
-@pytest.mark.parametrize("kind", ["VIEW", "TEMPORARY VIEW"])
-@pytest.mark.parametrize("query", VIEWS)
+@pytest.mark.parametrize(
+    ("query", "kind"), [*zip(VIEWS, cycle(["VIEW", "TEMPORARY VIEW"]), strict=False)]
+)
 def test_rows_are_not_changed_through_a_view(spark: SparkShell, query: str, kind: str) -> None:
     spark.sql("CREATE TABLE t USING colonnade AS SELECT 1 AS a")
     spark.sql("INSERT INTO t VALUES (2)")

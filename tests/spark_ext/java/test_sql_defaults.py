@@ -125,23 +125,23 @@ def test_a_table_is_created_with_defaults(spark_shell: SparkShell, named: str) -
     assert rows(spark, named) == [[1, 5]]
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ("ADD COLUMN x INT DEFAULT 'abc'", "INVALID_DEFAULT_VALUE"),
-        ("ADD COLUMN x INT DEFAULT k", "INVALID_DEFAULT_VALUE"),
-        ("ADD COLUMN x STRING DEFAULT uuid()", "INVALID_DEFAULT_VALUE"),
-        ("ADD COLUMN x INT NOT NULL DEFAULT NULL", "'x' is NOT NULL and cannot have the default"),
-        ("ADD COLUMN x VARCHAR(3) DEFAULT 'four'", "EXCEED_LIMIT_LENGTH"),
-        ("ADD COLUMN x DECIMAL(3,1) DEFAULT 100.0", "INVALID_DEFAULT_VALUE"),
-        ("ADD COLUMN x ARRAY<INT> DEFAULT array(1)", "'x' cannot have the default 'array(1)'"),
-        ("ALTER COLUMN k SET DEFAULT 'abc'", "INVALID_DEFAULT_VALUE"),
-        ("ALTER COLUMN k SET DEFAULT k + 1", "INVALID_DEFAULT_VALUE"),
-    ],
-)
+REFUSED = {
+    "ADD COLUMN x INT DEFAULT 'abc'": "INVALID_DEFAULT_VALUE",
+    "ADD COLUMN x INT DEFAULT k": "INVALID_DEFAULT_VALUE",
+    "ADD COLUMN x STRING DEFAULT uuid()": "INVALID_DEFAULT_VALUE",
+    "ADD COLUMN x INT NOT NULL DEFAULT NULL": "'x' is NOT NULL and cannot have the default",
+    "ADD COLUMN x VARCHAR(3) DEFAULT 'four'": "EXCEED_LIMIT_LENGTH",
+    "ADD COLUMN x DECIMAL(3,1) DEFAULT 100.0": "INVALID_DEFAULT_VALUE",
+    "ADD COLUMN x ARRAY<INT> DEFAULT array(1)": "'x' cannot have the default 'array(1)'",
+    "ALTER COLUMN k SET DEFAULT 'abc'": "INVALID_DEFAULT_VALUE",
+    "ALTER COLUMN k SET DEFAULT k + 1": "INVALID_DEFAULT_VALUE",
+}
+
+
 def test_a_default_that_cannot_be_is_refused_and_nothing_changes(
-    spark_shell: SparkShell, named: str, change: str, said: str
+    spark_shell: SparkShell, named: str
 ) -> None:
     before = opened(spark_shell, named).epoch
-    assert said in spark_shell.refusal(f"ALTER TABLE {named} {change}")
+    for change, said in REFUSED.items():
+        assert said in spark_shell.refusal(f"ALTER TABLE {named} {change}"), change
     assert opened(spark_shell, named).epoch == before
