@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -18,24 +13,36 @@ from colonnade.manifests.state.snapshot import as_written
 from colonnade.manifests.store import LocalStore
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.rowset.sort import sort_indices
-from tests.spark_ext.java.write_road import KEYS
+from tests.spark_ext.java.spark_shell import SparkShell
 
-ROOT = Path(__file__).parents[3]
+SORTED = """
+    id bigint, f double, s string, d decimal(25,3), b binary, t timestamp, ok boolean,
+    m interval year to month, day date
+"""
+ROWS = """
+    SELECT id,
+      CASE id % 7 WHEN 0 THEN NULL WHEN 1 THEN double('NaN') WHEN 2 THEN -0.0D WHEN 3 THEN 0.0D
+        ELSE id * -1.5D END f,
+      CASE WHEN id % 5 = 0 THEN NULL ELSE concat(chr(int(id * 37 % 5000 + 1)), 'x') END s,
+      CASE WHEN id % 9 = 0 THEN NULL ELSE decimal((id * 7919 % 1000 - 500) / 8) END d,
+      CASE WHEN id % 4 = 0 THEN NULL ELSE unhex(hex(id * 31 % 700)) END b,
+      timestamp_micros(id * 999983 % 7 - 3) t, id % 3 = 0 ok,
+      make_ym_interval(0, int(id % 5 - 2)) m, date_add(DATE'1969-12-30', int(id * 13 % 6)) day
+    FROM range(0, 3000, 1, 3)
+"""
+KEYS = ["f", "s desc", "d", "b desc", "t", "ok", "m", "day desc"]
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(spark_shell: SparkShell, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """With a table for each rotation of the keys, which Spark sorts by them."""
     folder = tmp_path_factory.mktemp("written")
-    path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
-    command = [sys.executable, "-m", "tests.spark_ext.java.write_road", str(folder)]
-    environment = {**os.environ, "PYTHONPATH": path, "SPARK_LOCAL_IP": "127.0.0.1"}
-    subprocess.run(command, check=True, cwd=ROOT, env=environment, timeout=300)
+    for turn in range(len(KEYS)):
+        key = ", ".join([*KEYS[turn:], *KEYS[:turn]])
+        table = f"colonnade.`{folder}/sorted{turn}`"
+        spark_shell.sql(f"CREATE TABLE {table} ({SORTED}) TBLPROPERTIES (sortKey = '{key}')")
+        spark_shell.sql(f"INSERT INTO {table} {ROWS}")
     return folder
-
-
-@pytest.fixture(scope="module")
-def seen(folder: Path) -> dict[str, Any]:
-    return dict(json.loads((folder / "seen.json").read_text()))
 
 
 @pytest.mark.parametrize("turn", range(len(KEYS)))
@@ -63,8 +70,11 @@ def test_every_rowset_is_in_the_order_of_the_sort_key(folder: Path, turn: int) -
 
 
 def test_what_is_refused_in_a_task_reaches_the_user_as_the_same_sentence(
-    folder: Path, seen: dict[str, Any]
+    spark_shell: SparkShell, folder: Path
 ) -> None:
-    sentence = "[COLONNADE_INVALID_INPUT] Column 's' holds no valid string in row "
-    assert sentence in seen["broken text"]
+    write = f".write.format('colonnade').mode('append').save('{folder}/texts')"
+    spark_shell.run(f"spark.sql(\"SELECT 'a' s\"){write}")
+    broken = "F.expr(\"CAST(unhex('fffe') AS string)\").alias('s')"
+    refusal = spark_shell.refused_run(f"spark.range(3).select({broken}){write}")
+    assert "[COLONNADE_INVALID_INPUT] Column 's' holds no valid string in row " in refusal
     assert colonnade.open(folder / "texts").scan().to_arrow().to_pylist() == [{"s": "a"}]
