@@ -76,6 +76,12 @@ BUGS: tuple[Bug, ...] = (
         seeds=50,
     ),
     Bug(
+        "rows land that were planned for another column of the same name",
+        lambda: patch.object(column_conflicts, "same_by_name", lambda written, current: True),
+        actors=(Driver(3), Evolver(10)),
+        seeds=50,
+    ),
+    Bug(
         "a fill forgets RowSets that were added meanwhile",
         lambda: patch.object(Fill, "fill", _only_known_rowsets),
         actors=(Writer(mix=(8, 0, 1, 0, 0, 0)), Filler(4)),
