@@ -6,7 +6,8 @@ import random
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
-from tests.simulation.statements import Condition, Kind, Step, Test, Values
+from tests.simulation.rows import Condition, Test, Values
+from tests.simulation.statements import Kind, Step
 
 KINDS: tuple[Kind, ...] = (
     "append", "delete", "update", "upsert", "replace", "overwrite", "replace_partitions"

@@ -15,15 +15,8 @@ import pyarrow as pa
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import AlterSchema, CreateTable, Restore
 from colonnade.manifests.model.schema import SchemaField, TableSchema, type_text
-from tests.simulation.statements import (
-    SCHEMA,
-    Intent,
-    Rows,
-    State,
-    Step,
-    computed_value,
-    given_value,
-)
+from tests.simulation.rows import SCHEMA, Rows, State, computed_value, given_value
+from tests.simulation.statements import Intent, Step
 
 Cells = Mapping[int, int | None]
 """The values of a row, by the keys of columns."""

@@ -36,17 +36,8 @@ from colonnade.manifests.model.operations import (
 )
 from colonnade.manifests.store import ObjectStore
 from tests.simulation.columns import Tables, altered, restored, written
-from tests.simulation.statements import (
-    Condition,
-    Intent,
-    Row,
-    State,
-    parse_intent,
-    plain,
-    values,
-)
-
-ALL = Condition()
+from tests.simulation.rows import ALL_ROWS, Condition, Row, State, plain, values
+from tests.simulation.statements import Intent, parse_intent
 
 UNCHANGED = frozenset({
     "vacuum", "compaction", "compact", "tag", "untag", "pin", "unpin", "alter_table", "renumber",
@@ -242,7 +233,7 @@ class Oracle:
         self.columns[epoch][table].check_read(found)
 
     def check_rows(
-        self, epoch: int, table: str, found: dict[int, int | None], where: Condition = ALL
+        self, epoch: int, table: str, found: dict[int, int | None], where: Condition = ALL_ROWS
     ) -> None:
         """Compare what `plain` has made of rows."""
         want = values(where.of(self.states[epoch][table]))

@@ -26,7 +26,8 @@ from colonnade.manifests.store import LocalStore
 from colonnade.tableformat.table.database import ArrowDatabase
 from tests.simulation.chance import SHARED_ROWS, random_step
 from tests.simulation.oracle import Oracle
-from tests.simulation.statements import SCHEMA, Condition, Intent, Step, parse_intent, plain
+from tests.simulation.rows import SCHEMA, Condition, plain
+from tests.simulation.statements import Intent, Step, parse_intent
 
 TABLES = ("plain", "strict")
 ROWS_OF_A_PROCESS = 10_000

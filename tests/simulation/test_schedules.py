@@ -24,7 +24,8 @@ from colonnade.tableformat.table.database import ArrowDatabase
 from tests.faults import Fault, FaultyStore, Stopped
 from tests.simulation.actors.compactor import rewrite
 from tests.simulation.oracle import Oracle
-from tests.simulation.statements import SCHEMA, Condition, Intent, Step
+from tests.simulation.rows import SCHEMA, Condition
+from tests.simulation.statements import Intent, Step
 from tests.simulation.store import Disk
 from tests.simulation.turns import Turns
 

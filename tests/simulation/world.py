@@ -38,7 +38,8 @@ from colonnade.tableformat.write import job as write_job
 from colonnade.tableformat.write.job import WriteJob, target_options
 from tests.faults import Fault, Stopped
 from tests.simulation.oracle import Oracle
-from tests.simulation.statements import LAYOUTS, SCHEMA, Condition, Intent, Step, given_value
+from tests.simulation.rows import LAYOUTS, SCHEMA, Condition, given_value
+from tests.simulation.statements import Intent, Step
 from tests.simulation.store import EPOCHS, Disk, ProcessStore, Weather
 from tests.simulation.turns import Turns
 

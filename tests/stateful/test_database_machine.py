@@ -23,7 +23,8 @@ from colonnade.manifests.object_names import CHECKPOINTS, HINT
 from colonnade.tableformat.table.database import ArrowDatabase
 from tests.simulation.chance import random_rows, random_step
 from tests.simulation.oracle import Oracle
-from tests.simulation.statements import SCHEMA, Condition, Intent, Step
+from tests.simulation.rows import SCHEMA, Condition
+from tests.simulation.statements import Intent, Step
 from tests.simulation.store import Disk
 
 TABLES = st.sampled_from(("plain", "strict"))

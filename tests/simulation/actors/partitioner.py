@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass
 
 from colonnade.tableformat.table.database import ArrowDatabase
-from tests.simulation.statements import LAYOUTS
+from tests.simulation.rows import LAYOUTS
 from tests.simulation.world import TABLES, World
 
 

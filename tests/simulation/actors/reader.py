@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from colonnade.manifests.errors import CorruptionError
 from colonnade.tableformat.table.database import ArrowDatabase
 from tests.simulation.chance import random_condition
-from tests.simulation.statements import Condition
+from tests.simulation.rows import Condition
 from tests.simulation.world import World
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from colonnade import DropNotNull, SetNotNull
 from colonnade.tableformat.table.database import ArrowDatabase
-from tests.simulation.statements import Condition, Step
+from tests.simulation.rows import Condition
+from tests.simulation.statements import Step
 from tests.simulation.world import TABLES, World
 
 

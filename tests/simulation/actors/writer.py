@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from colonnade.tableformat.table.database import ArrowDatabase
 from tests.simulation.chance import KINDS, MIX, random_rows, random_step, with_columns
-from tests.simulation.statements import State, Step
+from tests.simulation.rows import State
+from tests.simulation.statements import Step
 from tests.simulation.world import World
 
 WITHIN = KINDS.index("replace_partitions")
