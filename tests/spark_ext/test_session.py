@@ -186,6 +186,7 @@ def test_enabling_says_at_once_which_python_could_not_start(seen: Any) -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.long  # a Spark of its own; another test refuses such a jar before Spark starts
 def test_another_jar_in_the_session_is_refused_naming_both_versions(tmp_path: Path) -> None:
     refusal = walked("doctored", tmp_path)["refused"]
     assert f"Colonnade 9.9.9, but the Python package is version {VERSION}" in refusal
