@@ -54,7 +54,8 @@ class FillPlan:
 
     `table` is the state that the fill was planned on, with the column `target`. `is_new` means that
     the fill adds this column. The values are computed from the columns `reads`. Only rows of the
-    RowSets that `keep` selects can get a value; None means all RowSets.
+    RowSets that `keep` selects can get a value; None means all RowSets. `of_all_rows` is False if a
+    condition decides which rows get one.
     """
 
     operation: str
@@ -63,6 +64,7 @@ class FillPlan:
     is_new: bool
     reads: tuple[SchemaField, ...]
     keep: Keep | None = None
+    of_all_rows: bool = True
 
     def fits(self, head: Snapshot) -> bool:
         """Return whether a state still has the table, with columns that fit."""
@@ -90,7 +92,8 @@ class FillPlan:
             raise InvalidInputError(
                 f"{self.operation!r} of table {self.table.name!r} would write column"
                 f" {self.target.name!r} of {rowsets} RowSets, and one epoch lists at most {most};"
-                " compact the table first."
+                " compact the table first, or fill the column by several backfills, each with a"
+                " condition that meets fewer RowSets."
             )
 
 
@@ -172,9 +175,15 @@ class Fill:
     def _write_missing(self, head: Snapshot) -> bool:
         missing = self.missing(head)
         if missing:
-            self._plan.check_room(self._log.limits, len(self._filled) + len(missing))
+            self._plan.check_room(self._log.limits, self._count(head))
             self.add(self._write(head, missing))
         return bool(missing)
+
+    def _count(self, head: Snapshot) -> int:
+        """Return how many RowSets of a state are known to get values."""
+        filled = map(self._filled.get, map(self._key, self._rowsets(head)))
+        unknown = self._plan.of_all_rows
+        return sum(unknown if each is None else each.operation is not None for each in filled)
 
     def _rowsets(self, head: Snapshot) -> Sequence[LiveRowSet]:
         return self._log.read_rowsets(self._plan.require_table(head), self._plan.keep)

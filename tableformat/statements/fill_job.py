@@ -51,6 +51,7 @@ class FillJob(Model):
             table.schema.by_id(self.target),
             self.operation == "add_column",
             tuple(table.schema.by_id(column) for column in self.reads),
+            of_all_rows="where" not in self.parameters,
         )
 
 

@@ -216,7 +216,15 @@ class ColumnWork:
         rules = tuple(each for each in bound if target.id in each.condition.column_ids)
         writer = ComputedWriter(table, column, self.where, place, options, rules)
         keep = rowset_filter(table, self.where)
-        plan = FillPlan(self.operation, table, target, self.new is not None, writer.sources, keep)
+        plan = FillPlan(
+            self.operation,
+            table,
+            target,
+            self.new is not None,
+            writer.sources,
+            keep,
+            of_all_rows=self.where is None,
+        )
         fill = Fill(log, plan, writer.write)
         head, commit = fill.catch_up(base), job.commit
         if self.new is None and not (fill.changes(head) or job.has_lease or commit.batch):

@@ -103,6 +103,10 @@ def test_a_column_of_every_type_has_the_values_of_its_expression(shell: SparkShe
     shell.sql("CALL colonnade.system.add_column('db.t', 'c', 'char(5)', 's')")
     same = f"count_if(to_json(all) <=> to_json({nested}) AND length(c) = 5)"
     assert shell.sql(f"SELECT {same}, count(*) FROM {TABLE}") == [[10, 10]]
+    # Spark reads a char column through one more step of the plan.
+    shell.sql("CALL colonnade.system.add_column('db.t', 'd', 'string', 'concat(c, \".\")')")
+    shell.sql("CALL colonnade.system.backfill('db.t', 'c', 'upper(c)', 'id < 3')")
+    assert rows(shell, "id, c, d")[1:3] == [[2, "A2   ", "a2   ."], [3, "a3   ", "a3   ."]]
     assert colonnade.open(path(shell)).verify(depth=4).is_sound
 
 

@@ -128,6 +128,7 @@ FILLS = {
     "the other column": ("pair", "'id', 'id - 10'"),
     "a field": ("inside", "'s', 'named_struct(\"a\", n)'"),
     "by chance": ("positive", "'n', 'CAST(0 * rand() AS INT)'"),
+    "a char": ("letter", "'f', '\"x\"'"),
     "not null": ("NOT NULL", "'k', 'IF(id = 2, NULL, 1)'"),
 }
 
@@ -136,7 +137,8 @@ FILLS = {
 def test_a_fill_gives_no_row_a_value_that_a_constraint_does_not_allow(
     spark: SparkShell, fill: str
 ) -> None:
-    spark.sql(f"ALTER TABLE {TABLE} ADD COLUMNS (s STRUCT<a: INT>)")
+    spark.sql(f"ALTER TABLE {TABLE} ADD COLUMNS (s STRUCT<a: INT>, f CHAR(3))")
+    spark.sql(f"ALTER TABLE {TABLE} ADD CONSTRAINT letter CHECK (f <> 'x')")
     spark.sql("CALL colonnade.system.add_column('rules.t', 'k', 'int NOT NULL', '1')")
     spark.sql(f"ALTER TABLE {TABLE} ADD CONSTRAINT pair CHECK (n <= id * 10 AND id > -5)")
     spark.sql(f"ALTER TABLE {TABLE} ADD CONSTRAINT inside CHECK (s.a < 30)")

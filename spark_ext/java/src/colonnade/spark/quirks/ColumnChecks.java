@@ -44,15 +44,15 @@ final class ColumnChecks {
     this.conditions = conditions;
   }
 
-  /** Returns the checks of {@code column}, which is one of those of the table's relation. */
-  static ColumnChecks of(TableAtEpoch table, LogicalPlan relation, Attribute column) {
+  /** Returns the checks of {@code column}, one of those of {@code rows}, the rows of the table. */
+  static ColumnChecks of(TableAtEpoch table, LogicalPlan rows, Attribute column) {
     Map<Check, Expression> conditions = new LinkedHashMap<>();
     for (Constraint each : table.constraints()) {
       Check check = (Check) each;
       if (!ReadColumns.of(check.predicateSql(), Set.of(column.name())).isEmpty()) {
         Project plan =
             (Project)
-                Dataset.ofRows(SparkSession.active(), relation)
+                Dataset.ofRows(SparkSession.active(), rows)
                     .selectExpr("(" + check.predicateSql() + ") AS met")
                     .logicalPlan();
         conditions.put(check, ((Alias) plan.projectList().head()).child());

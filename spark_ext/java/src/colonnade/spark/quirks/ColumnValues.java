@@ -93,7 +93,7 @@ public final class ColumnValues {
     checks(table, plan).reads().forEach(each -> used.add(each.exprId()));
     List<String> own = List.of(table.schema().fieldNames());
     List<String> names = new ArrayList<>();
-    for (Attribute each : CollectionConverters.asJava(relation(plan).output())) {
+    for (Attribute each : CollectionConverters.asJava(plan.child().output())) {
       if (used.contains(each.exprId()) && own.contains(each.name())) {
         names.add(each.name());
       }
@@ -146,19 +146,22 @@ public final class ColumnValues {
     return DataSourceV2Relation.create(table, Option.empty(), Option.empty());
   }
 
-  private static DataSourceV2Relation relation(Project plan) {
-    return (DataSourceV2Relation) plan.child();
+  /** Whether a plan is the table, or the table with char columns padded, as Spark reads them. */
+  private static boolean isRowByRow(LogicalPlan plan) {
+    return plan instanceof Project project
+        ? isRowByRow(project.child())
+        : plan instanceof DataSourceV2Relation;
   }
 
   /** Returns the constraints that new values must meet. A column to add has none yet. */
   private ColumnChecks checks(TableAtEpoch table, Project plan) {
-    return isNew ? ColumnChecks.NONE : ColumnChecks.of(table, relation(plan), old(plan));
+    return isNew ? ColumnChecks.NONE : ColumnChecks.of(table, plan.child(), old(plan));
   }
 
   private Project values(TableAtEpoch table) {
     String met = condition == null ? ALWAYS : "coalesce((" + condition + "), false)";
     LogicalPlan analyzed = analyzed(newRelation(table), met);
-    if (!(analyzed instanceof Project plan) || !(plan.child() instanceof DataSourceV2Relation)) {
+    if (!(analyzed instanceof Project plan) || !isRowByRow(plan.child())) {
       throw refused("is computed from the columns of one row; use no aggregates, windows or EXPLODE");
     }
     List<NamedExpression> given = CollectionConverters.asJava(plan.projectList());
@@ -216,7 +219,7 @@ public final class ColumnValues {
   }
 
   private Attribute old(Project plan) {
-    return CollectionConverters.asJava(relation(plan).output()).stream()
+    return CollectionConverters.asJava(plan.child().output()).stream()
         .filter(each -> each.name().equals(column))
         .findFirst()
         .orElseThrow();
