@@ -213,10 +213,10 @@ def small(spark: SparkSession, start: int) -> DataFrame:
     return rows.selectExpr("id", "concat('n', id) AS name", "id * 0.5D AS amount")
 
 
-def wide(spark: SparkSession) -> DataFrame:
+def wide(spark: SparkSession, rows: int = WIDE_ROWS) -> DataFrame:
     """Whole numbers up to a million, as longs and as doubles, whose sums have no rounding."""
     columns = (
         f"CAST(id * {7919 + 2 * each} % 1000003 AS {'DOUBLE' if each % 2 else 'BIGINT'}) AS c{each}"
         for each in range(WIDE_COLUMNS)
     )
-    return spark.range(0, WIDE_ROWS, 1, 2).selectExpr(*columns)
+    return spark.range(0, rows, 1, 2).selectExpr(*columns)
