@@ -5,6 +5,7 @@ Every RowSet has a block for each encoding that its type can have.
 
 from __future__ import annotations
 
+import datetime as dt
 import random
 import string
 import struct
@@ -32,13 +33,14 @@ PAIRS = (
     *(("decimal(20,2)", wider) for wider in ("decimal(38,2)", "decimal(38,20)")),
     *(("char(9)", wider) for wider in ("varchar(9)", "varchar(20)", "string")),
     *(("varchar(9)", wider) for wider in ("varchar(10)", "string")),
+    ("date", "timestamp_ntz"),
 )
 """Pairs of a type and a wider type; each way to convert values occurs."""
 
 _QUICK = {
     *(("byte", "long"), ("int", "double"), ("int", "decimal(18,8)"), ("long", "decimal(38,19)")),
     *(("float", "double"), ("decimal(5,2)", "decimal(38,35)"), ("varchar(9)", "string")),
-    ("decimal(20,2)", "decimal(38,20)"),
+    *(("decimal(20,2)", "decimal(38,20)"), ("date", "timestamp_ntz")),
 }
 
 CASES = [
@@ -86,6 +88,8 @@ def model_of(value: Any, new: str) -> Any:
     """Return a value in a wider type, as Python has it."""
     if new == "double":
         return float(value)
+    if isinstance(value, dt.date):
+        return dt.datetime.combine(value, dt.time())
     digits = decimal_digits(new)
     if digits is None:
         return value
@@ -121,6 +125,8 @@ def _maker(old: str, rng: random.Random) -> Callable[[], Any]:
     if (digits := decimal_digits(old)) is not None:
         most = 10 ** digits[0]
         return lambda: Decimal(rng.randrange(1 - most, most)).scaleb(-digits[1])
+    if old == "date":
+        return lambda: dt.date.fromordinal(rng.randrange(1, dt.date.max.toordinal() + 1))
     if old == "float":
         return lambda: _as_float(rng.choice((rng.uniform(-1e9, 1e9), float("nan"), -0.0, 0.1)))
     length = 9 if old.startswith("char") else rng.randrange(10)
@@ -133,6 +139,8 @@ def _near(old: str, rng: random.Random) -> list[Any]:
         return [100 + rng.randrange(28) for _ in range(ROWS)]
     if (digits := decimal_digits(old)) is not None:
         return [Decimal(100 + rng.randrange(100)).scaleb(-digits[1]) for _ in range(ROWS)]
+    if old == "date":
+        return [dt.date.fromordinal(739_000 + rng.randrange(28)) for _ in range(ROWS)]
     return [_maker(old, rng)() for _ in range(ROWS)]
 
 
@@ -142,6 +150,8 @@ def _extreme(old: str, largest: bool) -> Any:
     if (digits := decimal_digits(old)) is not None:
         most = Decimal(10 ** digits[0] - 1).scaleb(-digits[1])
         return most if largest else -most
+    if old == "date":
+        return dt.date.max if largest else dt.date.min
     if old == "float":
         return float("inf") if largest else float("-inf")
     return ("\U0010ffff" if largest else " ") * 9

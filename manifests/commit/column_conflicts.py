@@ -18,6 +18,7 @@ from colonnade.manifests.model.operations import (
     ReplaceColumn,
 )
 from colonnade.manifests.model.schema import SchemaField, StructType, TableSchema
+from colonnade.manifests.model.widening import may_overflow
 from colonnade.manifests.state.replaced_columns import replaceable
 from colonnade.manifests.state.snapshot import TableState
 
@@ -48,8 +49,9 @@ def rows_fit(written: TableSchema, current: TableSchema) -> bool:
 
     A column may have another name, comment or position, may have lost NOT NULL, and may have
     widened: then it still states the id that the RowSets know it by. It must not be narrower again
-    after a restore, because no reader would find the values of the wider one. A new column must be
-    nullable or have an initial value. The same holds for the fields of structs.
+    after a restore, because no reader would find the values of the wider one. Nor must a date have
+    become a timestamp, because nobody has looked at the range of the new dates. A new column must
+    be nullable or have an initial value. The same holds for the fields of structs.
     """
     return written is current or _fields_fit(written.fields, current.fields)
 
@@ -74,6 +76,7 @@ def _fits(written: SchemaField, current: SchemaField) -> bool:
     form = next((each for each in current.as_stored() if each.id == written.id), None)
     return (
         form is not None
+        and not may_overflow(form.type, current.type)
         and _kind(written) == _kind(form)
         and (current.nullable or not written.nullable)
         and _children_fit(written, form)

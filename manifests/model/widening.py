@@ -24,6 +24,11 @@ _MOST_DIGITS = 38
 _DOUBLES = frozenset({"byte", "short", "int", "float"})
 """The types whose values are all exact as a double."""
 
+_DAY_US = 86_400_000_000
+
+LAST_DAY = (2**63 - 1) // _DAY_US
+"""The last day since 1970-01-01, and its negative the first, that a timestamp can hold."""
+
 _TEXT = re.compile(r"(?P<kind>char|varchar)\((?P<length>\d+)\)", re.ASCII)
 
 
@@ -33,11 +38,21 @@ def widens(old: DataType, new: DataType) -> bool:
         return False
     if new == "double":
         return old in _DOUBLES
+    if old == "date":
+        return new == "timestamp_ntz"
     if old in _DIGITS and new in _DIGITS:
         return _DIGITS[old] < _DIGITS[new]
     if (digits := decimal_digits(new)) is not None:
         return _fits_decimal(old, *digits)
     return _fits_text(old, new)
+
+
+def may_overflow(old: DataType, new: DataType) -> bool:
+    """Return whether a type that widens has values that the wider type cannot hold.
+
+    A date of 32 bits may be beyond `LAST_DAY`. No row may have such a value when its column widens.
+    """
+    return old == "date" and new == "timestamp_ntz"
 
 
 def text_length(type_name: str) -> int | None:
@@ -49,8 +64,11 @@ def text_length(type_name: str) -> int | None:
 def common_type(first: str, second: str) -> str | None:
     """Return the narrowest type with all values of both that each of them is or widens to.
 
-    Returns None if there is no such type.
+    Returns None if there is no such type. A date has none with a timestamp, because it widens only
+    after a look at the rows.
     """
+    if may_overflow(first, second) or may_overflow(second, first):
+        return None
     if first == second or widens(second, first):
         return first
     if widens(first, second):
@@ -121,12 +139,13 @@ def wider_types(old: DataType) -> str:
         return "a decimal of at least as many digits before and after the point"
     if (text := _TEXT.fullmatch(old)) is not None:
         return f"a varchar of {text['length']} or more characters, string"
-    return "double" if old == "float" else ""
+    return {"float": "double", "date": "timestamp_ntz"}.get(old, "")
 
 
 def keeps_bounds(old: str, new: str) -> bool:
     """Return whether bounds, and the hashes of Bloom filters, are the same in the wider type."""
-    return _factor(old, new) == 1 and not _becomes_float(old, new)
+    exact = _factor(old, new) == 1 and not _becomes_float(old, new)
+    return exact and not may_overflow(old, new)
 
 
 def widened_bound(bound: Bound, old: str, new: str) -> Bound:
@@ -134,6 +153,9 @@ def widened_bound(bound: Bound, old: str, new: str) -> Bound:
     assert widens(old, new), f"{type_text(old)} does not widen to {type_text(new)}"
     if not isinstance(bound, int):
         return bound
+    if may_overflow(old, new):
+        # Stored rows that were deleted may be beyond.
+        return max(-(2**63), min(bound * _DAY_US, 2**63 - 1))
     return float(bound) if _becomes_float(old, new) else bound * _factor(old, new)
 
 

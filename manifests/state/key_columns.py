@@ -56,6 +56,8 @@ def keeps_partitions(transform: str, old: str, new: str) -> bool:
     """
     if transform == "identity":
         return keeps_bounds(old, new) and new != "double"
+    if old == "date":
+        return transform in ("years", "months", "days")
     if old in _WHOLE:
         return new in _WHOLE  # a decimal is hashed in another form
     if decimal_digits(old) is not None:
@@ -68,6 +70,8 @@ def partitioned_types(transform: str, old: str) -> str:
     if old in _WHOLE:
         wider = [*_WHOLE[_WHOLE.index(old) + 1 :]]
         return ", ".join([*wider, *(["a decimal of scale 0"] if transform == "identity" else [])])
+    if old == "date":
+        return "timestamp_ntz" if keeps_partitions(transform, old, "timestamp_ntz") else ""
     if (digits := decimal_digits(old)) is not None:
         return f"a decimal of more digits and scale {digits[1]}" if digits[0] < 38 else ""
     return "a longer varchar, string" if text_length(old) is not None else ""

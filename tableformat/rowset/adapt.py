@@ -42,7 +42,10 @@ def adapt(
         # Compaction may have put blocks of several forms side by side.
         parts = [_adapt_nested(part, column.nested) for part in parts]
     array = parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
-    return array if stored is None or stored.type == column.type else array.cast(column.type)
+    if stored is None or stored.type == column.type:
+        return array
+    # Only deleted rows have a date that no timestamp can hold, and any value may stand for it.
+    return array.cast(column.type, safe=stored.type != pa.date32())
 
 
 def _adapt_nested(array: pa.Array, field: SchemaField) -> pa.Array:

@@ -11,6 +11,7 @@ makes operations of the draft:
     widen.py         change the type of a column or field to a wider one
     sort_key.py      the columns that rows are sorted by
     not_null.py      forbid NULL in a column or field, after a look at the rows
+    stored_values.py    what existing values must be for a change
     whole_table.py   properties, the comment and the partitions of a table
     constraints.py   add and drop constraints
     plan.py          all changes of one call as operations, in order

@@ -14,8 +14,8 @@ from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.statements.rerun import commit_statement
 from colonnade.tableformat.table.alteration.constrained_rows import ConstrainedRows
 from colonnade.tableformat.table.alteration.draft import Alteration
-from colonnade.tableformat.table.alteration.not_null import check_no_null, reads_of
 from colonnade.tableformat.table.alteration.plan import draft_of, operations_of
+from colonnade.tableformat.table.alteration.stored_values import check_values, reads_of
 from colonnade.tableformat.table.design import check_table_name
 from colonnade.tableformat.write.constraints import can_evaluate
 
@@ -29,11 +29,11 @@ def commit_alterations(
 ) -> Snapshot:
     """Make all changes in one epoch, in order, or none of them.
 
-    Changes that forbid NULL, or add a constraint, look at existing rows first. They look again if a
-    concurrent writer has added rows. Spark has checked the rows of the state `checked`; if only
-    Spark can evaluate a new constraint, any row added since is a conflict.
+    Changes that demand something of existing values, or add a constraint, look at existing rows
+    first. They look again if a concurrent writer has added rows. Spark has checked the rows of the
+    state `checked`; if only Spark can evaluate a new constraint, any row added since is a conflict.
 
-    Raises the errors of `draft_of`, `operations_of`, `check_no_null` and `ConstrainedRows.check`.
+    Raises the errors of `draft_of`, `operations_of`, `check_values` and `ConstrainedRows.check`.
     Raises ConflictError when a concurrent writer altered the same thing since `base`, or dropped
     the table.
     """
@@ -43,7 +43,7 @@ def commit_alterations(
         return base
     parameters = {"name": table.name, "changes": "; ".join(map(str, changes))}
     added = [op.constraint for op in operations if isinstance(op, AddCheck)]
-    if not draft.not_null and not added:
+    if not draft.demands and not added:
         return log.commit(_change("alter_table", operations, parameters), base)
     only_spark = checked is not None and not can_evaluate(added, draft.schema)
     known = None if checked is None else checked.tables.get(table.id)
@@ -56,10 +56,10 @@ def commit_alterations(
                 f"Table {table.name!r} was altered after epoch {base.epoch}, on which"
                 " 'alter_table' was planned; read the table again and repeat it."
             )
-        check_no_null(log, state, current, draft.not_null)
+        check_values(log, state, current, draft.demands)
         change = replace(
             _change("alter_table", operations, parameters),
-            reads=reads_of(current, draft.not_null),
+            reads=reads_of(current, draft.demands),
         )
         rows.check(change, state, current)
         return change

@@ -11,6 +11,7 @@ from colonnade.manifests.model.entries import PartitionField, SortField
 from colonnade.manifests.model.operations import Operation
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import TableState
+from colonnade.tableformat.table.alteration.stored_values import Demand
 
 
 @dataclass(slots=True)
@@ -21,7 +22,7 @@ class Draft:
     the new sort key; None means that the table keeps its own. `properties` are those that the
     changes set. `constraints` come with the columns that they were stated for. `operations` are
     about all but columns, layout, sort key and constraints, which become operations at the end.
-    `not_null` are the ids of columns and fields that may not be NULL any more.
+    `demands` say what the values of existing rows must be for the changes.
     """
 
     table: TableState
@@ -32,7 +33,11 @@ class Draft:
     constraints: dict[CheckConstraint, TableSchema] = field(default_factory=dict)
     sort_key: tuple[SortField, ...] | None = None
     operations: list[Operation] = field(default_factory=list)
-    not_null: list[int] = field(default_factory=list)
+    demands: dict[int, list[Demand]] = field(default_factory=dict)
+
+    def demand(self, column: int, demand: Demand) -> None:
+        """Demand something of the existing values of a column or field, by its id."""
+        self.demands.setdefault(column, []).append(demand)
 
     @property
     def sorted_by(self) -> tuple[SortField, ...]:

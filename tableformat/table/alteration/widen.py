@@ -8,14 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.model.column_default import widened_values
+from colonnade.manifests.model.column_default import decode_value, widened_values
 from colonnade.manifests.model.schema import (
     DataType,
     EarlierColumn,
     SchemaField,
     type_text,
 )
-from colonnade.manifests.model.widening import widens, wider_types
+from colonnade.manifests.model.widening import LAST_DAY, may_overflow, widens, wider_types
 from colonnade.manifests.state.key_columns import keeps_partitions, partitioned_types
 from colonnade.tableformat.table.alteration.draft import Alteration, Draft
 from colonnade.tableformat.table.alteration.paths import (
@@ -25,6 +25,7 @@ from colonnade.tableformat.table.alteration.paths import (
     names_of,
     with_field,
 )
+from colonnade.tableformat.table.alteration.stored_values import TimestampHolds
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,10 @@ class WidenColumn(Alteration):
         _check_widens(found, self.type, dotted(names))
         if len(names) == 1:
             _check_place(found, str(self.type), draft)
+        if may_overflow(found.type, self.type):
+            _check_values(found, dotted(names))
+            if found.id < draft.table.next_column_id:
+                draft.demand(found.id, TimestampHolds())
         wider = _wider(draft, found, self.type)
         _followed(draft, found, wider)
         draft.schema = with_field(draft.schema, names, lambda _: wider)
@@ -83,6 +88,17 @@ def _check_widens(column: SchemaField, wanted: DataType, path: str) -> None:
         f"The type of column {path!r} cannot be changed from {old} to {new}: {can}; or add a"
         " column of the other type."
     )
+
+
+def _check_values(column: SchemaField, path: str) -> None:
+    """Refuse a date as the default or initial value that no timestamp can hold."""
+    texts = (column.initial, None if column.default is None else column.default.value)
+    days = [int(decode_value(text, column)) for text in texts if text is not None]
+    if any(abs(day) > LAST_DAY for day in days):
+        raise InvalidInputError(
+            f"The type of column {path!r} cannot be changed to timestamp_ntz: its default is, or"
+            " was, a date that no timestamp can hold; add a column of the other type."
+        )
 
 
 def _check_place(column: SchemaField, wanted: str, draft: Draft) -> None:

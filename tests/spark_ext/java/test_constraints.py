@@ -253,6 +253,28 @@ def test_an_overwrite_of_the_columns_keeps_no_constraint_by_surprise(spark: Spar
     assert colonnade.open(path(spark)).constraints == {}
 
 
+def test_a_constraint_of_a_replaced_table_reads_its_own_column(spark: SparkShell) -> None:
+    """Columns that stay keep their ids, so the ids differ from those of a table of its own."""
+    spark.sql(
+        f"CREATE OR REPLACE TABLE {TABLE} (name STRING, more STRUCT<x: INT NOT NULL>, n INT"
+        " DEFAULT 3, extra INT, CONSTRAINT some CHECK (n < 4),"
+        " CONSTRAINT short CHECK (length(name) < extra)) USING colonnade"
+    )
+    spark.sql(f"INSERT INTO {TABLE} (name, more, extra) VALUES ('a', struct(1), 2)")
+    for bad, named in (
+        ("('a', struct(1), 4, 2)", "some"),
+        ("('ab', struct(1), 3, 2)", "short"),
+        ("('a', struct(CAST(NULL AS INT)), 3, 2)", "non-nullable"),
+    ):
+        assert named in spark.refusal(f"INSERT INTO {TABLE} VALUES {bad}")
+    assert "some" in spark.refusal(f"UPDATE {TABLE} SET n = 5")
+    spark.sql(f"ALTER TABLE {TABLE} DROP CONSTRAINT short")
+    table, more = colonnade.open(path(spark)), pa.struct([("x", pa.int32())])
+    with pytest.raises(InvalidInputError, match="'some'.* n = 9"):
+        table.append(pa.table({"n": pa.array([9], pa.int32()), "more": pa.array([{"x": 1}], more)}))
+    assert spark.sql(f"SELECT * FROM {TABLE}") == [["a", [1], 3, 2]]
+
+
 def test_a_restore_and_time_travel_keep_the_constraints_of_their_epoch(spark: SparkShell) -> None:
     before = colonnade.open(path(spark)).epoch
     spark.sql(f"ALTER TABLE {TABLE} DROP CONSTRAINT positive")

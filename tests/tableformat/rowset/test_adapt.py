@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import random
 import sys
 from collections.abc import Iterator
@@ -108,7 +109,10 @@ def conditions(rows: pa.RecordBatch, new: str) -> Iterator[str]:
     values = [value for value in rows["a"].to_pylist() if value is not None and value == value]
     for value in random.Random(1).sample(values, 2):
         literal, other = f"'{value}'", f"'{value}1'"
-        if not isinstance(value, str):
+        if isinstance(value, dt.datetime):
+            literal = f"TIMESTAMP_NTZ'{value.isoformat(' ')}'"
+            other = f"TIMESTAMP_NTZ'{value.replace(hour=1).isoformat(' ')}'"
+        elif not isinstance(value, str):
             if Decimal(value).is_infinite():
                 continue
             literal = format(Decimal(str(value)).normalize(), "f")

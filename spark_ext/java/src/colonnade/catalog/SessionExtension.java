@@ -1,7 +1,7 @@
 package colonnade.catalog;
 
 import colonnade.spark.quirks.LoadCatalogFirst;
-import colonnade.spark.quirks.SetNotNull;
+import colonnade.spark.quirks.AlteredFields;
 import colonnade.spark.sink.ColonnadeTable;
 import org.apache.spark.sql.SparkSessionExtensions;
 import scala.runtime.AbstractFunction1;
@@ -13,7 +13,7 @@ public final class SessionExtension extends AbstractFunction1<SparkSessionExtens
   public BoxedUnit apply(SparkSessionExtensions extensions) {
     extensions.injectPostHocResolutionRule(session -> new LoadCatalogFirst());
     extensions.injectPostHocResolutionRule(
-        session -> new SetNotNull(table -> table instanceof ColonnadeTable));
+        session -> new AlteredFields(table -> table instanceof ColonnadeTable));
     return BoxedUnit.UNIT;
   }
 }

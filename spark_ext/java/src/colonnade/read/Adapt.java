@@ -29,6 +29,12 @@ final class Adapt {
   /** How the log writes an initial value that no bound can be. */
   private static final String NAN = "f:nan";
 
+  /** What a date is multiplied by to become a timestamp. */
+  private static final BigInteger DAY = BigInteger.valueOf(86_400_000_000L);
+
+  private static final BigInteger LAST = BigInteger.valueOf(Long.MAX_VALUE);
+  private static final BigInteger FIRST = BigInteger.valueOf(Long.MIN_VALUE);
+
   private Adapt() {}
 
   /** Makes a vector show the value of a column that the RowSet does not have, in every row. */
@@ -128,7 +134,7 @@ final class Adapt {
 
   /** Whether bounds and the hashes of Bloom filters are the same in the wanted type. */
   static boolean keepsBounds(TableField stored, TableField wanted) {
-    return !becomesDouble(stored, wanted) && digits(stored, wanted) == 0;
+    return !becomesDouble(stored, wanted) && factor(stored, wanted).equals(BigInteger.ONE);
   }
 
   /** Returns the statistics of the wanted column from those of the stored one, which may be null. */
@@ -149,9 +155,12 @@ final class Adapt {
       return null;
     }
     BigInteger value = ((Bound.Whole) bound).value();
-    return becomesDouble(stored, wanted)
-        ? new Bound.Real(value.doubleValue())
-        : new Bound.Whole(value.multiply(BigInteger.TEN.pow(digits(stored, wanted))));
+    if (becomesDouble(stored, wanted)) {
+      return new Bound.Real(value.doubleValue());
+    }
+    BigInteger wider = value.multiply(factor(stored, wanted));
+    // Only a deleted row has a date that no timestamp can hold.
+    return new Bound.Whole(becomesTimestamp(stored, wanted) ? wider.max(FIRST).min(LAST) : wider);
   }
 
   /** Fills a vector of the wanted type with the rows of a block of the stored type. */
@@ -170,7 +179,7 @@ final class Adapt {
     if (wanted.kind() == Kind.FLOAT64) {
       putDoubles(stored, from, count, target.valueBytes);
     } else {
-      putDecimals(stored, wanted, from, count, target.valueBytes);
+      putMultiplied(stored, wanted, from, count, target.valueBytes);
     }
     if (from.isUniform()) {
       target.setConstant(target.valueBytes.getLong(0), wide ? target.valueBytes.getLong(1) : 0);
@@ -194,9 +203,9 @@ final class Adapt {
     }
   }
 
-  private static void putDecimals(
+  private static void putMultiplied(
       TableField stored, TableField wanted, ColonnadeVector from, int rows, Bytes to) {
-    BigInteger factor = BigInteger.TEN.pow(digits(stored, wanted));
+    BigInteger factor = factor(stored, wanted);
     boolean wide = isWide(wanted);
     if (isWide(stored) || factor.bitLength() > 63) {
       for (int i = 0; i < rows; i++) {
@@ -222,9 +231,18 @@ final class Adapt {
     return wanted.kind() == Kind.FLOAT64 && stored.kind().isInteger();
   }
 
-  /** Returns the digits after the point that the wanted type has more than the stored one. */
-  private static int digits(TableField stored, TableField wanted) {
-    return wanted.kind() == Kind.DECIMAL ? wanted.scale() - scale(stored) : 0;
+  private static boolean becomesTimestamp(TableField stored, TableField wanted) {
+    return stored.type().equals("date") && !wanted.type().equals("date");
+  }
+
+  /** Returns what the integer of a stored value is multiplied by. */
+  private static BigInteger factor(TableField stored, TableField wanted) {
+    if (becomesTimestamp(stored, wanted)) {
+      return DAY;
+    }
+    return wanted.kind() == Kind.DECIMAL
+        ? BigInteger.TEN.pow(wanted.scale() - scale(stored))
+        : BigInteger.ONE;
   }
 
   private static int scale(TableField field) {
