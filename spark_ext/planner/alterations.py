@@ -8,6 +8,7 @@ from typing import Any
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import SchemaField
+from colonnade.spark_ext.options import split_sort_key
 from colonnade.spark_ext.planner.defaults import read_default
 from colonnade.spark_ext.planner.partitions import layout_texts
 from colonnade.spark_ext.types import from_json
@@ -27,6 +28,7 @@ from colonnade.tableformat.table.alteration import (
     SetDefault,
     SetNotNull,
     SetPartitioning,
+    SetSortKey,
     WidenColumn,
 )
 from colonnade.tableformat.table.properties import SORT_KEY
@@ -80,9 +82,22 @@ def column_of(
 
 
 def _properties(change: Args) -> Alteration:
-    if SORT_KEY in change["set"] or SORT_KEY in change["remove"]:
-        raise InvalidInputError("The sort key of a table cannot be changed after its creation.")
-    return AlterProperties(dict(change["set"]), tuple(change["remove"]))
+    set_to, removed = dict(change["set"]), tuple(change["remove"])
+    if SORT_KEY in set_to or SORT_KEY in removed:
+        # Spark's half sends each property as a change of its own.
+        return SetSortKey(split_sort_key(set_to.get(SORT_KEY, "")))
+    return AlterProperties(set_to, removed)
+
+
+def _cluster_by(change: Args) -> Alteration:
+    for path in change["columns"]:
+        if len(path) > 1:
+            raise InvalidInputError(
+                f"Field {'.'.join(path)!r} cannot be in a sort key: a table is sorted by whole"
+                " columns."
+            )
+    # Without a direction, a name that ends like one would be read as a name and a direction.
+    return SetSortKey(tuple(f"{name} asc" for (name,) in change["columns"]))
 
 
 _ALTERATIONS: dict[str, Callable[[Args], Alteration]] = {
@@ -103,12 +118,12 @@ _ALTERATIONS: dict[str, Callable[[Args], Alteration]] = {
     ),
     "drop_constraint": lambda change: DropConstraint(change["name"], change["if_exists"]),
     "properties": _properties,
+    "cluster_by": _cluster_by,
     "comment": lambda change: CommentTable(change["comment"]),
     "partitioning": lambda change: SetPartitioning(layout_texts(change["fields"])),
 }
 
 _REFUSALS = {
-    "cluster_by": "The sort key of a table cannot be changed after its creation.",
     "location": "The location of a table cannot be changed: it is where the table's files are.",
     "other": "Colonnade tables have no {what}.",
 }

@@ -158,8 +158,6 @@ def test_properties_comments_and_names_are_changed(spark: SparkShell) -> None:
         ("ADD COLUMN x VOID", "Column 'x' has the Spark type void"),
         ("ADD COLUMN _row_HANDLER INT", "'_row_HANDLER' is reserved"),
         ("ADD COLUMN x INT DEFAULT 'a'", "INVALID_DEFAULT_VALUE.DATA_TYPE"),
-        ("CLUSTER BY (id)", "The sort key of a table cannot be changed"),
-        ("SET TBLPROPERTIES (sortKey = 'id')", "The sort key of a table cannot be changed"),
         (f"SET TBLPROPERTIES ('{ON}x' = 'true')", "names no column: the table has id, name"),
         ("DROP COLUMN nothing", "nothing"),
         ("RENAME TO other.t", "cannot move to another place"),

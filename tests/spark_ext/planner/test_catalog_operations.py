@@ -241,7 +241,10 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         {"kind": "set_default", "column": ["id"], "default": {"sql": "array(1)", "now": None}},
         "'id' cannot have the default 'array",
     ),
-    "sort key": ({"kind": "cluster_by"}, "sort key of a table cannot be changed"),
+    "sort key": (
+        {"kind": "cluster_by", "columns": [["a", "b"]]},
+        "Field 'a.b' cannot be in a sort key",
+    ),
     "location": ({"kind": "location"}, "The location of a table cannot be changed"),
     "constraint": ({"kind": "other", "what": "constraints"}, "tables have no constraints"),
 }

@@ -47,8 +47,12 @@ final class Alterations {
     if (change instanceof TableChange.RemoveProperty remove) {
       return property(remove.property(), null);
     }
-    if (change instanceof TableChange.ClusterBy) {
-      return alteration("cluster_by");
+    if (change instanceof TableChange.ClusterBy cluster) {
+      List<List<String>> columns =
+          Arrays.stream(cluster.clusteringColumns())
+              .map(column -> List.of(column.fieldNames()))
+              .toList();
+      return alteration("cluster_by", "columns", columns);
     }
     if (change instanceof TableChange.AddConstraint add) {
       Map<String, Object> found = alteration("add_constraint", "epoch", add.validatedTableVersion());
