@@ -99,6 +99,12 @@ def numbers_of(column: SchemaField) -> range:
     return range(-half, half)
 
 
+def wider_numbers(column: SchemaField) -> tuple[str, ...]:
+    """Return the types that an identity column may widen to, from the narrowest to the widest."""
+    names = tuple(_BITS)
+    return names[names.index(str(column.type)) + 1 :]
+
+
 def problem_of(schema: TableSchema) -> str | None:
     """Return what is wrong with the identity columns of a schema, or None."""
     top = {field.id for field in schema.fields}

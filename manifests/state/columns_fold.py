@@ -10,6 +10,7 @@ from dataclasses import replace
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.model.column_default import problem_of, states_values, widened_values
 from colonnade.manifests.model.entries import PartitionField
+from colonnade.manifests.model.identity import wider_numbers
 from colonnade.manifests.model.nested_fields import misplaced
 from colonnade.manifests.model.operations import (
     AlterSchema,
@@ -163,6 +164,8 @@ def _has_widened(before: SchemaField | None, after: SchemaField) -> bool:
     if after.earlier != earlier or not widens(before.type, after.type):
         return False
     if after.identity != before.identity:
+        return False
+    if after.identity is not None and after.type not in wider_numbers(before):
         return False
     return bool(after.initial == widened_values(before, after.type)["initial"])
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.column_default import decode_value, widened_values
+from colonnade.manifests.model.identity import wider_numbers
 from colonnade.manifests.model.schema import (
     DataType,
     EarlierColumn,
@@ -48,6 +49,7 @@ class WidenColumn(Alteration):
             return
         _check_type(found, self.type)
         _check_widens(found, self.type, dotted(names))
+        _check_numbered(found, self.type)
         if len(names) == 1:
             _check_place(found, str(self.type), draft)
         if may_overflow(found.type, self.type):
@@ -87,6 +89,17 @@ def _check_widens(column: SchemaField, wanted: DataType, path: str) -> None:
     raise InvalidInputError(
         f"The type of column {path!r} cannot be changed from {old} to {new}: {can}; or add a"
         " column of the other type."
+    )
+
+
+def _check_numbered(column: SchemaField, wanted: DataType) -> None:
+    """Refuse a type in which an identity column could give no values."""
+    if column.identity is None or wanted in (wider := wider_numbers(column)):
+        return
+    can = f"can become {' or '.join(wider)}" if wider else "has no wider type"
+    raise InvalidInputError(
+        f"The type of column {column.name!r} cannot be changed from {type_text(column.type)} to"
+        f" {type_text(wanted)}: it is an identity column, which {can}."
     )
 
 

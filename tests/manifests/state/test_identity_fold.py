@@ -18,6 +18,7 @@ from colonnade.manifests.model.operations import (
     Restore,
 )
 from colonnade.manifests.model.schema import EarlierColumn, IdentityColumn, TableSchema
+from colonnade.manifests.state.columns_fold import altered
 from colonnade.manifests.state.identity_fold import (
     check_identities,
     drawn,
@@ -187,3 +188,16 @@ def test_counters_are_in_checkpoints_and_stay_after_a_drop_of_the_column_and_a_r
     base = log.commit(change(restored), base)
     for state_read in (base, make_log(store).read_head(), replay(store)):
         assert last(state_read.table("orders")) == [25]
+
+
+@pytest.mark.parametrize(("wanted", "allowed"), [("long", True), ("double", False)])
+def test_an_identity_column_widens_only_to_longer_integers(wanted: str, allowed: bool) -> None:
+    before = state(TableSchema(fields=(ID.model_copy(update={"type": "int"}), X)))
+    earlier = (EarlierColumn(id=1, type="int"),)
+    wide = ID.model_copy(update={"id": 3, "earlier": earlier, "type": wanted})
+    operation = alter(wide, X, next_id=4)
+    if allowed:
+        assert altered(2, before, operation).schema.fields[0] == wide
+        return
+    with pytest.raises(CorruptionError, match="widens column 'id'"):
+        altered(2, before, operation)

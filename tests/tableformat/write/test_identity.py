@@ -281,6 +281,22 @@ def test_the_column_may_be_renamed_and_widened_and_keeps_what_it_gives(tmp_path:
     assert table.next_identities == {}
 
 
+def test_the_column_never_widens_to_a_type_that_cannot_give_values(tmp_path: Path) -> None:
+    columns = pa.schema([("id", pa.int32()), ("v", pa.string())])
+    table = make(tmp_path / "t", IdentityColumn(always=False), columns)
+    table.append(rows("a"))
+    for wanted in ("double", "decimal(20,0)"):
+        with pytest.raises(InvalidInputError, match="identity column, which can become long"):
+            table.alter(WidenColumn("id", wanted))
+    with pytest.raises(InvalidInputError, match="identity column, which can become long"):
+        table.append(pa.table({"id": [2.5], "v": ["b"]}), evolve=True)
+    table.alter(WidenColumn("id", "long"))
+    with pytest.raises(InvalidInputError, match="identity column, which has no wider type"):
+        table.alter(WidenColumn("id", "decimal(19,0)"))
+    table.append(rows("c"))
+    assert ids(table) == [1, 2]
+
+
 @pytest.mark.parametrize(
     ("columns", "identity", "part"),
     [
