@@ -19,6 +19,7 @@ from pyspark.sql import types as spark
 from colonnade.manifests.commit.change import TableRead
 from colonnade.manifests.errors import ConflictError, NotFoundError
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.generated import generated_fields
 from colonnade.manifests.model.schema import ROW_HANDLER, TableSchema
 from colonnade.manifests.state.replaced_columns import replaceable
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
@@ -124,7 +125,7 @@ def _targets(table: TableState, update: Update) -> TableSchema | None:
     ids = [field.id for field in fields]
     if len(set(ids)) < len(ids) or not replaceable(table).issuperset(ids):
         return None
-    if not can_evaluate(table.constraints, table.schema):
+    if generated_fields(table.schema) or not can_evaluate(table.constraints, table.schema):
         return None  # only Spark can check them
     schema = TableSchema(fields=tuple(fields))
     return schema if all(_is_carried(f.dataType) for f in to_spark(schema).fields) else None

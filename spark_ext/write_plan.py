@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from colonnade.manifests.errors import AlreadyExistsError, InvalidInputError
 from colonnade.manifests.model.bloom_columns import without_missing
+from colonnade.manifests.model.generated import generated_fields
 from colonnade.manifests.model.operations import CreateTable
 from colonnade.manifests.model.schema import SchemaField, TableSchema, type_text
 from colonnade.manifests.state.partition_layout import field_text, parse_layout
@@ -107,6 +108,11 @@ def _with_columns(
             f"Table {table.name!r} has the constraint {table.constraints[0].name!r}, which other"
             " columns might not have; drop its constraints first, or use"
             " df.writeTo(name).createOrReplace(), which drops them."
+        )
+    if generated := generated_fields(table.schema):
+        raise InvalidInputError(
+            f"Table {table.name!r} has the generated column {generated[0].name!r}, which other"
+            " columns might not have; drop it first, or use df.writeTo(name).createOrReplace()."
         )
     key, layout = table.sort_key, table.partition_fields
     kept = [] if options.sort_key else [(field.column, "sortKey") for field in key]

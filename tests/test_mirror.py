@@ -31,6 +31,10 @@ ELSEWHERE = {
         "tableformat/predicate/test_sql.py",
         "a part of the parser, which is loaded when it is needed",
     ),
+    "predicate.value_grammar": (
+        "tableformat/predicate/test_row_values.py",
+        "a part of the parser, which is loaded when it is needed",
+    ),
     "rowset.column_segments": (
         "spec/test_golden_rowset.py",
         "its bytes are those of the specification",

@@ -51,7 +51,8 @@ def rows_fit(written: TableSchema, current: TableSchema) -> bool:
     widened: then it still states the id that the RowSets know it by. It must not be narrower again
     after a restore, because no reader would find the values of the wider one. Nor must a date have
     become a timestamp, because nobody has looked at the range of the new dates. A new column must
-    be nullable or have an initial value. The same holds for the fields of structs.
+    be nullable or have an initial value, and it must not be generated. The same holds for the
+    fields of structs.
     """
     return written is current or _fields_fit(written.fields, current.fields)
 
@@ -77,6 +78,7 @@ def _fits(written: SchemaField, current: SchemaField) -> bool:
     return (
         form is not None
         and not may_overflow(form.type, current.type)
+        and current.generated in (None, written.generated)
         and _kind(written) == _kind(form)
         and (current.nullable or not written.nullable)
         and _children_fit(written, form)

@@ -12,6 +12,7 @@ from colonnade.manifests.commit.change import Change
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.column_default import COLUMN_DEFAULTS
 from colonnade.manifests.model.constraints import CHECK_CONSTRAINTS
+from colonnade.manifests.model.generated import GENERATED_COLUMNS
 from colonnade.manifests.model.identity import IDENTITY_COLUMNS
 from colonnade.manifests.model.nested_fields import NESTED_FIELDS, changes_inside
 from colonnade.manifests.model.operations import (
@@ -22,7 +23,11 @@ from colonnade.manifests.model.operations import (
     SetPartitionLayout,
 )
 from colonnade.manifests.model.widening import WIDENED_COLUMNS
-from colonnade.manifests.state.columns_fold import states_defaults, states_widened
+from colonnade.manifests.state.columns_fold import (
+    generates_columns,
+    states_defaults,
+    states_widened,
+)
 from colonnade.manifests.state.constraints_fold import states_constraints
 from colonnade.manifests.state.identity_fold import states_identity
 from colonnade.manifests.state.partition_layout import PARTITIONS
@@ -68,6 +73,7 @@ NEEDED_BY: dict[str, Need] = {
     SORT_ORDERS: _has(states_sort_orders),
     WIDENED_COLUMNS: _has(states_widened),
     COLUMN_DEFAULTS: _has(states_defaults),
+    GENERATED_COLUMNS: _has(generates_columns),
 }
 """Which changes need a feature. Readers and writers of the database must then know it."""
 

@@ -5,6 +5,7 @@
     widening.py  nested_fields.py           wider types, and changes of fields inside a column
     identity.py                             the next values of identity columns
     constraints.py                          conditions that every row of a table meets
+    generated.py                            columns that follow from other columns
     operations.py                           what an epoch does to a database
     epoch.py  members.py                    the content of a slot, and the changes of an epoch
     map_ref.py                              where the pages of a large map are

@@ -188,6 +188,18 @@ class IdentityColumn(InputModel):
     always: bool = True
 
 
+class Generation(Model):
+    """How a generated column follows from other columns of its row.
+
+    `sql` is an expression in Spark SQL. It reads the columns that have, or had, the ids `columns`.
+    Every session evaluates it in ANSI mode and in the time zone `time_zone`.
+    """
+
+    sql: Annotated[str, Field(min_length=1, max_length=65_536)]
+    columns: tuple[Annotated[int, Field(ge=1, le=2_147_483_647)], ...]
+    time_zone: Annotated[str, Field(min_length=1, max_length=255)]
+
+
 class SchemaField(InputModel):
     """One column, or one nested field of a column.
 
@@ -198,6 +210,7 @@ class SchemaField(InputModel):
     `initial` is the value of the rows that were written before the column existed, as
     `column_default.py` writes it; absent means NULL. `default` is for rows that are written later.
     In a column with an `identity`, the table gives rows their values.
+    A column with `generated` is computed from other columns.
     """
 
     id: Annotated[int, Field(ge=0, le=2_147_483_647)] = 0
@@ -210,11 +223,12 @@ class SchemaField(InputModel):
     initial: str | None = None
     default: ColumnDefault | None = None
     identity: IdentityColumn | None = None
+    generated: Generation | None = None
 
     @property
     def may_be_absent(self) -> bool:
         """Whether a RowSet may lack the column: its rows then have the initial value, or NULL."""
-        return self.nullable or self.initial is not None
+        return self.generated is None and (self.nullable or self.initial is not None)
 
     @property
     def may_be_left_out(self) -> bool:
@@ -407,6 +421,7 @@ def assign_ids(schema: TableSchema, next_id: int) -> tuple[TableSchema, int]:
     """Give every field the next free id, parents before children, top-level columns first.
 
     No rows exist that lack a column of such a schema, so it has no initial value and no earlier id.
+    A generated column names columns by id, so it is generated no more.
     Returns the schema with ids, and the next free id.
     """
 
@@ -414,7 +429,7 @@ def assign_ids(schema: TableSchema, next_id: int) -> tuple[TableSchema, int]:
         nonlocal next_id
         own = []
         for field in fields:
-            fresh = {"id": next_id, "earlier": None, "initial": None}
+            fresh = {"id": next_id, "earlier": None, "initial": None, "generated": None}
             own.append(field.model_copy(update=fresh))
             next_id += 1
         return tuple(f.with_children(number(f.children())) for f in own)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.model import generated
 from colonnade.manifests.model.column_default import problem_of, states_values, widened_values
 from colonnade.manifests.model.entries import PartitionField
 from colonnade.manifests.model.identity import wider_numbers
@@ -153,7 +154,8 @@ def _check_kept(epoch: int, state: TableState, schema: TableSchema) -> None:
 def _fixed(field: SchemaField) -> tuple[object, ...]:
     """Return what a column never changes while it keeps its id."""
     numbered = field.identity is not None
-    return field.earlier, field.initial, field.identity, numbered and field.nullable
+    nullable = numbered and field.nullable
+    return field.earlier, field.initial, field.generated, field.identity, nullable
 
 
 def _has_widened(before: SchemaField | None, after: SchemaField) -> bool:
@@ -189,10 +191,21 @@ def states_defaults(operation: Operation) -> bool:
     )
 
 
+def generates_columns(operation: Operation) -> bool:
+    """Return whether a reader needs the feature `GENERATED_COLUMNS` to understand an operation."""
+    return isinstance(operation, AlterSchema | CreateTable | Restore) and (
+        generated.states_generated(operation.table_schema)
+    )
+
+
 def check_values(epoch: int, operation: Operation) -> None:
-    """Refuse an initial value or default that its column cannot have. Raises CorruptionError."""
+    """Refuse an initial value, default or generation that its column cannot have.
+
+    Raises CorruptionError.
+    """
     if isinstance(operation, AlterSchema | CreateTable | Restore) and operation.table_schema:
-        problem = problem_of(operation.table_schema)
+        schema = operation.table_schema
+        problem = problem_of(schema) or generated.problem_of(schema)
         if problem is not None:
             refuse(epoch, problem)
 

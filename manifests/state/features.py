@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from colonnade.manifests.errors import UnsupportedFormatError
 from colonnade.manifests.model.column_default import COLUMN_DEFAULTS
 from colonnade.manifests.model.constraints import CHECK_CONSTRAINTS
+from colonnade.manifests.model.generated import GENERATED_COLUMNS
 from colonnade.manifests.model.identity import IDENTITY_COLUMNS
 from colonnade.manifests.model.members import SHARED_EPOCHS
 from colonnade.manifests.model.nested_fields import NESTED_FIELDS
@@ -27,6 +28,7 @@ READER_FEATURES: frozenset[str] = frozenset(
         CHECK_CONSTRAINTS,
         COLUMN_DEFAULTS,
         FREED_SLOTS,
+        GENERATED_COLUMNS,
         IDENTITY_COLUMNS,
         NESTED_FIELDS,
         PARTITIONS,

@@ -19,6 +19,7 @@ from colonnade.manifests.model.column_default import COLUMN_DEFAULTS
 from colonnade.manifests.model.constraints import CHECK_CONSTRAINTS
 from colonnade.manifests.model.entries import PartitionField
 from colonnade.manifests.model.epoch import Epoch
+from colonnade.manifests.model.generated import GENERATED_COLUMNS
 from colonnade.manifests.model.identity import IDENTITY_COLUMNS
 from colonnade.manifests.model.members import SHARED_EPOCHS, problem_of
 from colonnade.manifests.model.nested_fields import NESTED_FIELDS, changes_inside
@@ -54,6 +55,7 @@ from colonnade.manifests.model.widening import WIDENED_COLUMNS
 from colonnade.manifests.state.columns_fold import (
     check_fields,
     check_values,
+    generates_columns,
     states_defaults,
     states_widened,
     with_layout,
@@ -175,6 +177,9 @@ class _Fold:
             self._require(WIDENED_COLUMNS, "widens columns")
         if states_defaults(operation):
             self._require(COLUMN_DEFAULTS, "gives columns a default")
+        if generates_columns(operation):
+            self._require(GENERATED_COLUMNS, "generates columns")
+        if states_defaults(operation) or generates_columns(operation):
             check_values(self._epoch, operation)
         if states_constraints(operation):
             self._require(CHECK_CONSTRAINTS, "has constraints")

@@ -21,6 +21,7 @@ from colonnade.spark_ext.planner.commits import commit
 from colonnade.spark_ext.planner.constraints import described_constraint, require_checked
 from colonnade.spark_ext.planner.defaults import with_defaults
 from colonnade.spark_ext.planner.filters import overwritten
+from colonnade.spark_ext.planner.generated import require_filled
 from colonnade.spark_ext.planner.partitions import described_layout, layout_texts
 from colonnade.spark_ext.planner.rows import changed_rows
 from colonnade.spark_ext.planner.snapshots import ANY_LOOK, SNAPSHOTS
@@ -54,7 +55,7 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
 
     `seen` is the state that the statement has read, or None to use the newest state. `design`
     describes a table to create (`table_design`). `transaction` is an id to commit under, if any.
-    `query` is as in `reads.load`.
+    `query` is as in `reads.load`. `generated` says whether Spark fills generated columns.
     Raises ConflictError if the path now leads to another table than the one seen.
     """
     design, filters = args["design"], args["where"]
@@ -78,6 +79,7 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
             f"Table {job.target.name!r} has identity columns, and Spark cannot write it; write it"
             " with colonnade.open."
         )
+    require_filled(job, filled=args.get("generated", False))
     if (transaction := args.get("transaction")) is not None:
         job = job.model_copy(update={"transaction": transaction})
     else:

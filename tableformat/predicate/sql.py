@@ -9,8 +9,10 @@ import importlib
 from typing import Any
 
 from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.model.schema import TableSchema
 from colonnade.tableformat.predicate.builder import ColumnBuilder, as_predicate
 from colonnade.tableformat.predicate.expressions import Operand, Predicate
+from colonnade.tableformat.predicate.row_values import RowValue
 
 Where = str | Predicate | ColumnBuilder
 """The forms of a condition."""
@@ -38,6 +40,17 @@ def parse_value(text: str) -> Operand | Predicate:
     Raises the errors of `parse_predicate`.
     """
     value: Operand | Predicate = _grammar().read_value(text)
+    return value
+
+
+def parse_row_value(text: str, schema: TableSchema, time_zone: str) -> RowValue:
+    """Read an expression of Spark SQL over the columns of a schema with ids.
+
+    Times are taken apart in `time_zone`. Raises InvalidInputError that names the part that only
+    Spark can evaluate, and NotFoundError for an unknown column.
+    """
+    grammar = importlib.import_module("colonnade.tableformat.predicate.value_grammar")
+    value: RowValue = grammar.read_row_value(text, schema, time_zone)
     return value
 
 

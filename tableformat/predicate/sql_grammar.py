@@ -78,21 +78,21 @@ _TYPES = {
 
 def read_predicate(text: str) -> Predicate:
     """Read a predicate (see `sql.parse_predicate`)."""
-    with _reading("predicate", text):
-        return _Reader().predicate(_parse(text))
+    with reading("predicate", text):
+        return _Reader().predicate(parse_tree(text))
 
 
 def read_value(text: str) -> Operand | Predicate:
     """Read a value (see `sql.parse_value`)."""
-    with _reading("value", text):
-        reader, tree = _Reader(), _parse(text)
+    with reading("value", text):
+        reader, tree = _Reader(), parse_tree(text)
         if isinstance(tree, exp.Column | exp.Dot):
-            return Column(_path(tree))
+            return Column(column_path(tree))
         literal = reader.literal(tree)
         return reader.predicate(tree) if literal is None else literal
 
 
-def _parse(text: str) -> exp.Expr:
+def parse_tree(text: str) -> exp.Expr:
     tokens = list(_whole_strings(_DIALECT.tokenize(text), text))
     _refuse_what_is_dropped(tokens, text)
     trees = _DIALECT.parser().parse_into(exp.Condition, tokens, text)
@@ -134,7 +134,7 @@ def _whole_strings(tokens: Iterable[Token], text: str) -> Iterator[Token]:
 
 
 @contextmanager
-def _reading(what: str, text: str) -> Iterator[None]:
+def reading(what: str, text: str) -> Iterator[None]:
     """Turn errors of the SQL library about a text into one sentence."""
     try:
         yield
@@ -256,7 +256,7 @@ class _Reader:
         while isinstance(node, exp.Paren):
             node = node.this
         if isinstance(node, exp.Column | exp.Dot):
-            return Column(_path(node))
+            return Column(column_path(node))
         literal = self.literal(node)
         if literal is None:
             raise _unsupported(node)
@@ -301,7 +301,7 @@ class _Reader:
         if negated:
             literal = negative(literal) or literal
         _only(node, "this", "to")
-        return cast_literal(literal, _type_name(node))
+        return cast_literal(literal, type_name(node))
 
     def _interval(self, node: exp.Expr) -> Literal | None:
         if isinstance(node, exp.Add):
@@ -351,11 +351,11 @@ def _only(node: exp.Expr, *known: str) -> None:
         raise _unsupported(node)
 
 
-def _path(node: exp.Expr) -> tuple[str, ...]:
+def column_path(node: exp.Expr) -> tuple[str, ...]:
     if isinstance(node, exp.Dot):
         if not isinstance(node.expression, exp.Identifier):
             raise _unsupported(node)
-        return (*_path(node.this), node.expression.name)
+        return (*column_path(node.this), node.expression.name)
     if not isinstance(node, exp.Column) or not all(
         isinstance(part, exp.Identifier) for part in node.parts
     ):
@@ -375,7 +375,7 @@ def _binary(digits: str) -> Literal:
     return Literal(Kind.BINARY, bytes.fromhex(even))
 
 
-def _type_name(node: exp.Cast) -> str:
+def type_name(node: exp.Cast) -> str:
     target = node.to
     if target.this == exp.DType.DECIMAL:
         sizes = [int(each.name) for each in target.expressions] or [10]

@@ -23,10 +23,15 @@ from colonnade.tableformat.predicate.builder import as_column
 from colonnade.tableformat.predicate.expressions import Column
 from colonnade.tableformat.predicate.sql import parse_value
 from colonnade.tableformat.statements.constant_value import constant_value
-from colonnade.tableformat.types.arrow_types import arrow_schema
+from colonnade.tableformat.types.arrow_types import arrow_schema, arrow_type
 from colonnade.tableformat.types.conform import conform
 from colonnade.tableformat.types.conversion import convert
 from colonnade.tableformat.types.left_out import left_out
+from colonnade.tableformat.write.generated import (
+    BoundGeneration,
+    bind_generations,
+    fill_rows,
+)
 from colonnade.tableformat.write.identity import check_settable
 
 
@@ -42,10 +47,15 @@ Value = BoundColumn | BoundPredicate | ConstantValue
 
 @dataclass(frozen=True, slots=True)
 class Assignments:
-    """New values for columns of a table, by column id."""
+    """New values for columns of a table, by column id.
+
+    `generations` are the generated columns that the new values change. They have NULL in `values`,
+    unless the update sets them, and are filled.
+    """
 
     schema: TableSchema
     values: Mapping[int, Value]
+    generations: tuple[BoundGeneration, ...] = ()
 
     @property
     def column_ids(self) -> frozenset[int]:
@@ -56,6 +66,8 @@ class Assignments:
                 read.add(value.id)
             elif isinstance(value, BoundPredicate):
                 read |= value.column_ids
+        for each in self.generations:
+            read |= each.value.columns.difference(self.values)
         return frozenset(read)
 
     @property
@@ -66,11 +78,14 @@ class Assignments:
     def apply(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return the rows after the update, with all columns of the table.
 
-        Raises InvalidInputError that names the column for a value that it cannot hold.
+        A generated column that is not set has NULL, until it is filled. Raises InvalidInputError
+        that names the column for a value that it cannot hold.
         """
         columns = [
             _evaluate(self.values[field.id], batch)
             if field.id in self.values
+            else pa.nulls(batch.num_rows)
+            if field.generated is not None
             else batch.column(batch.schema.get_field_index(field.name))
             for field in self.schema.fields
         ]
@@ -83,15 +98,24 @@ class Assignments:
         """
         targets = self.targets
         columns = [_evaluate(self.values[field.id], batch) for field in targets.fields]
-        return conform(pa.RecordBatch.from_arrays(columns, targets.names), targets)
+        rows = conform(pa.RecordBatch.from_arrays(columns, targets.names), targets)
+        kept = {each for g in self.generations for each in g.value.columns.difference(self.values)}
+        for field in self.schema.fields:
+            if field.id in kept:
+                index = batch.schema.get_field_index(field.name)
+                rows = rows.append_column(batch.schema.field(index), batch.column(index))
+        return fill_rows(rows, self.generations).select(targets.names)
 
 
-def parse_assignments(given: Mapping[str, Any], schema: TableSchema) -> Assignments:
-    """Parse what an update sets, by column name.
+def parse_assignments(
+    given: Mapping[str, Any], schema: TableSchema, table: str = "the table"
+) -> Assignments:
+    """Parse what an update of the table named `table` sets, by column name.
 
     Raises InvalidInputError when no column is set, when a column is unknown or set twice, when only
     a part of a column is set, and for a value of another type. Raises it, too, for an identity
-    column that users may not set, and for SQL that is not a column, a literal or a condition.
+    column that users may not set, for a generated column that only Spark can compute, and for SQL
+    that is not a column, a literal or a condition.
     """
     if not isinstance(given, Mapping) or not given:
         raise InvalidInputError(f"An update takes a dict of values by column, not {given!r}.")
@@ -109,7 +133,17 @@ def parse_assignments(given: Mapping[str, Any], schema: TableSchema) -> Assignme
         read = TableSchema(fields=tuple(f for f in schema.fields if f.id in parsed.column_ids))
         nothing = pa.RecordBatch.from_pylist([], arrow_schema(read))
         Assignments(schema, computed).compute(nothing)
-    return parsed
+    changed = tuple(
+        each
+        for each in bind_generations(table, schema)
+        if each.field.id in values or not each.value.columns.isdisjoint(values)
+    )
+    nulls = {each.field.id: _null(each.field) for each in changed}
+    return Assignments(schema, {**nulls, **values}, changed)
+
+
+def _null(field: SchemaField) -> ConstantValue:
+    return ConstantValue(pa.scalar(None, arrow_type(field)))
 
 
 def _target(name: str, schema: TableSchema) -> SchemaField:

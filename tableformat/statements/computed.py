@@ -69,7 +69,7 @@ def by_value(table: TableState, target: SchemaField, value: object) -> ComputedC
 
     Raises the errors of `parse_assignments`.
     """
-    values = parse_assignments({target.name: value}, table.schema)
+    values = parse_assignments({target.name: value}, table.schema, table.name)
     reads = tuple(field for field in table.schema.fields if field.id in values.column_ids)
     return ComputedColumn(target, reads, values.compute)
 

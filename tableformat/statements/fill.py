@@ -17,6 +17,7 @@ from colonnade.manifests.errors import ConflictError, InvalidInputError, NotFoun
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.limits import Limits
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.generated import generated_fields, sources_of
 from colonnade.manifests.model.operations import AlterSchema, Operation, ReplaceColumn
 from colonnade.manifests.model.schema import SchemaField, type_text
 from colonnade.manifests.state.replaced_columns import replaceable
@@ -207,7 +208,11 @@ def with_columns(table: TableState, operations: Sequence[Operation]) -> TableSta
 
 
 def fill_target(table: TableState, name: str, *, is_new: bool) -> SchemaField:
-    """Return the column to fill. Raises NotFoundError, and InvalidInputError for a key column."""
+    """Return the column to fill.
+
+    Raises NotFoundError, and InvalidInputError for a column of the sort key or the partitions, for
+    a generated column, and for one that a generated column reads.
+    """
     try:
         target = table.schema.field(name)
     except NotFoundError as error:
@@ -223,6 +228,13 @@ def fill_target(table: TableState, name: str, *, is_new: bool) -> SchemaField:
             f"Column {target.name!r} cannot be filled, because the table is sorted or partitioned"
             " by it; use update."
         )
+    for generated in generated_fields(table.schema):
+        if generated.id == target.id or target in sources_of(generated, table.schema):
+            what = "is" if generated.id == target.id else "decides"
+            raise InvalidInputError(
+                f"Column {target.name!r} cannot be filled, because it {what} the generated column"
+                f" {generated.name!r}; use update."
+            )
     return target
 
 

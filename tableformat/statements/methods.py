@@ -64,7 +64,7 @@ class RowMethods(ABC):
         text = _text(where)
 
         def evaluate(log: Log, table: TableState, job_id: str) -> Statement:
-            values = parse_assignments(set, table.schema)
+            values = parse_assignments(set, table.schema, table.name)
             return evaluate_update(log, table, values, parsed, job_id, settings, text)
 
         return self._run(evaluate, commit)

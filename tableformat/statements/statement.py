@@ -20,6 +20,7 @@ from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.operations import AddRowSet, Operation, ReplaceColumn, RowKind
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.write.constraints import bind_constraints, checked_rows
+from colonnade.tableformat.write.generated import bind_generations, filled_rows
 from colonnade.tableformat.write.job import open_writer, stamped, target_of
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings
 
@@ -194,13 +195,14 @@ def write_batches(
 ) -> tuple[RowSetEntry, ...]:
     """Write rows that have exactly the table's columns. No reader sees them before a commit.
 
-    Raises InvalidInputError that names a constraint of the table that does not hold, or that only
-    Spark can evaluate; StoreError. After any error, also one of `batches`, what was written is
-    removed.
+    Generated columns are filled. Raises InvalidInputError that names a constraint of the table that
+    does not hold, a generated column of another value, or what only Spark can evaluate; StoreError.
+    After any error, also one of `batches`, what was written is removed.
     """
     rules = bind_constraints(table.name, table.constraints, table.schema)
+    filled = filled_rows(batches, bind_generations(table.name, table.schema))
     target = target_of(table, log.limits)
     with open_writer(log.store, target, job_id, settings or WriteSettings()) as writer:
-        for batch in checked_rows(batches, rules):
+        for batch in checked_rows(filled, rules):
             writer.write(batch)
         return writer.close()

@@ -25,6 +25,7 @@ from colonnade.tableformat.statements.statement import Statement, row_statement,
 from colonnade.tableformat.types.arrow_input import record_batches
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.types.conform import CONFORMED_ROWS, conform_batches
+from colonnade.tableformat.write.generated import bind_generations, filled_rows
 from colonnade.tableformat.write.identity import open_schema
 from colonnade.tableformat.write.settings import WriteSettings
 
@@ -75,8 +76,10 @@ def _conformed(data: pa.Table, table: TableState) -> pa.Table:
     # A missing column would overwrite existing values with NULL.
     policy, schema = text_policy(table.properties), open_schema(table.schema)
     rows = record_batches(with_identity_columns(data, schema))
-    parts = list(conform_batches(rows, schema, policy, complete=True))
-    return pa.Table.from_batches(parts, arrow_schema(schema))
+    parts = conform_batches(rows, schema, policy, complete=True)
+    # A key may be a generated column.
+    filled = list(filled_rows(parts, bind_generations(table.name, schema)))
+    return pa.Table.from_batches(filled, arrow_schema(schema))
 
 
 def _find(

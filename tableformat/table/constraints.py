@@ -98,7 +98,7 @@ def check_needed(constraint: CheckConstraint, before: TableSchema, after: TableS
     """
     for old in constraint.fields(before):
         compares = _compares_values(constraint, before, old)
-        done = _change_of(old, _places(after.fields), keeps_meaning=compares)
+        done = change_of(old, places(after.fields), keeps_meaning=compares)
         if done is not None:
             raise InvalidInputError(
                 f"Column {old.name!r} cannot be {done}: the constraint {constraint.name!r}, CHECK"
@@ -106,18 +106,19 @@ def check_needed(constraint: CheckConstraint, before: TableSchema, after: TableS
             )
 
 
-_Place = tuple[tuple[str, ...], SchemaField]
+Place = tuple[tuple[str, ...], SchemaField]
 """The names that lead to a field, and the field."""
 
 
-def _change_of(
-    column: SchemaField, after: Mapping[int, _Place], *, keeps_meaning: bool
+def change_of(
+    column: SchemaField, after: Mapping[int, Place], *, keeps_meaning: bool
 ) -> str | None:
-    """Return what happens to a column or a field inside it, if a condition could not read it.
+    """Return what happens to a column or a field inside it, if SQL text could not read it.
 
-    `keeps_meaning` says whether the condition means the same for a wider type.
+    `after` are the later fields by `places`. `keeps_meaning` says whether the text means the same
+    for a wider type.
     """
-    for number, (path, field) in _places([column]).items():
+    for number, (path, field) in places([column]).items():
         found = after.get(number)
         if found is None:
             return "dropped" if field is column else "changed inside"
@@ -128,12 +129,12 @@ def _change_of(
     return None
 
 
-def _places(fields: Iterable[SchemaField], above: tuple[str, ...] = ()) -> dict[int, _Place]:
+def places(fields: Iterable[SchemaField], above: tuple[str, ...] = ()) -> dict[int, Place]:
     """Return the fields, nested ones included, by each id that they have had."""
-    found: dict[int, _Place] = {}
+    found: dict[int, Place] = {}
     for field in fields:
         path = (*above, field.name)
-        found |= dict.fromkeys(field.ids, (path, field)) | _places(field.children(), path)
+        found |= dict.fromkeys(field.ids, (path, field)) | places(field.children(), path)
     return found
 
 

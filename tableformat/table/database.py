@@ -29,6 +29,7 @@ from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.alteration import commit_rename
 from colonnade.tableformat.table.constraints import named_conditions
 from colonnade.tableformat.table.design import new_table
+from colonnade.tableformat.table.generated import named_expressions
 from colonnade.tableformat.table.kept_epochs import (
     PinnedEpoch,
     commit_pin,
@@ -130,6 +131,7 @@ class ArrowDatabase:
         comment: str | None = None,
         constraints: Mapping[str, str] | None = None,
         identity: Mapping[str, IdentityColumn] | None = None,
+        generated: Mapping[str, str] | None = None,
     ) -> ArrowTable:
         """Create an empty table; see `ArrowTable.create`.
 
@@ -139,8 +141,9 @@ class ArrowDatabase:
         location = self._locate(name, base)
         columns = as_table_schema(schema)
         rules = named_conditions(constraints or {})
+        computed = named_expressions(generated or {})
         design = new_table(
-            name, columns, sort_key, properties, comment, partition_by, rules, identity
+            name, columns, sort_key, properties, comment, partition_by, rules, identity, computed
         )
         if location.find(base) is not None:
             raise AlreadyExistsError(f"{location.url} is a Colonnade table already.")

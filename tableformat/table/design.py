@@ -23,6 +23,7 @@ from colonnade.manifests.state.partition_layout import parse_layout
 from colonnade.manifests.state.sort_order import check_sort_key
 from colonnade.tableformat.rowset.column import check_names
 from colonnade.tableformat.table.constraints import NewConstraint, make_constraints
+from colonnade.tableformat.table.generated import NewGenerated, with_generated
 from colonnade.tableformat.table.properties import check_comment, check_properties
 
 
@@ -35,14 +36,15 @@ def new_table(
     partition_by: Sequence[str] = (),
     constraints: Iterable[NewConstraint] = (),
     identity: Mapping[str, IdentityColumn] | None = None,
+    generated: Iterable[NewGenerated] = (),
 ) -> CreateTable:
     """Design a table: check its schema, and give ids to it and its columns.
 
     `sort_key` names columns, each optionally followed by `asc` or `desc`. `partition_by` has
     columns and transforms of columns, such as `days(ts)` or `bucket(16, id)`. `identity` has the
-    columns whose values the table gives; fields of the schema may also say so themselves. Raises
-    InvalidInputError that names the column or constraint at fault, and NotFoundError for an unknown
-    column of the sort key or the partitions.
+    columns whose values the table gives; fields of the schema may also say so themselves.
+    `generated` are the columns that follow from others. Raises InvalidInputError that names the
+    column or constraint at fault, and NotFoundError for an unknown column.
     """
     check_schema(schema)
     check_properties(properties or {})
@@ -50,6 +52,7 @@ def new_table(
     numbered, next_id = assign_ids(with_identity(schema, identity or {}), 1)
     if (problem := problem_of(numbered)) is not None:
         raise InvalidInputError(f"Table {name!r} cannot be created: {problem}.")
+    numbered = with_generated(numbered, generated, schema)
     check_bloom_columns(properties or {}, numbered)
     return CreateTable(
         table=new_table_id(),

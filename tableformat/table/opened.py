@@ -112,6 +112,12 @@ class OpenTable:
             each.name: next_value(table.identities, each) for each in identity_columns(table.schema)
         }
 
+    @property
+    def generated(self) -> dict[str, str]:
+        """The expressions of generated columns, as SQL text by column."""
+        fields = self.state.schema.fields
+        return {each.name: each.generated.sql for each in fields if each.generated is not None}
+
     def refresh(self) -> Snapshot:
         """Look for newer epochs; costs one GET when there are none."""
         seen = self._snapshot

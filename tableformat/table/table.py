@@ -38,6 +38,7 @@ from colonnade.tableformat.table.alteration import Alteration, SetPartitioning, 
 from colonnade.tableformat.table.computed_columns import ComputedColumns
 from colonnade.tableformat.table.constraints import named_conditions
 from colonnade.tableformat.table.design import new_table
+from colonnade.tableformat.table.generated import named_expressions
 from colonnade.tableformat.table.new_columns import UnknownColumns, fit_rows
 from colonnade.tableformat.table.restore import restore_table
 from colonnade.tableformat.table.time_travel import snapshot_at
@@ -81,6 +82,7 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         comment: str | None = None,
         constraints: Mapping[str, str] | None = None,
         identity: Mapping[str, IdentityColumn] | None = None,
+        generated: Mapping[str, str] | None = None,
         storage_options: StorageOptions | None = None,
     ) -> ArrowTable:
         """Create an empty table: at `path` itself, or in the database directly above it.
@@ -90,6 +92,8 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         `bucket(16, id)` or `truncate(4, name)`: each RowSet then holds rows with one value of each.
         `constraints` are conditions that every row must meet, by name: `{"paid": "price > 0"}`.
         `identity` has columns whose values the table gives: `{"id": colonnade.IdentityColumn()}`.
+        `generated` are columns that are computed from others: `{"day": "CAST(ts AS DATE)"}`. Rows
+        leave them out, or have the same value in them.
         Raises AlreadyExistsError when there is a table, and InvalidInputError that names column and
         type for a schema that cannot be stored, or a constraint that cannot be checked.
         """
@@ -100,8 +104,9 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
             raise AlreadyExistsError(f"{location.url} is a Colonnade table already.")
         name, columns = location.new_table_name, as_table_schema(schema)
         rules = named_conditions(constraints or {})
+        computed = named_expressions(generated or {})
         design = new_table(
-            name, columns, sort_key, properties, comment, partition_by, rules, identity
+            name, columns, sort_key, properties, comment, partition_by, rules, identity, computed
         )
         job = plan_write(location, base, "append", create=design)
         after = commit_written(job, (), log, base, fresh=True)

@@ -44,6 +44,7 @@ from colonnade.tableformat.statements.overwrite_partitions import evaluate_overw
 from colonnade.tableformat.statements.statement import COUNTED, RowCounts, Statement
 from colonnade.tableformat.table.constraints import named_conditions
 from colonnade.tableformat.table.design import new_table
+from colonnade.tableformat.table.generated import named_expressions
 from colonnade.tableformat.table.work import TableWork
 from colonnade.tableformat.types.arrow_types import arrow_schema, as_table_schema
 from colonnade.tableformat.write.job import WriteJob
@@ -163,6 +164,7 @@ class Transaction:
         comment: str | None = None,
         constraints: Mapping[str, str] | None = None,
         identity: Mapping[str, IdentityColumn] | None = None,
+        generated: Mapping[str, str] | None = None,
     ) -> TransactionTable:
         """Create a table, as `Database.create_table` does.
 
@@ -170,8 +172,9 @@ class Transaction:
         """
         columns = as_table_schema(schema)
         rules = named_conditions(constraints or {})
+        computed = named_expressions(generated or {})
         design = new_table(
-            name, columns, sort_key, properties, comment, partition_by, rules, identity
+            name, columns, sort_key, properties, comment, partition_by, rules, identity, computed
         )
         return self.create_as(design)
 

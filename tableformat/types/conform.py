@@ -53,8 +53,9 @@ def conform(
 
     Columns are matched by name, exactly or else ignoring case. They may come in any order and any
     physical form. A char is padded with spaces. A missing column gets its default, or NULL if it is
-    nullable, unless the rows must be `complete`. `text` says what happens to text that is not valid
-    UTF-8.
+    nullable, unless the rows must be `complete`: they may then leave out generated columns alone.
+    A generated column that is missing has NULL, until it is filled. `text` says what happens to
+    text that is not valid UTF-8.
     `first_row` is the row of the input that the data begins with; errors use it.
 
     A batch that already conforms is returned unchanged. A table of several chunks is copied into
@@ -71,7 +72,7 @@ def conform(
     batch = _one_batch(data) if isinstance(data, pa.Table) else data
     if not batch.schema.equals(target, check_metadata=True) or _has_lengths(schema):
         names = batch.schema.names
-        wanted = schema.fields if complete else given_fields(names, schema.fields)
+        wanted = given_fields(names, schema.fields, complete=complete)
         order = match_fields(names, [field.name for field in wanted], "The data")
         places = {field.name: index for field, index in zip(wanted, order, strict=True)}
         columns = []

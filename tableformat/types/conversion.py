@@ -203,8 +203,12 @@ def match_fields(found: Sequence[str], wanted: Sequence[str], what: str) -> Sequ
     return [places[name.casefold()][0] for name in wanted]
 
 
-def given_fields(found: Sequence[str], fields: Sequence[SchemaField]) -> Sequence[SchemaField]:
+def given_fields(
+    found: Sequence[str], fields: Sequence[SchemaField], *, complete: bool = False
+) -> Sequence[SchemaField]:
     """Return the columns that rows must have: those found, and all NOT NULL without a default.
+
+    Rows that must be `complete` need all columns but generated ones.
 
     Names are matched exactly or else ignoring case. Rows that have no column, or an unknown one,
     must have all columns. The error then lists the missing names, which helps to correct the
@@ -215,7 +219,10 @@ def given_fields(found: Sequence[str], fields: Sequence[SchemaField]) -> Sequenc
     if not names or not names <= known:
         return fields
     return [
-        field for field in fields if not field.may_be_left_out or field.name.casefold() in names
+        field
+        for field in fields
+        if field.name.casefold() in names
+        or not (field.generated is not None if complete else field.may_be_left_out)
     ]
 
 

@@ -1,1 +1,1 @@
-"""Writing rows with tasks: the job, its settings, constraints, identity and replaced columns."""
+"""Writing rows with tasks: job, settings, constraints, generated, identity, replaced columns."""

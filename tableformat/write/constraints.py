@@ -43,10 +43,7 @@ class BoundConstraint:
 
     def violated(self, rows: pa.RecordBatch, row: int, outcome: str) -> InvalidInputError:
         """Return the error for a row whose condition is FALSE; `outcome` ends its sentence."""
-        values = ", ".join(
-            f"{name} = {_shown(rows.column(rows.schema.get_field_index(name))[row])}"
-            for name in self.columns
-        )
+        values = shown_values(rows, row, self.columns)
         return InvalidInputError(
             f"Constraint {self.constraint.name!r} of table {self.table!r}, CHECK"
             f" ({self.constraint.sql}), does not hold for a row with {values or 'any values'};"
@@ -122,6 +119,14 @@ def _bind(table: str, constraint: CheckConstraint, schema: TableSchema) -> Bound
     ids = condition.column_ids
     names = tuple(field.name for field in schema.fields if field.id in ids)
     return BoundConstraint(table, constraint, condition, names)
+
+
+def shown_values(rows: pa.RecordBatch, row: int, columns: Iterable[str]) -> str:
+    """Return the values of a row in some columns, for an error: `a = 1, b = NULL`."""
+    return ", ".join(
+        f"{name} = {_shown(rows.column(rows.schema.get_field_index(name))[row])}"
+        for name in columns
+    )
 
 
 def _shown(value: pa.Scalar) -> str:

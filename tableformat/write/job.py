@@ -38,6 +38,7 @@ from colonnade.manifests.model.entries import (
     TableIdText,
 )
 from colonnade.manifests.model.epoch import TransactionIdText
+from colonnade.manifests.model.generated import generated_fields, sources_of
 from colonnade.manifests.model.identity import identity_columns
 from colonnade.manifests.model.operations import CreateTable, Lease, Operation
 from colonnade.manifests.model.schema import Model, TableSchema
@@ -51,6 +52,7 @@ from colonnade.tableformat.predicate import Predicate, to_json
 from colonnade.tableformat.rowset.writer import RowSetWriter, WriteOptions
 from colonnade.tableformat.types.conform import conform_batches
 from colonnade.tableformat.write.constraints import bind_constraints, checked_rows
+from colonnade.tableformat.write.generated import bind_generations, filled_rows
 from colonnade.tableformat.write.identity import Draws, draws_at, identified, open_schema
 from colonnade.tableformat.write.kept_ids import with_kept_ids
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, check_settings
@@ -223,18 +225,21 @@ def write_rows(
     """Write one task's share of the rows; no reader sees them before the commit.
 
     Holds about one block of every column, and with a sort key one run. Batches are conformed to the
-    table's schema first, get the values of identity columns, and are then checked against the
-    table's constraints. `moved` rows keep the values of identity columns that they have. `draws`
-    spares a look at the log. Raises InvalidInputError that names a column that does not fit, or a
-    constraint that does not hold. After any error, the files written so far are removed.
+    table's schema first, get the values of identity and generated columns, and are then checked
+    against the table's constraints. `moved` rows keep the values of identity columns that they
+    have. `draws` spares a look at the log. Raises InvalidInputError that names a column that does
+    not fit, or that has another value than it is generated to have, or a constraint that does not
+    hold. After any error, the files written so far are removed.
     """
     store, target = store or open_store(job.address), job.target
     schema = target.table_schema
     rules = bind_constraints(target.name, target.constraints, schema)
+    generations = bind_generations(target.name, schema)
     asked = identity_columns(schema) and not moved
     rows = conform_batches(batches, open_schema(schema) if asked else schema, target.invalid_text)
     if asked:
         rows = identified(rows, target.name, schema, draws or _draws(job, store))
+    rows = filled_rows(rows, generations)
     with open_writer(store, target, job.job_id, job.settings) as writer:
         for batch in checked_rows(rows, rules):
             writer.write(batch)
@@ -298,6 +303,9 @@ def write_options(
     indexed.update(key.column for key in sort_key)
     indexed.update(field.column for field in fields)
     indexed.update(column.id for column in identity_columns(schema))
+    for column in generated_fields(schema):
+        if column.id in indexed:  # a filter on what it is computed from prunes its partitions
+            indexed.update(source.id for source in sources_of(column, schema))
     return WriteOptions(
         target_bytes=settings.target_bytes,
         max_records=settings.max_records,

@@ -71,4 +71,7 @@ def _last_values(fields: Iterable[SchemaField], before: TableState) -> tuple[Ide
 
 def _renumbered(field: SchemaField, ids: dict[int, int]) -> SchemaField:
     nested = field.with_children(_renumbered(child, ids) for child in field.children())
-    return nested.model_copy(update={"id": ids[field.id]})
+    generated = field.generated and field.generated.model_copy(
+        update={"columns": tuple(sorted(ids[column] for column in field.generated.columns))}
+    )
+    return nested.model_copy(update={"id": ids[field.id], "generated": generated})

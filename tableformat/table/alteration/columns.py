@@ -55,6 +55,11 @@ class AddColumn(Alteration):
             raise InvalidInputError(
                 f"Field {path!r} cannot have a default: only whole columns can."
             )
+        if self.column.generated is not None:
+            raise InvalidInputError(
+                f"Column {path!r} cannot be added as a generated column, because existing rows have"
+                " no values of it; create the table with it."
+            )
         numbered, draft.next_id = assign_ids(TableSchema(fields=(self.column,)), draft.next_id)
         added = added_with_default(numbered.fields[0], self.default)
         if not added.may_be_absent:

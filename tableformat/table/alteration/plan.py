@@ -18,6 +18,7 @@ from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.table.alteration.constraints import constraint_operations
 from colonnade.tableformat.table.alteration.draft import Alteration, Draft, without
 from colonnade.tableformat.table.alteration.sort_key import around_columns
+from colonnade.tableformat.table.generated import check_sources
 
 
 def plan_alterations(table: TableState, changes: Iterable[Alteration]) -> tuple[Operation, ...]:
@@ -62,6 +63,7 @@ def _operations(draft: Draft) -> tuple[Operation, ...]:
     if schema == table.schema:
         return (*draft.operations, *_set_layout(table, layout), *around_columns(draft, ()))
     check_schema(schema)
+    check_sources(table.schema, schema)
     altered = AlterSchema(
         table=table.id,
         table_schema=schema,

@@ -22,6 +22,7 @@ from colonnade.tableformat.predicate import (
 )
 from colonnade.tableformat.predicate import expressions as ex
 from colonnade.tableformat.predicate.literals import Kind, Literal, make_literal
+from colonnade.tableformat.predicate.sql_grammar import parse_tree
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from tests.tableformat.predicate.oracle import DAY, random_predicate, random_value
 
@@ -267,3 +268,9 @@ def operand_sql(operand: ex.Operand) -> str:
         case Kind.DECIMAL:
             return f"{value:f}"
     return "NULL" if value is None else str(value)
+
+
+def test_a_text_is_one_expression() -> None:
+    assert parse_tree("a + 1").sql("spark") == "a + 1"
+    with pytest.raises(InvalidInputError, match="more than one statement"):
+        parse_tree("a; b")

@@ -25,6 +25,7 @@ from colonnade.tableformat.table.alteration import AddColumn, DropColumn, WidenC
 from colonnade.tableformat.table.constraints import NewConstraint
 from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.design import new_table
+from colonnade.tableformat.table.generated import NewGenerated
 from colonnade.tableformat.types.arrow_types import as_table_schema, schema_from_arrow
 from colonnade.tableformat.write.job import plan_write, write_rows
 
@@ -165,3 +166,13 @@ def test_an_identity_column_that_stays_goes_on_and_another_one_begins_anew(
     after = database.table("t")
     after.append(pa.table({"v": ["d"]}))
     assert after.scan().to_arrow().to_pylist() == [{"id": value, "v": "d"}]
+
+
+def test_a_generated_column_reads_the_ids_that_its_columns_keep(database: ArrowDatabase) -> None:
+    rows = pa.table({"new": pa.array([4], pa.int32()), "n": pa.array([2], pa.int32())})
+    after = replaced(database, rows, generated=[NewGenerated("new", "n * 2")])
+    assert after.schema.fields[0].generated is not None
+    assert after.schema.fields[0].generated.columns == ids(after)["n"]
+    table = database.table("t")
+    table.append(rows.select(["n"]))
+    assert table.scan(["new"]).to_arrow()["new"].to_pylist() == [4, 4]

@@ -1,0 +1,51 @@
+"""Generated columns: their values follow from other columns of the same row. Pure.
+
+The log keeps the expression as SQL text in Spark's dialect, and the ids of the columns that it
+reads.
+Spec: docs/spec/types.md#generated-columns
+"""
+
+from __future__ import annotations
+
+from colonnade.manifests.model.schema import SchemaField, TableSchema, walk
+
+GENERATED_COLUMNS = "generated_columns"
+"""The feature that readers and writers of tables with generated columns must support."""
+
+
+def generated_fields(schema: TableSchema) -> tuple[SchemaField, ...]:
+    """Return the generated columns of a schema, in order."""
+    return tuple(field for field in schema.fields if field.generated is not None)
+
+
+def states_generated(schema: TableSchema | None) -> bool:
+    """Return whether a schema has a generated column, or wrongly a generated field."""
+    return schema is not None and any(field.generated for field in walk(schema.fields))
+
+
+def sources_of(column: SchemaField, schema: TableSchema) -> tuple[SchemaField, ...]:
+    """Return the columns that a generated column reads, in the order of the schema."""
+    ids = set(() if column.generated is None else column.generated.columns)
+    return tuple(field for field in schema.fields if not ids.isdisjoint(field.ids))
+
+
+def problem_of(schema: TableSchema) -> str | None:
+    """Return what is wrong with the generated columns of a schema, or None.
+
+    A generated column is whole and nullable, and has no default and no identity. It reads columns
+    that exist, and that are neither generated nor identity columns.
+    """
+    generated = generated_fields(schema)
+    inside = [field for top in schema.fields for field in walk(top.children()) if field.generated]
+    if inside:
+        return f"generates field {inside[0].name!r}, which is not a whole column"
+    plain = (f for f in schema.fields if f.generated is None and f.identity is None)
+    readable = {each for field in plain for each in field.ids}
+    for field in generated:
+        others = (field.default, field.initial, field.identity)
+        if not field.nullable or any(each is not None for each in others):
+            return f"generates column {field.name!r}, which is NOT NULL or has another value"
+        assert field.generated is not None
+        if not readable.issuperset(field.generated.columns):
+            return f"generates column {field.name!r} from a column that it cannot read"
+    return None
