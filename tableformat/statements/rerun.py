@@ -25,14 +25,15 @@ def pause_before(attempt: int) -> float:
 
 
 def commit_statement(
-    log: Log, base: Snapshot, evaluate: Callable[[Snapshot], Change | None]
+    log: Log, base: Snapshot, evaluate: Callable[[Snapshot], Change | Snapshot | None]
 ) -> tuple[Snapshot, Epoch | None]:
     """Evaluate a statement on a state and commit it; after a conflict, again on the newest state.
 
-    It is also evaluated again when retention has removed the state meanwhile. Returns the state
-    after it, and its epoch. The epoch is None when the statement changes nothing, and when its
-    batch has landed before. Raises ConflictError after ten tries with growing pauses, or at once
-    when the change expects an epoch. Raises whatever `evaluate` and `Log.commit` raise.
+    It is also evaluated again when retention has removed the state meanwhile. `evaluate` returns
+    None if the statement changes nothing, or a later state in which it changes nothing. Returns the
+    state after the statement, and its epoch. The epoch is None when the statement changes nothing,
+    and when its batch has landed before. Raises ConflictError after ten tries with growing pauses,
+    or at once when the change expects an epoch. Raises whatever `evaluate` and `Log.commit` raise.
     """
     for attempt in range(TRIES):
         if attempt:
@@ -43,6 +44,8 @@ def commit_statement(
             change = evaluate(base)
             if change is None:
                 return base, None
+            if isinstance(change, Snapshot):
+                return change, None
             try:
                 return log.commit_change(change, base)
             except ConflictError:

@@ -196,11 +196,12 @@ class ColumnWork:
     settings: WriteSettings | None
     commit: CommitSettings | None
 
-    def evaluate(self, log: Log, base: Snapshot) -> Change | None:
+    def evaluate(self, log: Log, base: Snapshot) -> Change | Snapshot:
         """Write the values of a state, and return the change that makes them visible.
 
-        Returns None if there is nothing to change. Raises InvalidInputError and NotFoundError that
-        name the column, ConflictError, CorruptionError, StoreError.
+        If there is nothing to change, returns the state without a row to change: it may be later
+        than the base. Raises InvalidInputError and NotFoundError that name the column,
+        ConflictError, CorruptionError, StoreError.
         """
         before = self.location.require(base)
         altered = () if self.new is None else self.new.alter(before)
@@ -229,7 +230,7 @@ class ColumnWork:
         head, commit = fill.catch_up(base), job.commit
         if self.new is None and not (fill.changes(head) or job.has_lease or commit.batch):
             log.expect(self.operation, commit.expect_epoch, base)
-            return None
+            return head
         return fill.change(job, altered, fill_parameters(target, self.where))
 
     @property

@@ -204,6 +204,20 @@ def test_a_backfill_gives_values_to_the_rows_that_meet_its_condition_at_its_epoc
     assert mine.verify().is_sound
 
 
+def test_a_backfill_without_rows_tells_the_epoch_that_has_none() -> None:
+    """The rows that it had begun with were deleted while their values were computed."""
+    table = filled()
+    rival = another(table)
+
+    def function(batch: pa.RecordBatch) -> pa.Array:
+        rival.delete("id >= 0")
+        return batch["id"]
+
+    counts = table.backfill("id", function, "id = 5", columns=["id"])
+    assert (counts.epoch, counts.rows_updated) == (rival.epoch, 0)
+    assert table.epoch == rival.epoch
+
+
 def test_an_earlier_epoch_does_not_show_the_column() -> None:
     table = filled()
     before = table.epoch
