@@ -15,6 +15,7 @@ from colonnade.manifests.model.operations import (
     AddRowSet,
     AddRowSets,
     Compaction,
+    CreateTable,
     ReplaceColumn,
 )
 from colonnade.manifests.model.schema import SchemaField, StructType, TableSchema
@@ -42,6 +43,16 @@ def fits_columns(change: Change, planned: TableState, current: TableState) -> bo
         and all(_can_replace(op, current) for op in ops if isinstance(op, ReplaceColumn))
         and all(_keep_ids(g.columns, old, new) for g in change.keys if g.table == current.id)
     )
+
+
+def gives_new_ids(change: Change, planned: TableState, current: TableState) -> bool:
+    """Return whether a change that drops a table gives no column id again, for another column.
+
+    The table that replaces another one of its name gets column ids that the other one had not given
+    at the base. A concurrent writer may have given them since.
+    """
+    made = any(isinstance(op, CreateTable) and op.name == planned.name for op in change.ops)
+    return not made or current.next_column_id == planned.next_column_id
 
 
 def rows_fit(written: TableSchema, current: TableSchema) -> bool:

@@ -7,10 +7,10 @@ Spec: docs/spec/conflicts.md
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from colonnade.manifests.commit.change import Change
-from colonnade.manifests.commit.column_conflicts import Written, fits_columns
+from colonnade.manifests.commit.column_conflicts import Written, fits_columns, gives_new_ids
 from colonnade.manifests.commit.constraint_conflicts import check_constraints
 from colonnade.manifests.commit.identity_draws import check_draws
 from colonnade.manifests.commit.vacuum_conflicts import check_removed
@@ -176,21 +176,22 @@ def check_head(
     _check_kept(change.ops, head, keeps)
     check_constraints(change, base, head)
     check_draws(change, base, head)
-    for table, planned in _planned_tables(change, base):
-        current = head.tables.get(table)
-        if current is not None and not fits_columns(change, planned, current):
+    _check_columns(change, base, head)
+
+
+def _check_columns(change: Change, base: Snapshot, head: Snapshot) -> None:
+    written = {op.table for op in change.ops if isinstance(op, Written)}
+    dropped = {op.table for op in change.ops if isinstance(op, DropTable)}
+    for table in map(TableId, sorted(written | dropped)):
+        planned, current = base.tables.get(table), head.tables.get(table)
+        if planned is None or current is None:
+            continue
+        fits = table not in written or fits_columns(change, planned, current)
+        if not fits or (table in dropped and not gives_new_ids(change, planned, current)):
             raise ConflictError(
                 f"The columns of table {planned.name!r} changed after epoch {base.epoch}, on"
                 f" which {change.operation!r} was planned; read the table again and repeat it."
             )
-
-
-def _planned_tables(change: Change, base: Snapshot) -> Iterator[tuple[TableId, TableState]]:
-    """Yield each table of the base that a change brings data of, once."""
-    for table in dict.fromkeys(op.table for op in change.ops if isinstance(op, Written)):
-        planned = base.tables.get(TableId(table))
-        if planned is not None:
-            yield TableId(table), planned
 
 
 def _check_upgrade(change: Change, head: Snapshot) -> None:

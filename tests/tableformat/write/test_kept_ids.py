@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import colonnade
-from colonnade import IdentityColumn, InvalidInputError
+from colonnade import ConflictError, IdentityColumn, InvalidInputError
 from colonnade.manifests.model.schema import (
     ArrayType,
     ColumnDefault,
@@ -91,6 +91,37 @@ def test_an_id_of_a_dropped_column_does_not_come_back(database: ArrowDatabase) -
     again = replaced(database, rows)
     assert ids(again) == found
     assert again.id != after.id
+
+
+def test_a_table_is_not_replaced_after_a_concurrent_writer_has_given_new_ids(
+    database: ArrowDatabase,
+) -> None:
+    """Otherwise the id of the writer's column would mean another column in the new table."""
+    rows = pa.table({"k": [1], "new": [2]})
+    location = Location(locate_existing(database.path).store, "t", exists=True)
+    create = new_table("t", schema_from_arrow(rows.schema))
+    job = plan_write(location, database.refresh(), "append", create=create, replace=True)
+    entries = write_rows(job, rows.to_batches())
+    table = database.table("t")
+    table.alter(AddColumn(SchemaField(name="rival", type="int")))
+    with pytest.raises(ConflictError, match="The columns of table 't' changed"):
+        commit_written(job, entries)
+    assert database.table("t").schema.names == [*BEFORE.names, "rival"]
+    after = replaced(database, rows)
+    assert ids(after)["new"][0] > table.state.schema.field("rival").id
+
+
+def test_a_table_is_replaced_after_a_concurrent_writer_has_dropped_a_column(
+    database: ArrowDatabase,
+) -> None:
+    rows = pa.table({"k": [1]})
+    location = Location(locate_existing(database.path).store, "t", exists=True)
+    create = new_table("t", schema_from_arrow(rows.schema))
+    job = plan_write(location, database.refresh(), "append", create=create, replace=True)
+    entries = write_rows(job, rows.to_batches())
+    database.table("t").alter(DropColumn("gone"))
+    commit_written(job, entries)
+    assert database.table("t").scan().to_arrow().to_pylist() == [{"k": 1}]
 
 
 def test_a_constraint_of_the_new_table_reads_its_own_column(database: ArrowDatabase) -> None:
