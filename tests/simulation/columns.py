@@ -1,8 +1,8 @@
-"""The model of columns that come and go beside those of `SCHEMA`, and of their values.
+"""The model of extra columns, which are added and dropped beside those of `SCHEMA`.
 
-Whoever alters columns leaves no note, so the columns are those that the log states. What the log
-may not do is checked here: lose a column, or give earlier rows another value. The values come from
-what writers wanted.
+An alteration leaves no note, so the columns are those that the log states. The model checks that no
+alteration loses a column, or changes the values of earlier rows. It takes the values from what
+writers wanted.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Cells = Mapping[int, int | None]
 
 @dataclass(frozen=True)
 class Column:
-    """A column that comes and goes. Its first id is its `key`, which it keeps when it widens."""
+    """An extra column. Its first id is its `key`, which it keeps when it widens."""
 
     key: int
     nullable: bool
@@ -177,7 +177,7 @@ def restored(found: Tables, change: Epoch, intent: Intent, base: Tables, then: T
 
 
 def _cells(row: int, columns: Columns, steps: Sequence[Step], base: Columns) -> Cells:
-    """The values of a row that a change wrote; an update leaves them as they were."""
+    """The values of a row that a change wrote; an update leaves them unchanged."""
     for step in steps:
         if any(row == each for each, _ in step.rows):
             return columns.written(step, row, base)

@@ -60,7 +60,7 @@ def nested(ids: NDArray[np.int64]) -> pa.RecordBatch:
 
 
 def given_value(row: int, salt: int) -> int | None:
-    """The value that a statement gives a row in a column that comes and goes."""
+    """The value that a statement gives a row in an extra column."""
     return (row + salt) % 7 or None
 
 

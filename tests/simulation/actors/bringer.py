@@ -19,7 +19,7 @@ class Bringer:
     weight: float = 2.0
 
     def act(self, database: ArrowDatabase, world: World, order: random.Random) -> None:
-        """Append rows with one or all of the columns that come and go."""
+        """Append rows with one or all of the extra columns."""
         given = order.choice((NAMES, NAMES[:1], NAMES[1:]))
         rows = random_rows(order, world.new_ids(order.randint(1, 3)))
         step = Step("append", order.choice(TABLES), rows, given=given, evolve=True)

@@ -86,7 +86,7 @@ EVOLVED: tuple[Actor, ...] = (
     Vacuumer(0.5),
     Keeper(0.5),
 )
-"""Writers of tables whose columns and constraints come and go."""
+"""Writers of tables whose columns and constraints are added and dropped."""
 
 RULED: tuple[Actor, ...] = (
     Writer(mix=(6, 2, 4, 0, 0, 0)),
@@ -97,7 +97,7 @@ RULED: tuple[Actor, ...] = (
     Undropper(0.5),
     Vacuumer(0.5),
 )
-"""Writers of tables whose constraints come and go."""
+"""Writers of tables whose constraints are added and dropped."""
 
 LOSING: tuple[Actor, ...] = (
     Writer(),

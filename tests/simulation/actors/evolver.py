@@ -11,7 +11,7 @@ from colonnade.tableformat.table.database import ArrowDatabase
 from tests.simulation.world import TABLES, World
 
 NAMES = ("d", "e")
-"""The columns that come and go."""
+"""The extra columns."""
 
 
 @dataclass(frozen=True)

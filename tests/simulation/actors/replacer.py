@@ -14,7 +14,7 @@ from tests.simulation.world import TABLES, World
 
 @dataclass(frozen=True)
 class Replacer:
-    """Makes a new table of the name of another one, with some of the columns that come and go."""
+    """Makes a new table of the name of another one, with some of the extra columns."""
 
     weight: float = 1.0
 
