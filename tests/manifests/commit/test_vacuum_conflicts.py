@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from colonnade.manifests.commit import sending
+from colonnade.manifests.commit.change import ColumnFill
 from colonnade.manifests.epochs.slots import read_slot
 from colonnade.manifests.errors import ConflictError
 from colonnade.manifests.ids import new_job_id
@@ -16,7 +18,7 @@ from colonnade.manifests.model.epoch import Epoch, Stub
 from colonnade.manifests.model.operations import Lease, Operation, Pin, Tag, Unpin, Untag
 from colonnade.manifests.store import ObjectStore
 from colonnade.manifests.vacuum import run
-from tests.log_samples import append
+from tests.log_samples import ORDERS, append, change
 from tests.manifests.vacuum.test_races import SLOT, busy, during
 from tests.manifests.vacuum.world import World
 
@@ -76,6 +78,22 @@ def test_a_large_append_whose_files_are_named_is_refused(listed: int) -> None:
     with pytest.raises(ConflictError, match="removed by the vacuum"):
         world.log.commit(append(*mine), base)
     world.check_tidy()
+
+
+@pytest.mark.parametrize("files", [1, 3])
+def test_a_fill_whose_files_were_removed_is_refused(files: int) -> None:
+    """The operations of a fill are made at its slot, so only its job tells which files it has."""
+    world = busy(limits=Limits(victims=1))
+    base, job = world.head, new_job_id()
+    for _ in range(files):
+        world.write(job)
+    fill = ColumnFill(ORDERS, lambda _: ((), {}))
+    late = replace(change(name="backfill"), job_id=job, fill=fill, fresh=True)
+    world.vacuum()
+    with pytest.raises(ConflictError, match="removed by the vacuum"):
+        world.log.commit(late, base)
+    other = replace(late, job_id=new_job_id())
+    assert world.log.commit(other, base).epoch == world.log.read_head().epoch
 
 
 def held() -> World:
