@@ -1,6 +1,7 @@
 """The values of the log: schemas, RowSet entries, operations, and their JSON.
 
-    schema.py  entries.py  statistics.py    columns, stored objects, bounds
+    schema.py                               columns and their types
+    entries.py  statistics.py               stored objects and their statistics; bounds as text
     column_default.py                       values of columns that rows do not give
     widening.py  nested_fields.py           wider types, and changes of fields inside a column
     identity.py                             the next values of identity columns

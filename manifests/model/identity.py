@@ -64,7 +64,7 @@ def next_value(counters: Iterable[IdentityCounter], column: SchemaField) -> int 
 def next_values(
     counters: Iterable[IdentityCounter], column: SchemaField, count: int
 ) -> range | None:
-    """Return the next `count` values; None if the type of the column does not have so many."""
+    """Return the next `count` values; None if the type has fewer left."""
     first, step = next_value(counters, column), spec_of(column).step
     if first is None or first + (count - 1) * step not in numbers_of(column):
         return None

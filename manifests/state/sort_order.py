@@ -1,4 +1,4 @@
-"""Sort orders: by which columns the rows of a RowSet are sorted. Pure.
+"""Sort orders: the columns that the rows of a RowSet are sorted by. Pure.
 
 The sort key of a table can change, and then RowSets of several orders are live. Each entry names
 the order that its rows have.

@@ -1,6 +1,6 @@
-"""The fold of what a table is, besides its rows: columns, properties, comment, name, constraints.
+"""Fold columns, properties, comment, name and constraints of a table: all but its rows.
 
-The values that its identity columns have given are part of it, too. Pure.
+The last values of identity columns are folded here, too. Pure.
 Spec: docs/spec/operations.md#altering-tables
 """
 

@@ -1,1 +1,11 @@
-"""Rows of a table, read: the plan of a scan, its run, and the rows that a predicate selects."""
+"""Rows of a table, read: the plan of a scan, its run, and the rows that a predicate selects.
+
+    plan.py  narrow.py    what a scan reads, by the log alone; then by the indexes of few RowSets
+    other_columns.py      the rows of one epoch with the columns of another
+    run.py  arrow_scan.py    the rows of a plan, as batches and as Arrow users see them
+    selection.py          the row numbers that a condition selects
+    merge.py              sorted rows of many RowSets in one order
+
+Which rows are deleted is decided in `rowset/deleted.py`, and what a RowSet has in newer columns in
+`rowset/adapt.py`.
+"""

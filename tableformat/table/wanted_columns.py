@@ -134,7 +134,7 @@ def _children(field: Given) -> list[tuple[str, Given]]:
 
 
 def _plain(found: pa.DataType) -> pa.DataType:
-    """Return the type of the values that a dictionary or run-ends stand for."""
+    """Return the type of the values of a dictionary or of run-ends."""
     while pa.types.is_dictionary(found) or pa.types.is_run_end_encoded(found):
         found = found.value_type
     return found

@@ -1,1 +1,11 @@
-"""Writing rows with tasks: job, settings, constraints, generated, identity, replaced columns."""
+"""Rows written by tasks, and what a table demands of them or gives to them.
+
+    job.py  settings.py    a write in three steps: planned, written by tasks, committed
+    constraints.py         conditions that each row meets
+    generated.py           values that follow from other columns of the row
+    identity.py            numbers that the table gives to rows
+    replaced_columns.py    new values of some columns of a RowSet
+    kept_ids.py            ids of columns where one table replaces another
+
+Spec: docs/spec/types.md#what-may-be-written
+"""

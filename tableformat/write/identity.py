@@ -47,7 +47,7 @@ class Draws(Protocol):
     def draw(self, column: SchemaField, count: int) -> range:
         """Return the next `count` values of a column, which no other job gets.
 
-        Raises InvalidInputError that names the column if its type does not have so many.
+        Raises InvalidInputError that names the column if its type has fewer left.
         """
 
 

@@ -1,6 +1,6 @@
 """Commit new constraints after the rows that are there were checked.
 
-Statistics in the log decide whole RowSets, and the others are scanned. A RowSet that a concurrent
+RowSets that statistics in the log do not decide are scanned. A RowSet that a concurrent
 writer adds before the slot is scanned, too.
 Spec: docs/spec/operations.md#constraints
 """

@@ -1,6 +1,6 @@
 /**
  * The parts of the format that readers and writers share: RowSets, blocks, indexes, object names,
- * Bloom filters, deletion vectors and partition transforms.
+ * statistics, Bloom filters, deletion vectors and partition transforms.
  *
  * <p>Specification: docs/spec/
  */
