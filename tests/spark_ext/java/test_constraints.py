@@ -148,6 +148,34 @@ def test_a_fill_gives_no_row_a_value_that_a_constraint_does_not_allow(
     assert rows(spark) == before
 
 
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "f = 'x'",
+        "f IN ('x', 'xyz')",
+        "'🙂' <> 'y' AND 'x' = f",
+        "f NOT IN ('y', 'z')",
+        'NOT f = "y"',
+    ],
+)
+def test_a_char_is_compared_on_every_road_as_queries_compare_it(
+    spark: SparkShell, condition: str
+) -> None:
+    table = "colonnade.rules.chars"
+    spark.sql(f"CREATE OR REPLACE TABLE {table} (f CHAR(3), CONSTRAINT letter CHECK ({condition}))")
+    spark.sql(f"INSERT INTO {table} VALUES ('x'), ('x  '), (NULL)")
+    assert spark.sql(f"SELECT count(*) FROM {table} WHERE {condition}") == [[2]]
+    for statement in (
+        f"INSERT INTO {table} VALUES ('y')",
+        f"UPDATE {table} SET f = 'y' WHERE f = 'x'",
+        f"MERGE INTO {table} USING (SELECT 'y' AS v) ON f = v"
+        " WHEN NOT MATCHED THEN INSERT (f) VALUES (v)",
+        "CALL colonnade.system.backfill('rules.chars', 'f', '\"y\"')",
+    ):
+        assert "letter" in spark.refusal(statement)
+    assert spark.sql(f"SELECT count(*) FROM {table} WHERE f = 'x'") == [[2]]
+
+
 def test_a_fill_of_values_that_are_allowed_lands_and_null_is(spark: SparkShell) -> None:
     spark.sql(f"ALTER TABLE {TABLE} ADD CONSTRAINT pair CHECK (n <= id * 10)")
     call = "CALL colonnade.system.backfill('rules.t', "

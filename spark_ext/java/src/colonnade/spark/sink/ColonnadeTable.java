@@ -3,6 +3,7 @@ package colonnade.spark.sink;
 import colonnade.planner.ColonnadeException;
 import colonnade.planner.Planner;
 import colonnade.spark.quirks.Caller;
+import colonnade.spark.quirks.CharComparisons;
 import colonnade.spark.quirks.PlannedQuery;
 import colonnade.spark.quirks.SessionRules;
 import colonnade.spark.scan.ColonnadeScanBuilder;
@@ -25,6 +26,7 @@ import org.apache.spark.sql.connector.catalog.SupportsRead;
 import org.apache.spark.sql.connector.catalog.SupportsRowLevelOperations;
 import org.apache.spark.sql.connector.catalog.SupportsWrite;
 import org.apache.spark.sql.connector.catalog.TableCapability;
+import org.apache.spark.sql.connector.catalog.constraints.Constraint;
 import org.apache.spark.sql.connector.catalog.TableCatalog;
 import org.apache.spark.sql.connector.expressions.filter.Predicate;
 import org.apache.spark.sql.connector.read.ScanBuilder;
@@ -138,6 +140,11 @@ public class ColonnadeTable extends TableAtEpoch
     return replaced
         ? columns(CharVarcharUtils.replaceCharVarcharWithStringInSchema(schema()))
         : super.columns();
+  }
+
+  @Override
+  public Constraint[] constraints() {
+    return CharComparisons.padded(super.constraints(), schema());
   }
 
   @Override
