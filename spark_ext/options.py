@@ -262,9 +262,8 @@ def _refusal(key: str, allowed: tuple[str, ...], purpose: str) -> str:
     known = ", ".join(allowed)
     if key == "mergeschema" and purpose == "writing":
         return (
-            "Option mergeSchema is unknown, because no write adds columns: add them before, as in"
-            " ALTER TABLE t ADD COLUMN c INT, or replace all columns with the option"
-            " overwriteSchema."
+            "Option mergeSchema is unknown; add columns with MERGE WITH SCHEMA EVOLUTION or ALTER"
+            " TABLE t ADD COLUMN c INT, or replace all columns with the option overwriteSchema."
         )
     if key in _SPELLING:
         return f"Option {_SPELLING[key]} is not for {purpose}; its options are {known}."

@@ -110,7 +110,10 @@ def test_a_wrong_read_is_refused_naming_the_option(options: dict[str, str], sent
         ({"targetFileSize": "0"}, "Option targetFileSize must be a number of bytes"),
         ({"targetFileSize": "10 parsecs"}, "Option targetFileSize must be a number of bytes"),
         ({"maxRecordsPerFile": "0"}, "maxRecordsPerFile must be a whole number from 1"),
-        ({"mergeSchema": "true"}, "Option mergeSchema is unknown, because no write adds columns"),
+        (
+            {"mergeSchema": "true"},
+            "Option mergeSchema is unknown; add columns with MERGE WITH SCHEMA EVOLUTION",
+        ),
         ({"overwriteSchema": "yes"}, "Option overwriteSchema must be true or false, not 'yes'"),
         ({"txnAppId": "job"}, "give both"),
         ({"txnVersion": "1"}, "give both"),

@@ -181,7 +181,7 @@ def test_no_write_adds_columns(spark_shell: SparkShell) -> None:
     spark_shell.run(save("merged"))
     wider = save("merged", "append", FRAME + ".withColumn('x', F.lit(1))")
     text = spark_shell.refused_run(wider.replace(".mode", ".option('mergeSchema', 'true').mode"))
-    assert "Option mergeSchema is unknown, because no write adds columns" in text
+    assert "Option mergeSchema is unknown; add columns with MERGE WITH SCHEMA EVOLUTION" in text
 
 
 @pytest.mark.parametrize(
