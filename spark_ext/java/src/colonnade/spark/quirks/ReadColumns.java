@@ -20,12 +20,14 @@ public final class ReadColumns {
   private ReadColumns() {}
 
   /**
-   * Returns the columns, out of those with the names {@code known}. A variable of a lambda function
-   * counts as a column if it has the name of one.
+   * Returns the columns, out of those with the names {@code known}, in any case. A variable of a
+   * lambda function counts as a column if it has the name of one.
    */
   public static Set<String> of(String sql, Set<String> known) {
     Set<String> found = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
-    collect(CatalystSqlParser$.MODULE$.parseExpression(sql), known, found);
+    Set<String> inAnyCase = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
+    inAnyCase.addAll(known);
+    collect(CatalystSqlParser$.MODULE$.parseExpression(sql), inAnyCase, found);
     return found;
   }
 
