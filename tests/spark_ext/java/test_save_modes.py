@@ -169,7 +169,8 @@ def test_overwriting_may_replace_the_columns_along_with_the_rows(
     [[created]] = spark.sql(f"SHOW CREATE TABLE {table}")
     for part in ("(ID)", "COMMENT 'cm'", "'retention.hours' = '500'", "ID STRING"):
         assert part in created
-    assert colonnade.open(path).state.sort_key[0].column == 1
+    state = colonnade.open(path).state
+    assert state.sort_key[0].column == state.schema.field("ID").id
     append = overwrite(OTHER).replace("overwrite')", "append')", 1)
     assert "overwriteSchema needs a write of mode overwrite" in spark.refused_run(append)
     spark.run(f"colonnade.Table.forPath(spark, '{path}').restoreToVersion({before})")
