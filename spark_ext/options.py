@@ -32,11 +32,15 @@ _WRITING = (
     "partitionOverwriteMode",
     "replaceWhere",
     "overwriteSchema",
+    "mergeSchema",
+    "ignoreUnknownColumns",
     "txnAppId",
     "txnVersion",
     "expectEpoch",
     "leaseHours",
 )
+EVOLVING = ("mergeSchema", "ignoreUnknownColumns")
+"""Options that a rule of the jar carries out before Spark compares columns."""
 _OF_CATALOG = "owner"
 """An option that Spark's own catalog adds; the jar removes it, so here the jar is missing."""
 _NEEDS_JAR = "needs the jar, which colonnade.enable(spark) adds to a session."
@@ -85,6 +89,10 @@ class SparkWriteOptions:
     selects. With `partitionOverwriteMode` `dynamic` an overwrite replaces only the partitions that
     get new rows. With `overwriteSchema` it also replaces the columns of the table.
 
+    With `mergeSchema` the table gets the columns that it lacks, and wider types. With
+    `ignoreUnknownColumns` the write leaves out the columns that the table lacks. `EVOLVING` says
+    who carries them out.
+
     `txnAppId` and `txnVersion` name a batch, which is committed at most once. With `expectEpoch`
     the write fails unless the database is at that epoch. `leaseHours` is how long vacuum keeps the
     files that the write needs. `storage.<name>` is an option of the store.
@@ -98,6 +106,8 @@ class SparkWriteOptions:
     partition_by: tuple[str, ...] = ()
     partition_overwrite_mode: str | None = None
     overwrite_schema: bool = False
+    merge_schema: bool = False
+    ignore_unknown_columns: bool = False
     storage: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -143,8 +153,43 @@ def parse_write_options(options: Mapping[str, str]) -> SparkWriteOptions:
         split_fields(given.get("partitionby", "")),
         _overwrite_mode(given.get("partitionoverwritemode")),
         _truth("overwriteSchema", given.get("overwriteschema", "false")),
+        *_evolving(given),
         storage,
     )
+
+
+def _evolving(given: Mapping[str, str]) -> tuple[bool, bool]:
+    """Return `mergeSchema` and `ignoreUnknownColumns`, after a check of what they exclude."""
+    merges, ignores = (_truth(name, given.get(name.lower(), "false")) for name in EVOLVING)
+    if merges and ignores:
+        raise InvalidInputError(
+            "Options mergeSchema and ignoreUnknownColumns exclude each other: new columns are"
+            " either added or left out."
+        )
+    for name, chosen in zip(EVOLVING, (merges, ignores), strict=True):
+        if chosen and _truth("overwriteSchema", given.get("overwriteschema", "false")):
+            raise InvalidInputError(
+                f"Options {name} and overwriteSchema exclude each other: the table gets the columns"
+                " of the rows."
+            )
+    if merges and "expectepoch" in given:
+        raise InvalidInputError(
+            "Options mergeSchema and expectEpoch exclude each other, because new columns are an"
+            " epoch of their own; add the columns first, with ALTER TABLE."
+        )
+    return merges, ignores
+
+
+def refuse_evolving(options: SparkWriteOptions) -> None:
+    """Refuse the options that only the jar carries out. Raises InvalidInputError."""
+    for name, chosen in zip(
+        EVOLVING, (options.merge_schema, options.ignore_unknown_columns), strict=True
+    ):
+        if chosen:
+            raise InvalidInputError(
+                f"Option {name} needs the jar and its extension, which colonnade.configure(builder)"
+                " adds to a session."
+            )
 
 
 def storage_of(options: Mapping[str, str]) -> dict[str, Any]:
@@ -260,11 +305,6 @@ def _refuse_lost_folder(path: str) -> None:
 
 def _refusal(key: str, allowed: tuple[str, ...], purpose: str) -> str:
     known = ", ".join(allowed)
-    if key == "mergeschema" and purpose == "writing":
-        return (
-            "Option mergeSchema is unknown; add columns with MERGE WITH SCHEMA EVOLUTION or ALTER"
-            " TABLE t ADD COLUMN c INT, or replace all columns with the option overwriteSchema."
-        )
     if key in _SPELLING:
         return f"Option {_SPELLING[key]} is not for {purpose}; its options are {known}."
     near = get_close_matches(key, [name.lower() for name in allowed], n=1)

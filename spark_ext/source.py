@@ -21,7 +21,7 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamWriter
 
 from colonnade.manifests.errors import ColonnadeError
 from colonnade.spark_ext.errors import one_sentence
-from colonnade.spark_ext.options import parse_read_options, parse_write_options
+from colonnade.spark_ext.options import parse_read_options, parse_write_options, refuse_evolving
 from colonnade.spark_ext.pyspark_types import refuse_uncarried, to_spark
 from colonnade.spark_ext.reader import ADVICE, ColonnadeReader, PinnedRead, pin_read
 from colonnade.spark_ext.streams import RefusedStreamReader, refuse_stream_writer
@@ -61,6 +61,7 @@ class ColonnadeDataSource(DataSource):
         """Return a writer of rows with the columns `schema`, which are checked before any write."""
         with one_sentence():
             options = parse_write_options(self.options)
+            refuse_evolving(options)
             return ColonnadeWriter(plan_python_write(options, schema, overwrite))
 
     def streamReader(self, schema: spark.StructType) -> RefusedStreamReader:

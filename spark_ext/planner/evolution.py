@@ -5,19 +5,23 @@ Spark compares the columns, and asks the catalog for the changes before it plans
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.model.widening import evolved_type
 from colonnade.manifests.state.snapshot import TableState
+from colonnade.spark_ext.options import parse_write_options
 from colonnade.spark_ext.planner.alterations import alteration, column_of
 from colonnade.spark_ext.planner.storage import place
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS
+from colonnade.spark_ext.types import from_json
 from colonnade.tableformat.location import locate_existing
 from colonnade.tableformat.table.alteration import Alteration
 from colonnade.tableformat.table.new_columns import commit_evolution
-from colonnade.tableformat.table.wanted_columns import asked_changes
+from colonnade.tableformat.table.wanted_columns import asked_changes, merged_changes
 
 Args = Mapping[str, Any]
 
@@ -40,10 +44,41 @@ def evolve_table(args: Args) -> dict[str, Any]:
     return {"epoch": commit_evolution(log, location, base, changes).epoch}
 
 
+def merge_columns(args: Args) -> dict[str, Any]:
+    """Give the table at `path` what it lacks for rows with the Spark schema `columns`.
+
+    With `by_name` they are matched by name, and otherwise by position. The request may be repeated.
+    Raises InvalidInputError for options that exclude each other, and for a new column without a
+    type.
+    """
+    parse_write_options({**args["options"], "path": args["path"]})
+    TRANSACTIONS.refuse(args["path"], "altered")
+    location = locate_existing(place(args["path"]))
+    log = Log(location.store)
+
+    def changes(table: TableState) -> tuple[Alteration, ...]:
+        given = _given(json.loads(args["columns"]), table)
+        return merged_changes(table.schema, given, by_name=args["by_name"])
+
+    base = log.read_head(hint=location.hint)
+    return {"epoch": commit_evolution(log, location, base, changes).epoch}
+
+
+def _given(columns: dict[str, Any], table: TableState) -> tuple[SchemaField, ...]:
+    """Return the columns of a Spark schema, without those of the type void that a table has."""
+    known = {name.casefold() for name in table.schema.names}
+    fields = [
+        each
+        for each in columns["fields"]
+        if each["type"] != "void" or each["name"].casefold() not in known
+    ]
+    return from_json({**columns, "fields": fields}).fields if fields else ()
+
+
 def may_widen(args: Args) -> dict[str, Any]:
     """Say whether a column of the Spark type `own` can widen to take values of the type `given`."""
     own, given = (column_of("c", args[name]).type for name in ("own", "given"))
     return {"may": evolved_type(own, given) is not None}
 
 
-OPS = {"evolve_table": evolve_table, "may_widen": may_widen}
+OPS = {"evolve_table": evolve_table, "merge_columns": merge_columns, "may_widen": may_widen}

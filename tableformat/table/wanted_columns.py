@@ -6,7 +6,7 @@ moved or made narrower. Spec: docs/spec/types.md#evolution-by-writing
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 import pyarrow as pa
@@ -72,6 +72,34 @@ def asked_changes(
             elif (wider := _asked_type(own, field.type, at, exact)) is not None:
                 left.append(WidenColumn(at, wider))
     return tuple(left)
+
+
+def merged_changes(
+    schema: TableSchema, given: Iterable[SchemaField], *, by_name: bool
+) -> tuple[Alteration, ...]:
+    """Return the changes that let columns hold the values of given ones, as far as there are any.
+
+    Columns are matched by name, or else by position. A type that neither is nor widens to one with
+    the values of both stays, because the statement may cast the values.
+    """
+    columns = tuple(given) if by_name else tuple(_renamed(schema.fields, tuple(given)))
+    changes: list[Alteration] = []
+    for path, own, field in _compared(schema.fields, [(each.name, each) for each in columns]):
+        if own is None:
+            new = field.model_copy(update={"name": path[-1], "nullable": True})
+            changes.append(AddColumn(new, parent=path[:-1]))
+        elif (wider := evolved_type(own.type, field.type)) is not None:
+            changes.append(WidenColumn(path, wider))
+    return tuple(changes)
+
+
+def _renamed(fields: Sequence[SchemaField], given: Sequence[SchemaField]) -> Iterator[SchemaField]:
+    """Give the fields at the same positions, at any depth, the names that a table has there."""
+    for own, each in zip(fields, given, strict=False):
+        named = each.model_copy(update={"name": own.name})
+        same = (kind := _nesting(own)) is not None and kind == _nesting(each)
+        yield named.with_children(_renamed(own.children(), each.children())) if same else named
+    yield from given[len(fields) :]
 
 
 def unknown_columns(schema: TableSchema, given: pa.Schema) -> list[int]:

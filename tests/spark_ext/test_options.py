@@ -8,11 +8,13 @@ import pytest
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.spark_ext.options import (
+    EVOLVING,
     ReadOptions,
     SparkWriteOptions,
     epoch_or_tag,
     parse_read_options,
     parse_write_options,
+    refuse_evolving,
 )
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings
 
@@ -90,7 +92,7 @@ def test_the_other_options_of_a_write() -> None:
         ({"epoch": ""}, "Option epoch must be a whole number"),
         ({"timestampAsOf": "yesterday"}, "'yesterday' is not a time"),
         ({"versionAsOff": "1"}, "'versionasoff' is unknown; did you mean versionAsOf?"),
-        ({"mergeSchema": "true"}, "'mergeschema' is unknown; the options for reading are"),
+        ({"mergeSchema": "true"}, "mergeSchema is not for reading"),
         ({"maxRecordsPerFile": "5"}, "maxRecordsPerFile is not for reading"),
         ({"paths": '["/a","/b"]'}, "one table at a time"),
         ({"path": ""}, "No path was given"),
@@ -110,11 +112,12 @@ def test_a_wrong_read_is_refused_naming_the_option(options: dict[str, str], sent
         ({"targetFileSize": "0"}, "Option targetFileSize must be a number of bytes"),
         ({"targetFileSize": "10 parsecs"}, "Option targetFileSize must be a number of bytes"),
         ({"maxRecordsPerFile": "0"}, "maxRecordsPerFile must be a whole number from 1"),
-        (
-            {"mergeSchema": "true"},
-            "Option mergeSchema is unknown; add columns with MERGE WITH SCHEMA EVOLUTION",
-        ),
         ({"overwriteSchema": "yes"}, "Option overwriteSchema must be true or false, not 'yes'"),
+        ({"mergeSchema": "maybe"}, "Option mergeSchema must be true or false, not 'maybe'"),
+        ({"mergeSchema": "true", "ignoreUnknownColumns": "true"}, "exclude each other"),
+        ({"mergeSchema": "true", "overwriteSchema": "true"}, "mergeSchema and overwriteSchema"),
+        ({"ignoreUnknownColumns": "true", "overwriteSchema": "true"}, "exclude each other"),
+        ({"mergeSchema": "true", "expectEpoch": "3"}, "mergeSchema and expectEpoch"),
         ({"txnAppId": "job"}, "give both"),
         ({"txnVersion": "1"}, "give both"),
         ({"txnAppId": "job", "txnVersion": "-1"}, "txnVersion must be a whole number from 0"),
@@ -140,3 +143,10 @@ def test_a_relative_path_is_refused_where_spark_connect_would_lose_the_table(
         parse_write_options({"path": "trips"})
     for path in ("/data/trips", "~/trips", "file:/data/trips", "s3://bucket/trips"):
         assert parse_read_options({"path": path}).path == path
+
+
+@pytest.mark.parametrize("name", EVOLVING)
+def test_the_source_without_the_jar_refuses_what_only_the_jar_carries_out(name: str) -> None:
+    refuse_evolving(parse_write_options({"path": "/t", name: "false"}))
+    with pytest.raises(InvalidInputError, match=f"Option {name} needs the jar"):
+        refuse_evolving(parse_write_options({"path": "/t", name: "true"}))

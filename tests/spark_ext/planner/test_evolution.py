@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 import colonnade
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import type_text
-from colonnade.spark_ext.planner.evolution import evolve_table, may_widen
+from colonnade.spark_ext.planner.evolution import evolve_table, may_widen, merge_columns
 
 
 def added(name: str, kind: str) -> dict[str, Any]:
@@ -93,3 +94,27 @@ def test_a_column_may_widen_only_to_a_type_with_the_values_of_both(
     own: str, given: str, may: bool
 ) -> None:
     assert may_widen({"own": f'"{own}"', "given": f'"{given}"'}) == {"may": may}
+
+
+def merged(path: str, columns: dict[str, str], by_name: bool = True) -> dict[str, Any]:
+    fields = [
+        {"name": name, "type": kind, "nullable": True, "metadata": {}}
+        for name, kind in columns.items()
+    ]
+    text = json.dumps({"type": "struct", "fields": fields})
+    return merge_columns({"path": path, "columns": text, "by_name": by_name, "options": {}})
+
+
+def test_the_columns_of_rows_are_added_and_widen_and_a_type_to_cast_stays(path: str) -> None:
+    columns = {"V": "long", "n": "string", "ID": "integer"}
+    assert merged(path, columns) == merged(path, columns) == {"epoch": 2}
+    assert types(path) == {"id": "long", "v": "long", "n": "string"}
+    # Spark casts or refuses what is no wider type, and a void column of the table needs none.
+    assert merged(path, {"v": "string", "n": "void"}) == {"epoch": 2}
+    with pytest.raises(InvalidInputError, match="'x' has the Spark type void"):
+        merged(path, {"x": "void"})
+
+
+def test_columns_are_matched_by_position_where_the_write_does_so(path: str) -> None:
+    merged(path, {"x": "integer", "y": "long", "z": "date"}, by_name=False)
+    assert types(path) == {"id": "long", "v": "long", "z": "date"}

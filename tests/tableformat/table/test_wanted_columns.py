@@ -18,6 +18,7 @@ from colonnade.tableformat.table.alteration import AddColumn, WidenColumn
 from colonnade.tableformat.table.wanted_columns import (
     asked_changes,
     evolving_changes,
+    merged_changes,
     unknown_columns,
     unknown_fields,
 )
@@ -62,3 +63,12 @@ def test_a_struct_that_a_concurrent_writer_has_added_gets_only_what_it_lacks() -
     for kind in ("int", ArrayType(element=field("element", "int"))):
         with pytest.raises(InvalidInputError, match="Column 's' is struct<.*cannot become"):
             asked_changes(table, [AddColumn(field("s", kind))], exact=False)
+
+
+def test_fields_are_matched_by_position_at_any_depth() -> None:
+    table = schema(l=ArrayType(element=field("element", struct(a="int", b="int"))))
+    given = field("x", ArrayType(element=field("element", struct(b="long", c="int", d="int"))))
+    assert merged_changes(table, [given], by_name=False) == (
+        WidenColumn(("l", "element", "a"), "long"),
+        AddColumn(field("d", "int"), parent=("l", "element")),
+    )

@@ -1,7 +1,8 @@
 package colonnade.catalog;
 
-import colonnade.spark.quirks.LoadCatalogFirst;
 import colonnade.spark.quirks.AlteredFields;
+import colonnade.spark.quirks.EvolvingWrites;
+import colonnade.spark.quirks.LoadCatalogFirst;
 import colonnade.spark.sink.ColonnadeTable;
 import org.apache.spark.sql.SparkSessionExtensions;
 import scala.runtime.AbstractFunction1;
@@ -14,6 +15,7 @@ public final class SessionExtension extends AbstractFunction1<SparkSessionExtens
     extensions.injectPostHocResolutionRule(session -> new LoadCatalogFirst());
     extensions.injectPostHocResolutionRule(
         session -> new AlteredFields(table -> table instanceof ColonnadeTable));
+    extensions.injectHintResolutionRule(session -> new EvolvingWrites());
     return BoxedUnit.UNIT;
   }
 }

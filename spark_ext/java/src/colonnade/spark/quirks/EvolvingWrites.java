@@ -1,0 +1,223 @@
+package colonnade.spark.quirks;
+
+import colonnade.planner.ColonnadeException;
+import colonnade.planner.Planner;
+import colonnade.spark.table.TableAtEpoch;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.apache.spark.sql.catalyst.analysis.NamedRelation;
+import org.apache.spark.sql.catalyst.analysis.NoSuchTableException;
+import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.expressions.NamedExpression;
+import org.apache.spark.sql.catalyst.plans.logical.AppendData;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.OverwriteByExpression;
+import org.apache.spark.sql.catalyst.plans.logical.OverwritePartitionsDynamic;
+import org.apache.spark.sql.catalyst.plans.logical.Project;
+import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
+import org.apache.spark.sql.catalyst.plans.logical.V2WriteCommand;
+import org.apache.spark.sql.catalyst.rules.Rule;
+import org.apache.spark.sql.classic.Dataset;
+import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.connector.catalog.CatalogV2Util;
+import org.apache.spark.sql.connector.catalog.Table;
+import org.apache.spark.sql.connector.catalog.TableCatalog;
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
+import org.apache.spark.sql.internal.SQLConf;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.util.CaseInsensitiveStringMap;
+import scala.jdk.javaapi.CollectionConverters;
+
+/**
+ * A rule that fits the table and the rows of a DataFrame's write to each other before Spark compares
+ * their columns. With the option {@code mergeSchema} the table gets the columns that it lacks, and
+ * wider types. With {@code ignoreUnknownColumns} the write leaves out columns that the table lacks.
+ *
+ * <p>Seen on Spark 4.1 and 4.3: the rows of such a write are resolved before the rule runs, and the
+ * options of the write are in {@code AppendData}, {@code OverwriteByExpression} and {@code
+ * OverwritePartitionsDynamic}.
+ */
+public final class EvolvingWrites extends Rule<LogicalPlan> {
+  private static final String MERGE_SCHEMA = "mergeSchema";
+  private static final String IGNORE_UNKNOWN = "ignoreUnknownColumns";
+
+  /** The option of a write that replaces the columns along with the rows. */
+  private static final String OVERWRITE_SCHEMA = "overwriteSchema";
+
+  /** The setting of a session that stands for the option {@code mergeSchema} of its writes. */
+  private static final String MERGE_SETTING = "spark.colonnade.mergeSchema";
+
+  @Override
+  public LogicalPlan apply(LogicalPlan plan) {
+    if (!(plan instanceof V2WriteCommand given)) {
+      return plan;
+    }
+    V2WriteCommand write = given;
+    CaseInsensitiveStringMap options = options(write);
+    boolean ignores = isTrue(options.getOrDefault(IGNORE_UNKNOWN, "false"));
+    boolean merges =
+        isTrue(options.getOrDefault(MERGE_SCHEMA, ignores ? "false" : setting()));
+    if (isTrue(options.getOrDefault(OVERWRITE_SCHEMA, "false"))) {
+      return plan; // the table gets the columns of the rows
+    }
+    if (!merges && !ignores && !(write.table() instanceof DataSourceV2Relation)) {
+      return plan; // Spark says which columns are too many
+    }
+    Optional<DataSourceV2Relation> target = target(write.table());
+    if (target.isEmpty() || !(target.get().table() instanceof TableAtEpoch table)) {
+      return plan;
+    }
+    if (!write.query().resolved()) {
+      write = write.withNewQuery(analyzed(write.query())); // writeTo leaves that to Spark
+    }
+    if (merges) {
+      return (LogicalPlan) merged(write, table, options);
+    }
+    return (LogicalPlan) (ignores ? withoutUnknown(write, table) : checked(write, table));
+  }
+
+  private static String setting() {
+    return SQLConf.get().getConfString(MERGE_SETTING, "false");
+  }
+
+  /** Returns whether a text says true; the planner refuses what is neither true nor false. */
+  private static boolean isTrue(String text) {
+    return text.strip().equalsIgnoreCase("true");
+  }
+
+  private static CaseInsensitiveStringMap options(V2WriteCommand write) {
+    scala.collection.immutable.Map<String, String> given =
+        write instanceof AppendData append
+            ? append.writeOptions()
+            : write instanceof OverwriteByExpression overwrite
+                ? overwrite.writeOptions()
+                : write instanceof OverwritePartitionsDynamic dynamic
+                    ? dynamic.writeOptions()
+                    : scala.collection.immutable.Map$.MODULE$.<String, String>empty();
+    Map<String, String> all = new HashMap<>(CollectionConverters.asJava(given));
+    if (write.table() instanceof UnresolvedRelation named) {
+      all.putAll(named.options().asCaseSensitiveMap());
+      all.remove(UnresolvedRelation.REQUIRED_WRITE_PRIVILEGES());
+    }
+    return new CaseInsensitiveStringMap(all);
+  }
+
+  /** Returns the table of a write; nothing if the write names a view, or a table that is missing. */
+  private static Optional<DataSourceV2Relation> target(NamedRelation table) {
+    if (table instanceof DataSourceV2Relation relation) {
+      return Optional.of(relation);
+    }
+    if (!(table instanceof UnresolvedRelation named)) {
+      return Optional.empty();
+    }
+    String name =
+        CollectionConverters.asJava(named.multipartIdentifier()).stream()
+            .map(part -> "`" + part.replace("`", "``") + "`")
+            .collect(Collectors.joining("."));
+    SparkSession session = SparkSession.active();
+    if (!session.catalog().tableExists(name)) {
+      return Optional.empty();
+    }
+    LogicalPlan found = session.table(name).queryExecution().analyzed();
+    while (found instanceof SubqueryAlias alias) {
+      found = alias.child();
+    }
+    return found instanceof DataSourceV2Relation relation
+        ? Optional.of(relation)
+        : Optional.empty();
+  }
+
+  private static LogicalPlan analyzed(LogicalPlan query) {
+    return Dataset.ofRows(SparkSession.active(), query).queryExecution().analyzed();
+  }
+
+  private static V2WriteCommand merged(
+      V2WriteCommand write, TableAtEpoch table, CaseInsensitiveStringMap options) {
+    Map<String, Object> args =
+        Map.of(
+            "path", table.path(),
+            "columns", write.query().schema().asNullable().json(),
+            "by_name", write.isByName(),
+            "options", options.asCaseSensitiveMap());
+    long epoch = Planner.call("merge_columns", args).get("epoch").asLong();
+    if (epoch == table.epoch() || !(write.table() instanceof DataSourceV2Relation relation)) {
+      return write; // nothing has changed, or Spark loads the table after this rule
+    }
+    CachedReads.refresh(table.path());
+    Table altered = reloaded(relation);
+    return CatalogV2Util.v2ColumnsToStructType(altered.columns()).equals(relation.schema())
+        ? write
+        : write.withNewTable(
+            DataSourceV2Relation.create(
+                altered,
+                relation.catalog(),
+                relation.identifier(),
+                relation.options(),
+                relation.timeTravelSpec()));
+  }
+
+  private static Table reloaded(DataSourceV2Relation relation) {
+    try {
+      return ((TableCatalog) relation.catalog().get()).loadTable(relation.identifier().get());
+    } catch (NoSuchTableException dropped) {
+      return relation.table(); // the write itself meets it, too
+    }
+  }
+
+  private static V2WriteCommand withoutUnknown(V2WriteCommand write, TableAtEpoch table) {
+    if (!write.isByName()) {
+      throw refusal(
+          "Option %s needs columns that are matched by name, and insertInto matches them by"
+              + " position; use saveAsTable, save or writeTo.",
+          IGNORE_UNKNOWN);
+    }
+    Set<String> known = names(table);
+    List<NamedExpression> kept = new ArrayList<>();
+    for (Attribute column : CollectionConverters.asJava(write.query().output())) {
+      if (known.contains(column.name())) {
+        kept.add(column);
+      }
+    }
+    return kept.size() == write.query().output().size()
+        ? write
+        : write.withNewQuery(
+            new Project(CollectionConverters.asScala(kept).toSeq(), write.query()));
+  }
+
+  /** Refuses columns that the table lacks, with the options that would let the write go on. */
+  private static V2WriteCommand checked(V2WriteCommand write, TableAtEpoch table) {
+    if (!write.isByName()) {
+      return write;
+    }
+    Set<String> known = names(table);
+    for (Attribute column : CollectionConverters.asJava(write.query().output())) {
+      if (!known.contains(column.name())) {
+        throw refusal(
+            "Table %s has no column '%s'; set the option %s to true to add it, or %s to leave it"
+                + " out.",
+            table.path(), column.name(), MERGE_SCHEMA, IGNORE_UNKNOWN);
+      }
+    }
+    return write;
+  }
+
+  private static Set<String> names(TableAtEpoch table) {
+    Set<String> names = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
+    for (StructField field : table.schema().fields()) {
+      names.add(field.name());
+    }
+    return names;
+  }
+
+  private static RuntimeException refusal(String sentence, Object... parts) {
+    return ColonnadeException.unchecked(
+        "COLONNADE_INVALID_INPUT", String.format(sentence, parts));
+  }
+}

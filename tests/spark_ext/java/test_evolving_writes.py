@@ -1,0 +1,153 @@
+"""Writes of DataFrames bring new columns where a user asks for it, leave them out, or are refused.
+
+Each way to write is tried, because Spark compares the columns of each in its own way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import colonnade
+from tests.spark_ext.java.spark_shell import SparkShell
+
+pytestmark = [pytest.mark.spark, pytest.mark.spark_compat]
+
+TABLE = "colonnade.grow.t"
+WAYS = {
+    "save": ".write.format('colonnade'){o}.mode('append').save('{path}')",
+    "saveAsTable": ".write{o}.mode('append').saveAsTable('{t}')",
+    "writeTo": ".writeTo('{t}'){o}.append()",
+    "insertInto": ".write{o}.insertInto('{t}')",
+}
+OVERWRITES = {
+    "save": ".write.format('colonnade'){o}.mode('overwrite').save('{path}')",
+    "writeTo where": ".writeTo('{t}'){o}.overwrite(F.col('id') < 9)",
+    "writeTo partitions": ".writeTo('{t}'){o}.overwritePartitions()",
+    "insertInto": ".write{o}.insertInto('{t}', overwrite=True)",
+}
+MERGE = ".option('mergeSchema', True)"
+IGNORE = ".option('ignoreUnknownColumns', True)"
+
+
+@pytest.fixture(scope="module")
+def database(spark_shell: SparkShell) -> Iterator[SparkShell]:
+    spark_shell.sql("CREATE DATABASE colonnade.grow")
+    yield spark_shell
+    spark_shell.sql("DROP DATABASE colonnade.grow CASCADE")
+
+
+@pytest.fixture
+def spark(database: SparkShell) -> SparkShell:
+    """With a table `colonnade.grow.t` of one row, in which `s` is a struct with the field `a`."""
+    database.sql(f"DROP TABLE IF EXISTS {TABLE}")
+    database.sql(f"CREATE TABLE {TABLE} (id BIGINT, v INT, s STRUCT<a: INT>) USING colonnade")
+    database.sql(f"INSERT INTO {TABLE} VALUES (1, 10, named_struct('a', 1))")
+    return database
+
+
+def path(spark: SparkShell) -> Path:
+    return spark.folder / "warehouse" / "grow" / "t"
+
+
+def write(spark: SparkShell, way: str, options: str, select: str) -> str:
+    return f'spark.sql("{select}")' + way.format(t=TABLE, path=path(spark), o=options)
+
+
+def rows(spark: SparkShell) -> list[list[object]]:
+    found = spark.sql(f"SELECT * FROM {TABLE} ORDER BY id")
+    python = colonnade.open(path(spark)).scan().to_arrow().sort_by("id").to_pylist()
+    structs = [{**row, "s": None if row["s"] is None else [*row["s"].values()]} for row in python]
+    assert [[*row.values()] for row in structs] == found
+    return found
+
+
+MORE = "SELECT 2L id, 3000000000L v, named_struct('a', 5L, 'b', 'x') s, 'new' n"
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_an_append_adds_columns_and_fields_and_widens_types(spark: SparkShell, way: str) -> None:
+    code = write(spark, WAYS[way], MERGE, MORE)
+    spark.run(code)
+    assert rows(spark) == [
+        [1, 10, [1, None], None],
+        [2, 3 * 10**9, [5, "x"], "new"],
+    ]
+    operations = [entry.operation for entry in colonnade.open(path(spark)).history()]
+    assert operations[:3] == ["append", "alter_table", "append"]
+    spark.run(code)
+    operations = [entry.operation for entry in colonnade.open(path(spark)).history()]
+    assert operations[:3] == ["append", "append", "alter_table"]
+
+
+@pytest.mark.parametrize("way", OVERWRITES)
+def test_an_overwrite_adds_columns_and_keeps_those_of_the_table(
+    spark: SparkShell, way: str
+) -> None:
+    spark.run(write(spark, OVERWRITES[way], MERGE, MORE))
+    assert rows(spark) == [[2, 3 * 10**9, [5, "x"], "new"]]
+
+
+@pytest.mark.parametrize("way", [way for way in WAYS if way != "insertInto"])
+def test_unknown_columns_are_left_out_only_where_that_is_asked_for(
+    spark: SparkShell, way: str
+) -> None:
+    select = "SELECT 'new' n, 7 v, 2L id, named_struct('a', 5) s, 1 more"
+    refusal = spark.refused_run(write(spark, WAYS[way], "", select))
+    assert "n" in refusal
+    if way != "writeTo":
+        assert "has no column 'n'; set the option mergeSchema" in refusal
+    assert rows(spark) == [[1, 10, [1]]]
+    spark.run(write(spark, WAYS[way], IGNORE, select))
+    assert rows(spark) == [[1, 10, [1]], [2, 7, [5]]]
+
+
+def test_rows_that_are_narrower_or_lack_columns_still_fit(spark: SparkShell) -> None:
+    spark.run(write(spark, WAYS["writeTo"], MERGE, MORE))
+    fewer = "SELECT 3 id, NULL v, named_struct('b', 'y', 'a', 6) s"
+    spark.run(write(spark, WAYS["writeTo"], MERGE, fewer))
+    assert rows(spark)[2:] == [[3, None, [6, "y"], None]]
+
+
+def test_the_setting_of_a_session_stands_for_the_option(spark: SparkShell) -> None:
+    spark.sql("SET spark.colonnade.mergeSchema = true")
+    try:
+        spark.run(write(spark, WAYS["saveAsTable"], "", MORE))
+        assert len(rows(spark)[0]) == 4
+        off = ".option('mergeSchema', False)"
+        more = f"{MORE}, 1 z"
+        assert "z" in spark.refused_run(write(spark, WAYS["saveAsTable"], off, more))
+        assert len(rows(spark)[0]) == 4
+    finally:
+        spark.sql("RESET spark.colonnade.mergeSchema")
+
+
+@pytest.mark.parametrize(
+    ("way", "options", "select", "said"),
+    [
+        ("saveAsTable", MERGE, "SELECT 1L id, 1 v, NULL n", "void"),
+        ("saveAsTable", MERGE, "SELECT 1L id, 'x' v, 1 n", "v"),
+        ("saveAsTable", MERGE + IGNORE, "SELECT 1L id", "exclude each other"),
+        ("writeTo", f"{MERGE}.option('expectEpoch', 2)", "SELECT 1L id", "exclude each other"),
+        ("insertInto", IGNORE, "SELECT 1L id, 1 v, NULL s, 1 n", "matched by name"),
+        ("save", ".option('mergeSchema', 'maybe')", "SELECT 1L id", "mergeSchema"),
+    ],
+)
+def test_what_cannot_be_is_refused_and_the_rows_stay(
+    spark: SparkShell, way: str, options: str, select: str, said: str
+) -> None:
+    assert said in spark.refused_run(write(spark, WAYS[way], options, select))
+    assert rows(spark)[0][:2] == [1, 10]
+    assert len(rows(spark)) == 1
+
+
+def test_a_transaction_refuses_new_columns(spark: SparkShell) -> None:
+    spark.sql("CALL colonnade.system.begin(database => 'grow')")
+    try:
+        refusal = spark.refused_run(write(spark, WAYS["writeTo"], MERGE, MORE))
+    finally:
+        spark.sql("CALL colonnade.system.rollback()")
+    assert "transaction" in refusal
+    assert rows(spark) == [[1, 10, [1]]]
