@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import colonnade
+from colonnade import SetSortKey
 from colonnade.manifests.errors import CorruptionError, InvalidInputError, NotFoundError
 from colonnade.manifests.store import StoreAddress, open_store
 from colonnade.spark_ext.planner import reads
@@ -157,6 +158,23 @@ def test_rows_are_called_ordered_only_where_tasks_read_one_rowset(path: str) -> 
     assert len(scan(loaded, "k", apart=True)["tasks"]) == 3
     assert scan(loaded, "k", filters=[compare("<", 5)])["ordered_by"]
     assert scan(loaded, "k", filters=[compare("<", 0)])["ordered_by"] == []
+
+
+def test_rows_are_called_ordered_only_as_all_rowsets_of_the_scan_are(path: str) -> None:
+    table = colonnade.open(path)
+    table.alter(SetSortKey(("k", "v")))
+    table.append(rows(*range(30, 40)))
+    by_k, by_v = ({"column": name, "descending": False} for name in "kv")
+    loaded = load(path)
+    assert scan(loaded, "k", apart=True)["ordered_by"] == [by_k]
+    assert scan(loaded, "k", filters=[compare(">=", 30)])["ordered_by"] == [by_k, by_v]
+    table.alter(SetSortKey(("v",)))
+    assert scan(load(path), "k", filters=[compare(">=", 30)])["ordered_by"] == [by_k, by_v]
+    table.append(rows(*range(40, 50)))
+    loaded = load(path)
+    assert scan(loaded, "k", apart=True)["ordered_by"] == []
+    assert scan(loaded, "k", filters=[compare(">=", 40)])["ordered_by"] == [by_v]
+    assert scan(loaded, "k", filters=[compare("<", 5)])["ordered_by"] == [by_k]
 
 
 def test_a_scan_of_no_columns_still_has_its_rows(path: str) -> None:
