@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.simulation.actors.every import ACTORS, EVOLVED, LOSING, SHARING, UPGRADED
+from tests.simulation.actors.every import ACTORS, EVOLVED, LOSING, SHARING, SORTED, UPGRADED
 from tests.simulation.bugs import BUGS, Bug
 from tests.simulation.corpus import CORPUS, FOUND
 from tests.simulation.world import Counters, World, simulate
@@ -65,6 +65,14 @@ def test_every_row_has_the_columns_and_constraints_of_its_epoch_whoever_was_firs
     print(counters)
     assert counters.evolved > RUNS
     assert counters.ruled > RUNS
+
+
+def test_every_rowset_has_the_order_that_it_states_whoever_changed_the_key() -> None:
+    counters = Counters()
+    for seed in range(RUNS // 8):
+        simulate(seed, SORTED, counters)
+    print(counters)
+    assert counters.reads > RUNS // 8
 
 
 def test_a_seed_tells_the_whole_run() -> None:

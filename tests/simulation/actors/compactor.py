@@ -45,7 +45,7 @@ class Compactor:
         table = base.tables[order.choice(sorted(base.tables))]
         log = database._log
         rowsets = log.read_rowsets(table)
-        if not rowsets:
+        if not rowsets or () not in table.sort_orders:
             return
         partition = partition_of(order.choice(rowsets).entry)
         alike = [rowset for rowset in rowsets if partition_of(rowset.entry) == partition]
@@ -67,7 +67,8 @@ def rewrite(
 ) -> Change:
     """Write the rows of RowSets of one partition again, at most three to a RowSet.
 
-    The rows are written `copies` times. With `order` they are shuffled.
+    The rows are written `copies` times, and in no order that the outputs would state. With `order`
+    they are shuffled. Requires a table that had no sort key once.
     """
     job = new_job_id()
     plan = plan_scan(table, base.epoch, inputs, None, None)
@@ -79,13 +80,15 @@ def rewrite(
         rows = rows.take(places)
         sources = np.concatenate([(i << 32) + _live(log, table, r) for i, r in enumerate(inputs)])
         origin = write_origin(log.store, table.prefix, job, sources[places])
-    undivided = replace(table, partition_layout_id=0)
+    unsorted = table.sort_orders.index(())
+    undivided = replace(table, partition_layout_id=0, sort_order_id=unsorted)
     settings = WriteSettings(max_records=3 * copies)
     written = write_batches(log, undivided, job, rows.to_batches(), settings)
     kept = {
         "schema_id": table.schema_id,
         "partition_layout_id": inputs[0].entry.partition_layout_id,
         "partition": inputs[0].entry.partition,
+        "sort_order_id": unsorted,
     }
     op = Compaction(
         table=table.id,

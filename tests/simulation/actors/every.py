@@ -18,6 +18,7 @@ from tests.simulation.actors.repairer import Repairer
 from tests.simulation.actors.replacer import Replacer
 from tests.simulation.actors.ruler import Ruler
 from tests.simulation.actors.salvager import Salvager
+from tests.simulation.actors.sorter import Sorter
 from tests.simulation.actors.streamer import Streamer
 from tests.simulation.actors.tightener import Tightener
 from tests.simulation.actors.undropper import Undropper
@@ -98,6 +99,20 @@ RULED: tuple[Actor, ...] = (
     Vacuumer(0.5),
 )
 """Writers of tables whose constraints are added and dropped."""
+
+SORTED: tuple[Actor, ...] = (
+    Writer(mix=(6, 2, 3, 1, 0.5, 0.5, 1)),
+    Sorter(3),
+    Partitioner(0.5),
+    Optimizer(3),
+    Compactor(1),
+    Driver(1),
+    Undropper(1),
+    Reader(2),
+    Keeper(0.5),
+    Vacuumer(0.5),
+)
+"""Writers of tables whose sort key changes."""
 
 LOSING: tuple[Actor, ...] = (
     Writer(),

@@ -24,14 +24,14 @@ from colonnade.manifests.commit.rebase.reads import check_reads
 from colonnade.manifests.commit.rebase.targets import ChangedRows, TargetRowSet
 from colonnade.manifests.compaction.facts import CompactionFacts
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.entries import PartitionValues
+from colonnade.manifests.model.entries import DeletionVectorEntry, PartitionValues, RowSetEntry
 from colonnade.manifests.model.operations import AddCheck, Compaction, ReplaceColumn
 from colonnade.manifests.state.rowsets_fold import RowSetsFold
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.statements import overwrite_partitions
 from tests.simulation.actors.compactor import Compactor
 from tests.simulation.actors.driver import Driver
-from tests.simulation.actors.every import RULED
+from tests.simulation.actors.every import RULED, SORTED
 from tests.simulation.actors.optimizer import Optimizer
 from tests.simulation.actors.partitioner import Partitioner
 from tests.simulation.actors.reader import Reader
@@ -133,6 +133,16 @@ PARTITIONED = (
 )
 
 
+def _order_at_the_slot(
+    fold: RowSetsFold, epoch: int, entry: RowSetEntry, vector: DeletionVectorEntry | None = None
+) -> None:
+    own = entry.model_copy(update={"sort_order_id": fold.table.sort_order_id})
+    _real_add(fold, epoch, own, vector)
+
+
+_real_add = RowSetsFold.add
+
+
 COMPACTED = (Writer(mix=(4, 4, 4, 0, 0, 0)), Reader(2), Compactor(6))
 
 
@@ -217,6 +227,12 @@ BUGS: tuple[Bug, ...] = (
         "a compaction puts partitions together",
         lambda: patch.object(CompactionFacts, "by_partition", _as_one_partition),
         actors=PARTITIONED,
+    ),
+    Bug(
+        "a RowSet is taken to have the sort order of the table that it lands in",
+        lambda: patch.object(RowSetsFold, "add", _order_at_the_slot),
+        actors=SORTED,
+        seeds=50,
     ),
     Bug(
         "rows land that were planned before a constraint",
