@@ -19,9 +19,12 @@ WRITE = Path(__file__).parent.parent.parent / "spark_ext/java/src/colonnade/writ
 JAVA, CHOICES = WRITE / "WriteOptions.java", WRITE / "staged/EncodingChoices.java"
 OWN = {
     "HIGH_BITS", "DAY_NS", "SMALL", "MOST_ROWS", "BYTES", "WIDTH", "MOST", "MOST_BYTES",
-    "MOST_HELD_ROWS", "serialVersionUID",
+    "MOST_HELD_ROWS", "serialVersionUID", "HANDLER", "CHANGED", "VALUES", "ROW",
 }  # fmt: skip
-"""Constants of the JVM that no writer in Python has: of its own buffers, words and units."""
+"""Constants of the JVM that no writer in Python has.
+
+They are of its own buffers, words and units, and of the columns of a query that fills.
+"""
 PYTHON_ALONE = {"run_bytes"}
 """Spark sorts the rows of a task."""
 
