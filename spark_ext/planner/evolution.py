@@ -17,6 +17,7 @@ from colonnade.spark_ext.options import parse_write_options
 from colonnade.spark_ext.planner.alterations import alteration, column_of
 from colonnade.spark_ext.planner.storage import place
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS
+from colonnade.spark_ext.planner.unsupported_columns import require_writable
 from colonnade.spark_ext.types import from_json
 from colonnade.tableformat.location import locate_existing
 from colonnade.tableformat.table.alteration import Alteration
@@ -31,6 +32,7 @@ def evolve_table(args: Args) -> dict[str, Any]:
 
     `changes` are those of `alter_table`. What a concurrent writer has done meanwhile is left out,
     so the request may be repeated. With `exact`, each type must become the one that is asked for.
+    A table that Spark cannot write stays as it is.
     """
     TRANSACTIONS.refuse(args["path"], "altered")
     location = locate_existing(place(args["path"]))
@@ -38,6 +40,7 @@ def evolve_table(args: Args) -> dict[str, Any]:
     asked = [alteration(change) for change in args["changes"]]
 
     def changes(table: TableState) -> tuple[Alteration, ...]:
+        require_writable(table.name, table.schema)
         return asked_changes(table.schema, asked, exact=args["exact"])
 
     base = log.read_head(hint=location.hint)
@@ -57,6 +60,7 @@ def merge_columns(args: Args) -> dict[str, Any]:
     log = Log(location.store)
 
     def changes(table: TableState) -> tuple[Alteration, ...]:
+        require_writable(table.name, table.schema)
         given = _given(json.loads(args["columns"]), table)
         return merged_changes(table.schema, given, by_name=args["by_name"])
 

@@ -13,7 +13,6 @@ from typing import Any
 
 from colonnade.manifests.errors import ConflictError, InvalidInputError, NotFoundError
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.identity import identity_columns
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import StoreAddress
 from colonnade.spark_ext.options import SparkWriteOptions, parse_write_options, split_sort_key
@@ -21,13 +20,13 @@ from colonnade.spark_ext.planner.commits import commit
 from colonnade.spark_ext.planner.constraints import described_constraint, require_checked
 from colonnade.spark_ext.planner.defaults import with_defaults
 from colonnade.spark_ext.planner.filters import overwritten
-from colonnade.spark_ext.planner.generated import require_filled
 from colonnade.spark_ext.planner.partitions import described_layout, layout_texts
 from colonnade.spark_ext.planner.rows import changed_rows
 from colonnade.spark_ext.planner.snapshots import ANY_LOOK, SNAPSHOTS
 from colonnade.spark_ext.planner.storage import job_of, place
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS
 from colonnade.spark_ext.planner.unsent import UNSENT
+from colonnade.spark_ext.planner.unsupported_columns import require_writable
 from colonnade.spark_ext.types import from_json
 from colonnade.spark_ext.write_plan import TableDesign, plan_spark_write
 from colonnade.spark_ext.write_task import task_json
@@ -55,7 +54,7 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
 
     `seen` is the state that the statement has read, or None to use the newest state. `design`
     describes a table to create (`table_design`). `transaction` is an id to commit under, if any.
-    `query` is as in `reads.load`. `generated` says whether Spark fills generated columns.
+    `query` is as in `reads.load`.
     Raises ConflictError if the path now leads to another table than the one seen.
     """
     design, filters = args["design"], args["where"]
@@ -74,12 +73,7 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
         where=where,
         dynamic=args.get("dynamic", False),
     )
-    if identity_columns(job.target.table_schema):
-        raise InvalidInputError(
-            f"Table {job.target.name!r} has identity columns, and Spark cannot write it; write it"
-            " with colonnade.open."
-        )
-    require_filled(job, filled=args.get("generated", False))
+    require_writable(job.target.name, job.target.table_schema)
     if (transaction := args.get("transaction")) is not None:
         job = job.model_copy(update={"transaction": transaction})
     else:

@@ -385,16 +385,3 @@ def test_compactions_are_planned_and_done_by_call(tmp_path: Path) -> None:
     assert call("compact", zorder_by="a, b")[0][:5] == [7, 1, 0, 2, 1]
     with pytest.raises(colonnade.InvalidInputError, match="'deleted-share=0, min-rowsets=2'"):
         call("compact", options="all")
-
-
-def test_spark_writes_no_table_with_identity_columns_and_reads_it(tmp_path: Path) -> None:
-    columns = pa.schema([("id", pa.int64()), ("v", pa.string())])
-    table = colonnade.create(
-        str(tmp_path / "t"), columns, identity={"id": colonnade.IdentityColumn()}
-    )
-    table.append(pa.table({"v": ["a"]}))
-    read = reads.load({"path": table.path, "options": {}})
-    assert '"id"' in read["schema"]
-    with pytest.raises(InvalidInputError, match="has identity columns, and Spark cannot write it"):
-        planned(table.path, schema=read["schema"], seen=read)
-    assert table.refresh().epoch == table.epoch
