@@ -14,7 +14,7 @@ from colonnade.manifests.store.local_folders import LocalFolders, failed
 
 @pytest.fixture
 def folders(tmp_path: Path) -> LocalFolders:
-    return LocalFolders(str(tmp_path / "top"))
+    return LocalFolders(str(tmp_path / "root"))
 
 
 def test_folders_are_made_only_where_that_is_asked_for(
@@ -50,8 +50,8 @@ def test_the_root_itself_may_be_a_link(tmp_path: Path) -> None:
 
 
 def test_a_root_that_is_a_file_has_no_folders(tmp_path: Path) -> None:
-    (tmp_path / "top").write_bytes(b"x")
-    with pytest.raises(FileNotFoundError), LocalFolders(str(tmp_path / "top")).open("a"):
+    (tmp_path / "root").write_bytes(b"x")
+    with pytest.raises(FileNotFoundError), LocalFolders(str(tmp_path / "root")).open("a"):
         raise AssertionError("a file was opened as a folder")
 
 
@@ -75,7 +75,7 @@ def test_every_object_below_a_prefix_is_found_and_no_unfinished_one(
     temp = f".tmp-{'0' * 16}-c"
     for name in ("a/b", "a/bc", "a/x/b", "d", f"a/{temp}"):
         with folders.open(name, make=True):
-            (tmp_path / "top" / name).write_bytes(b"x")
+            (tmp_path / "root" / name).write_bytes(b"x")
     assert {each.name for each in folders.walk("")} == {"a/b", "a/bc", "a/x/b", "d"}
     assert {each.name for each in folders.walk("a/b")} == {"a/b", "a/bc"}
     assert {each.name for each in folders.walk("", unfinished=True)} == {f"a/{temp}"}
@@ -86,7 +86,7 @@ def test_an_error_names_the_object_the_reason_and_whether_it_may_pass(
     folders: LocalFolders,
 ) -> None:
     with (
-        pytest.raises(StoreError, match=r"/top/a/b could not be written: the disk is full"),
+        pytest.raises(StoreError, match=r"/root/a/b could not be written: the disk is full"),
         folders.writing("a/b"),
     ):
         raise OSError(errno.ENOSPC, "canary")
