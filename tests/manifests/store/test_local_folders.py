@@ -14,7 +14,7 @@ from colonnade.manifests.store.local_folders import LocalFolders, failed
 
 @pytest.fixture
 def folders(tmp_path: Path) -> LocalFolders:
-    return LocalFolders(str(tmp_path / "root"))
+    return LocalFolders(str(tmp_path / "top"))
 
 
 def test_folders_are_made_only_where_that_is_asked_for(
@@ -24,7 +24,7 @@ def test_folders_are_made_only_where_that_is_asked_for(
         raise AssertionError("the folder does not exist")
     with folders.open("a/b/c", make=True) as (folder, leaf):
         assert leaf == "c"
-        assert os.path.samestat(os.fstat(folder), (tmp_path / "root/a/b").stat())
+        assert os.path.samestat(os.fstat(folder), (tmp_path / "top/a/b").stat())
     with folders.open("a/b/d") as (_, leaf):
         assert leaf == "d"
 
@@ -36,7 +36,7 @@ def test_a_link_on_the_way_is_never_followed(
     outside = tmp_path / "outside"
     outside.mkdir()
     with folders.open("a/b", make=True):
-        (tmp_path / "root/link").symlink_to(outside)
+        (tmp_path / "top/link").symlink_to(outside)
     with pytest.raises(OSError, match="link"), folders.open("link/b", make=made):
         raise AssertionError("the link was followed")
     assert list(outside.iterdir()) == []
@@ -50,8 +50,8 @@ def test_the_root_itself_may_be_a_link(tmp_path: Path) -> None:
 
 
 def test_a_root_that_is_a_file_has_no_folders(tmp_path: Path) -> None:
-    (tmp_path / "root").write_bytes(b"x")
-    with pytest.raises(FileNotFoundError), LocalFolders(str(tmp_path / "root")).open("a"):
+    (tmp_path / "top").write_bytes(b"x")
+    with pytest.raises(FileNotFoundError), LocalFolders(str(tmp_path / "top")).open("a"):
         raise AssertionError("a file was opened as a folder")
 
 
@@ -75,7 +75,7 @@ def test_every_object_below_a_prefix_is_found_and_no_unfinished_one(
     temp = f".tmp-{'0' * 16}-c"
     for name in ("a/b", "a/bc", "a/x/b", "d", f"a/{temp}"):
         with folders.open(name, make=True):
-            (tmp_path / "root" / name).write_bytes(b"x")
+            (tmp_path / "top" / name).write_bytes(b"x")
     assert {each.name for each in folders.walk("")} == {"a/b", "a/bc", "a/x/b", "d"}
     assert {each.name for each in folders.walk("a/b")} == {"a/b", "a/bc"}
     assert {each.name for each in folders.walk("", unfinished=True)} == {f"a/{temp}"}
@@ -86,7 +86,7 @@ def test_an_error_names_the_object_the_reason_and_whether_it_may_pass(
     folders: LocalFolders,
 ) -> None:
     with (
-        pytest.raises(StoreError, match=r"/root/a/b could not be written: the disk is full"),
+        pytest.raises(StoreError, match=r"/top/a/b could not be written: the disk is full"),
         folders.writing("a/b"),
     ):
         raise OSError(errno.ENOSPC, "canary")
