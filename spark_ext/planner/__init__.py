@@ -9,7 +9,7 @@ functions from arguments to a result, which modules list in `OPS`.
     reads.py  filters.py  grouping.py  top_rows.py  aggregates.py     what a query reads
     writes.py  rows.py  fills.py  commits.py  what a statement writes, and how it is committed
     constraints.py  evolution.py              constraints that Spark checks, columns that writes add
-    unsupported_columns.py                    tables that Spark can only read
+    identity.py  unsupported_columns.py       values for tasks, tables that Spark can only read
     transactions.py  transaction_calls.py     transactions of sessions
     procedures.py  care.py  compaction.py  epochs.py  metadata.py     CALL, and tables about tables
 """

@@ -60,6 +60,11 @@ class OpenTransaction:
         return self._transaction.base
 
     @property
+    def job_id(self) -> str:
+        """The id that the ids of all objects of the transaction begin with."""
+        return self._transaction.job_id
+
+    @property
     def snapshot(self) -> Snapshot:
         """The newest state of the transaction; its `epoch` is the number of the state."""
         self.heard = time.monotonic()

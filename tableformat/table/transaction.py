@@ -139,6 +139,11 @@ class Transaction:
         return self._base.epoch
 
     @property
+    def job_id(self) -> str:
+        """The id that the ids of all objects of the transaction begin with."""
+        return self._job_id
+
+    @property
     def state(self) -> Snapshot:
         """The database with the changes of the transaction so far; its epoch is not in the log."""
         self._check_open()

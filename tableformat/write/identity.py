@@ -185,20 +185,33 @@ def beyond(values: range, farthest: int | None) -> range:
     return values[max(0, (farthest - values[0]) // values.step + 1) :]
 
 
-def values_beyond(draws: Draws, column: SchemaField, count: int, farthest: int | None) -> range:
-    """Return `count` values of a column that lie beyond one that a user gave. Takes more if needed.
+def values_beyond(
+    draws: Draws, column: SchemaField, count: int, farthest: int | None, *, least: int
+) -> range:
+    """Return values of a column that lie beyond one that a user gave. Takes more if needed.
 
-    Raises the errors of `Draws.draw`.
+    These are `count` values, or at least `least` where the type has fewer left. Raises the errors
+    of `Draws.draw`.
     """
-    drawn = draws.draw(column, count)
+    drawn = _draw_up_to(draws, column, count, least)
     left = beyond(drawn, farthest)
-    if len(left) == count:
+    if len(left) >= least:
         return left
     assert farthest is not None
     behind = (farthest - drawn[-1]) // drawn.step
     if behind > 0:
         draws.draw(column, behind)  # values up to the farthest one are of no use
-    return beyond(draws.draw(column, count), farthest)
+    return beyond(_draw_up_to(draws, column, count, least), farthest)
+
+
+def _draw_up_to(draws: Draws, column: SchemaField, count: int, least: int) -> range:
+    """Take `count` values, or fewer where the type has not so many left, but at least `least`."""
+    while count > least:
+        try:
+            return draws.draw(column, count)
+        except InvalidInputError:
+            count = max(least, count // 2)
+    return draws.draw(column, count)
 
 
 class _Supply:
@@ -221,7 +234,7 @@ class _Supply:
         taken = [part] if part else []
         if missing := count - len(part):
             asked = max(missing, self._ahead)
-            drawn = values_beyond(self._draws, self._column, asked, self._farthest)
+            drawn = values_beyond(self._draws, self._column, asked, self._farthest, least=missing)
             self._ahead = min(2 * asked, MOST_AHEAD)
             self._left = drawn[missing:]
             taken.append(drawn[:missing])

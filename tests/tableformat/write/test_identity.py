@@ -183,6 +183,16 @@ def test_each_integer_type_holds_the_values_and_ends_with_its_last_one(tmp_path:
     assert colonnade.verify(str(tmp_path / "t")).is_sound
 
 
+def test_a_write_takes_the_last_values_of_a_type_though_it_draws_ahead(tmp_path: Path) -> None:
+    columns = pa.schema([("id", pa.int8()), ("v", pa.string())])
+    table = make(tmp_path / "t", columns=columns)
+    batches = [pa.table({"v": ["x"] * count}).to_batches()[0] for count in (100, 20, 7)]
+    table.append(pa.Table.from_batches(batches))
+    assert ids(table) == list(range(1, 128))
+    with pytest.raises(InvalidInputError, match="has 0 left"):
+        table.append(rows("a"))
+
+
 def test_values_stay_through_updates_upserts_deletes_compaction_and_restores(
     tmp_path: Path,
 ) -> None:
