@@ -6,7 +6,7 @@ Spec: docs/spec/epoch-log.md#reader-requirements
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 
@@ -38,6 +38,9 @@ from colonnade.manifests.reading.last_look import LastLook
 from colonnade.manifests.reading.live_rowsets import LiveRowSetReader
 from colonnade.manifests.state.snapshot import Snapshot, TableMap
 from colonnade.manifests.store.base import ObjectStore
+
+UNTOLD = (CorruptionError, StoreError, UnsupportedFormatError)
+"""Errors of a look at the log which do not say whether retention has removed an epoch."""
 
 
 class LogReader(LiveRowSetReader):
@@ -255,6 +258,20 @@ class LogReader(LiveRowSetReader):
         except (*UNUSABLE, StoreError):
             return False
         return False
+
+    @contextmanager
+    def removals_are_told(self, epoch: int) -> Iterator[None]:
+        """A block that reads the state at an epoch, and commits nothing.
+
+        A missing object is not damage if retention has removed the epoch meanwhile: then the block
+        raises NotFoundError that names the oldest readable epoch, and not CorruptionError.
+        """
+        try:
+            yield
+        except CorruptionError:
+            with suppress(*UNTOLD):
+                self.read_at(epoch, head=self.read_head())
+            raise
 
     def read_from_log(self, epoch: int, after: Snapshot | None = None) -> Snapshot:
         """Return the state at an epoch at or above the floor, without any checkpoint above the

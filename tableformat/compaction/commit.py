@@ -15,15 +15,20 @@ OPERATION = "compact"
 
 
 def commit_job(
-    log: Log, base: Snapshot, job: CompactionJob, outcome: CompactionOutcome
+    log: Log,
+    base: Snapshot,
+    job: CompactionJob,
+    outcome: CompactionOutcome,
+    *,
+    fresh: bool = False,
 ) -> tuple[Snapshot, Epoch | None]:
     """Commit the outputs of a compaction in place of its RowSets; return the new state and epoch.
 
     `base` is the state at the job's base, from before its first file was written. Rows that a
     concurrent writer deleted or changed meanwhile are carried over. A commit that is sent again
-    commits once. Raises ConflictError when a concurrent writer rewrote or emptied one of the
-    RowSets, or changed the columns. Raises the errors of `Log.commit`. After an error, vacuum
-    removes the files.
+    commits once; `fresh` says that it was never sent before. Raises ConflictError when a concurrent
+    writer rewrote or emptied one of the RowSets, or changed the columns. Raises the errors of
+    `Log.commit`. After an error, vacuum removes the files.
     """
     change = Change(
         job.transaction,
@@ -32,6 +37,7 @@ def commit_job(
         {"kind": job.group.kind, "reason": job.group.reason},
         metrics=_metrics(job, outcome),
         job_id=job.job_id,
+        fresh=fresh,
     )
     return log.commit_change(change, base)
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any
 
+from colonnade.manifests.commit.change import Change
 from colonnade.manifests.compaction.plan import CompactionGroup, CompactionPlan
 from colonnade.manifests.errors import ConflictError
 from colonnade.manifests.log.log import Log
@@ -18,7 +19,7 @@ from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.schema import Model
 from colonnade.manifests.sizes import size_text
 from colonnade.manifests.state.snapshot import Snapshot
-from colonnade.tableformat.compaction.commit import commit_job
+from colonnade.tableformat.compaction.commit import OPERATION, commit_job
 from colonnade.tableformat.compaction.job import (
     CompactionJob,
     CompactionOutcome,
@@ -30,6 +31,9 @@ from colonnade.tableformat.jobs import Stop
 
 TRIES = 3
 """How often a group is run when concurrent writers rewrite RowSets of it meanwhile."""
+
+PLANNED = Change("", OPERATION, (), fresh=True)
+"""A compaction whose files a vacuum may remove before anything of it is committed."""
 
 
 class CompactionReport(Model):
@@ -127,7 +131,8 @@ class _Queue:
             group, before = self._waiting.popleft()
             self._base = self._log.refresh(self._base)
             try:
-                job = plan_job(self._log, self._base, self._plan, group, self._order_by)
+                with self._log.removals_are_conflicts(PLANNED, self._base):
+                    job = plan_job(self._log, self._base, self._plan, group, self._order_by)
             except ConflictError as conflict:
                 self.dropped.append(before[0] if before else conflict)
                 continue
@@ -168,6 +173,7 @@ class _Execution:
         self._news: SimpleQueue[None] = SimpleQueue()
         self._stop = Stop()
         self._failure: BaseException | None = None
+        self._sent = ""
 
     def run(self) -> None:
         """Run and commit all groups, or those that had begun before one failed."""
@@ -218,9 +224,12 @@ class _Execution:
 
     def _commit(self, turn: _Turn, result: CompactionOutcome | BaseException) -> None:
         try:
-            if isinstance(result, BaseException):
-                raise result
-            self.head, epoch = commit_job(self._log, turn.base, turn.job, result)
+            with self._log.removals_are_conflicts(PLANNED, turn.base):
+                if isinstance(result, BaseException):
+                    raise result
+            # An interrupt may come between a commit and the record of it; the job is sent again.
+            fresh, self._sent = self._sent != turn.job.transaction, turn.job.transaction
+            self.head, epoch = commit_job(self._log, turn.base, turn.job, result, fresh=fresh)
             self.report = _counted(self.report, self.head, epoch)
         except ConflictError as conflict:
             give_up_lease(self._log, turn.base, turn.job)

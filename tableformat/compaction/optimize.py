@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from colonnade.manifests.commit.change import Change
 from colonnade.manifests.compaction.facts import facts_of
 from colonnade.manifests.compaction.picker import plan_compaction, plan_order
 from colonnade.manifests.compaction.plan import CompactionGroup, CompactionPlan
 from colonnade.manifests.compaction.policy import parse_policy
-from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.schema import type_text
 from colonnade.manifests.state.snapshot import Snapshot, TableState
+from colonnade.tableformat.compaction.commit import OPERATION
 from colonnade.tableformat.compaction.execute import CompactionReport, execute_plan
 from colonnade.tableformat.compaction.job import CompactionPlace
 from colonnade.tableformat.compaction.run import compact_here
@@ -21,6 +23,7 @@ from colonnade.tableformat.predicate import Predicate, Where, parse_predicate
 from colonnade.tableformat.predicate.expressions import conjunction
 from colonnade.tableformat.rowset.column import Order, check_names, column_of
 from colonnade.tableformat.scan.plan import rowset_filter
+from colonnade.tableformat.statements.rerun import TRIES, pause_before
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +40,12 @@ def plan_table(
     """Return the plan for a table as of `base`, and the ids of the columns of its z-order.
 
     Reads the log alone. Raises NotFoundError or InvalidInputError that names the column, the
-    property or the part of the condition at fault.
+    property or the part of the condition at fault. Raises ConflictError if a vacuum removed `base`
+    meanwhile.
     """
     policy = parse_policy(table.properties, dict(chosen.options))
-    facts = facts_of(table, log.read_entries(table, rowset_filter(table, chosen.where)))
+    with log.removals_are_conflicts(Change("", OPERATION, (), fresh=True), base):
+        facts = facts_of(table, log.read_entries(table, rowset_filter(table, chosen.where)))
     if not order_by:
         plan = plan_compaction(table, base.epoch, facts, policy, log.limits)
         return _with_partitions(plan, table), ()
@@ -131,8 +136,7 @@ class Optimize:
 
     def plan(self) -> CompactionPlan:
         """Return what `executeCompaction` would do now, and why. Reads the log alone."""
-        base, table = self._newest()
-        return plan_table(self._log, base, table, self._chosen)[0]
+        return self._plan()[1]
 
     def executeCompaction(self) -> CompactionReport:
         """Merge small and overlapping RowSets and drop deleted rows, as the policy says.
@@ -160,12 +164,26 @@ class Optimize:
 
     def _execute(self, order_by: Sequence[str]) -> CompactionReport:
         self._log.store.require_writable()
-        base, table = self._newest()
-        plan, ids = plan_table(self._log, base, table, self._chosen, order_by)
+        base, plan, ids = self._plan(order_by)
         head, report = execute_plan(self._log, base, plan, ids, place=self._place)
         # Without a checkpoint, the next readers would replay the dropped RowSets.
         self._see(self._log.try_checkpoint(head) if report.groups else head)
         return report
+
+    def _plan(
+        self, order_by: Sequence[str] = ()
+    ) -> tuple[Snapshot, CompactionPlan, tuple[int, ...]]:
+        """Return the newest state and a plan on it; plan again when a vacuum removes that state."""
+        for attempt in range(TRIES):
+            if attempt:
+                self._log.pause(pause_before(attempt))
+            base, table = self._newest()
+            try:
+                return base, *plan_table(self._log, base, table, self._chosen, order_by)
+            except ConflictError:
+                if attempt == TRIES - 1:
+                    raise
+        raise AssertionError("unreachable")
 
     def _with(self, chosen: Chosen, place: CompactionPlace | None = None) -> Optimize:
         return Optimize(

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from colonnade.manifests.arrays.bounds import BoundsTable
 from colonnade.manifests.commit.change import Change, TableRead
+from colonnade.manifests.commit.outcome_errors import not_sent
 from colonnade.manifests.commit.rebase.targets import id_ranges
 from colonnade.manifests.errors import ConflictError, InvalidInputError, NotFoundError
 from colonnade.manifests.ids import new_job_id, new_transaction_id
@@ -33,6 +34,9 @@ from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.verify.run import find_damage
 from colonnade.tableformat.write.job import open_writer, stamped, target_of
 from colonnade.tableformat.write.settings import WriteSettings
+
+OPERATION = "repair"
+"""The name of a repair in the history."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +110,8 @@ def take_out(
     """Replace RowSets by their readable rows; see `ArrowTable.repair`."""
     log.store.require_writable()
     log = log.uncached
-    chosen = _chosen(log, table, rowsets)
+    with log.removals_are_conflicts(Change("", OPERATION, (), fresh=True), base):
+        chosen = _chosen(log, table, rowsets)
     job_id = new_job_id()
     parts = [(rowset, DamagedRowSet(log.store, table, rowset)) for rowset in chosen]
     lost: list[LostRows] = []
@@ -128,6 +133,9 @@ def take_out(
                 f"RowSets {sorted(rowsets)} of table {table.name!r} are sound; there is nothing"
                 " to repair."
             )
+        if lost and log.is_removed(base.epoch):
+            # These rows may be whole in the newest epoch, which has them in other files.
+            raise not_sent(f"Epoch {base.epoch}, which was to be repaired, was removed meanwhile;")
         if dry_run:
             return base, RepairResult(None, _ids(chosen), kept, tuple(lost), None)
         entries = out.close()
@@ -197,7 +205,7 @@ def _change(
     said = "; ".join(f"RowSet {e.rowset} rows {e.first} to {e.last}" for e in [*lost][:100])
     return Change(
         new_transaction_id(),
-        "repair",
+        OPERATION,
         (dropped, *(AddRowSet(table=table.id, rowset=each) for each in written)),
         {"lost": said} if lost else {},
         reads=(TableRead(table.id, _nothing, overwrites=True),),

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from functools import partial
 
 import numpy as np
 import pyarrow as pa
 
-from colonnade.manifests.errors import (
-    CorruptionError,
-    NotFoundError,
-    StoreError,
-    UnsupportedFormatError,
-)
 from colonnade.manifests.model.deletion_vector import DeletionVector
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.reading.reader import LogReader
@@ -46,16 +40,8 @@ def read_plan(store: ObjectStore, plan: ScanPlan) -> Iterator[pa.RecordBatch]:
     CorruptionError that names file, column and block, before any row of that block is returned.
     Raises NotFoundError when retention has removed the epoch since the scan was planned.
     """
-    try:
+    with LogReader(store).removals_are_told(plan.epoch):
         yield from _read_rowsets(store, plan)
-    except CorruptionError as error:
-        if isinstance(error.__cause__, NotFoundError):
-            # A missing file is not damage when retention removed the epoch: this raises
-            # NotFoundError.
-            with suppress(CorruptionError, StoreError, UnsupportedFormatError):
-                log = LogReader(store)
-                log.read_at(plan.epoch, head=log.read_head())
-        raise
 
 
 def _read_rowsets(store: ObjectStore, plan: ScanPlan) -> Iterator[pa.RecordBatch]:

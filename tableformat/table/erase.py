@@ -7,9 +7,11 @@ too. Then it searches every kept state for such rows, so that the result is chec
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from colonnade.manifests.errors import NotFoundError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
@@ -91,16 +93,18 @@ def _search(
 ) -> Iterator[tuple[int, bool]]:
     """Yield each kept epoch, and whether its state has such a row, live or deleted.
 
-    Each RowSet is searched once, however many states have it.
+    Each RowSet is searched once, however many states have it. An epoch that a concurrent vacuum
+    removes has no row.
     """
     seen: dict[str, bool] = {}
     for epoch in _kept_epochs(head):
         found = False
-        for table in log.read_at(epoch, head=head).tables.values():
-            if table.id == wanted.id:
-                # The condition uses present column names, so the present schema resolves them to
-                # ids.
-                found = _holds(log, replace(table, schema=wanted.schema), where, seen)
+        with suppress(NotFoundError), log.removals_are_told(epoch):
+            for table in log.read_at(epoch).tables.values():
+                if table.id == wanted.id:
+                    # The condition uses present column names, so the present schema resolves them
+                    # to ids.
+                    found = _holds(log, replace(table, schema=wanted.schema), where, seen)
         yield epoch, found
 
 

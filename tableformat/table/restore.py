@@ -10,7 +10,8 @@ Spec: docs/spec/operations.md#restoring-tables
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 from colonnade.manifests.commit.change import Change, TableRead
@@ -49,17 +50,18 @@ def restore_table(
     Raises NotFoundError when neither existed, and ConflictError when a concurrent writer changed
     the table since the base.
     """
-    before = then.tables.get(table.id) or _replaced(base, table, then)
     commit = commit or CommitSettings()
-    if _is_same(table, before):
-        return _commit(log, base, then, commit, (table,))
-    if _has_landed(commit, base, (table.id,)):
-        return base
-    last = _last_states(log, base, then, {before.id: before})[before.id]
-    if before.id != table.id:
-        last = replace(last, name=table.name, batches=_later(last.batches, table.batches))
-    ops = (*_drop(table), *_made_again(log, last, before, commit))
-    return _commit(log, base, then, commit, ops=ops)
+    with _reading(log, base, then):
+        before = then.tables.get(table.id) or _replaced(base, table, then)
+        if _is_same(table, before):
+            return _commit(log, base, then, commit, (table,))
+        if _has_landed(commit, base, (table.id,)):
+            return base
+        last = _last_states(log, base, then, {before.id: before})[before.id]
+        if before.id != table.id:
+            last = replace(last, name=table.name, batches=_later(last.batches, table.batches))
+        ops = (*_drop(table), *_made_again(log, last, before, commit))
+        return _commit(log, base, then, commit, ops=ops)
 
 
 def restore_database(
@@ -72,18 +74,32 @@ def restore_database(
     writer changed a table since the base, and AlreadyExistsError when another table has its name.
     """
     commit = commit or CommitSettings()
-    kept = [table for key, table in base.tables.items() if _is_same(table, then.tables.get(key))]
-    stay = {table.id for table in kept}
-    ops: list[Operation] = []
-    for table in base.tables.values():
-        ops += () if table.id in stay else _drop(table)
-    lost = {key: table for key, table in then.tables.items() if key not in stay}
-    if _has_landed(commit, base, lost):
-        return base
-    last = _last_states(log, base, then, lost)
-    for key, table in lost.items():
-        ops += _made_again(log, last[key], table, commit)
-    return _commit(log, base, then, commit, kept, ops)
+    with _reading(log, base, then):
+        present = base.tables.items()
+        kept = [table for key, table in present if _is_same(table, then.tables.get(key))]
+        stay = {table.id for table in kept}
+        ops: list[Operation] = []
+        for table in base.tables.values():
+            ops += () if table.id in stay else _drop(table)
+        lost = {key: table for key, table in then.tables.items() if key not in stay}
+        if _has_landed(commit, base, lost):
+            return base
+        last = _last_states(log, base, then, lost)
+        for key, table in lost.items():
+            ops += _made_again(log, last[key], table, commit)
+        return _commit(log, base, then, commit, kept, ops)
+
+
+@contextmanager
+def _reading(log: Log, base: Snapshot, then: Snapshot) -> Iterator[None]:
+    """A block that reads two states and commits a change on `base`.
+
+    Raises NotFoundError if retention removes `then` meanwhile, and ConflictError if it removes
+    `base`.
+    """
+    planned = Change("", RESTORE, (), fresh=True)
+    with log.removals_are_conflicts(planned, base), log.removals_are_told(then.epoch):
+        yield
 
 
 def renumber_table(

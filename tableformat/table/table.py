@@ -138,7 +138,8 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
             other = self.snapshot_at(schema_epoch)
             shown = with_columns_of(table, self._location.require_at(other, self._snapshot))
         predicate = None if where is None else parse_predicate(where)
-        rowsets = self._log.read_rowsets(table, rowset_filter(shown, predicate))
+        with self._log.removals_are_told(snapshot.epoch):
+            rowsets = self._log.read_rowsets(table, rowset_filter(shown, predicate))
         plan = plan_scan(shown, snapshot.epoch, rowsets, columns, predicate)
         return Scan(self._location, plan)
 

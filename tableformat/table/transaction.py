@@ -11,7 +11,7 @@ anything before the commit.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -282,16 +282,21 @@ class Transaction:
         return statement.counts if statement.is_empty else self._added(table, statement)
 
     def _evaluated(self, table: TableId, evaluate: Reported) -> Statement:
-        state, change = self.state_of(table), Change("", "transaction", (), fresh=True)
-        with self._log.removals_are_conflicts(change, self._base):
+        state = self.state_of(table)
+        with self._removals_are_conflicts():
             return guarded(evaluate(self._log, state), self._log.store, state)
 
     def _added(self, table: TableId, statement: Statement) -> RowCounts:
         state, work = self.state_of(table), self._plan.work.get(table)
         if work is None:
-            work = TableWork.begin(self._log, self._base.tables.get(table), state)
+            with self._removals_are_conflicts():
+                work = TableWork.begin(self._log, self._base.tables.get(table), state)
         self._become(self._plan.with_work(work.add(statement), statement, state.name))
         return statement.counts
+
+    def _removals_are_conflicts(self) -> AbstractContextManager[None]:
+        change = Change("", "transaction", (), fresh=True)
+        return self._log.removals_are_conflicts(change, self._base)
 
     def _become(self, plan: _Plan) -> None:
         self._state = self._log.preview(self._change(plan, self._hold_vector), self._base)
@@ -358,7 +363,8 @@ class TransactionTable(RowMethods):
         table = self.state
         predicate = None if where is None else parse_predicate(where)
         keep = rowset_filter(table, predicate)
-        rowsets = self._log.read_rowsets(table, keep)
+        with self._log.removals_are_told(self._transaction.base):
+            rowsets = self._log.read_rowsets(table, keep)
         plan = plan_scan(table, self._transaction.base, rowsets, columns, predicate)
         used = {field.id for field in plan.output_schema.fields}
         bound = plan.bound_predicate()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,22 @@ import pyarrow as pa
 import pytest
 
 import colonnade
-from colonnade import CommitSettings, WriteSettings
+from colonnade import ArrowTable, CommitSettings, WriteSettings
+from colonnade.manifests.arrays.entry_table import EntryTable
 from colonnade.manifests.checkpoint.writer import write_checkpoint
-from colonnade.manifests.errors import ConflictError, InvalidInputError, NotFoundError
+from colonnade.manifests.errors import (
+    ConflictError,
+    CorruptionError,
+    InvalidInputError,
+    NotFoundError,
+)
 from colonnade.manifests.limits import LIMITS
+from colonnade.manifests.reading.live_rowsets import LiveRowSetReader
+from colonnade.tableformat.compaction.execute import execute_plan
+from colonnade.tableformat.compaction.job import CompactionJob, CompactionOutcome
+from colonnade.tableformat.compaction.optimize import Chosen, plan_table
+from colonnade.tableformat.compaction.run import run_job
+from colonnade.tableformat.jobs import Stop, Workplace
 from colonnade.tableformat.predicate import parse_predicate
 from colonnade.tableformat.scan.selection import select_rows
 from colonnade.tableformat.statements.commit import commit_written
@@ -194,6 +206,137 @@ def test_a_state_whose_segments_retention_has_removed_is_a_conflict_and_no_damag
     other.vacuum(0)
     with pytest.raises(ConflictError, match="removed by retention; read the table again"):
         change(table, transaction)
+
+
+@dataclass(frozen=True)
+class Raced:
+    """A table whose state a checkpoint stores. A vacuum removes it right before its next read."""
+
+    table: ArrowTable
+    transaction: Transaction
+    folder: Path
+
+    @classmethod
+    def make(cls, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Raced:
+        db = colonnade.create_database(folder / "db")
+        made = db.create_table("t", SCHEMA)
+        for number in range(3):
+            made.append(pa.table({"id": [number]}))
+            if number == 1:
+                db.tag("tagged")
+        write_checkpoint(made.log.store, db.refresh())
+        other = colonnade.open(folder / "db" / "t")
+        found = cls(
+            colonnade.open(folder / "db" / "t"),
+            colonnade.open_database(folder / "db").transaction(),
+            folder,
+        )
+        read, passed = LiveRowSetReader.read_entries, list[int]()
+
+        def read_later(*arguments: Any, **named: Any) -> EntryTable:
+            if not passed:
+                passed.append(1)
+                other.overwrite(pa.table({"id": [7, 8]}))
+                other.append(pa.table({"id": [9]}))
+                other.vacuum(0)
+            return read(*arguments, **named)
+
+        monkeypatch.setattr(LiveRowSetReader, "read_entries", read_later)
+        return found
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda raced: raced.table.scan(),
+        lambda raced: raced.table.scan(epoch=raced.table.epoch),
+        lambda raced: raced.transaction.table("t").scan(),
+        lambda raced: raced.table.restore(epoch=raced.table.epoch - 1),
+    ],
+    ids=["scan", "time travel", "scan in a transaction", "restore"],
+)
+def test_a_read_of_a_state_that_retention_removes_meanwhile_says_so(
+    read: Callable[[Raced], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    raced = Raced.make(tmp_path, monkeypatch)
+    with pytest.raises(NotFoundError, match="removed by retention; the oldest readable epoch"):
+        read(raced)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda raced: raced.table.restore(tag="tagged"),
+        lambda raced: raced.table.repair([0], rescue=raced.folder / "lost.parquet"),
+        lambda raced: plan_table(
+            raced.table.log, raced.table.snapshot, raced.table.state, Chosen()
+        ),
+    ],
+    ids=["restore", "repair", "plan of maintenance"],
+)
+def test_a_change_of_a_state_that_retention_removes_meanwhile_is_a_conflict(
+    change: Callable[[Raced], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    raced = Raced.make(tmp_path, monkeypatch)
+    with pytest.raises(ConflictError, match=r"was removed by .*; read the table again"):
+        change(raced)
+    assert colonnade.open(tmp_path / "db" / "t").verify(4).is_sound
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda table: table.optimize().option("min-rowsets", 2).executeCompaction(),
+        lambda table: table.optimize().executeZOrderBy("id"),
+        lambda table: table.optimize().plan(),
+        lambda table: table.delete("id = 7"),
+    ],
+    ids=["compaction", "z-order", "plan", "delete"],
+)
+def test_what_meets_a_vacuum_of_its_state_begins_again(
+    change: Callable[[ArrowTable], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    raced = Raced.make(tmp_path, monkeypatch)
+    change(raced.table)
+    assert {8, 9} <= set(raced.table.scan().to_arrow()["id"].to_pylist()) <= {7, 8, 9}
+    assert raced.table.verify(4).is_sound
+
+
+@pytest.mark.parametrize("when", ["planned", "read", "written"])
+def test_a_group_of_a_compaction_that_meets_a_vacuum_of_its_state_is_no_damage(
+    when: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    raced = Raced.make(tmp_path, monkeypatch)
+    monkeypatch.undo()
+    table = raced.table
+    plan = table.optimize().option("min-rowsets", 2).plan()
+    other = colonnade.open(tmp_path / "db" / "t")
+    met: list[str] = []
+
+    def meet(now: str) -> None:
+        if now == when and not met:
+            met.append(now)
+            other.overwrite(pa.table({"id": [7, 8]}))
+            other.vacuum(0)
+
+    def find(*arguments: Any) -> Any:
+        meet("planned")
+        return LiveRowSetReader.find_rowsets(*arguments)
+
+    def run(job: CompactionJob, stop: Stop) -> CompactionOutcome:
+        meet("read")
+        if met == ["read"]:
+            raise CorruptionError("a file of the group is missing")
+        outcome = run_job(job, table.location.store)
+        meet("written")
+        return outcome
+
+    monkeypatch.setattr(type(table.log), "find_rowsets", find)
+    _, report = execute_plan(table.log, table.snapshot, plan, place=Workplace(run, 1))
+    assert met == [when]
+    assert (report.groups, len(report.conflicts)) == (0, 1)
+    assert "removed" in report.conflicts[0]
+    assert colonnade.open(tmp_path / "db" / "t").verify(4).is_sound
 
 
 def test_an_update_whose_own_files_vacuum_has_removed_runs_again(
