@@ -15,7 +15,7 @@ import pytest
 
 from colonnade.manifests.model.schema import EarlierColumn, SchemaField, TableSchema
 from colonnade.tableformat.types.arrow_types import arrow_schema
-from tests.evolving_columns import FIXED, NARROW, OTHERS, WIDER, WIDEST, Column, Columns
+from tests.evolution.columns import FIXED, NARROW, OTHERS, WIDER, WIDEST, Column, Columns
 
 ROWS = 20
 """The rows of a block."""

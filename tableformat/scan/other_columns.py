@@ -9,7 +9,15 @@ from dataclasses import replace
 
 from colonnade.manifests.commit.column_conflicts import rows_fit
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.model.schema import MapType, SchemaField, TableSchema, type_text, walk
+from colonnade.manifests.model.schema import (
+    EarlierColumn,
+    MapType,
+    SchemaField,
+    TableSchema,
+    type_text,
+    walk,
+)
+from colonnade.manifests.model.widening import widens
 from colonnade.manifests.state.snapshot import TableState
 
 _UNUSED_ID = 2_147_482_999
@@ -47,12 +55,32 @@ def _as_read(wanted: SchemaField, table: TableState, position: int) -> SchemaFie
         # RowSets may still hold the column from before it was dropped. A compaction leaves it out.
         return absent.model_copy(update={"id": _UNUSED_ID - position, "earlier": None})
     _check_fields(wanted, own, table)
+    wanted = _as_stored(wanted, own)
     for form in (wanted, _nullable(wanted)):
         if rows_fit(TableSchema(fields=(own,)), TableSchema(fields=(form,))):
             return form
     raise InvalidInputError(
         f"Column {own.name!r} of table {table.name!r} is {type_text(own.type)} at the epoch that is"
         f" read, which {type_text(wanted.type)} does not hold; leave schemaEpoch out."
+    )
+
+
+def _as_stored(wanted: SchemaField, own: SchemaField) -> SchemaField:
+    """Return a column that also has the ids of the epoch that is read, where its type allows it.
+
+    A column that widens again, after a restore has undone its first widening, gets another id.
+    """
+    if isinstance(wanted.type, str):
+        if wanted.type == own.type:
+            return wanted.model_copy(update={"id": own.id, "earlier": own.earlier})
+        if own.id in wanted.ids or not widens(str(own.type), wanted.type):
+            return wanted
+        narrower = EarlierColumn(id=own.id, type=str(own.type))
+        return wanted.model_copy(update={"earlier": (*(own.earlier or ()), narrower)})
+    mine = {number: child for child in own.children() for number in child.ids}
+    return wanted.with_children(
+        _as_stored(child, found) if (found := mine.get(child.ids[0])) is not None else child
+        for child in wanted.children()
     )
 
 

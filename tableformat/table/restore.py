@@ -21,6 +21,7 @@ from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.ids import TableId, new_transaction_id
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.bloom_columns import follow_columns
+from colonnade.manifests.model.identity import identity_columns, last_value, past
 from colonnade.manifests.model.operations import (
     AddRowSet,
     CreateTable,
@@ -59,7 +60,7 @@ def restore_table(
             return base
         last = _last_states(log, base, then, {before.id: before})[before.id]
         if before.id != table.id:
-            last = replace(last, name=table.name, batches=_later(last.batches, table.batches))
+            last = replace(_following(last, table), name=table.name)
         ops = (*_drop(table), *_made_again(log, last, before, commit))
         return _commit(log, base, then, commit, ops=ops)
 
@@ -85,8 +86,11 @@ def restore_database(
         if _has_landed(commit, base, lost):
             return base
         last = _last_states(log, base, then, lost)
+        replaced = {table.name: table for key, table in present if key not in stay}
         for key, table in lost.items():
-            ops += _made_again(log, last[key], table, commit)
+            other = replaced.get(last[key].name)
+            state = last[key] if other is None else _following(last[key], other)
+            ops += _made_again(log, state, table, commit)
         return _commit(log, base, then, commit, kept, ops)
 
 
@@ -211,6 +215,27 @@ def _made_again(
         *(_renamed(_again(then.id, each), orders, then) for each in log.read_rowsets(then)),
         *(Txn(table=then.id, app=app, version=number) for app, number in batches.items()),
     ]
+
+
+def _following(last: TableState, replaced: TableState) -> TableState:
+    """Return the last state of a table that is restored in the place of another one of its name.
+
+    What the other table has given is not given again: ids of columns, values of an identity column
+    that both have, and batches.
+    """
+    counters = last.identities
+    for column in identity_columns(last.schema):
+        for other in identity_columns(replaced.schema):
+            given = last_value(replaced.identities, other)
+            same = other.identity == column.identity and not set(column.ids).isdisjoint(other.ids)
+            if given is not None and same:
+                counters = past(counters, column, given, given)
+    return replace(
+        last,
+        batches=_later(last.batches, replaced.batches),
+        identities=counters,
+        next_column_id=max(last.next_column_id, replaced.next_column_id),
+    )
 
 
 def _later(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:

@@ -109,6 +109,21 @@ def test_a_dropped_column_has_its_initial_value_or_null_in_each_row(
     assert len(rows(table, newest, old, where="c = 5")) == 3
 
 
+@pytest.mark.parametrize("type_name", ["long", "decimal(25,3)"])
+def test_a_column_that_widened_twice_because_of_a_restore_is_one_column(
+    tmp_path: Path, type_name: str
+) -> None:
+    table, narrow = made(tmp_path / "t")
+    wide = table.alter(WidenColumn(("k",), "long"))
+    table.append(pa.table({"k": [2**40], "name": ["c"]}))
+    old = table.refresh().epoch
+    table.restore(epoch=narrow)
+    new = table.alter(WidenColumn(("k",), type_name))
+    assert wide < old < new
+    assert [row["k"] for row in rows(table, old, new)] == [1, 2, 2**40]
+    assert [row["k"] for row in rows(table, old, new, where=f"k = {2**40}")] == [2**40]
+
+
 def test_rows_that_may_be_null_are_not_shown_as_not_null(tmp_path: Path) -> None:
     table, old = made(tmp_path / "t")
     table.alter(DropNotNull(("k",)))

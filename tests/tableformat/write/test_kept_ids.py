@@ -199,6 +199,32 @@ def test_an_identity_column_that_stays_goes_on_and_another_one_begins_anew(
     assert after.scan().to_arrow().to_pylist() == [{"id": value, "v": "d"}]
 
 
+@pytest.mark.parametrize("all_tables", [False, True])
+def test_a_table_that_comes_back_gives_nothing_that_its_replacement_gave(
+    tmp_path: Path, all_tables: bool
+) -> None:
+    database = colonnade.create_database(str(tmp_path / "db"))
+    columns = pa.schema([("id", pa.int64()), ("v", pa.string())])
+    first = database.create_table("t", columns, identity={"id": IdentityColumn(step=-2)})
+    epoch = first.append(pa.table({"v": ["a"]}))
+    create = new_table("t", as_table_schema(columns), identity={"id": IdentityColumn(step=-2)})
+    location = Location(locate_existing(database.path).store, "t", exists=True)
+    job = plan_write(location, database.refresh(), "append", create=create, replace=True)
+    commit_written(job, ())
+    database.refresh()
+    second = database.table("t")
+    second.append(pa.table({"v": ["b", "c"]}))
+    second.alter(AddColumn(SchemaField(name="n", type="int")))
+    given = second.state.next_column_id
+    database.restore(epoch=epoch) if all_tables else second.restore(epoch=epoch)
+    table = database.table("t")
+    table.append(pa.table({"v": ["d"]}))
+    found = table.scan().to_arrow().sort_by("v").to_pylist()
+    assert found == [{"id": 1, "v": "a"}, {"id": -5, "v": "d"}]
+    table.alter(AddColumn(SchemaField(name="m", type="int")))
+    assert table.state.schema.field("m").id >= given
+
+
 def test_a_generated_column_reads_the_ids_that_its_columns_keep(database: ArrowDatabase) -> None:
     rows = pa.table({"new": pa.array([4], pa.int32()), "n": pa.array([2], pa.int32())})
     after = replaced(database, rows, generated=[NewGenerated("new", "n * 2")])

@@ -7,7 +7,7 @@ change of a column changes its values.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 from colonnade.manifests.model.schema import (
     ArrayType,
     DataType,
+    IdentityColumn,
     MapType,
     SchemaField,
     StructType,
@@ -56,10 +57,25 @@ FIXED: dict[str, tuple[Any, ...]] = {
 
 
 @dataclass(frozen=True)
+class Generated:
+    """A column that is computed from another one: as SQL text with its name, and in Python."""
+
+    source: int
+    sql: str
+    compute: Callable[[Any], Any]
+
+    def of(self, row: Mapping[int, Any]) -> Any:
+        """Return the value in a row."""
+        value = row.get(self.source)
+        return None if value is None else self.compute(value)
+
+
+@dataclass(frozen=True)
 class Column:
     """A column, or a field inside one. `type` is `struct`, `array`, `map` or that of a value.
 
-    `default` is the value of rows that leave the column out.
+    `default` is the value of rows that leave the column out, and `initial` that of rows which were
+    written before the column was there. A column with a `rule` gets its values from the table.
     """
 
     key: int
@@ -67,6 +83,9 @@ class Column:
     type: str
     children: tuple[Column, ...] = ()
     default: Any = None
+    initial: Any = None
+    nullable: bool = True
+    rule: Generated | IdentityColumn | None = None
 
     def field(self) -> SchemaField:
         """Return the column as a schema states it."""
@@ -80,7 +99,7 @@ class Column:
             )
         elif self.type == "struct":
             found = StructType(fields=tuple(children))
-        return SchemaField(name=self.name, type=found)
+        return SchemaField(name=self.name, type=found, nullable=self.nullable)
 
     def shown(self, value: Any) -> Any:
         """Return a value as Arrow takes it for the type of today."""

@@ -1,0 +1,83 @@
+"""What happens to an evolving table as a whole: compactions, earlier states, another table."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.tableformat.table.table import ArrowTable
+from tests.evolution.changes import SORTED
+from tests.evolution.columns import Generated
+from tests.evolution.state import State
+from tests.evolution.world import World
+
+
+def compact(world: World, table: ArrowTable) -> None:
+    """Compact, in the order of the sort key or in a z-order, which a sort key excludes."""
+    table.refresh()
+    job = table.optimize().option("min-rowsets", 2)
+    columns = [c.name for c in world.state.columns if c.type in SORTED]
+    if world.rng.random() < 0.3 and not world.state.key:
+        job.executeZOrderBy(*world.rng.sample(columns, 2))
+    else:
+        job.executeCompaction()
+    _same(world, table.refresh().epoch)
+
+
+def tag(world: World, table: ArrowTable) -> None:
+    """Tag an epoch, and read it by its name."""
+    then, database = world.rng.choice(sorted(world.epochs)), world.database()
+    name = f"at {world.epoch}"
+    database.tag(name, then)
+    _same(world, database.refresh().epoch)
+    if world.epochs[then].table == world.state.table:
+        assert world.open().scan(tag=name).to_arrow().num_rows == len(world.epochs[then].rows)
+
+
+def restore(world: World, table: ArrowTable) -> None:
+    """By a handle that may lag behind."""
+    then = world.rng.choice(sorted(world.epochs))
+    after = world.epochs[then]
+    same = after.table == world.state.table
+    try:
+        world.landed(table.restore(epoch=then), after)
+    except InvalidInputError as error:
+        if "partition" not in error.message:
+            raise
+    if not same:
+        world.open_again()
+
+
+def drop_and_restore(world: World, table: ArrowTable) -> None:
+    """Drop the table, and bring it back as it was at an epoch."""
+    then, database = world.rng.choice(sorted(world.epochs)), world.database()
+    dropped = database.drop_table("t")
+    try:
+        epoch = database.restore(epoch=then)
+    except InvalidInputError as error:
+        if "partition" not in error.message:
+            raise
+        then = world.epoch
+        epoch = database.restore(epoch=then)
+    assert epoch == dropped + 1
+    world.epochs[epoch] = world.epochs[then]
+    world.open_again()
+
+
+def replace_table(world: World, table: ArrowTable) -> None:
+    """`CREATE OR REPLACE`: some columns stay, and keep their ids and rules."""
+    state = world.state
+    kept = [c for c in state.columns if c.key == 0 or world.rng.random() < 0.7]
+    keys = {c.key for c in kept}
+    kept = [c for c in kept if not isinstance(c.rule, Generated) or c.rule.source in keys]
+    columns = [replace(c, default=None, initial=None) for c in kept]
+    if state.identity is None and world.ruled:
+        columns += world.new_rules()
+    columns += [world.make.nested(world.depth), world.make.column("int")]
+    after = State(tuple(columns), table=max(each.table for each in world.epochs.values()) + 1)
+    world.create(after, replace=True)
+
+
+def _same(world: World, newest: int) -> None:
+    """Note that no epoch up to the newest one has changed rows or columns."""
+    world.epochs |= dict.fromkeys(range(world.epoch + 1, newest + 1), world.state)
