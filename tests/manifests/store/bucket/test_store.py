@@ -24,10 +24,10 @@ from colonnade.manifests.model.codec import encode_epoch
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import CreateDatabase
 from colonnade.manifests.store import PutOutcome, open_store
-from colonnade.manifests.store.azure.upload import PART as AZURE_PART
+from colonnade.manifests.store.azure import upload as azure_upload
 from colonnade.manifests.store.bucket.store import BucketStore
-from colonnade.manifests.store.gcs.upload import PART as GCS_PART
-from colonnade.manifests.store.hdfs.upload import PART as HDFS_PART
+from colonnade.manifests.store.gcs import upload as gcs_upload
+from colonnade.manifests.store.hdfs import upload as hdfs_upload
 from tests.setup.azurite import Azurite
 from tests.setup.gcs_sessions import SessionProxy
 from tests.setup.http_proxy import (
@@ -47,6 +47,9 @@ pytestmark = pytest.mark.timeout(900)  # the first test may build the server
 
 CREATED, EXISTS, UNKNOWN = PutOutcome.CREATED, PutOutcome.EXISTS, PutOutcome.UNKNOWN
 SLOT = "_manifest/00000000000000000000.json"
+
+PART = 256 << 10
+"""Bytes of a part in these tests: the fewest that GCS allows, since many objects are streamed."""
 
 LANDED: dict[str, Fault] = {
     "reply dropped": reply_dropped,
@@ -78,7 +81,6 @@ class Kind(NamedTuple):
     """The storage options that name a server by its URL."""
     times: dict[str, Any]
     commits_by: str
-    part: int
     denied: str
     repeats_parts: bool = True
     """Whether a large object survives that one of its parts is lost."""
@@ -92,7 +94,6 @@ KINDS = {
         at=lambda url: {"endpoint_url": url},
         times={"read_timeout": 1, "connect_timeout": 1},
         commits_by="POST",
-        part=GCS_PART,
         denied="permission denied; the credentials need storage.objects.create",
     ),
     "azure": Kind(
@@ -102,7 +103,6 @@ KINDS = {
         at=Azurite.at,
         times={"read_timeout": 1, "connection_timeout": 1},
         commits_by="PUT",
-        part=AZURE_PART,
         denied="permission denied; the credentials need the role Storage Blob Data Contributor",
     ),
     "hdfs": Kind(
@@ -112,11 +112,18 @@ KINDS = {
         at=lambda url: {"http_address": url},
         times={"read_timeout": 1, "connect_timeout": 1},
         commits_by="PUT op=RENAME",
-        part=HDFS_PART,
         denied="permission denied; the user needs permission to write",
         repeats_parts=False,
     ),
 }
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small_parts() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        for upload in (gcs_upload, azure_upload, hdfs_upload):
+            patch.setattr(upload, "PART", PART)
+        yield
 
 
 @pytest.fixture(scope="module", params=KINDS)
@@ -245,7 +252,7 @@ def epoch(number: int) -> Epoch:
 def test_a_streamed_object_is_whole_after_a_fault_at_any_request(
     store: BucketStore, proxy: Proxy, kind: Kind, fault: Fault, parts: int
 ) -> None:
-    data = secrets.token_bytes(1000) * (parts * kind.part // 1000 + 1)
+    data = secrets.token_bytes(1000) * (parts * PART // 1000 + 1)
     for number in range(1, 5 if parts else 2):
         seen = [0]
 
@@ -269,7 +276,7 @@ def test_a_streamed_object_is_whole_after_a_fault_at_any_request(
 def test_a_streamed_object_that_is_refused_is_not_there(
     store: BucketStore, proxy: Proxy, kind: Kind
 ) -> None:
-    for size in (10, 8 * kind.part):
+    for size in (10, 8 * PART):
         writer = store.create("t/a", sync=True)
         refusal = status_before(403, "AuthorizationPermissionMismatch")
         proxy.plan = lambda seen, refusal=refusal: (  # type: ignore[misc]
@@ -285,7 +292,7 @@ def test_a_name_that_another_writer_took_is_never_replaced(
     store: BucketStore, proxy: Proxy, kind: Kind
 ) -> None:
     store.put("t/a", b"theirs", sync=True)
-    for size in (10, kind.part + 10):
+    for size in (10, PART + 10):
         proxy.once(reply_dropped, "PUT")
         writer = store.create("t/a", sync=True)
         with pytest.raises(AlreadyExistsError, match="t/a exists already"), writer:
