@@ -20,7 +20,8 @@ from colonnade.manifests.commit.change import TableRead
 from colonnade.manifests.errors import ConflictError, NotFoundError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.generated import generated_fields
-from colonnade.manifests.model.schema import ROW_HANDLER, TableSchema
+from colonnade.manifests.model.schema import TableSchema
+from colonnade.manifests.model.schema_check import ROW_HANDLER
 from colonnade.manifests.state.replaced_columns import replaceable
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.spark_ext.executors import parallel_jobs, run_on_rows

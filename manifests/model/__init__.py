@@ -1,6 +1,6 @@
 """The values of the log: schemas, RowSet entries, operations, and their JSON.
 
-    schema.py                               columns and their types
+    schema.py  schema_check.py              columns and their types; the rules for a table's columns
     entries.py  statistics.py               stored objects and their statistics; bounds as text
     column_default.py                       values of columns that rows do not give
     widening.py  nested_fields.py           wider types, and changes of fields inside a column

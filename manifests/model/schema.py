@@ -19,13 +19,6 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 
-ROW_HANDLER = "_row_handler"
-"""The only reserved column name: statements that change rows find rows by this column.
-
-Readers offer other columns beside those of a table. A table's column of the same name hides such a
-column.
-"""
-
 _PLAIN = frozenset(
     (
         *("boolean", "byte", "short", "int", "long", "float", "double", "string", "binary"),
@@ -74,13 +67,6 @@ def decimal_digits(type_name: str) -> tuple[int, int] | None:
         return None
     return int(match["precision"]), int(match["scale"])
 
-
-NESTING_LIMIT = 50
-"""The deepest nesting of a type. JSON parsers, including the one here, fail on deeper nesting."""
-
-
-METADATA_LIMIT = 2**18
-"""The most bytes of metadata in all fields of a table: each change of columns repeats them."""
 
 _SHOWN = 20
 """The most columns that an error lists."""
@@ -337,53 +323,6 @@ def type_text(data_type: DataType) -> str:
             return text
 
 
-def check_schema(schema: TableSchema) -> None:
-    """Refuse a schema that no table may have.
-
-    Raises InvalidInputError for a schema without columns, and for nesting or metadata beyond its
-    limit. Raises it for a name that is empty, reserved or has a NUL, for two names in one struct
-    that differ only by case, and for a nullable map key. The message names the column.
-    """
-    if not schema.fields:
-        raise InvalidInputError("A table needs at least one column.")
-    _check_depth(schema)
-    for field in schema.fields:
-        if field.name.casefold() == ROW_HANDLER:
-            raise InvalidInputError(
-                f"Column name {field.name!r} is reserved for statements that change rows; choose"
-                " another name."
-            )
-    _check_names(schema.fields, "")
-    for field in walk(schema.fields):
-        if isinstance(field.type, MapType) and field.type.key.nullable:
-            raise InvalidInputError(f"The key of map {field.name!r} must not be nullable.")
-    _check_metadata_size(schema)
-
-
-def _check_depth(schema: TableSchema) -> None:
-    level = [(field.name, field) for field in schema.fields]
-    for _ in range(NESTING_LIMIT):
-        level = [(column, child) for column, field in level for child in field.children()]
-    if level:
-        raise InvalidInputError(
-            f"The type of column {level[0][0]!r} is nested more than {NESTING_LIMIT} deep; store"
-            " the deeper levels as text or as a variant."
-        )
-
-
-def _check_metadata_size(schema: TableSchema) -> None:
-    sizes = {
-        column.name: sum(len((field.metadata or "").encode()) for field in walk([column]))
-        for column in schema.fields
-    }
-    if (total := sum(sizes.values())) > METADATA_LIMIT:
-        largest = max(sizes, key=lambda name: sizes[name])
-        raise InvalidInputError(
-            f"The metadata of the columns takes {total} bytes, and at most {METADATA_LIMIT} are"
-            f" allowed; column {largest!r} has {sizes[largest]} of them. Remove some of it."
-        )
-
-
 def without_metadata(schema: TableSchema) -> TableSchema:
     """Return the same columns without their metadata, which has no meaning for a scan."""
 
@@ -394,27 +333,6 @@ def without_metadata(schema: TableSchema) -> TableSchema:
     if all(field.metadata is None for field in walk(schema.fields)):
         return schema
     return TableSchema(fields=tuple(map(bare, schema.fields)))
-
-
-def _check_names(fields: tuple[SchemaField, ...], path: str) -> None:
-    seen: dict[str, str] = {}
-    for field in fields:
-        full = path + field.name
-        if not field.name:
-            raise InvalidInputError(f"A field of {path.rstrip('.') or 'the table'} has no name.")
-        if "\0" in field.name:
-            raise InvalidInputError(
-                f"Column name {full!r} holds a NUL, which Arrow's C interface cannot carry;"
-                " choose another name."
-            )
-        folded = field.name.casefold()
-        if (other := seen.get(folded)) is not None:
-            raise InvalidInputError(
-                f"Columns {other!r} and {full!r} are the same name; names must differ by more than"
-                " case."
-            )
-        seen[folded] = full
-        _check_names(field.children(), full + ".")
 
 
 def assign_ids(schema: TableSchema, next_id: int) -> tuple[TableSchema, int]:

@@ -13,12 +13,8 @@ from colonnade.manifests.model.bloom_columns import check_bloom_columns
 from colonnade.manifests.model.entries import SortField
 from colonnade.manifests.model.identity import identity_columns, problem_of
 from colonnade.manifests.model.operations import CreateTable
-from colonnade.manifests.model.schema import (
-    IdentityColumn,
-    TableSchema,
-    assign_ids,
-    check_schema,
-)
+from colonnade.manifests.model.schema import IdentityColumn, TableSchema, assign_ids
+from colonnade.manifests.model.schema_check import check_schema
 from colonnade.manifests.state.partition_layout import parse_layout
 from colonnade.manifests.state.sort_order import check_sort_key
 from colonnade.tableformat.rowset.column import check_names

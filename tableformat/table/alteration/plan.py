@@ -13,7 +13,8 @@ from colonnade.manifests.model.operations import (
     SetPartitionLayout,
     SetProperties,
 )
-from colonnade.manifests.model.schema import TableSchema, check_schema
+from colonnade.manifests.model.schema import TableSchema
+from colonnade.manifests.model.schema_check import check_schema
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.table.alteration.constraints import constraint_operations
 from colonnade.tableformat.table.alteration.draft import Alteration, Draft, without
