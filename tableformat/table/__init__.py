@@ -5,7 +5,8 @@ upkeep.py        compaction, vacuum, checks, repair, new RowSet ids
 computed_columns.py   columns computed from others: added, or given other values
 table.py         a table: reads, and changes of rows and columns
 database.py      a database: its tables by name
-transaction.py  work.py       several statements that become one epoch
+transaction.py   several statements that become one epoch
+transaction_plan.py  work.py  what a transaction has done so far: as a whole, and to one table
 design.py  alteration/  properties.py      columns, keys, partitions and properties of a table
 defaults.py  default_sql.py                defaults of columns, as users state them and as SQL text
 new_columns.py  wanted_columns.py          columns that rows bring into a table

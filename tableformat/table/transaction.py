@@ -10,15 +10,14 @@ anything before the commit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 
-from colonnade.manifests.commit.change import Change, DeletedRows, TableRead
+from colonnade.manifests.commit.change import Change, TableRead
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.ids import TableId, new_job_id, new_transaction_id
 from colonnade.manifests.log.log import Log
@@ -28,7 +27,7 @@ from colonnade.manifests.model.deletion_vector import (
     write_deletion_vector,
 )
 from colonnade.manifests.model.entries import DeletionVectorEntry
-from colonnade.manifests.model.operations import CreateTable, DropRowSet, DropTable, Operation
+from colonnade.manifests.model.operations import CreateTable
 from colonnade.manifests.model.schema import IdentityColumn, TableSchema
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.location import Location
@@ -41,76 +40,15 @@ from colonnade.tableformat.statements.identity_guard import guarded
 from colonnade.tableformat.statements.methods import Evaluate, RowMethods
 from colonnade.tableformat.statements.overwrite import evaluate_overwrite_where
 from colonnade.tableformat.statements.overwrite_partitions import evaluate_overwrite_partitions
-from colonnade.tableformat.statements.statement import COUNTED, RowCounts, Statement
+from colonnade.tableformat.statements.statement import RowCounts, Statement
 from colonnade.tableformat.table.constraints import named_conditions
 from colonnade.tableformat.table.design import new_table
 from colonnade.tableformat.table.generated import named_expressions
+from colonnade.tableformat.table.transaction_plan import TransactionPlan, Vectors
 from colonnade.tableformat.table.work import TableWork
 from colonnade.tableformat.types.arrow_types import arrow_schema, as_table_schema
 from colonnade.tableformat.write.job import WriteJob
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, check_settings
-
-_Vectors = Callable[[str, DeletionVector], DeletionVectorEntry]
-"""Makes the entry of a deletion vector, for a table with this object prefix."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    """What a transaction has done so far.
-
-    The value is immutable, so a failed statement changes nothing.
-    """
-
-    dropped: tuple[str, ...] = ()
-    created: Mapping[str, CreateTable] = field(default_factory=dict)
-    work: Mapping[str, TableWork] = field(default_factory=dict)
-    done: tuple[str, ...] = ()
-    counts: Mapping[str, int] = field(default_factory=lambda: dict.fromkeys(COUNTED, 0))
-
-    def with_work(self, work: TableWork, statement: Statement, name: str) -> _Plan:
-        counted = statement.counts.metrics()
-        return replace(
-            self,
-            work={**self.work, work.table: work},
-            done=(*self.done, f"{statement.operation} {name}"),
-            counts={key: count + counted.get(key, 0) for key, count in self.counts.items()},
-        )
-
-    def without(self, table: str, name: str, *, known: bool) -> _Plan:
-        return replace(
-            self,
-            dropped=(*self.dropped, table) if known else self.dropped,
-            created={key: each for key, each in self.created.items() if key != table},
-            work={key: each for key, each in self.work.items() if key != table},
-            done=(*self.done, f"drop {name}"),
-        )
-
-    @property
-    def written(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((*self.created, *self.work)))
-
-    def rows(self) -> tuple[DeletedRows, ...]:
-        """Return the deleted and moved rows.
-
-        When the transaction also adds or changes rows, deleted rows count as moved: the new rows
-        may have been computed from them, so a concurrent delete of one must be a conflict.
-        """
-        rows = tuple(row for work in self.work.values() for row in work.rows)
-        if not any(work.added or work.columns for work in self.work.values()):
-            return rows
-        return tuple(replace(row, kind="update") if row.kind == "delete" else row for row in rows)
-
-    def operations(self, base: Snapshot, vectors: _Vectors) -> tuple[Operation, ...]:
-        names = {table.name for table in self.created.values()}
-        replaced = [t for t in self.dropped if base.tables[TableId(t)].name in names]
-        return (
-            # Like any overwrite, the first operation fails rather than lose rows added since the
-            # base.
-            *(DropRowSet(table=table, rowsets=()) for table in replaced),
-            *(DropTable(table=table) for table in self.dropped),
-            *self.created.values(),
-            *(op for w in self.work.values() for op in w.operations(partial(vectors, w.prefix))),
-        )
 
 
 class Transaction:
@@ -128,7 +66,7 @@ class Transaction:
         self._base = base
         self._settings = commit or CommitSettings()
         self._job_id = new_job_id()
-        self._plan = _Plan()
+        self._plan = TransactionPlan()
         self._state = base
         self._reads: list[TableRead] = []
         self._end: str | None = None
@@ -186,9 +124,7 @@ class Transaction:
     def create_as(self, design: CreateTable) -> TransactionTable:
         """Create a designed table. Raises AlreadyExistsError when the name is taken."""
         self._check_open()
-        created = {**self._plan.created, design.table: design}
-        done = (*self._plan.done, f"create {design.name}")
-        self._become(replace(self._plan, created=created, done=done))
+        self._become(self._plan.with_table(design))
         return TransactionTable(self, self._log, TableId(design.table))
 
     def drop(self, name: str) -> None:
@@ -298,7 +234,7 @@ class Transaction:
         change = Change("", "transaction", (), fresh=True)
         return self._log.removals_are_conflicts(change, self._base)
 
-    def _become(self, plan: _Plan) -> None:
+    def _become(self, plan: TransactionPlan) -> None:
         self._state = self._log.preview(self._change(plan, self._hold_vector), self._base)
         self._plan = plan
 
@@ -314,7 +250,7 @@ class Transaction:
             inline_bytes=self._log.limits.inline_bytes,
         )
 
-    def _change(self, plan: _Plan, vectors: _Vectors) -> Change:
+    def _change(self, plan: TransactionPlan, vectors: Vectors) -> Change:
         parts = plan.work.values()
         return Change(
             new_transaction_id(),
