@@ -60,16 +60,18 @@ class _ColumnPlace(NamedTuple):
 class ColumnSegments:
     """The current column segments of a RowSet. Creating one reads and verifies its footer.
 
-    The footer of a replacement is read when one of its columns is opened. `cuts` are the first rows
-    of the stretches, and the row count. Raises CorruptionError when a footer does not match the
-    log, and StoreError.
+    `whole` is as in `RowSetReader`. The footer of a replacement is read when one of its columns is
+    opened. `cuts` are the first rows of the stretches, and the row count. Raises CorruptionError
+    when a footer does not match the log, and StoreError.
     """
 
-    def __init__(self, store: ObjectStore, prefix: str, rowset: LiveRowSet) -> None:
+    def __init__(
+        self, store: ObjectStore, prefix: str, rowset: LiveRowSet, *, whole: bool = False
+    ) -> None:
         self._store = store
         self._entry = entry = rowset.entry
         self._source = RowSetSource(store, prefix, entry)
-        self._segments = self._source.footer().columns
+        self._segments = self._source.footer(whole=whole).columns
         self._replaced = {
             column: each
             for replacement in rowset.amendments.replacements

@@ -53,14 +53,17 @@ _Loaded = tuple[list[int], dict[tuple[int, int], memoryview], dict[tuple[int, in
 class RowSetReader:
     """Reads one RowSet with the current values of its columns. Deleted rows are read too.
 
-    Creating a reader reads and verifies the RowSet's footer. The footers of replacements are read
-    when their columns are. Raises CorruptionError when a footer does not match the log, and
+    Creating a reader reads and verifies the RowSet's footer. Where a request costs a round, `whole`
+    reads and holds the whole RowSet with it. The footers of replacements are read when their
+    columns are. Raises CorruptionError when a footer does not match the log, and
     StoreError.
     """
 
-    def __init__(self, store: ObjectStore, prefix: str, rowset: LiveRowSet) -> None:
+    def __init__(
+        self, store: ObjectStore, prefix: str, rowset: LiveRowSet, *, whole: bool = False
+    ) -> None:
         self._store = store
-        self._segments = ColumnSegments(store, prefix, rowset)
+        self._segments = ColumnSegments(store, prefix, rowset, whole=whole)
         self._cuts = self._segments.cuts
 
     def read(

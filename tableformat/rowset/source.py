@@ -56,8 +56,11 @@ class RowSetSource:
             return f"RowSet {self._entry.object} in the log of {self._store.url}"
         return self._store.locate(name)
 
-    def footer(self) -> Footer:
-        """Read the footer and compare it with the log. Raises CorruptionError."""
+    def footer(self, *, whole: bool = False) -> Footer:
+        """Read the footer and compare it with the log. Raises CorruptionError.
+
+        `whole` reads all of a packed RowSet with it, where a request costs a round.
+        """
         entry, check = self._entry, self._entry.footer
         name = object_names.packed_name(self._prefix, entry.object)
         offset = entry.bytes - check.length
@@ -67,7 +70,7 @@ class RowSetSource:
         if offset < 0 or check.length > FOOTER_LIMIT:
             raise CorruptionError(f"{location} cannot have {check.length} bytes.")
         if entry.place == "packed" and self._store.parallel > 1:
-            start = entry.bytes - tail_bytes(entry)
+            start = 0 if whole else entry.bytes - tail_bytes(entry)
             self._tail = self.read(name, [(start, entry.bytes - start)])[0]
             self._tail_start = start
         data = bytes(self.read(name, [(offset, check.length)])[0])

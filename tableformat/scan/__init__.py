@@ -2,6 +2,7 @@
 
     plan.py  narrow.py    what a scan reads, by the log alone; then by the indexes of few RowSets
     other_columns.py      the rows of one epoch with the columns of another
+    opened.py             the RowSets of a plan, opened before they are used
     run.py  arrow_scan.py    the rows of a plan, as batches and as Arrow users see them
     selection.py          the row numbers that a condition selects
     merge.py              sorted rows of many RowSets in one order

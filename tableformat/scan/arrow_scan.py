@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from colonnade.tableformat.location import Location
+from colonnade.tableformat.scan.opened import OpenedAhead
 from colonnade.tableformat.scan.plan import ScanPlan
 from colonnade.tableformat.scan.run import read_plan, read_plan_parallel
 from colonnade.tableformat.types.arrow_input import record_batches
@@ -20,8 +21,12 @@ class Scan:
     Each call of a method reads the data again, and returns the same rows.
     """
 
-    def __init__(self, location: Location, plan: ScanPlan) -> None:
+    def __init__(
+        self, location: Location, plan: ScanPlan, ahead: OpenedAhead | None = None
+    ) -> None:
+        """`ahead` has RowSets of the plan that are open already, for the first read."""
         self._store = location.store
+        self._ahead = ahead
         self.plan = plan
 
     @property
@@ -40,11 +45,12 @@ class Scan:
 
     def to_batches(self) -> Iterator[pa.RecordBatch]:
         """Iterate over the rows as record batches, holding about one block of every column."""
-        return read_plan(self._store, self.plan)
+        return read_plan(self._store, self.plan, self._ahead)
 
     def to_arrow(self) -> pa.Table:
         """Read all rows into memory, decoding on all processors."""
-        return pa.Table.from_batches(read_plan_parallel(self._store, self.plan), self.schema)
+        batches = read_plan_parallel(self._store, self.plan, self._ahead)
+        return pa.Table.from_batches(batches, self.schema)
 
     def to_pandas(self, **options: Any) -> Any:
         """Read all rows into a pandas frame; `options` go to `pyarrow.Table.to_pandas`."""

@@ -16,9 +16,8 @@ from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.jobs import Stop, Workplace, run_in_order
 from colonnade.tableformat.predicate import BoundPredicate, evaluate, prune
-from colonnade.tableformat.rowset.deleted import read_deleted
-from colonnade.tableformat.rowset.reader import RowSetReader
-from colonnade.tableformat.scan.plan import RowSetScan, ScanPlan, split_plan
+from colonnade.tableformat.scan.opened import OpenedAhead, open_rowsets
+from colonnade.tableformat.scan.plan import ScanPlan, split_plan
 from colonnade.tableformat.types.arrow_types import arrow_schema
 
 PARALLEL_SHARE_BYTES = 8 * 2**20
@@ -27,29 +26,29 @@ PARALLEL_SHARE_BYTES = 8 * 2**20
 _FAR_SHARE_BYTES = 32 * 2**20
 """The bytes of the columns to read that one thread handles where requests cost more than bytes."""
 
-_FAR_ROWSETS = 16
-"""The RowSets that are opened side by side, ahead of their use, where requests take long."""
 
-_Opened = tuple[RowSetScan, RowSetReader, DeletionVector | None]
-
-
-def read_plan(store: ObjectStore, plan: ScanPlan) -> Iterator[pa.RecordBatch]:
+def read_plan(
+    store: ObjectStore, plan: ScanPlan, ahead: OpenedAhead | None = None
+) -> Iterator[pa.RecordBatch]:
     """Read a plan in row order, as batches with exactly the Arrow schema of `plan.output_schema`.
 
-    A batch holds at most the rows between two cuts of a RowSet; empty batches are omitted. Raises
-    CorruptionError that names file, column and block, before any row of that block is returned.
-    Raises NotFoundError when retention has removed the epoch since the scan was planned.
+    `ahead` has RowSets of the plan that are open already. A batch holds at most the rows between
+    two cuts of a RowSet; empty batches are omitted. Raises CorruptionError that names file, column
+    and block, before any row of that block is returned. Raises NotFoundError when retention has
+    removed the epoch since the scan was planned.
     """
     with LogReader(store).removals_are_told(plan.epoch):
-        yield from _read_rowsets(store, plan)
+        yield from _read_rowsets(store, plan, ahead or OpenedAhead())
 
 
-def _read_rowsets(store: ObjectStore, plan: ScanPlan) -> Iterator[pa.RecordBatch]:
+def _read_rowsets(
+    store: ObjectStore, plan: ScanPlan, ahead: OpenedAhead
+) -> Iterator[pa.RecordBatch]:
     predicate = plan.bound_predicate()
     keep = None if predicate is None else partial(prune, predicate)
     fields = _fields(plan, predicate)
     output = arrow_schema(plan.output_schema)
-    for scan, reader, deleted in _opened(store, plan):
+    for scan, reader, deleted in open_rowsets(store, plan, ahead):
         for first_row, batch in reader.read(
             fields,
             ranges=scan.ranges,
@@ -69,24 +68,9 @@ def _fields(plan: ScanPlan, predicate: BoundPredicate | None) -> list[SchemaFiel
     return [field for field in plan.table_schema.fields if field.name in needed]
 
 
-def _opened(store: ObjectStore, plan: ScanPlan) -> Iterator[_Opened]:
-    """Open the RowSets of a plan in order. Behind a network, many are opened ahead of their use."""
-
-    def opened(scan: RowSetScan) -> _Opened:
-        reader, deleted = store.both(
-            lambda: RowSetReader(store, plan.prefix, scan.rowset),
-            lambda: read_deleted(store, plan.prefix, scan.rowset),
-        )
-        return scan, reader, deleted
-
-    calls = [partial(opened, scan) for scan in plan.rowsets]
-    width = min(_FAR_ROWSETS, store.parallel)
-    groups = [calls[at : at + width] for at in range(0, len(calls), width)]
-    for group in store.in_turn([partial(store.together, group) for group in groups]):
-        yield from group
-
-
-def read_plan_parallel(store: ObjectStore, plan: ScanPlan) -> Iterator[pa.RecordBatch]:
+def read_plan_parallel(
+    store: ObjectStore, plan: ScanPlan, ahead: OpenedAhead | None = None
+) -> Iterator[pa.RecordBatch]:
     """Read a plan like `read_plan`, decoding several parts of it in parallel.
 
     Holds the decoded rows of at most twice as many parts as there are processors.
@@ -94,12 +78,12 @@ def read_plan_parallel(store: ObjectStore, plan: ScanPlan) -> Iterator[pa.Record
     shares = split_plan(plan, _share_bytes(store, plan))
     workers = os.cpu_count() or 1
     if len(shares) == 1 or workers == 1:
-        yield from read_plan(store, plan)
+        yield from read_plan(store, plan, ahead)
         return
 
     def read_share(share: ScanPlan, stop: Stop) -> list[pa.RecordBatch]:
         batches = []
-        for batch in read_plan(store, share):
+        for batch in read_plan(store, share, ahead):
             stop.check()
             batches.append(batch)
         return batches

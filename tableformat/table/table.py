@@ -23,8 +23,9 @@ from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import StorePath
 from colonnade.tableformat.compaction.auto import compact_after
 from colonnade.tableformat.location import StorageOptions, locate, locate_existing, read_base
-from colonnade.tableformat.predicate import Where, parse_predicate
+from colonnade.tableformat.predicate import Predicate, Where, parse_predicate
 from colonnade.tableformat.scan.arrow_scan import Scan, batches_of
+from colonnade.tableformat.scan.opened import OpenedAhead, open_ahead
 from colonnade.tableformat.scan.other_columns import with_columns_of
 from colonnade.tableformat.scan.plan import plan_scan, rowset_filter
 from colonnade.tableformat.statements.commit import commit_written
@@ -132,16 +133,39 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         the scan's methods read the data. Raises NotFoundError or InvalidInputError that names the
         column, epoch or part at fault.
         """
-        snapshot = self.snapshot_at(epoch, timestamp, tag)
+        predicate = None if where is None else parse_predicate(where)
+        ahead: OpenedAhead | None = None
+        if all(each is None for each in (epoch, timestamp, tag, schema_epoch)):
+            snapshot, ahead = self._refresh_and_open(columns, predicate)
+        else:
+            snapshot = self.snapshot_at(epoch, timestamp, tag)
         table = shown = self._location.require_at(snapshot, self._snapshot)
         if schema_epoch is not None:
             other = self.snapshot_at(schema_epoch)
             shown = with_columns_of(table, self._location.require_at(other, self._snapshot))
-        predicate = None if where is None else parse_predicate(where)
         with self._log.removals_are_told(snapshot.epoch):
             rowsets = self._log.read_rowsets(table, rowset_filter(shown, predicate))
         plan = plan_scan(shown, snapshot.epoch, rowsets, columns, predicate)
-        return Scan(self._location, plan)
+        return Scan(self._location, plan, ahead)
+
+    def _refresh_and_open(
+        self, columns: Sequence[str] | None, predicate: Predicate | None
+    ) -> tuple[Snapshot, OpenedAhead | None]:
+        """Look for newer epochs. Behind a network, open RowSets of the last state side by side."""
+        seen, store = self._snapshot, self._log.store
+        table = None if seen is None or store.parallel == 1 else self._location.find(seen)
+        if seen is None or table is None:
+            return self.refresh(), None
+
+        def open_last() -> OpenedAhead | None:
+            # The state may be old. Without its columns or objects, nothing is opened ahead.
+            with suppress(ColonnadeError):
+                rowsets = self._log.read_rowsets(table, rowset_filter(table, predicate))
+                plan = plan_scan(table, seen.epoch, rowsets, columns, predicate)
+                return open_ahead(store, plan)
+            return None
+
+        return store.both(self.refresh, open_last)
 
     def append(
         self,

@@ -1,0 +1,90 @@
+"""Open the RowSets of a plan: several side by side behind a network, some before the plan is known.
+
+A scan begins with a look for newer epochs, which rarely finds any. Behind a network, the RowSets of
+the state that was read last are opened during that look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from colonnade.manifests.model.deletion_vector import DeletionVector
+from colonnade.manifests.store import ObjectStore
+from colonnade.tableformat.rowset.deleted import read_deleted
+from colonnade.tableformat.rowset.reader import RowSetReader
+from colonnade.tableformat.rowset.write_options import MIB
+from colonnade.tableformat.scan.plan import RowSetScan, ScanPlan
+
+_FAR_ROWSETS = 16
+"""The RowSets that are opened side by side, ahead of their use, where requests take long."""
+
+_WHOLE_BYTES = 32 * MIB
+"""The most bytes of RowSets that are read whole before the plan is known."""
+
+
+class OpenedRowSet(NamedTuple):
+    """A RowSet of a plan whose footer was read, with its deletion vector."""
+
+    scan: RowSetScan
+    reader: RowSetReader
+    deleted: DeletionVector | None
+
+
+class OpenedAhead:
+    """RowSets that were opened before the plan was known. Each of them can be taken once.
+
+    Threads may share it.
+    """
+
+    def __init__(self, prefix: str = "", opened: Sequence[OpenedRowSet] = ()) -> None:
+        self._opened = {(prefix, each.scan.rowset.id): each for each in opened}
+
+    def take(self, prefix: str, scan: RowSetScan) -> OpenedRowSet | None:
+        """Return a RowSet that was opened in the state that a plan has of it, or None."""
+        found = self._opened.pop((prefix, scan.rowset.id), None)
+        if found is None or found.scan.rowset != scan.rowset:
+            return None
+        return found._replace(scan=scan)
+
+
+def open_ahead(store: ObjectStore, plan: ScanPlan) -> OpenedAhead:
+    """Open the first RowSets of a plan that may turn out to be old.
+
+    RowSets are read whole if the plan needs most of their columns in all rows, up to 32 MiB
+    together. Raises CorruptionError; StoreError.
+    """
+    most = 4 * len(plan.projection) >= 3 * len(plan.table_schema.fields)
+    left, calls = _WHOLE_BYTES if most and plan.predicate is None else 0, []
+    for scan in plan.rowsets[: min(_FAR_ROWSETS, store.parallel)]:
+        whole = scan.rowset.entry.bytes <= left
+        left -= scan.rowset.entry.bytes if whole else 0
+        calls.append(partial(_open, store, plan.prefix, scan, whole=whole))
+    return OpenedAhead(plan.prefix, store.together(calls))
+
+
+def open_rowsets(store: ObjectStore, plan: ScanPlan, ahead: OpenedAhead) -> Iterator[OpenedRowSet]:
+    """Open the RowSets of a plan in order. Behind a network, many are opened ahead of their use.
+
+    Those in `ahead` cost nothing more. Raises CorruptionError; StoreError.
+    """
+
+    def opened(scan: RowSetScan) -> OpenedRowSet:
+        return ahead.take(plan.prefix, scan) or _open(store, plan.prefix, scan)
+
+    calls = [partial(opened, scan) for scan in plan.rowsets]
+    width = min(_FAR_ROWSETS, store.parallel)
+    groups = [calls[at : at + width] for at in range(0, len(calls), width)]
+    for group in store.in_turn([partial(store.together, group) for group in groups]):
+        yield from group
+
+
+def _open(
+    store: ObjectStore, prefix: str, scan: RowSetScan, *, whole: bool = False
+) -> OpenedRowSet:
+    reader, deleted = store.both(
+        partial(RowSetReader, store, prefix, scan.rowset, whole=whole),
+        partial(read_deleted, store, prefix, scan.rowset),
+    )
+    return OpenedRowSet(scan, reader, deleted)
