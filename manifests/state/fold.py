@@ -15,11 +15,8 @@ from typing import NoReturn
 
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.ids import TableId
-from colonnade.manifests.model.column_default import COLUMN_DEFAULTS
-from colonnade.manifests.model.constraints import CHECK_CONSTRAINTS
 from colonnade.manifests.model.entries import PartitionField
 from colonnade.manifests.model.epoch import Epoch
-from colonnade.manifests.model.generated import GENERATED_COLUMNS
 from colonnade.manifests.model.identity import IDENTITY_COLUMNS
 from colonnade.manifests.model.members import SHARED_EPOCHS, problem_of
 from colonnade.manifests.model.nested_fields import NESTED_FIELDS, changes_inside
@@ -50,31 +47,27 @@ from colonnade.manifests.model.operations import (
     Untag,
     Vacuum,
 )
-from colonnade.manifests.model.slot_blocks import FREED_SLOTS, UPGRADED_SLOTS
-from colonnade.manifests.model.widening import WIDENED_COLUMNS
 from colonnade.manifests.state.columns_fold import (
     check_fields,
     check_values,
     generates_columns,
     states_defaults,
-    states_widened,
     with_layout,
 )
-from colonnade.manifests.state.constraints_fold import check_constraints, states_constraints
-from colonnade.manifests.state.features import FeaturesFold, check_reader_features
+from colonnade.manifests.state.constraints_fold import check_constraints
+from colonnade.manifests.state.features import FeaturesFold
+from colonnade.manifests.state.first_epoch import first_snapshot
 from colonnade.manifests.state.identity_fold import (
     Valued,
     check_identities,
-    states_identity,
     with_values,
 )
 from colonnade.manifests.state.kept_fold import KeptFold
+from colonnade.manifests.state.needed_features import needed_features
 from colonnade.manifests.state.partition_layout import PARTITIONS
 from colonnade.manifests.state.refusal import refuse
-from colonnade.manifests.state.replaced_columns import REPLACE_COLUMN
 from colonnade.manifests.state.rowsets_fold import RowSetsFold
 from colonnade.manifests.state.snapshot import BatchMap, RowSets, Snapshot, TableMap, TableState
-from colonnade.manifests.state.sort_order import SORT_ORDERS, states_sort_orders
 from colonnade.manifests.state.table_fold import TableOperation, altered_table
 
 
@@ -97,37 +90,11 @@ def apply_epochs(snapshot: Snapshot | None, epochs: Iterable[Epoch]) -> Snapshot
     fold: _Fold | None = _Fold(snapshot) if snapshot else None
     for epoch in epochs:
         if fold is None:
-            fold = _Fold(_first_snapshot(epoch))
+            fold = _Fold(first_snapshot(epoch))
         else:
             fold.apply(epoch)
     assert fold is not None
     return fold.snapshot()
-
-
-def _first_snapshot(epoch: Epoch) -> Snapshot:
-    create = epoch.ops[0] if len(epoch.ops) == 1 else None
-    if not isinstance(create, CreateDatabase) or epoch.epoch or epoch.base or epoch.previous:
-        raise CorruptionError("Epoch 0 does not create a database: the log is damaged.")
-    check_reader_features(create.reader_features)
-    stated = FREED_SLOTS in create.reader_features and FREED_SLOTS in create.writer_features
-    later = UPGRADED_SLOTS in (*create.reader_features, *create.writer_features)
-    if later or stated != (create.slot_block is not None):
-        raise CorruptionError(
-            f"Epoch 0 has a slot block without the feature {FREED_SLOTS!r}, or the reverse."
-        )
-    return Snapshot(
-        database=TableId(create.database),
-        lone_table=create.lone_table,
-        epoch=0,
-        transaction=epoch.transaction,
-        time_ms=epoch.time_ms,
-        floor=0,
-        anchors=(),
-        reader_features=frozenset(create.reader_features),
-        writer_features=frozenset(create.writer_features),
-        tables={},
-        slot_block=create.slot_block,
-    )
 
 
 class _Fold:
@@ -173,20 +140,10 @@ class _Fold:
             self._refuse(problem)
 
     def _check_features(self, operation: Operation) -> None:
-        if states_widened(operation):
-            self._require(WIDENED_COLUMNS, "widens columns")
-        if states_defaults(operation):
-            self._require(COLUMN_DEFAULTS, "gives columns a default")
-        if generates_columns(operation):
-            self._require(GENERATED_COLUMNS, "generates columns")
+        for feature, what in needed_features(operation):
+            self._require(feature, what)
         if states_defaults(operation) or generates_columns(operation):
             check_values(self._epoch, operation)
-        if states_constraints(operation):
-            self._require(CHECK_CONSTRAINTS, "has constraints")
-        if states_identity(operation):
-            self._require(IDENTITY_COLUMNS, "has identity columns")
-        if states_sort_orders(operation):
-            self._require(SORT_ORDERS, "changes a sort key")
 
     def _apply_operation(self, operation: Operation) -> None:
         self._check_features(operation)
@@ -198,8 +155,6 @@ class _Fold:
             return
         match operation:
             case AddRowSet():
-                if operation.rowset.replacements:
-                    self._require(REPLACE_COLUMN, "replaces columns")
                 self._touch(operation.table).add(self._epoch, operation.rowset, operation.vector)
             case AddRowSets():
                 self._touch(operation.table).add_segment(self._epoch, operation.segment)
@@ -208,7 +163,6 @@ class _Fold:
             case AddDeletionVector():
                 self._touch(operation.table).set_vector(operation.rowset, operation.vector)
             case ReplaceColumn():
-                self._require(REPLACE_COLUMN, "replaces columns")
                 self._touch(operation.table).replace_column(operation)
             case Compaction():
                 self._touch(operation.table).compact(self._epoch, operation)
