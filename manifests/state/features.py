@@ -66,7 +66,7 @@ class FeaturesFold:
 
     def has(self, feature: str) -> bool:
         """Return whether readers and writers must know a feature."""
-        return feature in self.reader & self.writer
+        return feature in self.reader and feature in self.writer
 
     def enable(self, epoch: int, operation: EnableFeatures) -> None:
         """Apply an operation of an epoch. Raises CorruptionError; UnsupportedFormatError."""

@@ -15,8 +15,10 @@ from typing import NoReturn
 
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.ids import TableId
+from colonnade.manifests.model.column_default import COLUMN_DEFAULTS
 from colonnade.manifests.model.entries import PartitionField
 from colonnade.manifests.model.epoch import Epoch
+from colonnade.manifests.model.generated import GENERATED_COLUMNS
 from colonnade.manifests.model.identity import IDENTITY_COLUMNS
 from colonnade.manifests.model.members import SHARED_EPOCHS, problem_of
 from colonnade.manifests.model.nested_fields import NESTED_FIELDS, changes_inside
@@ -50,8 +52,6 @@ from colonnade.manifests.model.operations import (
 from colonnade.manifests.state.columns_fold import (
     check_fields,
     check_values,
-    generates_columns,
-    states_defaults,
     with_layout,
 )
 from colonnade.manifests.state.constraints_fold import check_constraints
@@ -142,8 +142,8 @@ class _Fold:
     def _check_features(self, operation: Operation) -> None:
         for feature, what in needed_features(operation):
             self._require(feature, what)
-        if states_defaults(operation) or generates_columns(operation):
-            check_values(self._epoch, operation)
+            if feature in (COLUMN_DEFAULTS, GENERATED_COLUMNS):
+                check_values(self._epoch, operation)
 
     def _apply_operation(self, operation: Operation) -> None:
         self._check_features(operation)

@@ -5,13 +5,24 @@ Spec: docs/spec/epoch-log.md#features
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 
 from colonnade.manifests.model.column_default import COLUMN_DEFAULTS
 from colonnade.manifests.model.constraints import CHECK_CONSTRAINTS
 from colonnade.manifests.model.generated import GENERATED_COLUMNS
 from colonnade.manifests.model.identity import IDENTITY_COLUMNS
-from colonnade.manifests.model.operations import AddRowSet, Operation, ReplaceColumn
+from colonnade.manifests.model.operations import (
+    AddCheck,
+    AddRowSet,
+    AlterSchema,
+    CreateTable,
+    DrawIdentity,
+    DropCheck,
+    Operation,
+    ReplaceColumn,
+    Restore,
+    SetSortOrder,
+)
 from colonnade.manifests.model.widening import WIDENED_COLUMNS
 from colonnade.manifests.state.columns_fold import (
     generates_columns,
@@ -24,28 +35,33 @@ from colonnade.manifests.state.replaced_columns import REPLACE_COLUMN
 from colonnade.manifests.state.sort_order import SORT_ORDERS, states_sort_orders
 
 
-def needed_features(operation: Operation) -> Iterator[tuple[str, str]]:
-    """Yield each feature that an operation needs by itself, and what in it needs the feature.
+def needed_features(operation: Operation) -> tuple[tuple[str, str], ...]:
+    """Return each feature that an operation needs by itself, and what in it needs the feature.
 
     The fold itself checks two more features, because it needs the state for them: changes of fields
     inside a column, and partitions, whose error names the table.
     """
-    if states_widened(operation):
-        yield WIDENED_COLUMNS, "widens columns"
-    if states_defaults(operation):
-        yield COLUMN_DEFAULTS, "gives columns a default"
-    if generates_columns(operation):
-        yield GENERATED_COLUMNS, "generates columns"
-    if states_constraints(operation):
-        yield CHECK_CONSTRAINTS, "has constraints"
-    if states_identity(operation):
-        yield IDENTITY_COLUMNS, "has identity columns"
-    if states_sort_orders(operation):
-        yield SORT_ORDERS, "changes a sort key"
-    if _replaces_columns(operation):
-        yield REPLACE_COLUMN, "replaces columns"
+    # Most operations of a log add rows or record batches: the first two answers are for them.
+    if isinstance(operation, AddRowSet):
+        return _REPLACES if operation.rowset.replacements else ()
+    if type(operation) not in _SOME_NEED:
+        return ()
+    return tuple((feature, what) for needs, feature, what in _NEEDS if needs(operation))
 
 
-def _replaces_columns(operation: Operation) -> bool:
-    added = isinstance(operation, AddRowSet) and bool(operation.rowset.replacements)
-    return added or isinstance(operation, ReplaceColumn)
+_REPLACES = ((REPLACE_COLUMN, "replaces columns"),)
+_SOME_NEED = frozenset(
+    (
+        *(AddCheck, AlterSchema, CreateTable, DrawIdentity, DropCheck),
+        *(ReplaceColumn, Restore, SetSortOrder),
+    )
+)
+_NEEDS: tuple[tuple[Callable[[Operation], bool], str, str], ...] = (
+    (states_widened, WIDENED_COLUMNS, "widens columns"),
+    (states_defaults, COLUMN_DEFAULTS, "gives columns a default"),
+    (generates_columns, GENERATED_COLUMNS, "generates columns"),
+    (states_constraints, CHECK_CONSTRAINTS, "has constraints"),
+    (states_identity, IDENTITY_COLUMNS, "has identity columns"),
+    (states_sort_orders, SORT_ORDERS, "changes a sort key"),
+    (lambda operation: isinstance(operation, ReplaceColumn), *_REPLACES[0]),
+)
