@@ -117,7 +117,7 @@ def test_few_batches_stay_in_the_record_of_their_table() -> None:
 
 @pytest.mark.parametrize("limits", [SMALL, PAGED])
 def test_states_with_stored_batches_are_those_that_the_log_tells(limits: Limits) -> None:
-    for seed in range(6):
+    for seed in range(4):
         chance = random.Random(seed)
         store = MemoryStore(now_ms=lambda: 0)
         log = make_log(store, chance.choice((1, 3, 7)), limits=limits)
@@ -127,9 +127,9 @@ def test_states_with_stored_batches_are_those_that_the_log_tells(limits: Limits)
             state = step(log, state, stale, chance)
             if chance.random() < 0.2:
                 stale = state
-            told = replay(store)
+            told = contents(log, replay(store))
             for read in (state, log.read_head()):
-                assert contents(log, read) == contents(log, told)
+                assert contents(log, read) == told
                 stored += isinstance(read.tables[ORDERS].batches, BatchMap)
         assert stored > 30
 
