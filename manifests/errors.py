@@ -17,6 +17,12 @@ catches them, and kept as `__cause__`.
 
 from __future__ import annotations
 
+import re
+
+_LONG_WORD = re.compile(r"\S{501,}")
+_MOST = 2_000
+"""The most characters of a message. Names and texts that users give have no such limit."""
+
 
 class ColonnadeError(Exception):
     """Base class of every error that Colonnade raises deliberately.
@@ -28,13 +34,19 @@ class ColonnadeError(Exception):
     kind = "ERROR"
 
     def __init__(self, message: str) -> None:
-        super().__init__(message)
-        self.message = message
+        self.message = _shortened(message)
+        super().__init__(self.message)
 
     @property
     def code(self) -> str:
         """The stable code that precedes the message where only text is transferred."""
         return f"COLONNADE_{self.kind}"
+
+
+def _shortened(message: str) -> str:
+    """Return a message without the middle of a very long word, and of the whole."""
+    short = _LONG_WORD.sub(lambda word: f"{word[0][:100]}…{word[0][-30:]}", message)
+    return short if len(short) <= _MOST else f"{short[: _MOST - 500]} … {short[-490:]}"
 
 
 class InvalidInputError(ColonnadeError, ValueError):

@@ -75,8 +75,11 @@ def unseal(data: bytes, name: str) -> bytes:
 
 
 def encode_model(model: Model) -> bytes:
-    """Write a model as a sealed JSON object, without the fields that are None."""
-    return seal(model.model_dump_json(exclude_none=True).encode())
+    """Write a model as a sealed JSON object, without the fields that are None.
+
+    Raises ValueError for a value of another type than its field, which no reader would accept.
+    """
+    return seal(model.model_dump_json(exclude_none=True, warnings="error").encode())
 
 
 def encoded_length(models: Iterable[Model]) -> int:
@@ -113,7 +116,8 @@ def encode_epoch(epoch: Epoch, limit: int = EPOCH_LIMIT) -> bytes:
     try:
         data = encode_model(epoch)
     except ValueError as error:
-        raise InvalidInputError(f"This change cannot be written as JSON: {error}.") from error
+        why = " ".join(str(error).split()).rstrip(".")
+        raise InvalidInputError(f"This change cannot be written as JSON: {why}.") from error
     if len(data) > limit:
         raise InvalidInputError(
             f"This change takes {len(data)} bytes in the log, and at most {limit} are allowed;"

@@ -26,8 +26,9 @@ def check_schema(schema: TableSchema) -> None:
     """Refuse a schema that no table may have.
 
     Raises InvalidInputError for a schema without columns, and for nesting or metadata beyond its
-    limit. Raises it for a name that is empty, reserved or has a NUL, for two names in one struct
-    that differ only by case, and for a nullable map key. The message names the column.
+    limit. Raises it for a name that is empty or reserved, or has a NUL or half of a surrogate pair.
+    Raises it for two names in one struct that differ only by case, and for a nullable map key. The
+    message names the column.
     """
     if not schema.fields:
         raise InvalidInputError("A table needs at least one column.")
@@ -79,6 +80,11 @@ def _check_names(fields: tuple[SchemaField, ...], path: str) -> None:
             raise InvalidInputError(
                 f"Column name {full!r} holds a NUL, which Arrow's C interface cannot carry;"
                 " choose another name."
+            )
+        if any("\ud800" <= letter <= "\udfff" for letter in field.name):
+            raise InvalidInputError(
+                f"Column name {full!r} has half of a surrogate pair, which no file can hold; choose"
+                " another name."
             )
         folded = field.name.casefold()
         if (other := seen.get(folded)) is not None:

@@ -36,6 +36,7 @@ _NAMES = {
 }
 """Transforms by their names here and in other formats."""
 
+_WIDTH = re.compile(r"\s*[0-9]{1,18}\s*")
 _CALL = re.compile(r"\s*([A-Za-z_]+)\s*\((.*)\)\s*", re.DOTALL)
 _TIMESTAMPS = ("timestamp", "timestamp_ntz")
 _WHOLE = ("byte", "short", "int", "long")
@@ -63,11 +64,11 @@ def _parse_field(text: str, schema: TableSchema) -> PartitionField:
         return make_field("identity", text, None, schema)
     name, inside = call[1], call[2].strip()
     first, comma, rest = inside.partition(",")
-    if comma and first.strip().isdecimal():
+    if comma and _WIDTH.fullmatch(first):
         return make_field(name, rest, int(first), schema)
     # A column's name may have a comma, so only digits after the last comma are the width.
     before, comma, last = inside.rpartition(",")
-    if comma and last.strip().isdecimal():
+    if comma and _WIDTH.fullmatch(last):
         return make_field(name, before, int(last), schema)
     return make_field(name, inside, None, schema)
 

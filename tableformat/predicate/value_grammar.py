@@ -6,6 +6,8 @@ Spec: docs/spec/types.md#generated-columns
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from sqlglot import exp
 
 from colonnade.manifests.errors import InvalidInputError
@@ -66,9 +68,9 @@ class _Reader:
             case exp.Column() | exp.Dot():
                 return resolve_column(column_path(node), self._schema)
             case exp.Literal() if not node.is_string and node.this.isdigit():
-                return _number(int(node.this))
-            case exp.Neg() if isinstance(node.this, exp.Literal) and not node.this.is_string:
-                return _number(-int(node.this.this))
+                return _number(node.this)
+            case exp.Neg() if isinstance(node.this, exp.Literal) and node.this.this.isdigit():
+                return _number(f"-{node.this.this}")
             case exp.Cast() if not node.args.get("safe"):
                 return cast(self.value(node.this), type_name(node), self._zone)
             case exp.TsOrDsToDate():
@@ -88,8 +90,9 @@ class _Reader:
         return cast(value, "date", self._zone)
 
 
-def _number(number: int) -> RowValue:
+def _number(text: str) -> RowValue:
+    number = Decimal(text)  # unlike an int, it reads any number of digits
     for kind in WHOLE[2:]:
         if -(2 ** _RANGES[kind]) <= number < 2 ** _RANGES[kind]:
-            return whole_number(number, kind)
-    raise InvalidInputError(f"number {number} is too large")
+            return whole_number(int(number), kind)
+    raise InvalidInputError(f"number {text} is too large")

@@ -61,6 +61,14 @@ class Scan:
         return self.to_reader().__arrow_c_stream__(requested_schema)
 
 
+def held_batches(data: Any) -> tuple[pa.RecordBatch, ...]:
+    """Return the rows of data that Arrow holds in memory, so that it can be read twice; else none.
+
+    Raises InvalidInputError.
+    """
+    return tuple(record_batches(data)) if isinstance(data, pa.Table | pa.RecordBatch) else ()
+
+
 def batches_of(data: Any) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a scan, or of any object with an Arrow interface; at least one batch.
 

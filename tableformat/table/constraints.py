@@ -33,7 +33,7 @@ class NewConstraint:
         Raises InvalidInputError that names the constraint, for an unknown column, and for a
         condition without `columns` that only Spark can evaluate.
         """
-        _check_text("name", self.name, 255)
+        check_constraint_name(self.name)
         _check_text("condition", self.condition, 65_536)
         try:
             ids = bind(parse_predicate(self.condition), schema).column_ids
@@ -73,6 +73,11 @@ def named_conditions(given: Mapping[str, str]) -> tuple[NewConstraint, ...]:
             f"constraints must be a dict of conditions by name, not {given!r:.100}."
         )
     return tuple(NewConstraint(name, condition) for name, condition in given.items())
+
+
+def check_constraint_name(name: object) -> None:
+    """Raise InvalidInputError unless a constraint can have this name."""
+    _check_text("name", name, 255)
 
 
 def _check_text(what: str, text: object, most: int) -> None:

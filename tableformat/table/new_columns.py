@@ -7,8 +7,9 @@ never dropped or made narrower. Spec: docs/spec/types.md#evolution-by-writing
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 import pyarrow as pa
@@ -29,6 +30,8 @@ from colonnade.tableformat.table.wanted_columns import (
     unknown_fields,
 )
 from colonnade.tableformat.types.conform import conform
+from colonnade.tableformat.write.identity import OwnDraws
+from colonnade.tableformat.write.job import ready_rows, target_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +65,14 @@ def fit_rows(
     batches: Iterable[pa.RecordBatch],
     unknown: UnknownColumns,
     expect_epoch: int | None = None,
+    held: Sequence[pa.RecordBatch] = (),
 ) -> tuple[Snapshot, Iterator[pa.RecordBatch]]:
     """Make rows and the columns of their table fit each other, as `unknown` says.
 
     Returns the state to write on, and the rows. The rows must come in at least one batch. An
-    evolution commits an epoch, unless the table can hold the rows already. Raises InvalidInputError
-    that names the column when the rows cannot fit; the table is unchanged then. Raises
+    evolution commits an epoch, unless the table can hold the rows already. Before that, it checks
+    the rows that are `held` in memory. Raises InvalidInputError that names the column when the
+    rows cannot fit, or when a held row is refused; the table is unchanged then. Raises
     ConflictError when concurrent writers change the columns ten times in a row, or when the newest
     epoch is not `expect_epoch`.
     """
@@ -75,7 +80,7 @@ def fit_rows(
     first = next(rest)
     rows = chain((first,), rest)
     if unknown.evolve:
-        return evolve(log, location, base, first.slice(0, 0), expect_epoch), rows
+        return evolve(log, location, base, first.slice(0, 0), expect_epoch, held), rows
     schema = location.require(base).schema
     extra = unknown_columns(schema, first.schema)
     if not unknown.ignore and (extra or unknown_fields(schema, first.schema)):
@@ -92,18 +97,24 @@ def evolve(
     base: Snapshot,
     sample: pa.RecordBatch,
     expect_epoch: int | None = None,
+    held: Sequence[pa.RecordBatch] = (),
 ) -> Snapshot:
     """Commit the changes that let a table hold rows like `sample`, which has no rows itself.
 
-    Returns the state after them. Commits nothing if the table can hold such rows. Plans again after
-    a concurrent change of columns. Raises the errors of `fit_rows`.
+    Returns the state after them. Checks the rows that are `held` in memory first. Commits nothing
+    if the table can hold such rows. Plans again after a concurrent change of columns. Raises the
+    errors of `fit_rows`.
     """
 
     def changes(table: TableState) -> tuple[Alteration, ...]:
         return evolving_changes(table.schema, sample.schema)
 
-    def check(schema: TableSchema) -> None:
+    def check(table: TableState, schema: TableSchema) -> None:
         conform(sample, schema)
+        if schema != table.schema:
+            altered = replace(table, schema=schema)
+            target = target_of(altered, log.limits)
+            deque(ready_rows(target, held, OwnDraws(altered)), maxlen=0)
 
     return commit_evolution(log, location, base, changes, check, expect_epoch)
 
@@ -113,14 +124,14 @@ def commit_evolution(
     location: Location,
     base: Snapshot,
     changes: Callable[[TableState], Sequence[Alteration]],
-    check: Callable[[TableSchema], None] = lambda schema: None,
+    check: Callable[[TableState, TableSchema], None] = lambda table, schema: None,
     expect_epoch: int | None = None,
 ) -> Snapshot:
     """Commit the changes that a table needs, and return the state after them.
 
     `changes` plans them on a state of the table, again after a concurrent change of its columns.
-    `check` gets the columns after them, and may refuse them. Commits nothing without changes.
-    Raises the errors of both, of `plan_alterations` and of `commit_statement`.
+    `check` gets the table and the columns after them, and may refuse them. Commits nothing without
+    changes. Raises the errors of both, of `plan_alterations` and of `commit_statement`.
     """
 
     def planned(state: Snapshot) -> Change | None:
@@ -128,7 +139,7 @@ def commit_evolution(
         wanted = changes(table)
         operations = plan_alterations(table, wanted)
         altered = [op.table_schema for op in operations if isinstance(op, AlterSchema)]
-        check(altered[0] if altered else table.schema)
+        check(table, altered[0] if altered else table.schema)
         if not operations:
             return None
         return Change(

@@ -197,8 +197,14 @@ class OpenTable:
     def find_counts(self, transaction: str, after: int) -> RowCounts:
         """Return what a transaction after the epoch `after` did; no counts when it made no epoch.
 
-        Costs one GET for each epoch since.
+        Costs one GET for each epoch since. Raises InvalidInputError for a transaction that is not
+        text, and for an epoch that is not a whole number.
         """
+        if not isinstance(transaction, str):
+            raise InvalidInputError(
+                f"A transaction must be named by its id, which is text, not {transaction!r:.100}."
+            )
+        after = epoch_number(after)
         head = self.refresh()
         for epoch in self._log.read_epochs(head.epoch):
             if epoch.epoch <= after:

@@ -25,7 +25,7 @@ from colonnade.manifests.store import StorePath
 from colonnade.tableformat.compaction.auto import compact_after
 from colonnade.tableformat.location import StorageOptions, locate, locate_existing, read_base
 from colonnade.tableformat.predicate import Predicate, Where, parse_predicate
-from colonnade.tableformat.scan.arrow_scan import Scan, batches_of
+from colonnade.tableformat.scan.arrow_scan import Scan, batches_of, held_batches
 from colonnade.tableformat.scan.opened import OpenedAhead, open_ahead
 from colonnade.tableformat.scan.other_columns import with_columns_of
 from colonnade.tableformat.scan.plan import plan_scan, rowset_filter
@@ -196,8 +196,9 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         table, and the type of a column widens if the rows need that; an epoch before the one of the
         rows does so. With `ignore_unknown_columns` it is left out.
 
-        The table is unchanged after an error, except that columns which `evolve` has added stay
-        when a value of a row is refused. Raises InvalidInputError that names a column that does not
+        The table is unchanged after an error, with one exception: `data` that is neither a pyarrow
+        table nor a batch is read only once, so columns that `evolve` has added for it stay when a
+        value of a row is refused. Raises InvalidInputError that names a column that does not
         fit, and NotFoundError when the table was dropped before. Raises ConflictError in two cases:
         a concurrent writer dropped the table or changed its columns so that the rows do not fit, or
         a vacuum removed what was written so far (a lease prevents that).
@@ -322,7 +323,7 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
             # against a constraint that was dropped since.
             base = self.refresh()
         if unknown is not None:
-            base, batches, commit = self._fit(base, batches, unknown, commit)
+            base, batches, commit = self._fit(base, batches, unknown, commit, held_batches(data))
         limits = self._log.limits
         job = plan_write(
             self._location, base, mode, settings=settings, commit=commit, limits=limits
@@ -344,11 +345,12 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         batches: Iterator[pa.RecordBatch],
         unknown: UnknownColumns,
         commit: CommitSettings | None,
+        held: Sequence[pa.RecordBatch],
     ) -> tuple[Snapshot, Iterator[pa.RecordBatch], CommitSettings | None]:
         """Fit rows and columns to each other; return also the settings of the rows' own commit."""
         self._location.store.require_writable()
         expected = None if commit is None else commit.expect_epoch
-        after, rows = fit_rows(self._log, self._location, base, batches, unknown, expected)
+        after, rows = fit_rows(self._log, self._location, base, batches, unknown, expected, held)
         if after is not base:
             self._see_committed(after)
             if commit is not None and expected is not None:

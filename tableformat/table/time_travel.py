@@ -40,7 +40,10 @@ def epoch_number(epoch: int) -> int:
     """Return the number of an epoch. Raises InvalidInputError unless it is a whole number."""
     if isinstance(epoch, bool) or not hasattr(epoch, "__index__"):
         raise InvalidInputError(f"An epoch must be a whole number, not {epoch!r}.")
-    return operator.index(epoch)
+    number = operator.index(epoch)
+    if abs(number) >= 10**100:  # Python does not print a number of 5,000 digits.
+        raise InvalidInputError("An epoch must be a whole number of at most 100 digits.")
+    return number
 
 
 def timestamp_ms(timestamp: datetime | str) -> int:

@@ -33,6 +33,9 @@ from colonnade.tableformat.types.sound_arrays import validity
 from colonnade.tableformat.types.storage_form import map_entries, relabel
 from colonnade.tableformat.types.text_form import fit_lengths, has_lengths
 
+_SHOWN = 20
+"""The most names of each kind that an error lists."""
+
 _TO_SHORT = frozenset({pa.int8(), pa.uint8(), pa.int16()})
 _TO_INT = _TO_SHORT | {pa.uint16(), pa.int32()}
 _TO_FLOAT = frozenset({pa.float16(), pa.float32()})
@@ -181,8 +184,8 @@ def _convert_struct(
 def match_fields(found: Sequence[str], wanted: Sequence[str], what: str) -> Sequence[int]:
     """Return where each wanted name is among the names found, exactly or else ignoring case.
 
-    Raises InvalidInputError with one sentence about `what`. It lists all names that are missing,
-    unknown or present twice.
+    Raises InvalidInputError with one sentence about `what`. It lists the names that are missing,
+    unknown or present twice, at most 20 of each.
     """
     if list(found) == list(wanted):
         return range(len(wanted))
@@ -196,11 +199,14 @@ def match_fields(found: Sequence[str], wanted: Sequence[str], what: str) -> Sequ
         "has more than once": [found[at[0]] for at in places.values() if len(at) > 1],
     }
     if any(faults.values()):
-        listed = [
-            f"{fault} {', '.join(map(repr, names))}" for fault, names in faults.items() if names
-        ]
+        listed = [f"{fault} {_listed(names)}" for fault, names in faults.items() if names]
         raise InvalidInputError(f"{what} {' and '.join(listed)}; give every field exactly once.")
     return [places[name.casefold()][0] for name in wanted]
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(map(repr, names[:_SHOWN])) + more
 
 
 def given_fields(

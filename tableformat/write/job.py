@@ -13,7 +13,7 @@ commit finds its transaction id in the log.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -232,18 +232,32 @@ def write_rows(
     hold. After any error, the files written so far are removed.
     """
     store, target = store or open_store(job.address), job.target
+    if identity_columns(target.table_schema) and not moved and draws is None:
+        draws = _draws(job, store)
+    rows = ready_rows(target, batches, None if moved else draws)
+    with open_writer(store, target, job.job_id, job.settings) as writer:
+        for batch in rows:
+            writer.write(batch)
+        return writer.close()
+
+
+def ready_rows(
+    target: WriteTarget, batches: Iterable[pa.RecordBatch], draws: Draws | None
+) -> Iterator[pa.RecordBatch]:
+    """Yield rows in their stored form: conformed, complete, and checked by the table's rules.
+
+    Identity columns get their values from `draws`; None means that the rows have them. Raises the
+    errors of `write_rows` that are about rows.
+    """
     schema = target.table_schema
     rules = bind_constraints(target.name, target.constraints, schema)
     generations = bind_generations(target.name, schema)
-    asked = identity_columns(schema) and not moved
-    rows = conform_batches(batches, open_schema(schema) if asked else schema, target.invalid_text)
-    if asked:
-        rows = identified(rows, target.name, schema, draws or _draws(job, store))
-    rows = filled_rows(rows, generations)
-    with open_writer(store, target, job.job_id, job.settings) as writer:
-        for batch in checked_rows(rows, rules):
-            writer.write(batch)
-        return writer.close()
+    asked = draws if identity_columns(schema) else None
+    shape = schema if asked is None else open_schema(schema)
+    rows = conform_batches(batches, shape, target.invalid_text)
+    if asked is not None:
+        rows = identified(rows, target.name, schema, asked)
+    return checked_rows(filled_rows(rows, generations), rules)
 
 
 def _draws(job: WriteJob, store: ObjectStore) -> Draws:

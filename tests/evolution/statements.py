@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from colonnade.manifests.model.schema import IdentityColumn
 from colonnade.tableformat.table.table import ArrowTable
-from tests.evolution.columns import WIDER, Column
+from tests.evolution.columns import WIDER, Column, Generated
 from tests.evolution.state import Row, State
 from tests.evolution.world import World
 
@@ -215,9 +215,8 @@ def _data(world: World, given: tuple[Column, ...], rows: Sequence[Row]) -> pa.Ta
     A column without NULL is stated as one that may have it, as programs do that build batches.
     """
     stated = world.rng.random() < 0.3
-    hidden = _blank(given) if not stated else {}
-    identity = (c for c in given if isinstance(c.rule, IdentityColumn))
-    hidden = {key: None for key in hidden if key not in {c.key for c in identity}}
+    computed = [c.key for c in given if isinstance(c.rule, Generated)]
+    hidden: dict[int, None] = {} if stated else dict.fromkeys(computed)
     nullable = tuple(replace(each, nullable=True) for each in given)
     return world.batch(nullable, [{**row, **hidden} for row in rows])
 

@@ -39,6 +39,7 @@ def restore(world: World, table: ArrowTable) -> None:
     then = world.rng.choice(sorted(world.epochs))
     after = world.epochs[then]
     same = after.table == world.state.table
+    _forget(world, after, dropped=False)
     try:
         world.landed(table.restore(epoch=then), after)
     except InvalidInputError as error:
@@ -60,6 +61,7 @@ def drop_and_restore(world: World, table: ArrowTable) -> None:
         then = world.epoch
         epoch = database.restore(epoch=then)
     assert epoch == dropped + 1
+    _forget(world, world.epochs[then], dropped=True)
     world.epochs[epoch] = world.epochs[then]
     world.open_again()
 
@@ -76,6 +78,19 @@ def replace_table(world: World, table: ArrowTable) -> None:
     columns += [world.make.nested(world.depth), world.make.column("int")]
     after = State(tuple(columns), table=max(each.table for each in world.epochs.values()) + 1)
     world.create(after, replace=True)
+
+
+def _forget(world: World, after: State, *, dropped: bool) -> None:
+    """Forget the values that later tables gave, if an earlier one comes back without their counter.
+
+    It has the counter of the table whose place it takes, if that one has the same identity column.
+    """
+    column, other = after.identity, world.state.identity
+    kept = other is not None and column is not None and other.key == column.key
+    if column is None or after.table == world.state.table or (kept and not dropped):
+        return
+    states = (each for each in world.epochs.values() if each.table == after.table)
+    world.given[column.key] = {row[column.key] for each in states for row in each.rows}
 
 
 def _same(world: World, newest: int) -> None:

@@ -22,6 +22,7 @@ class RenameColumn(Alteration):
 
     def apply(self, draft: Draft) -> None:
         names = names_of(self.path)
+        _check_text(f"The new name of column {dotted(names)!r}", self.name)
         if len(names) > 1:
             find(draft.schema, names)
             if not isinstance(find(draft.schema, names[:-1]).type, StructType):
@@ -40,6 +41,8 @@ class CommentColumn(Alteration):
         return f"comment on column {dotted(self.path)}"
 
     def apply(self, draft: Draft) -> None:
+        if self.comment is not None:
+            _check_text(f"The comment of column {dotted(self.path)!r}", self.comment)
         _set(draft, self.path, "comment", self.comment)
 
 
@@ -58,6 +61,11 @@ class DropNotNull(Alteration):
                 f"Column {dotted(self.path)!r} is an identity column, which stays NOT NULL."
             )
         _set(draft, self.path, "nullable", True)
+
+
+def _check_text(what: str, text: object) -> None:
+    if not isinstance(text, str):
+        raise InvalidInputError(f"{what} must be text, not {text!r:.100}.")
 
 
 def _set(draft: Draft, path: Path, key: str, value: object) -> None:

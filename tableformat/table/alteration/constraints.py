@@ -8,7 +8,12 @@ from colonnade.manifests.errors import NotFoundError
 from colonnade.manifests.model.constraints import find_constraint
 from colonnade.manifests.model.operations import AddCheck, DropCheck, Operation
 from colonnade.tableformat.table.alteration.draft import Alteration, Draft
-from colonnade.tableformat.table.constraints import NewConstraint, check_free, check_needed
+from colonnade.tableformat.table.constraints import (
+    NewConstraint,
+    check_constraint_name,
+    check_free,
+    check_needed,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +47,7 @@ class DropConstraint(Alteration):
 
     def apply(self, draft: Draft) -> None:
         """Take it from the constraints. Raises NotFoundError that lists them."""
+        check_constraint_name(self.name)
         found = find_constraint(draft.constraints, self.name)
         if found is not None:
             del draft.constraints[found]

@@ -16,7 +16,7 @@ import colonnade
 from colonnade.manifests.errors import ColonnadeError, ConflictError, InvalidInputError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.schema import SchemaField
-from colonnade.tableformat.table.alteration import AddColumn, DropColumn
+from colonnade.tableformat.table.alteration import AddColumn, AddConstraint, DropColumn
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.write.settings import CommitSettings
 from tests.growing import Growing
@@ -225,10 +225,36 @@ def test_rows_that_cannot_fit_are_refused_by_name_and_the_table_is_unchanged(
     assert types(table) == before
 
 
-def test_only_a_value_is_refused_after_the_columns_have_changed(table: ArrowTable) -> None:
+BAD_VALUES: dict[str, tuple[dict[str, Any], str]] = {
+    "NOT NULL": ({"k": pa.array([2, None], pa.int64())}, "'k'"),
+    "a constraint": ({"k": [2, 3], "n": pa.array([1, -(2**40)])}, "'low'"),
+    "a length": ({"k": [2, 3], "v": ["abc", "abcd"]}, "'v'"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD_VALUES)
+@pytest.mark.parametrize("form", ["table", "batch"])
+def test_a_value_that_is_refused_leaves_the_columns_unchanged(
+    table: ArrowTable, kind: str, form: str
+) -> None:
+    columns, said = BAD_VALUES[kind]
+    table.alter(AddConstraint("low", "n > -5"))
+    rows = pa.table({**columns, "new": [1, 2]})
+    data = rows if form == "table" else rows.to_batches()[0]
+    epoch, before = table.epoch, types(table)
+    with pytest.raises(InvalidInputError, match=said):
+        table.append(data, evolve=True)
+    assert (table.refresh().epoch, types(table)) == (epoch, before)
+    table.append(rows.slice(0, 1), evolve=True)
+    assert [row["new"] for row in read(table, "k", "new")] == [None, 1]
+
+
+def test_a_stream_is_read_once_so_its_columns_stay_when_a_value_is_refused(
+    table: ArrowTable,
+) -> None:
     rows = pa.table({"k": pa.array([2, None], pa.int64()), "new": [1, 2]})
     with pytest.raises(InvalidInputError, match="'k'"):
-        table.append(rows, evolve=True)
+        table.append(rows.to_reader(), evolve=True)
     assert read(table, "k", "new") == [{"k": 1, "new": None}]
     assert table.append(rows.slice(0, 1), evolve=True) == 4
 
