@@ -11,11 +11,12 @@ from contextlib import suppress
 from multiprocessing.queues import SimpleQueue
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from colonnade.manifests.arrays.bounds import BoundsTable, Keep
 from colonnade.manifests.commit.change import Change
-from colonnade.manifests.errors import NotFoundError
+from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.ids import TableId, new_transaction_id
 from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.log.log import Log, create_database
@@ -26,6 +27,7 @@ from colonnade.manifests.model.entries import (
     RowSetEntry,
     SortField,
 )
+from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import (
     AddDeletionVector,
     AddRowSet,
@@ -90,6 +92,27 @@ def vector(cardinality: int, before: DeletionVectorEntry | None = None) -> Delet
 def change(*operations: Operation, name: str = "test") -> Change:
     """A change with a transaction id of its own."""
     return Change(new_transaction_id(), name, operations)
+
+
+def epoch_after(base: Snapshot, made: Change) -> Epoch:
+    """The epoch of a change right after a state, as a writer that checks nothing would send it."""
+    return Epoch(
+        epoch=base.epoch + 1,
+        transaction=made.transaction,
+        previous=base.transaction,
+        base=base.epoch,
+        time_ms=base.time_ms + 1,
+        operation=made.operation,
+        engine="test",
+        ops=made.ops,
+    )
+
+
+def check_refused(log: Log, base: Snapshot, wrong: Sequence[Operation], text: str) -> None:
+    """Require that operations are refused with a text, and that nothing is committed."""
+    with pytest.raises(InvalidInputError, match=text):
+        log.commit(change(*wrong), base)
+    assert log.read_head() == base
 
 
 def append(*rowsets: RowSetEntry, to: str = ORDERS) -> Change:

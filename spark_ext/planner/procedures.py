@@ -73,6 +73,7 @@ class Procedure:
 
 _TABLE = Parameter("table", "string", False, "database.table or a path")
 _DRY_RUN = Parameter("dry_run", "boolean", True, "only report what would be done")
+_EXPRESSION = Parameter("expression", "string", False, "its value in SQL, from columns of the row")
 _TAG = Parameter("name", "string", False, "the tag")
 _OF_DATABASE = (
     Parameter("table", "string", True, "a table, as database.table or a path"),
@@ -225,7 +226,7 @@ PROCEDURES = {
             _TABLE,
             Parameter("name", "string", False, "the name of the new column"),
             Parameter("type", "string", False, "its type, such as 'int NOT NULL'"),
-            Parameter("expression", "string", False, "its value in SQL, from columns of the row"),
+            _EXPRESSION,
         ),
         FILLED_SCHEMA,
         run_by_jar,
@@ -235,7 +236,7 @@ PROCEDURES = {
         (
             _TABLE,
             Parameter("column", "string", False, "a column of the table"),
-            Parameter("expression", "string", False, "its value in SQL, from columns of the row"),
+            _EXPRESSION,
             Parameter("where", "string", True, "only rows where this condition is true"),
         ),
         FILLED_SCHEMA,

@@ -14,7 +14,14 @@ from colonnade.manifests.model.operations import SetComment
 from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import MemoryStore
-from tests.log_samples import ORDERS, append, make_log, with_orders
+from tests.log_samples import (
+    ORDERS,
+    append,
+    change,
+    epoch_after,
+    make_log,
+    with_orders,
+)
 
 LENGTH = 8
 LOGS = ("a", "b")
@@ -39,17 +46,8 @@ def logs() -> dict[str, list[tuple[Epoch, Snapshot]]]:
 
 def after(state: Snapshot, *, is_append: bool = True) -> Epoch:
     """Return an epoch that may follow a state."""
-    change = append()
-    return Epoch(
-        epoch=state.epoch + 1,
-        transaction=change.transaction,
-        previous=state.transaction,
-        base=state.epoch,
-        time_ms=state.time_ms + 1,
-        operation=change.operation,
-        engine="test",
-        ops=change.ops if is_append else (SetComment(table=ORDERS, comment="x"),),
-    )
+    comment = change(SetComment(table=ORDERS, comment="x"))
+    return epoch_after(state, append() if is_append else comment)
 
 
 @given(

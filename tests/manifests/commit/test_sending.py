@@ -32,7 +32,15 @@ from colonnade.manifests.store import MemoryStore
 from colonnade.manifests.store.base import Data, PutOutcome
 from colonnade.manifests.store.turn import Turn
 from tests.far_store import FarStore
-from tests.log_samples import append, contents, drop, make_log, overwrite, with_orders
+from tests.log_samples import (
+    append,
+    contents,
+    drop,
+    epoch_after,
+    make_log,
+    overwrite,
+    with_orders,
+)
 from tests.noted_store import NotedStore
 
 ANCHOR = Anchor(epoch=9, root="a" * 32, check=ByteCheck(length=1, crc32c=2))
@@ -56,21 +64,8 @@ def sending(
     return made
 
 
-def epoch_of(change: Change, head: Snapshot) -> Epoch:
-    return Epoch(
-        epoch=head.epoch + 1,
-        transaction=change.transaction,
-        previous=head.transaction,
-        base=head.epoch,
-        time_ms=head.time_ms + 1,
-        operation=change.operation,
-        engine="e",
-        ops=change.ops,
-    )
-
-
 def put(sent: Sending, change: Change) -> bool:
-    epoch = epoch_of(change, sent.head)
+    epoch = epoch_after(sent.head, change)
     after = apply_epoch(sent.head, epoch)
     return sent.put(epoch, after, encode_epoch(epoch), Turn(), lambda _: None)
 

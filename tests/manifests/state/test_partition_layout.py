@@ -35,6 +35,7 @@ from tests.log_samples import (
     SCHEMA,
     append,
     change,
+    check_refused,
     contents,
     database,
     entry,
@@ -194,10 +195,7 @@ def test_what_contradicts_the_layouts_is_not_committed(
     wrong: tuple[Operation, ...], text: str
 ) -> None:
     log = make_log()
-    base = begun(log)
-    with pytest.raises(InvalidInputError, match=text):
-        log.commit(change(*wrong), base)
-    assert log.read_head() == base
+    check_refused(log, begun(log), wrong, text)
 
 
 def test_layouts_change_and_rowsets_keep_theirs() -> None:

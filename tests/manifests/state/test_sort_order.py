@@ -36,6 +36,7 @@ from tests.log_samples import (
     SCHEMA,
     append,
     change,
+    check_refused,
     contents,
     database,
     entry,
@@ -119,10 +120,7 @@ def test_what_contradicts_the_orders_is_not_committed(
     wrong: tuple[Operation, ...], text: str
 ) -> None:
     log = make_log()
-    base = begun(log)
-    with pytest.raises(InvalidInputError, match=text):
-        log.commit(change(*wrong), base)
-    assert log.read_head() == base
+    check_refused(log, begun(log), wrong, text)
 
 
 def test_a_checkpoint_keeps_all_orders_and_those_of_rowsets() -> None:

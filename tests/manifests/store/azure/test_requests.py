@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from colonnade.manifests.store.azure import AzureStore
-from colonnade.manifests.store.azure.requests import AzureRequests
 from colonnade.manifests.store.azure.upload import PART
-from colonnade.manifests.store.bucket.failure import Failure
+from tests.manifests.store.bucket.requests import check_requests
 from tests.setup.azurite import Azurite
 from tests.setup.http_proxy import Proxy
 
@@ -75,20 +74,4 @@ def test_folders_of_an_account_with_folders_are_no_objects(store: AzureStore) ->
 
 
 def test_a_request_tells_absent_bytes_from_an_absent_object(store: AzureStore) -> None:
-    bucket = store.bucket
-    assert isinstance(bucket, AzureRequests)
-    bucket.put("t/a", b"0123456789", if_absent=True)
-    assert bucket.read_range("t/a", 7, 3) == b"789"
-    assert bucket.read_range("t/a", 7, 4) is None
-    assert bucket.read_range("t/a", 10, 1) is None
-    assert bucket.head("t/a").size == 10
-    for absent in (lambda: bucket.head("t/b"), lambda: bucket.read_range("t/b", 0, 1)):
-        with pytest.raises(Failure) as failed:
-            absent()
-        assert failed.value.absent
-    with pytest.raises(Failure) as taken:
-        bucket.put("t/a", b"other", if_absent=True)
-    assert taken.value.status == 412
-    bucket.remove("t/a")
-    bucket.remove("t/a")
-    assert not [each for each in bucket.page("t/", None).objects if each.name == "t/a"]
+    check_requests(store.bucket)

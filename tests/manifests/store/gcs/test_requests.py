@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 from colonnade.manifests.errors import StoreError
-from colonnade.manifests.store.bucket.failure import Failure
 from colonnade.manifests.store.gcs import GcsStore
-from colonnade.manifests.store.gcs.requests import GcsRequests
 from colonnade.manifests.store.gcs.upload import PART
+from tests.manifests.store.bucket.requests import check_requests
 from tests.setup.gcs import FakeGcs
 from tests.setup.gcs_sessions import SessionProxy
 
@@ -104,20 +103,4 @@ def test_an_object_that_a_batch_does_not_remove_is_named_with_the_reason(
 
 
 def test_a_request_tells_absent_bytes_from_an_absent_object(store: GcsStore) -> None:
-    bucket = store.bucket
-    assert isinstance(bucket, GcsRequests)
-    bucket.put("t/a", b"0123456789", if_absent=True)
-    assert bucket.read_range("t/a", 7, 3) == b"789"
-    assert bucket.read_range("t/a", 7, 4) is None
-    assert bucket.read_range("t/a", 10, 1) is None
-    assert bucket.head("t/a").size == 10
-    for absent in (lambda: bucket.head("t/b"), lambda: bucket.read_range("t/b", 0, 1)):
-        with pytest.raises(Failure) as failed:
-            absent()
-        assert failed.value.absent
-    with pytest.raises(Failure) as taken:
-        bucket.put("t/a", b"other", if_absent=True)
-    assert taken.value.status == 412
-    bucket.remove("t/a")
-    bucket.remove("t/a")
-    assert not [each for each in bucket.page("t/", None).objects if each.name == "t/a"]
+    check_requests(store.bucket)

@@ -7,11 +7,10 @@ from functools import partial
 
 import pytest
 
-from colonnade.manifests.store.bucket.failure import Failure
 from colonnade.manifests.store.checks import finished_name
 from colonnade.manifests.store.s3 import S3Store
-from colonnade.manifests.store.s3.requests import S3Requests
 from colonnade.manifests.store.s3.upload import PART
+from tests.manifests.store.bucket.requests import check_requests
 from tests.setup.http_proxy import Proxy
 from tests.setup.minio import Minio
 
@@ -78,20 +77,4 @@ def test_every_call_works_where_the_requester_pays(minio: Minio, bucket: str) ->
 
 
 def test_a_request_tells_absent_bytes_from_an_absent_object(store: S3Store) -> None:
-    bucket = store.bucket
-    assert isinstance(bucket, S3Requests)
-    bucket.put("t/a", b"0123456789", if_absent=True)
-    assert bucket.read_range("t/a", 7, 3) == b"789"
-    assert bucket.read_range("t/a", 7, 4) is None
-    assert bucket.read_range("t/a", 10, 1) is None
-    assert bucket.head("t/a").size == 10
-    for absent in (lambda: bucket.head("t/b"), lambda: bucket.read_range("t/b", 0, 1)):
-        with pytest.raises(Failure) as failed:
-            absent()
-        assert failed.value.absent
-    with pytest.raises(Failure) as taken:
-        bucket.put("t/a", b"other", if_absent=True)
-    assert taken.value.status == 412
-    bucket.remove("t/a")
-    bucket.remove("t/a")
-    assert not [each for each in bucket.page("t/", None).objects if each.name == "t/a"]
+    check_requests(store.bucket)
