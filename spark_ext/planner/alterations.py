@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 from colonnade.manifests.errors import InvalidInputError
@@ -25,6 +26,7 @@ from colonnade.tableformat.table.alteration import (
     DropNotNull,
     MoveColumn,
     RenameColumn,
+    ReplaceColumns,
     SetDefault,
     SetNotNull,
     SetPartitioning,
@@ -34,6 +36,21 @@ from colonnade.tableformat.table.alteration import (
 from colonnade.tableformat.table.properties import SORT_KEY
 
 Args = Mapping[str, Any]
+
+
+def alterations(changes: Sequence[Args]) -> list[Alteration]:
+    """Return the alterations that the changes of one statement of Spark ask for, in order.
+
+    Spark asks for `REPLACE COLUMNS` as drops of all columns, and then additions. No other statement
+    has both. Raises the errors of `alteration`.
+    """
+    dropped = list(takewhile(lambda change: change["kind"] == "drop_column", changes))
+    added = [change for change in changes if change["kind"] == "add_column"]
+    replaces = dropped and added and len(dropped) + len(added) == len(changes)
+    if not replaces or any(len(change["column"]) > 1 for change in changes):
+        return [alteration(change) for change in changes]
+    columns = tuple(_add_column(change).column for change in added)
+    return [ReplaceColumns(columns, tuple(_path(change) for change in dropped))]
 
 
 def alteration(change: Args) -> Alteration:
@@ -48,7 +65,7 @@ def alteration(change: Args) -> Alteration:
     return _ALTERATIONS[kind](change)
 
 
-def _add_column(change: Args) -> Alteration:
+def _add_column(change: Args) -> AddColumn:
     *parent, name = change["column"]
     # Errors about the type then name the whole path.
     found = column_of(_path(change), change["type"], change["nullable"], change["comment"])

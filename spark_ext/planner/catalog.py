@@ -23,7 +23,7 @@ from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import LocalStore, ObjectStore, StoreAddress, is_url, open_store
 from colonnade.manifests.store.bucket.store import BucketStore
 from colonnade.spark_ext.options import storage_of
-from colonnade.spark_ext.planner.alterations import alteration
+from colonnade.spark_ext.planner.alterations import alterations
 from colonnade.spark_ext.planner.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.storage import place
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS
@@ -127,7 +127,7 @@ def alter_table(args: Args) -> dict[str, Any]:
     """
     TRANSACTIONS.refuse(args["path"], "altered")
     table = ArrowTable.open(place(args["path"]))
-    changes = [alteration(change) for change in args["changes"]]
+    changes = alterations(args["changes"])
     checked = [int(each["epoch"]) for each in args["changes"] if each["kind"] == "add_constraint"]
     if not checked:
         return {"epoch": table.alter(*changes)}

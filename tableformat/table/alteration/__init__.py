@@ -9,6 +9,7 @@ makes operations of the draft:
     attributes.py    rename a column or field, comment on it, allow NULL in it
     default.py       set and remove the default of a column
     widen.py         change the type of a column or field to a wider one
+    replace.py       replace all columns by a list of columns
     sort_key.py      the columns that rows are sorted by
     not_null.py      forbid NULL in a column or field, after a look at the rows
     stored_values.py    what existing values must be for a change
@@ -36,6 +37,7 @@ from colonnade.tableformat.table.alteration.default import DropDefault, SetDefau
 from colonnade.tableformat.table.alteration.draft import Alteration
 from colonnade.tableformat.table.alteration.not_null import SetNotNull
 from colonnade.tableformat.table.alteration.plan import plan_alterations
+from colonnade.tableformat.table.alteration.replace import ReplaceColumns
 from colonnade.tableformat.table.alteration.sort_key import SetSortKey
 from colonnade.tableformat.table.alteration.whole_table import (
     AlterProperties,
@@ -57,6 +59,7 @@ __all__ = [
     "DropNotNull",
     "MoveColumn",
     "RenameColumn",
+    "ReplaceColumns",
     "SetDefault",
     "SetNotNull",
     "SetPartitioning",
