@@ -17,7 +17,7 @@ from colonnade.manifests.model.schema import (
     type_text,
     walk,
 )
-from colonnade.manifests.model.widening import widens
+from colonnade.manifests.model.widening import may_overflow, widens
 from colonnade.manifests.state.snapshot import TableState
 
 _UNUSED_ID = 2_147_482_999
@@ -59,9 +59,16 @@ def _as_read(wanted: SchemaField, table: TableState, position: int) -> SchemaFie
     for form in (wanted, _nullable(wanted)):
         if rows_fit(TableSchema(fields=(own,)), TableSchema(fields=(form,))):
             return form
+    old, new = type_text(own.type), type_text(wanted.type)
+    why = (
+        "an earlier row may have a date that no timestamp can hold; leave schemaEpoch out, and"
+        " cast the column in the query"
+        if may_overflow(own.type, wanted.type)
+        else f"{new} does not hold all values of {old}; leave schemaEpoch out"
+    )
     raise InvalidInputError(
-        f"Column {own.name!r} of table {table.name!r} is {type_text(own.type)} at the epoch that is"
-        f" read, which {type_text(wanted.type)} does not hold; leave schemaEpoch out."
+        f"Column {own.name!r} of table {table.name!r} is {old} at the epoch that is read, and"
+        f" cannot be read as {new}: {why}."
     )
 
 

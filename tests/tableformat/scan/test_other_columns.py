@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -164,3 +165,24 @@ def test_a_nested_field_that_was_dropped_in_between_is_refused(tmp_path: Path) -
     assert with_columns_of(table.state, later).schema.fields == (fewer,)
     with pytest.raises(InvalidInputError, match="Field 'y' of column 's' of table 't' was dropped"):
         with_columns_of(later, table.state)
+
+
+def test_a_type_that_rows_may_not_fit_is_refused_with_the_reason(tmp_path: Path) -> None:
+    table = colonnade.create(tmp_path / "t", pa.schema({"d": pa.date32(), "n": pa.int32()}))
+    first = table.append(pa.table({"d": [dt.date(2020, 1, 1)], "n": pa.array([1], pa.int32())}))
+    table.alter(WidenColumn("d", "timestamp_ntz"))
+    dated = table.epoch
+    table.alter(WidenColumn("n", "long"))
+    with pytest.raises(InvalidInputError) as refusal:
+        table.scan(epoch=first, schema_epoch=dated)
+    assert refusal.value.message == (
+        "Column 'd' of table 't' is date at the epoch that is read, and cannot be read as"
+        " timestamp_ntz: an earlier row may have a date that no timestamp can hold; leave"
+        " schemaEpoch out, and cast the column in the query."
+    )
+    with pytest.raises(InvalidInputError) as refusal:
+        table.scan(epoch=table.epoch, schema_epoch=dated)
+    assert refusal.value.message == (
+        "Column 'n' of table 't' is long at the epoch that is read, and cannot be read as int: int"
+        " does not hold all values of long; leave schemaEpoch out."
+    )
