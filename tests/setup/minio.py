@@ -30,10 +30,11 @@ def binary() -> Path:
 class Minio(Server):
     """A server with data of its own in `folder`, on a free port of this machine."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, certificates: Path | None = None) -> None:
+        """With `certificates`, a folder of `public.crt` and `private.key`, it speaks TLS alone."""
         self.port = free_port()
         self.folder = folder
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.url = f"http{'s' if certificates else ''}://127.0.0.1:{self.port}"
         self._buckets = 0
         environment = {
             "MINIO_ROOT_USER": KEY,
@@ -42,7 +43,10 @@ class Minio(Server):
             "MINIO_API_REQUESTS_MAX": "1000",
         }
         command = [binary(), "server", folder / "data", "--address", f"127.0.0.1:{self.port}"]
-        super().__init__(folder, command, f"{self.url}/minio/health/ready", environment)
+        command += ["--certs-dir", certificates] if certificates else []
+        # A server with TLS answers this, too: with a refusal.
+        ready = f"http://127.0.0.1:{self.port}/minio/health/ready"
+        super().__init__(folder, command, ready, environment)
 
     def options(self, **others: Any) -> dict[str, Any]:
         """Storage options for the server."""

@@ -69,7 +69,10 @@ def test_a_cold_open_waits_for_three_requests_one_after_another(
     assert rounds_of(proxy, lambda: opened(proxy, minio, lake, name), 2) <= 2
     assert rounds_of(proxy, lambda: opened(proxy, minio, lake, name).epoch, 3) <= 3
     proxy.seen.clear()
-    assert opened(proxy, minio, lake, name).epoch > TABLES[name]
+    table = opened(proxy, minio, lake, name)
+    shown = repr(table)
+    assert table.epoch > TABLES[name]
+    assert shown == repr(table)
     assert {seen.method for seen in proxy.seen} == {"GET"}
     assert len(proxy.seen) <= 85
 

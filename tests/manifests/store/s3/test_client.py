@@ -9,13 +9,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
-from colonnade.manifests.errors import InvalidInputError
+import colonnade
+from colonnade.manifests.errors import InvalidInputError, StoreError
 from colonnade.manifests.store import open_store
 from colonnade.manifests.store.s3 import S3Store
 from colonnade.manifests.store.s3.client import client_of
 from colonnade.manifests.store.s3.settings import parse_settings
+from tests.setup.certificates import Authority
 from tests.setup.minio import Minio
 
 pytestmark = pytest.mark.timeout(900)  # the first test may build the server
@@ -51,3 +54,27 @@ def test_colonnade_loads_no_client_that_it_does_not_use() -> None:
     code = "import sys, colonnade; sys.exit('botocore' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
     importlib.import_module("colonnade.manifests.store.s3")
+
+
+@pytest.mark.long
+def test_a_server_with_a_certificate_of_ones_own_is_reached_by_option_or_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    authority = Authority(tmp_path / "authority")
+    (tmp_path / "server").mkdir()
+    server = Minio(tmp_path / "server", authority.server)
+    url, rows = f"s3://{server.new_bucket()}", pa.table({"id": [*range(300_000)]})
+    plain = server.options(patience=1)
+    place = {"region_name": "us-east-1", "verify": str(authority.certificate)}
+    told = {**plain, "client_kwargs": place}
+    try:
+        colonnade.create(f"{url}/told", rows.schema, storage_options=told).append(rows)
+        assert colonnade.open(f"{url}/told", storage_options=told).scan().to_arrow().equals(rows)
+        with pytest.raises(StoreError, match="certificate of the server is not trusted"):
+            colonnade.open(f"{url}/told", storage_options=plain)
+        monkeypatch.setenv("AWS_CA_BUNDLE", str(authority.certificate))
+        # Clients are shared by their options, and the environment counts when one is made.
+        again = {**plain, "patience": 2}
+        assert colonnade.open(f"{url}/told", storage_options=again).scan().to_arrow().equals(rows)
+    finally:
+        server.stop()
