@@ -14,6 +14,9 @@ from colonnade.manifests.errors import ColonnadeError, CommitUnknownError
 from colonnade.manifests.store import MemoryStore, ObjectStore
 from tests.faults import Fault, FaultyStore, Stopped
 
+EACH_PUSH = (Fault.FAIL_AFTER, Fault.STOP_AFTER)
+"""The faults of the default run where a work has many calls; the others are for the long tests."""
+
 
 def check_every_step(
     made: MemoryStore,

@@ -20,14 +20,13 @@ from colonnade.tableformat.table.design import new_table
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.types.arrow_types import as_table_schema
 from colonnade.tableformat.write.job import plan_write, write_rows
-from tests.crash.every_step import check_every_step, copied, outcome
+from tests.crash.every_step import EACH_PUSH, check_every_step, copied, outcome
 from tests.faults import Call, Fault, FaultyStore
 from tests.placed import write_as
 
 SCHEMA = pa.schema([("id", pa.int64()), ("noise", pa.float64())])
 SIZES = {"inline": 5, "packed": 3_000, "directory": 20_000}
 PACKED_BYTES = 100_000
-FAULTS = list(Fault)
 
 
 @pytest.fixture(autouse=True)
@@ -77,9 +76,22 @@ def read(store: ObjectStore) -> list[int]:
         raise
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=[fault.name for fault in FAULTS])
-@pytest.mark.parametrize("place", SIZES)
-@pytest.mark.parametrize("work", [create, append, overwrite])
+CASES = [
+    pytest.param(
+        *(work, place, fault),
+        id=f"{work.__name__}-{place}-{fault.name}",
+        # A directory takes the most calls: `append` tries them all, and smaller RowSets the others.
+        marks=pytest.mark.long
+        if place == "directory" and work is not append and fault not in EACH_PUSH
+        else (),
+    )
+    for work in (create, append, overwrite)
+    for place in SIZES
+    for fault in Fault
+]
+
+
+@pytest.mark.parametrize(("work", "place", "fault"), CASES)
 def test_a_write_happens_wholly_or_not_at_all(
     work: Callable[[ObjectStore, pa.Table], None], place: str, fault: Fault
 ) -> None:

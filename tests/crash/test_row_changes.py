@@ -11,7 +11,7 @@ from colonnade.manifests.limits import Limits
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.store import MemoryStore, ObjectStore
 from colonnade.tableformat.table.database import ArrowDatabase
-from tests.crash.every_step import check_every_step
+from tests.crash.every_step import EACH_PUSH, check_every_step
 from tests.faults import Fault
 
 SCHEMA = pa.schema([("id", pa.int64()), ("v", pa.int64())])
@@ -58,9 +58,6 @@ def transaction(database: ArrowDatabase) -> None:
         tx.table("b").delete("id < 6")
         tx.create("c", SCHEMA).append(rows(1))
 
-
-EACH_PUSH = (Fault.FAIL_AFTER, Fault.STOP_AFTER)
-"""The other faults are for the long tests: each of them takes seconds."""
 
 WORKS: dict[str, Callable[[ArrowDatabase], object]] = {
     "delete": lambda db: db.table("a").delete("id = 2 OR id > 6"),
