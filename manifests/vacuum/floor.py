@@ -6,6 +6,7 @@ Spec: docs/spec/vacuum.md#floor
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 
 from colonnade.manifests.checkpoint.anchor_list import (
@@ -19,10 +20,10 @@ from colonnade.manifests.checkpoint.reader import UNUSABLE, read_hint, read_stat
 from colonnade.manifests.checkpoint.state_summary import NO_STATES, StateSummary
 from colonnade.manifests.checkpoint.stored_batches import are_stored, check_batches
 from colonnade.manifests.checkpoint.stored_tables import StoredTables
-from colonnade.manifests.checkpoint.writer import point_hint, store_snapshot, write_object
+from colonnade.manifests.checkpoint.writer import lead_hint, store_snapshot, write_object
 from colonnade.manifests.epochs.freed_slots import make_stub
 from colonnade.manifests.epochs.slots import read_log_slot, read_slot
-from colonnade.manifests.errors import CorruptionError, NotFoundError
+from colonnade.manifests.errors import ConflictError, CorruptionError, NotFoundError
 from colonnade.manifests.ids import new_job_id
 from colonnade.manifests.model.codec import encode_model
 from colonnade.manifests.model.epoch import Stub
@@ -307,28 +308,54 @@ def _first_epoch(store: ObjectStore, slots: range) -> int:
 
 
 def settle_hint(
-    store: ObjectStore, head: Snapshot, loaded: LoadedPages, there: Collection[str]
+    store: ObjectStore,
+    head: Snapshot,
+    loaded: LoadedPages,
+    there: Collection[str],
+    victims: Collection[str],
 ) -> None:
-    """Make sure that the hint leads to a usable checkpoint. One may have been written meanwhile.
+    """Make sure that the hint leads to a checkpoint that stays usable. It may be a new one.
 
-    Otherwise the hint gets the floor's anchor, which is part of the log. `there` are names of
-    objects that exist. Each other object costs a GET. Raises StoreError.
+    Otherwise the hint gets the floor's anchor, which is part of the log. Call it before the stubs
+    are put and the `victims` removed, so that a killed run leaves no hint to what is gone. `there`
+    are names of other objects that exist. Each object that is in neither costs a GET. Raises
+    StoreError; CorruptionError.
     """
-    if _is_sound(store, head.floor, loaded, there):
-        return
+    if not _is_sound(store, head.floor, loaded, there, victims):
+        _lead_to_floor(store, head)
+
+
+def raise_hint(store: ObjectStore, head: Snapshot) -> None:
+    """Make sure that the hint leads to no epoch before the floor. Raises as `settle_hint`."""
+    found = read_hint(store)
+    if found is None or found[0].epoch < head.floor:
+        _lead_to_floor(store, head)
+
+
+def _lead_to_floor(store: ObjectStore, head: Snapshot) -> None:
     if not head.floor:
         store.delete(HINT)
     else:
-        point_hint(store, _floor_anchor(head))
+        anchor = _floor_anchor(head)
+        with suppress(ConflictError):  # then a later vacuum leads the hint to its own floor
+            lead_hint(store, anchor, {anchor.root}, head.epoch, head.blocks)
 
 
-def _is_sound(store: ObjectStore, floor: int, loaded: LoadedPages, there: Collection[str]) -> bool:
+def _is_sound(
+    store: ObjectStore,
+    floor: int,
+    loaded: LoadedPages,
+    there: Collection[str],
+    victims: Collection[str],
+) -> bool:
     found = read_hint(store)
-    if found is None or found[0].epoch < floor:
+    if found is None or found[0].epoch < floor or found[0].root in victims:
         return False
     try:
-        for name in map(checkpoint_name, segments_of(state_of(store, *found), loaded)):
-            if name not in there:
+        for part in segments_of(state_of(store, *found), loaded):
+            if part in victims:
+                return False
+            if (name := checkpoint_name(part)) not in there:
                 store.get_range(name, 0, 1)
     except UNUSABLE:
         return False

@@ -30,6 +30,7 @@ from colonnade.manifests.vacuum.floor import (
     lost_states,
     name_lost,
     put_stubs,
+    raise_hint,
     write_anchor,
 )
 from colonnade.manifests.vacuum.references import StateObjects, read_state_objects
@@ -101,6 +102,7 @@ def finish_floor(log: Log, head: Snapshot, threads: int) -> None:
     for epoch in log.read_epochs(head.epoch, head.epoch - head.floor):
         if epoch.operation == OPERATION:
             _remove_roots(log, [name for op in epoch.ops for name in _victims(op)])
+    raise_hint(log.store, head)
     put_stubs(log, head, threads)
 
 

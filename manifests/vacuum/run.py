@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from colonnade.manifests.checkpoint.loaded_pages import LoadedPages, TableRetention
 from colonnade.manifests.checkpoint.page_summary import (
@@ -342,16 +342,19 @@ def _carry_out(log: Log, found: _Found, request: VacuumRequest) -> VacuumResult:
     """
     removal = found.removal
     head, epoch = found.head, None
-    if not found.is_idle:
+    there = {each.info.name for each in found.stored} - {each.info.name for each in removal.files}
+    settle = partial(settle_hint, log.store, loaded=found.loaded, there=there)
+    if found.is_idle:
+        # A writer of a checkpoint, or a vacuum, may have been killed.
+        settle(head, victims=())
+    else:
         for victims, files in [*removal.parts(log.limits.victims)] or [((), ())]:
             # Each part guards all victims, so what came since the look is read once.
             head = log.commit(_change(found, victims, files, head), head)
             epoch = head.epoch
+            settle(head, victims=found.all_victims)
             put_stubs(log, head, request.threads)
             remove(log.store, files)
-        removed = {each.info.name for each in removal.files}
-        there = {each.info.name for each in found.stored} - removed
-        settle_hint(log.store, head, found.loaded, there)
     remove(log.store, removal.leftovers)
     return _result(found, epoch, removal, dry_run=False)
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from colonnade.manifests.checkpoint.anchor_list import read_live_anchors
 from colonnade.manifests.checkpoint.reader import read_state
-from colonnade.manifests.checkpoint.writer import point_hint, store_snapshot
-from colonnade.manifests.errors import CorruptionError, NotFoundError
+from colonnade.manifests.checkpoint.writer import lead_hint, store_snapshot
+from colonnade.manifests.errors import ConflictError, CorruptionError, NotFoundError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.object_names import HINT
 from colonnade.manifests.state.snapshot import Snapshot
@@ -64,7 +64,8 @@ def rebuild_caches(log: Log, *, give_up_lost_epochs: bool = False) -> Rebuilt:
     if lost and newest.floor in lost_states(log, newest):
         raise _lost_error(log, newest, lost)
     state, ref = store_snapshot(log.store, log.read_from_log(newest.epoch), limits=log.limits)
-    point_hint(log.store, ref)
+    with suppress(ConflictError):  # then a vacuum leads the hint to its floor
+        lead_hint(log.store, ref, {ref.root}, newest.epoch, newest.blocks)
     if lost:
         raise _lost_error(log, newest, lost)
     return Rebuilt(state, restored, marks)

@@ -15,8 +15,11 @@ import pyarrow as pa
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import AlterSchema, CreateTable, Restore
 from colonnade.manifests.model.schema import SchemaField, TableSchema, type_text
-from tests.simulation.rows import SCHEMA, Rows, State, computed_value, given_value
+from tests.simulation.rows import NUMBER, SCHEMA, TWICE, Rows, State, computed_value, given_value
 from tests.simulation.statements import Intent, Step
+
+KNOWN = frozenset((*SCHEMA.names, TWICE, NUMBER))
+"""The columns that are not extra columns."""
 
 Cells = Mapping[int, int | None]
 """The values of a row, by the keys of columns."""
@@ -36,18 +39,19 @@ class Column:
 class Columns:
     """The columns of one table beside the first ones, and their values by the ids of rows.
 
-    `not_null` means that `v` is NOT NULL. `ids` are the type and the id of each column, also of the
-    first ones.
+    `table` is the id of the table. `not_null` means that `v` is NOT NULL. `ids` are the type and
+    the id of each column, also of the first ones.
     """
 
     by_name: Mapping[str, Column] = field(default_factory=dict)
     cells: Mapping[int, Cells] = field(default_factory=dict)
     not_null: bool = False
     ids: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    table: str = ""
 
     def altered(self, schema: TableSchema, rows: Collection[int]) -> Columns:
         """Return other columns of the same rows, which have the initial value of a new column."""
-        columns = {f.name: _column(f) for f in schema.fields if f.name not in SCHEMA.names}
+        columns = {f.name: _column(f) for f in schema.fields if f.name not in KNOWN}
         before = {column.key: column for column in self.by_name.values()}
         for name, column in columns.items():
             known = before.get(column.key, column)
@@ -57,7 +61,7 @@ class Columns:
             for row in (rows if columns else ())
         }
         ids = {f.name: (type_text(f.type), f.id) for f in schema.fields}
-        return Columns(columns, cells, not schema.field("v").nullable, ids)
+        return Columns(columns, cells, not schema.field("v").nullable, ids, self.table)
 
     def _value(self, row: int, column: Column) -> int | None:
         return self.cells.get(row, {}).get(column.key, column.initial)
@@ -94,7 +98,7 @@ class Columns:
 
     def check_read(self, found: pa.Table) -> None:
         """Compare the columns of rows that were read."""
-        names = {*found.schema.names} - {*SCHEMA.names}
+        names = {*found.schema.names} - KNOWN
         assert names == self.by_name.keys(), f"columns {names} were read"
         for name, column in self.by_name.items():
             for row, value in zip(found["id"].to_pylist(), found[name].to_pylist(), strict=True):
@@ -124,7 +128,8 @@ def altered(
     found = {name: columns for name, columns in tables.items() if name in now}
     for op in change.ops:
         if isinstance(op, CreateTable):
-            found[op.name] = NONE.altered(op.table_schema, now[op.name])
+            made = Columns(table=op.table)
+            found[op.name] = made.altered(op.table_schema, now[op.name])
             if op.name in tables and change.operation != "restore":
                 tables[op.name].check_replaced(op.name, found[op.name])
         elif isinstance(op, AlterSchema):

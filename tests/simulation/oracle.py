@@ -36,12 +36,21 @@ from colonnade.manifests.model.operations import (
 )
 from colonnade.manifests.store import ObjectStore
 from tests.simulation.columns import Tables, altered, restored, written
-from tests.simulation.rows import ALL_ROWS, Condition, Row, State, plain, values
+from tests.simulation.rows import (
+    ALL_ROWS,
+    NUMBER,
+    TWICE,
+    Condition,
+    Row,
+    State,
+    plain,
+    values,
+)
 from tests.simulation.statements import Intent, parse_intent
 
 UNCHANGED = frozenset({
     "vacuum", "compaction", "compact", "tag", "untag", "pin", "unpin", "alter_table", "renumber",
-    "repair", "upgrade",
+    "repair", "upgrade", "draw_identity",
 })  # fmt: skip
 """Operations of epochs without a note: they do not change rows."""
 
@@ -73,6 +82,9 @@ class Oracle:
     ruled: int = 0
     columns: list[Tables] = field(default_factory=list)
     evolved: int = 0
+    numbers: dict[tuple[str, int], int] = field(default_factory=dict)
+    numbered: int = 0
+    generated: int = 0
     _transactions: set[str] = field(default_factory=set)
 
     @property
@@ -231,6 +243,21 @@ class Oracle:
         assert epoch >= least, f"epoch {epoch} was read after epoch {least} had been seen"
         self.check_rows(epoch, table, plain(found, self.copies), where)
         self.columns[epoch][table].check_read(found)
+        self._check_rules(self.columns[epoch][table].table, found)
+
+    def _check_rules(self, table: str, found: pa.Table) -> None:
+        """Check generated values, and that no value of an identity column was given to two rows."""
+        if TWICE in found.schema.names:
+            for v, twice in zip(found["v"].to_pylist(), found[TWICE].to_pylist(), strict=True):
+                assert twice == (None if v is None else 2 * v), f"{twice} was generated of {v}"
+            self.generated += found.num_rows
+        if NUMBER in found.schema.names:
+            numbers = found[NUMBER].to_pylist()
+            assert len({*numbers}) == found.num_rows, "a value was given to two rows"
+            for row, number in zip(found["id"].to_pylist(), numbers, strict=True):
+                first = self.numbers.setdefault((table, number), row)
+                assert first == row, f"{number} was given to row {first} and to row {row}"
+            self.numbered += found.num_rows
 
     def check_rows(
         self, epoch: int, table: str, found: dict[int, int | None], where: Condition = ALL_ROWS

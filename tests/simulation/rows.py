@@ -27,6 +27,10 @@ SCHEMA = pa.schema(
 )
 
 
+TWICE, NUMBER = "twice", "number"
+"""A generated column, which is two times `v`, and an identity column. Some tables have them."""
+
+
 class Row(NamedTuple):
     """A row without its id: its value `v`, and the epochs that inserted it and wrote it last."""
 

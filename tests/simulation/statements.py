@@ -12,18 +12,21 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from colonnade import ArrowTable
+from colonnade import ArrowTable, IdentityColumn
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.design import new_table
+from colonnade.tableformat.table.generated import NewGenerated
 from colonnade.tableformat.table.transaction import Transaction, TransactionTable
 from colonnade.tableformat.types.arrow_types import as_table_schema
 from colonnade.tableformat.write.job import plan_write, write_rows
 from colonnade.tableformat.write.settings import CommitSettings
 from tests.simulation.rows import (
     ALL_ROWS,
+    NUMBER,
     SCHEMA,
+    TWICE,
     Condition,
     Row,
     Rows,
@@ -59,7 +62,7 @@ class Step:
 
     Its rows have the columns `given`, too, with values that depend on `salt`; with `evolve` the
     table gets these columns. A fill computes the one column `given`. A new one is NOT NULL if
-    `value` is 1.
+    `value` is 1. A table that replaces another one has the generated and identity columns `made`.
     """
 
     kind: Kind
@@ -72,6 +75,7 @@ class Step:
     given: tuple[str, ...] = ()
     salt: int = 0
     evolve: bool = False
+    made: tuple[str, ...] = ()
 
     @property
     def batch(self) -> pa.Table:
@@ -127,8 +131,13 @@ class Step:
     def _replace(self, table: ArrowTable, commit: CommitSettings) -> int:
         """Replace a table by another one of its name, with the columns of the rows."""
         log, rows = table._log, self.batch
+        columns = [*rows.schema, *((name, pa.int64()) for name in self.made)]
         design = new_table(
-            self.table, as_table_schema(rows.schema), properties=dict(table.state.properties)
+            self.table,
+            as_table_schema(pa.schema(columns)),
+            properties=dict(table.state.properties),
+            identity={NUMBER: IdentityColumn(start=5)} if NUMBER in self.made else None,
+            generated=[NewGenerated(TWICE, "v * 2")] if TWICE in self.made else (),
         )
         location = Location(log.store, self.table, exists=True)
         job = plan_write(
@@ -140,7 +149,8 @@ class Step:
             commit=commit,
             limits=log.limits,
         )
-        entries = write_rows(job, rows.to_batches(), log.store)
+        # The values of a new identity column can be drawn once its table exists.
+        entries = write_rows(job, rows.to_batches(), log.store) if self.rows else ()
         return commit_written(job, entries, log).epoch
 
     def ask_within(self, tx: Transaction) -> None:
@@ -319,6 +329,7 @@ def parse_intent(note: str) -> Intent:
                 "rows": tuple((row, v) for row, v in step["rows"]),
                 "where": Condition(step["where"]["test"], tuple(step["where"]["values"])),
                 "given": tuple(step["given"]),
+                "made": tuple(step["made"]),
             }
         )
         for step in fields["steps"]

@@ -79,6 +79,8 @@ class Counters:
     shared: int = 0
     ruled: int = 0
     evolved: int = 0
+    numbered: int = 0
+    generated: int = 0
     reads: int = 0
     upgrades: int = 0
     losses: int = 0
@@ -94,6 +96,8 @@ class Counters:
         self.shared += world.oracle.shared
         self.ruled += world.oracle.ruled
         self.evolved += world.oracle.evolved
+        self.numbered += world.oracle.numbered
+        self.generated += world.oracle.generated
         self.reads += world.oracle.reads
         self.upgrades += any(each.operation == "upgrade" for each in world.oracle.epochs)
         self.losses += world.losses
@@ -166,6 +170,7 @@ class World:
         old: bool = False,
     ) -> None:
         self.order = random.Random(seed)
+        self._naps = random.Random(seed)
         self._old = old
         self.copies = COPIES if seed % 16 == LARGE else 1
         self.oracle = Oracle(frozenset({"strict"}), self.copies)
@@ -181,7 +186,7 @@ class World:
         self._sleepers = self.order.choice((0.0, 0.02, 0.1))
         self._seen: list[Snapshot] = []
         self.disk.clock = self.order.choice((self._clock, lambda: None))
-        self.damaged = set[str]()
+        self.damaged, self.damaged_caches = set[str](), set[str]()
         self.losses = self.given_up = 0
         self._lost_floor = -1
         self.jobs: dict[str, tuple[Intent, WriteJob, Sequence[RowSetEntry]]] = {}
@@ -247,7 +252,16 @@ class World:
         return ArrowDatabase(store, log, head)
 
     def _doze(self, operation: str, name: str) -> bool:
-        """Sleep before a call for an epoch, most often a PUT, until the slot of it is freed."""
+        """Sleep before a call for an epoch, most often a PUT, until the slot of it is freed.
+
+        A PUT of the hint sleeps until a vacuum has raised the floor.
+        """
+        if operation == "put" and name == HINT:
+            floor = self.oracle.floor
+            if self._naps.random() >= self._sleepers * 4:
+                return False
+            self.turns.sleep(lambda: self.oracle.floor > floor)
+            return True
         slot = epoch_number(name)
         rate = self._sleepers * (4 if operation == "put_if_absent" else 1)
         if slot is None or slot <= self.oracle.freed or self.order.random() >= rate:
@@ -365,8 +379,7 @@ class World:
             try:
                 actor.act(database, self, self.order)
             except CorruptionError as error:
-                if self.losses > mended or (self.oracle.floor and "missing" in error.message):
-                    # The state is lost, or from before the floor. Readers tell it from a kept one.
+                if self.losses > mended:
                     continue
                 raise AssertionError(f"whole data was called damaged: {error}") from error
             except ColonnadeError:
@@ -377,6 +390,7 @@ class World:
         self.oracle.check_told()
         if self.is_lost and not self._salvage():
             return
+        self._check_hint()
         for name in [name for name in TABLES if name in self.oracle.states[-1]]:
             self._finish(name)
         database = self.open()
@@ -423,6 +437,19 @@ class World:
         if self.order.random() < 0.5:
             self.disk.delete(HINT)
         return True
+
+    def _check_hint(self) -> None:
+        """Check that the hint leads to a whole checkpoint, or that there is none.
+
+        After a failure, this is true from the next vacuum on, also if it finds nothing to do.
+        """
+        if self.damaged or self.damaged_caches or self.losses:
+            return
+        database = self.open()
+        if self.weather.faults:
+            vacuum(database._log, VacuumRequest(1_000_000, 1, threads=1))
+        report = database.verify(1, threads=1)
+        assert not report.findings, str(report)
 
     def _check_repair(self, database: ArrowDatabase) -> None:
         """Check that verify names all damage and nothing else, and that one repair mends it."""

@@ -291,10 +291,12 @@ def _end_at(call: int, fault: Fault) -> bool:
     with suppress(Stopped, StoreError, ConflictError):
         world.vacuum(store=store)
     world.check()
+    world.check_hint()
     world.append()
     store.land()
     assert world.keeps(3)
     world.vacuum()
+    world.check_hint()
     world.check_tidy()
     return call <= len(store.trace)
 
@@ -330,6 +332,46 @@ def test_a_checkpoint_that_is_written_meanwhile_does_not_lead_astray() -> None:
     with pytest.raises(ConflictError, match="removes parts of the checkpoint"):
         write_checkpoint(store, state)
     world.check_tidy()
+
+
+@pytest.mark.parametrize("later", [0, 3], ids=["vacuum", "vacuum of later epochs"])
+@pytest.mark.parametrize("at", [("put", "hint"), ("put_if_absent", "checkpoint/")])
+def test_a_writer_leaves_no_hint_to_a_checkpoint_that_a_vacuum_meets(
+    at: tuple[str, str], later: int
+) -> None:
+    world = busy(64)
+
+    def overtake() -> None:
+        world.append(later)
+        world.vacuum()
+
+    with pytest.raises(ConflictError, match="removes parts of the checkpoint of epoch 7"):
+        write_checkpoint(Hooked(world.store, {at: overtake}), world.log.read_head())
+    world.check_hint()
+    world.check_tidy()
+
+
+def test_a_vacuum_leaves_no_hint_to_an_anchor_that_a_later_one_removes() -> None:
+    world = busy(64)
+
+    def overtake() -> None:
+        world.append(3)
+        world.vacuum()
+
+    during(world, ("put", "hint"), overtake)
+    world.check_hint()
+    world.check_tidy()
+
+
+def test_a_hint_of_a_killed_writer_is_put_right_by_a_vacuum_without_anything_to_do() -> None:
+    world = busy(64)
+    for _ in range(3):
+        world.vacuum()
+    lost = CheckpointRef(epoch=world.head.epoch, root="f" * 32, check=byte_check(b"lost"))
+    point_hint(world.store, lost)
+    assert world.vacuum().epoch is None
+    world.check_hint()
+    assert read_hint(world.store) is not None
 
 
 def test_a_hint_to_a_checkpoint_that_lost_a_part_is_put_right() -> None:

@@ -8,6 +8,7 @@ from contextlib import suppress
 
 import pytest
 
+from colonnade.manifests.checkpoint.reader import read_hint, state_of
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.errors import NotFoundError
 from colonnade.manifests.ids import new_job_id
@@ -15,9 +16,16 @@ from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.operations import AddRowSet, DropRowSet, Operation
-from colonnade.manifests.object_names import CHECKPOINTS, COPIES, packed_name
+from colonnade.manifests.object_names import (
+    CHECKPOINTS,
+    COPIES,
+    HINT,
+    checkpoint_name,
+    packed_name,
+)
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import MemoryStore, ObjectInfo, ObjectStore
+from colonnade.manifests.vacuum.floor import segments_of
 from colonnade.manifests.vacuum.result import VacuumResult
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
 from tests.log_samples import ORDERS, change, entry, table
@@ -126,6 +134,15 @@ class World:
         newest = max(self.expected)
         assert objects(log, head) == self.expected[newest]
         return head
+
+    def check_hint(self) -> None:
+        """The hint leads to a checkpoint whose objects all exist, unless there is no hint."""
+        if HINT not in {info.name for info in self.store.list(HINT)}:
+            return
+        found = read_hint(self.store)
+        assert found is not None, "the hint leads nowhere"
+        for name in {found[0].root, *segments_of(state_of(self.store, *found))}:
+            self.store.get(checkpoint_name(name))
 
     def check_tidy(self) -> None:
         """Nothing is there that no kept epoch needs."""

@@ -31,6 +31,7 @@ class Vandal:
             world.damaged.add(name)
         else:
             name = order.choice([*_cached(world), HINT, SUMMARIES])
+            world.damaged_caches.add(name)
         try:
             data = bytearray(disk.get(name))
         except Exception:

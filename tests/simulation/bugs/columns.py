@@ -12,12 +12,15 @@ from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.tableformat.rowset import adapt
 from colonnade.tableformat.rowset.column import StoredColumn
+from colonnade.tableformat.statements import assignments
 from colonnade.tableformat.statements.fill import Fill
 from colonnade.tableformat.table import table
 from colonnade.tableformat.table.alteration import commit as alteration_commit
 from colonnade.tableformat.table.new_columns import UnknownColumns, fit_rows
 from colonnade.tableformat.types import conform
 from colonnade.tableformat.write import job
+from colonnade.tableformat.write.identity import LogDraws, OwnDraws
+from tests.simulation.actors.appender import Appender
 from tests.simulation.actors.bringer import Bringer
 from tests.simulation.actors.driver import Driver
 from tests.simulation.actors.evolver import Evolver
@@ -29,6 +32,8 @@ from tests.simulation.actors.writer import Writer
 from tests.simulation.bugs.bug import Bug
 
 ALTERED = (Writer(mix=(8, 1, 1, 0, 0, 0)), Evolver(4), Reader(4))
+
+MADE = (Replacer(2), Writer(mix=(6, 1, 4, 2, 0, 0)), Appender(2), Reader(4))
 
 BROUGHT = (Bringer(8), Evolver(2), Reader(1))
 
@@ -60,6 +65,11 @@ def _left_out(*given: Any) -> Any:
 
 
 _really_fit: Any = fit_rows
+
+
+def _drawn_without_the_log(draws: LogDraws, column: SchemaField, count: int) -> range:
+    """The next values of the state that a writer knows, which other writers take, too."""
+    return OwnDraws(draws._state.tables[draws._table]).draw(column, count)
 
 
 BUGS: tuple[Bug, ...] = (
@@ -110,6 +120,20 @@ BUGS: tuple[Bug, ...] = (
         "the columns of a table that replaces another one get ids of other columns",
         lambda: patch.object(job, "with_kept_ids", lambda design, before: design),
         actors=(Writer(4), Evolver(4), Replacer(4)),
+        seeds=50,
+    ),
+    Bug(
+        "an update leaves a generated column behind",
+        lambda: patch.object(assignments, "bind_generations", lambda table, schema: ()),
+        actors=MADE,
+        long=True,
+        seeds=50,
+    ),
+    Bug(
+        "two writers take the same values of an identity column",
+        lambda: patch.object(LogDraws, "draw", _drawn_without_the_log),
+        actors=MADE,
+        long=True,
         seeds=50,
     ),
     Bug(

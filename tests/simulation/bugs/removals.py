@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
@@ -29,6 +29,7 @@ from colonnade.manifests.vacuum.removal import remove
 from colonnade.tableformat.repair import caches
 from tests.simulation.actors.every import LOSING
 from tests.simulation.actors.keeper import Keeper
+from tests.simulation.actors.optimizer import Optimizer
 from tests.simulation.actors.reader import Reader
 from tests.simulation.actors.undropper import Undropper
 from tests.simulation.actors.vacuumer import Vacuumer
@@ -171,6 +172,19 @@ BUGS: tuple[Bug, ...] = (
         actors=LOSING,
         long=True,
         seeds=100,
+    ),
+    Bug(
+        "a vacuum removes the checkpoint that the hint leads to",
+        lambda: patch.object(run, "settle_hint", lambda *_, **__: None),
+        actors=VACUUMED,
+        seeds=50,
+    ),
+    Bug(
+        "a change takes what retention has removed for damage",
+        lambda: patch.object(Log, "removals_are_conflicts", lambda *_: nullcontext()),
+        actors=(Writer(8), Optimizer(4, earlier=0.3), Vacuumer(4)),
+        long=True,
+        seeds=50,
     ),
     Bug(
         "a vacuum overlooks what is in the segments of a large append",
