@@ -97,6 +97,7 @@ class ComputedColumns(OpenTable):
 
         This is an update that never moves rows: it writes the column again in each RowSet that has
         such a row. The arguments are those of `add_column`; `columns` may name the column itself.
+        With `where`, the counts include rows that a concurrent writer deletes meanwhile.
         An update of the same rows that runs at the same time is run again. Raises InvalidInputError
         for a column that the table is sorted or partitioned by, else as `add_column`.
         """
