@@ -28,5 +28,9 @@ class Replacer:
         made = tuple(name for name in (TWICE, NUMBER) if order.random() < 0.6)
         ids = [] if NUMBER in made else world.new_ids(order.randint(1, 4))
         rows = random_rows(order, ids)
-        step = Step("replace_table", order.choice(TABLES), rows, given=given, made=made)
+        name = order.choice(TABLES)
+        step = Step("replace_table", name, rows, given=given, made=made)
         world.ask_of(database, world.intend(step))
+        if NUMBER in made:
+            rows = random_rows(order, world.new_ids(order.randint(1, 4)))
+            world.ask_of(database, world.intend(Step("append", name, rows)))

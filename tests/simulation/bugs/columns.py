@@ -126,14 +126,12 @@ BUGS: tuple[Bug, ...] = (
         "an update leaves a generated column behind",
         lambda: patch.object(assignments, "bind_generations", lambda table, schema: ()),
         actors=MADE,
-        long=True,
         seeds=50,
     ),
     Bug(
         "two writers take the same values of an identity column",
         lambda: patch.object(LogDraws, "draw", _drawn_without_the_log),
         actors=MADE,
-        long=True,
         seeds=50,
     ),
     Bug(
