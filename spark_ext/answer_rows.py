@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from colonnade.manifests.model.identity import identity_columns, next_value
 from colonnade.manifests.state.partition_layout import field_text
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.vacuum.result import VacuumResult
@@ -26,7 +27,7 @@ DETAIL_SCHEMA = (
     " createdAt timestamp, lastModified timestamp, partitionColumns array<string>,"
     " clusteringColumns array<string>, numFiles long, numRows long, sizeInBytes long,"
     " properties map<string,string>, sortKey array<string>, epoch long,"
-    " constraints map<string,string>"
+    " constraints map<string,string>, identityColumns map<string,long>"
 )
 """Columns of `detail()`: Delta's columns, then Colonnade's own."""
 
@@ -98,4 +99,5 @@ def detail_row(table: ArrowTable, snapshot: Snapshot, state: TableState) -> tupl
         [names[field.column] + (" desc" if field.descending else "") for field in state.sort_key],
         snapshot.epoch,
         {each.name: each.sql for each in state.constraints},
+        {each.name: next_value(state.identities, each) for each in identity_columns(state.schema)},
     )

@@ -5,13 +5,20 @@ Before any task runs, the driver checks the columns by name and fixes the base e
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from colonnade.manifests.errors import AlreadyExistsError, InvalidInputError
 from colonnade.manifests.model.bloom_columns import without_missing
 from colonnade.manifests.model.generated import generated_fields
+from colonnade.manifests.model.identity import identity_columns
 from colonnade.manifests.model.operations import CreateTable
-from colonnade.manifests.model.schema import SchemaField, TableSchema, type_text
+from colonnade.manifests.model.schema import (
+    IdentityColumn,
+    SchemaField,
+    TableSchema,
+    type_text,
+)
 from colonnade.manifests.state.partition_layout import field_text, parse_layout
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.spark_ext.options import SparkWriteOptions
@@ -35,6 +42,7 @@ class TableDesign:
     replace: bool = False
     partition_by: tuple[str, ...] = ()
     constraints: tuple[NewConstraint, ...] = ()
+    identities: Mapping[str, IdentityColumn] = field(default_factory=dict)
 
 
 def plan_spark_write(
@@ -113,6 +121,11 @@ def _with_columns(
         raise InvalidInputError(
             f"Table {table.name!r} has the generated column {generated[0].name!r}, which other"
             " columns might not have; drop it first, or use df.writeTo(name).createOrReplace()."
+        )
+    if identity := identity_columns(table.schema):
+        raise InvalidInputError(
+            f"Table {table.name!r} has the identity column {identity[0].name!r}, which would no"
+            " longer give values; drop it first, or use df.writeTo(name).createOrReplace()."
         )
     key, layout = table.sort_key, table.partition_fields
     kept = [] if options.sort_key else [(field.column, "sortKey") for field in key]
@@ -197,6 +210,7 @@ def _creation(
         design.comment,
         by,
         design.constraints,
+        design.identities,
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import open_store
+from colonnade.spark_ext.planner.identity import unrepeated
 from colonnade.spark_ext.planner.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS, is_state
 from colonnade.spark_ext.planner.unsent import UNSENT
@@ -23,6 +24,7 @@ def commit(job: WriteJob, base: Snapshot | None, reported: Reported) -> dict[str
     of the new state if the job belongs to a transaction, and the job's base if nothing was changed.
     Raises the errors of `commit_reported`, or those of `OpenTransaction.add`.
     """
+    reported = unrepeated(job, reported)
     if is_state(job.base):
         return {"epoch": TRANSACTIONS.holding(job.base).add(job, reported)}
     log, fresh = SNAPSHOTS.log(open_store(job.address)), UNSENT.take(job.transaction)

@@ -8,17 +8,24 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
-from colonnade.manifests.errors import ConflictError, NotFoundError
+from colonnade.manifests.errors import ConflictError, InvalidInputError, NotFoundError
 from colonnade.manifests.ids import TableId
-from colonnade.manifests.model.identity import numbers_of
-from colonnade.manifests.model.schema import SchemaField
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.identity import identity_columns, numbers_of, spec_of
+from colonnade.manifests.model.operations import AddRowSet
+from colonnade.manifests.model.schema import IdentityColumn, SchemaField, TableSchema
+from colonnade.manifests.state.snapshot import TableState
 from colonnade.manifests.store import open_store
 from colonnade.spark_ext.planner.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.storage import job_of
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS, is_state
+from colonnade.tableformat.statements.commit import Reported
+from colonnade.tableformat.statements.identity_guard import refuse_repeated
+from colonnade.tableformat.statements.statement import Statement
 from colonnade.tableformat.write.identity import (
     MOST_AHEAD,
     Draws,
@@ -27,7 +34,7 @@ from colonnade.tableformat.write.identity import (
     draws_at,
     values_beyond,
 )
-from colonnade.tableformat.write.job import WriteJob
+from colonnade.tableformat.write.job import WriteJob, WriteTarget
 
 AHEAD_SHARE = 4
 """A draw is at least as large as this part of what the job has taken, so that draws are few."""
@@ -37,17 +44,21 @@ _MOST_JOBS = 64
 
 
 class _Pool:
-    """The values of one column that a job has taken and that no task has yet."""
+    """The values of one column that a job has taken, and those of them that no task has yet."""
 
     def __init__(self) -> None:
         self.left, self.taken = range(0), 0
+        self.drawn: list[range] = []
+        self.given: list[int] = []
 
 
 class JobDraws:
     """Divides the values that one job takes between its tasks. Thread-safe."""
 
-    def __init__(self, draws: Draws) -> None:
-        self._draws, self._lock = draws, threading.Lock()
+    def __init__(self, begin: Callable[[], Draws]) -> None:
+        """Begin with the first task that needs a value. Raises what `begin` raises only then."""
+        self._begin, self._lock = begin, threading.Lock()
+        self._draws: Draws | None = None
         self._pools: dict[int, _Pool] = {}
 
     def take(self, column: SchemaField, count: int, farthest: int | None) -> range:
@@ -57,13 +68,15 @@ class JobDraws:
         ConflictError if a concurrent writer has widened the column and uses the wider type.
         """
         with self._lock:
-            pool = self._pools.setdefault(column.ids[0], _Pool())
+            pool = self._pool(column)
             pool.left = beyond(pool.left, farthest)
             if not pool.left:
                 ahead = min(pool.taken // AHEAD_SHARE, MOST_AHEAD)
                 wanted = max(count, ahead)
+                self._draws = self._draws or self._begin()
                 pool.left = values_beyond(self._draws, column, wanted, farthest, least=1)
                 pool.taken += len(pool.left)
+                pool.drawn.append(pool.left)
             values, pool.left = pool.left[:count], pool.left[count:]
         if values[-1] not in numbers_of(column):
             raise ConflictError(
@@ -72,9 +85,72 @@ class JobDraws:
             )
         return values
 
+    def note(self, column: SchemaField, farthest: int) -> None:
+        """Remember the farthest value of a column that the rows of a task brought."""
+        with self._lock:
+            self._pool(column).given.append(farthest)
+
+    def contested(self, column: SchemaField) -> list[range]:
+        """Return the values that tasks got, if another task may have brought one of them."""
+        pool = self._pool(column)
+        if not pool.drawn:
+            return []
+        first = pool.drawn[0]
+        return pool.drawn if any(beyond(first, each) != first for each in pool.given) else []
+
+    def _pool(self, column: SchemaField) -> _Pool:
+        return self._pools.setdefault(column.ids[0], _Pool())
+
 
 _JOBS: OrderedDict[str, JobDraws] = OrderedDict()
 _LOCK = threading.Lock()
+
+
+def described_identities(schema: TableSchema) -> dict[str, dict[str, Any]]:
+    """Return what each identity column states, by column. Numbers are texts, as in replies."""
+    return {
+        each.name: {
+            "start": str(spec_of(each).start),
+            "step": str(spec_of(each).step),
+            "always": spec_of(each).always,
+        }
+        for each in identity_columns(schema)
+    }
+
+
+def stated_identities(given: Mapping[str, Mapping[str, Any]]) -> dict[str, IdentityColumn]:
+    """Return the identity columns that a statement declares, in the form of the replies."""
+    return {
+        name: IdentityColumn(
+            start=int(spec["start"]), step=int(spec["step"]), always=spec["always"]
+        )
+        for name, spec in given.items()
+    }
+
+
+def require_fillable(target: WriteTarget) -> None:
+    """Refuse a table that Spark checks or sorts by values which only its tasks will know.
+
+    Raises InvalidInputError that names the column and the constraint.
+    """
+    columns = {each.id: each for each in identity_columns(target.table_schema)}
+    keys = [key for key in target.sort_key if key.column in columns]
+    for key in keys:
+        column = columns[key.column]
+        if len(keys) > 1 or key.descending != (spec_of(column).step < 0):
+            raise InvalidInputError(
+                f"Spark cannot write table {target.name!r}, because it is sorted by its identity"
+                f" column {column.name!r} against the order of its values; write it with"
+                " colonnade.open."
+            )
+    for rule in target.constraints:
+        read = next((columns[each] for each in rule.columns if each in columns), None)
+        if read is not None:
+            raise InvalidInputError(
+                f"Spark cannot write table {target.name!r}, because its constraint {rule.name!r}"
+                f" reads the identity column {read.name!r}, whose values come after the check;"
+                " write it with colonnade.open."
+            )
 
 
 def draw_identity(args: Mapping[str, Any]) -> dict[str, Any]:
@@ -93,10 +169,42 @@ def draw_identity(args: Mapping[str, Any]) -> dict[str, Any]:
     return {"first": str(values[0]), "count": len(values)}
 
 
+def note_identity(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Remember the farthest value, `given`, that the rows of a task brought for a column.
+
+    `job` and `column` are as in `draw_identity`. A commit then looks for values that came twice.
+    """
+    job = job_of(args)
+    column = job.target.table_schema.by_id(int(args["column"]))
+    _draws_of(job).note(column, int(args["given"]))
+    return {}
+
+
+def unrepeated(job: WriteJob, reported: Reported) -> Reported:
+    """Return a statement that is refused if a row brings a value that another task's row got.
+
+    It raises InvalidInputError that names the column and a value.
+    """
+    with _LOCK:
+        draws = _JOBS.get(job.transaction)
+    if draws is None:
+        return reported
+
+    def evaluated(log: Log, table: TableState) -> Statement:
+        statement = reported(log, table)
+        added = [op.rowset for op in statement.ops if isinstance(op, AddRowSet)]
+        for column in identity_columns(job.target.table_schema):
+            if not spec_of(column).always and (drawn := draws.contested(column)):
+                refuse_repeated(log.store, table, added, column, drawn)
+        return statement
+
+    return evaluated
+
+
 def _draws_of(job: WriteJob) -> JobDraws:
     with _LOCK:
         found = _JOBS.pop(job.transaction, None)
-        _JOBS[job.transaction] = found = found or JobDraws(_begin(job))
+        _JOBS[job.transaction] = found = found or JobDraws(partial(_begin, job))
         if len(_JOBS) > _MOST_JOBS:
             _JOBS.popitem(last=False)
         return found
@@ -116,4 +224,4 @@ def _begin(job: WriteJob) -> Draws:
     return OwnDraws(own)
 
 
-OPS = {"draw_identity": draw_identity}
+OPS = {"draw_identity": draw_identity, "note_identity": note_identity}

@@ -28,6 +28,7 @@ from colonnade.spark_ext.planner import aggregates
 from colonnade.spark_ext.planner.defaults import default_texts
 from colonnade.spark_ext.planner.filters import predicate_of, usable
 from colonnade.spark_ext.planner.grouping import divide_by_partition, is_fair
+from colonnade.spark_ext.planner.identity import described_identities
 from colonnade.spark_ext.planner.partitions import described_layout
 from colonnade.spark_ext.planner.snapshots import SNAPSHOTS, Recent
 from colonnade.spark_ext.planner.storage import place, place_of
@@ -41,6 +42,7 @@ from colonnade.tableformat.scan.narrow import narrow_plan
 from colonnade.tableformat.scan.other_columns import with_columns_of
 from colonnade.tableformat.scan.plan import ScanPlan, divide_plan, plan_scan, rowset_filter
 from colonnade.tableformat.table.time_travel import timestamp_ms
+from colonnade.tableformat.write.identity import open_schema
 
 MIN_TASK_BYTES = 2 * 2**20
 """One more task pays if each then reads this many stored bytes of the scan's columns."""
@@ -92,6 +94,7 @@ def load(args: Mapping[str, Any]) -> dict[str, Any]:
         "pinned": (read.epoch, at_ms, read.tag) != (None, None, None),
         "schema": _declared(shown.schema),
         "defaults": default_texts(shown.schema),
+        "identities": described_identities(shown.schema),
         "properties": dict(table.properties),
         "comment": table.comment,
         "sort_key": [_sort_field(field, table.schema) for field in table.sort_key],
@@ -103,6 +106,8 @@ def load(args: Mapping[str, Any]) -> dict[str, Any]:
 def _declared(schema: TableSchema) -> str:
     """Return a schema as JSON for Spark; it is cached, since hundreds of columns take long.
 
+    Identity columns are nullable in it, because NULL asks for a value.
+
     The JSON is text within the reply, because numbers in the reply itself may change from 1.0 to 1.
     Raises InvalidInputError for times that this version of Spark does not support.
     """
@@ -110,7 +115,8 @@ def _declared(schema: TableSchema) -> str:
     if known is None:
         if (version := os.environ.get(SPARK_VERSION_VARIABLE)) is not None:
             refuse_fine_times(schema, version)
-        known = _declarations.put(id(schema), (schema, declared_json(schema)))
+        declared = declared_json(open_schema(schema))
+        known = _declarations.put(id(schema), (schema, declared))
     return known[1]
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from colonnade.manifests.errors import ConflictError, InvalidInputError, NotFoundError
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.identity import identity_columns
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import StoreAddress
 from colonnade.spark_ext.options import SparkWriteOptions, parse_write_options, split_sort_key
@@ -20,6 +21,7 @@ from colonnade.spark_ext.planner.commits import commit
 from colonnade.spark_ext.planner.constraints import described_constraint, require_checked
 from colonnade.spark_ext.planner.defaults import with_defaults
 from colonnade.spark_ext.planner.filters import overwritten
+from colonnade.spark_ext.planner.identity import require_fillable, stated_identities
 from colonnade.spark_ext.planner.partitions import described_layout, layout_texts
 from colonnade.spark_ext.planner.rows import changed_rows
 from colonnade.spark_ext.planner.snapshots import ANY_LOOK, SNAPSHOTS
@@ -74,6 +76,8 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
         dynamic=args.get("dynamic", False),
     )
     require_writable(job.target.name, job.target.table_schema)
+    if job.create is None:
+        require_fillable(job.target)
     if (transaction := args.get("transaction")) is not None:
         job = job.model_copy(update={"transaction": transaction})
     else:
@@ -84,6 +88,7 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
         "job": job.model_dump_json(),
         "task": task_json(job),
         "exact": exact,
+        "identified": bool(identity_columns(job.target.table_schema)),
         "path": location.url,
         "database": None if base is None else base.database,
         "ordering": [
@@ -168,7 +173,8 @@ def table_design(args: Mapping[str, Any]) -> TableDesign:
 
     `schema` is its Spark schema. The sort key is either `cluster_by`, the columns of CLUSTER BY, or
     the property `sortKey`, which can say `desc`. `partitioning`, if given, is its layout
-    (`partitions.py`), and `defaults` are those of columns, by name (`defaults.py`).
+    (`partitions.py`). `defaults` and `identities` are those of columns, by name (`defaults.py`,
+    `identity.py`).
     """
     properties = dict(args["properties"])
     sort_key = split_sort_key(properties.pop(SORT_KEY, ""))
@@ -184,6 +190,7 @@ def table_design(args: Mapping[str, Any]) -> TableDesign:
         args["replace"],
         layout_texts(args.get("partitioning", ())),
         tuple(map(described_constraint, args.get("constraints", ()))),
+        stated_identities(args.get("identities", {})),
     )
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colonnade.manifests.commit.change import KeyGuard
+from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.identity import identity_columns, spec_of
 from colonnade.manifests.model.operations import AddRowSet
@@ -37,6 +38,36 @@ def guarded(statement: Statement, store: ObjectStore, table: TableState) -> Stat
         return statement
     guards = tuple(_guard(store, table, added, column) for column in columns)
     return replace(statement, keys=(*statement.keys, *guards))
+
+
+def refuse_repeated(
+    store: ObjectStore,
+    table: TableState,
+    added: Sequence[RowSetEntry],
+    column: SchemaField,
+    drawn: Sequence[range],
+) -> None:
+    """Refuse rows of several tasks if two of them have the same one of the `drawn` values.
+
+    Reads the column where bounds allow one of them. Raises InvalidInputError that names a value.
+    """
+    low = min(min(each[0], each[-1]) for each in drawn)
+    high = max(max(each[0], each[-1]) for each in drawn)
+    seen = np.empty(0, np.int64)
+    for entry in added:
+        first, last = _bounds(entry, column)
+        if last < low or high < first:
+            continue
+        values = np.concatenate([*_values(store, table, as_written(entry), column)])
+        values = values[(values >= low) & (values <= high)]
+        for value in np.intersect1d(seen, values).tolist():
+            if any(value in each for each in drawn):
+                raise InvalidInputError(
+                    f"A row has the value {value} in identity column {column.name!r}, which the"
+                    " table gave to another row of the statement; give other values, or NULL to"
+                    " all rows."
+                )
+        seen = np.concatenate([seen, values])
 
 
 def _guard(

@@ -86,6 +86,12 @@ def walk_with_the_jar(spark: SparkSession, folder: str) -> None:
     with colonnade.Database.forPath(spark, f"{folder}/warehouse/shop").transaction() as tx:
         tx.table("saved").delete("id < 50")
         rows.writeTo("colonnade.shop.frames").append()
+    identity = "id BIGINT GENERATED ALWAYS AS IDENTITY"
+    spark.sql(f"CREATE TABLE colonnade.shop.numbered ({identity}, name STRING)")
+    for _ in range(2):
+        rows.select("name").writeTo("colonnade.shop.numbered").append()
+    numbered = spark.table("colonnade.shop.numbered")
+    assert numbered.select("id").distinct().count() == numbered.count() == 200
     names = ("colonnade.shop.saved", "colonnade.shop.frames")
     assert [spark.table(name).count() for name in names] == [50, 300]
     ids = rows.select("id")

@@ -20,10 +20,12 @@ JAVA, CHOICES = WRITE / "WriteOptions.java", WRITE / "staged/EncodingChoices.jav
 OWN = {
     "HIGH_BITS", "DAY_NS", "SMALL", "MOST_ROWS", "BYTES", "WIDTH", "MOST", "MOST_BYTES",
     "MOST_HELD_ROWS", "serialVersionUID", "HANDLER", "CHANGED", "VALUES", "ROW",
+    "LEAST_AHEAD", "MOST_AHEAD", "AHEAD_SHARE", "MOST_WAITING",
 }  # fmt: skip
 """Constants of the JVM that no writer in Python has.
 
-They are of its own buffers, words and units, and of the columns of a query that fills.
+They are of its own buffers, words and units, of the columns of a query that fills, and of the
+values of identity columns that a task asks for ahead.
 """
 PYTHON_ALONE = {"run_bytes"}
 """Spark sorts the rows of a task."""

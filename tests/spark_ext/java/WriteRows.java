@@ -62,7 +62,8 @@ public final class WriteRows {
 
   private static void write(JsonNode request, ObjectNode answer) throws IOException {
     StructType schema = (StructType) DataType.fromJson(request.get("schema").asText());
-    DataWriter<InternalRow> task = taskWriter(request, schema);
+    Numbers numbers = new Numbers(request.path("numbers"));
+    DataWriter<InternalRow> task = taskWriter(request, schema, numbers);
     try {
       long start = System.nanoTime();
       feed(task, schema, request);
@@ -71,6 +72,8 @@ public final class WriteRows {
       } else {
         byte[] message = ((PythonWriterCommitMessage) task.commit()).pickledMessage();
         answer.put("entries", new String(message, StandardCharsets.UTF_8));
+        answer.put("asked", numbers.asked);
+        answer.put("brought", numbers.brought);
       }
       answer.put("seconds", (System.nanoTime() - start) / 1e9);
     } catch (Throwable error) {
@@ -81,15 +84,16 @@ public final class WriteRows {
     }
   }
 
-  private static DataWriter<InternalRow> taskWriter(JsonNode request, StructType schema) {
+  private static DataWriter<InternalRow> taskWriter(
+      JsonNode request, StructType schema, Numbers numbers) {
     String json = request.get("job").asText();
     Map<String, String> hadoop = new HashMap<>();
     JsonNode given = request.path("hadoop");
     given.fieldNames().forEachRemaining(name -> hadoop.put(name, given.get(name).asText()));
     if (request.has("inserted")) {
-      return new RowChangeWriterFactory(json, schema, hadoop).createWriter(0, 0);
+      return new RowChangeWriterFactory(json, schema, hadoop, numbers).createWriter(0, 0);
     }
-    return new ColonnadeWriterFactory(json, schema, hadoop, null).createWriter(0, 0);
+    return new ColonnadeWriterFactory(json, schema, hadoop, null, numbers).createWriter(0, 0);
   }
 
   private static void feed(DataWriter<InternalRow> task, StructType schema, JsonNode request)
@@ -120,6 +124,38 @@ public final class WriteRows {
           }
         }
       }
+    }
+  }
+
+  /** Gives values of an identity column: {@code next}, at most {@code most} at once. */
+  private static final class Numbers implements IdentitySource {
+    private final long step;
+    private final long most;
+    private long next;
+    private long asked;
+    private String brought;
+
+    Numbers(JsonNode given) {
+      next = given.path("next").asLong(1);
+      step = given.path("step").asLong(1);
+      most = given.path("most").asLong(Long.MAX_VALUE);
+    }
+
+    @Override
+    public Values draw(int column, long count, Long beyond) {
+      while (beyond != null && (step > 0 ? next <= beyond : next >= beyond)) {
+        next += step;
+      }
+      long given = Math.min(count, most);
+      long first = next;
+      next += given * step;
+      asked += given;
+      return new Values(first, given);
+    }
+
+    @Override
+    public void given(int column, long farthest) {
+      brought = Long.toString(farthest);
     }
   }
 

@@ -13,14 +13,20 @@ import pytest
 import colonnade
 from colonnade import ArrowTable, ConflictError, IdentityColumn, InvalidInputError, WidenColumn
 from colonnade.manifests.errors import NotFoundError
+from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.spark_ext.planner import identity
-from colonnade.spark_ext.planner.identity import draw_identity
+from colonnade.spark_ext.planner.identity import (
+    draw_identity,
+    note_identity,
+    require_fillable,
+)
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS
+from colonnade.spark_ext.planner.writes import commit_write
 from colonnade.tableformat.location import locate, locate_existing
 from colonnade.tableformat.statements.commit import written_statement
 from colonnade.tableformat.table.design import new_table
 from colonnade.tableformat.types.arrow_types import as_table_schema
-from colonnade.tableformat.write.job import WriteJob, plan_write
+from colonnade.tableformat.write.job import WriteJob, encode_entries, plan_write, write_rows
 from colonnade.tableformat.write.settings import CommitSettings
 
 COLUMNS = pa.schema([("id", pa.int64()), ("v", pa.string())])
@@ -154,3 +160,46 @@ def test_a_table_of_an_open_transaction_gives_values_without_the_log(tmp_path: P
         assert [*draw(planned, 2), *draw(planned, 2)] == [1, 2, 3, 4]
         TRANSACTIONS.end(lambda transaction: transaction.rollback())
     assert database.refresh().epoch == 0
+
+
+def entries(planned: str, *ids: int) -> tuple[RowSetEntry, ...]:
+    """One task's rows that bring values."""
+    rows = pa.table({"id": pa.array(ids, pa.int64()), "v": ["x"] * len(ids)})
+    return write_rows(WriteJob.model_validate_json(planned), rows.to_batches(), moved=True)
+
+
+@pytest.mark.parametrize("given", [2, 3, 50])
+def test_a_value_that_one_task_gets_and_another_one_brings_is_refused(
+    tmp_path: Path, given: int
+) -> None:
+    table = make(tmp_path / "t", always=False)
+    planned = job(table)
+    column = WriteJob.model_validate_json(planned).target.table_schema.fields[0].id
+    one = entries(planned, *draw(planned, 3))
+    other = entries(planned, -7, given)
+    note_identity({"job": planned, "column": column, "given": str(given)})
+    messages = [encode_entries(each).decode() for each in (one, other)]
+    commit = {"job": planned, "messages": messages, "database": None}
+    if given <= 3:
+        with pytest.raises(InvalidInputError, match=f"has the value {given} in identity column"):
+            commit_write(commit)
+        assert colonnade.open(table.path).scan().to_arrow().num_rows == 0
+    else:
+        commit_write(commit)
+        assert colonnade.open(table.path).next_identities == {"id": 51}
+
+
+def test_spark_is_refused_what_it_would_sort_or_check_before_values_are_known(
+    tmp_path: Path,
+) -> None:
+    spec = {"id": IdentityColumn(step=-1)}
+    for name, more in (
+        ("sorted", {"sort_key": ["id"]}),
+        ("checked", {"constraints": {"low": "v = 'a' OR id < 9"}}),
+    ):
+        table = colonnade.create(str(tmp_path / name), COLUMNS, identity=spec, **more)
+        target = WriteJob.model_validate_json(job(table)).target
+        with pytest.raises(InvalidInputError, match="identity column 'id'.* colonnade.open"):
+            require_fillable(target)
+    table = colonnade.create(str(tmp_path / "t"), COLUMNS, identity=spec, sort_key=["v", "id desc"])
+    require_fillable(WriteJob.model_validate_json(job(table)).target)

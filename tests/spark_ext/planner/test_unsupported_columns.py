@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import colonnade
-from colonnade import IdentityColumn, InvalidInputError
+from colonnade import InvalidInputError
 from colonnade.spark_ext.planner.evolution import evolve_table, merge_columns
 from colonnade.spark_ext.planner.reads import load
 from colonnade.spark_ext.planner.writes import plan_write
@@ -18,7 +18,6 @@ from colonnade.spark_ext.planner.writes import plan_write
 COLUMNS = pa.schema({"n": pa.int32(), "filled": pa.int64()})
 KINDS: dict[str, dict[str, Any]] = {
     "generated": {"generated": {"filled": "n * 2"}},
-    "identity": {"identity": {"filled": IdentityColumn()}},
 }
 
 
@@ -64,4 +63,11 @@ def test_no_column_is_added_for_rows_that_are_refused(table: colonnade.ArrowTabl
 def test_an_overwrite_of_the_columns_keeps_no_expression_by_surprise(tmp_path: Path) -> None:
     table = colonnade.create(str(tmp_path / "t"), COLUMNS, generated={"filled": "n * 2"})
     with pytest.raises(InvalidInputError, match="generated column 'filled'.* drop it first"):
+        plan(table, options={"overwriteSchema": "true"}, overwrite=True)
+
+
+def test_an_overwrite_of_the_columns_ends_no_identity_by_surprise(tmp_path: Path) -> None:
+    identity = {"filled": colonnade.IdentityColumn()}
+    table = colonnade.create(str(tmp_path / "t"), COLUMNS, identity=identity)
+    with pytest.raises(InvalidInputError, match="identity column 'filled'.* drop it first"):
         plan(table, options={"overwriteSchema": "true"}, overwrite=True)

@@ -59,6 +59,13 @@ public final class ColonnadeException extends AnalysisException {
     return code;
   }
 
+  /** Returns the message without the code. */
+  public String sentence() {
+    String prefix = "[" + code + "] ";
+    String message = getMessage();
+    return message.startsWith(prefix) ? message.substring(prefix.length()) : message;
+  }
+
   /** Throws an error where no checked exception may be declared. Never returns. */
   public static RuntimeException unchecked(String code, String sentence) {
     return new ColonnadeException(code, sentence).unchecked();

@@ -15,6 +15,7 @@ import org.apache.spark.sql.types.StructType;
  * the rows, whose columns are matched by name, in any order and case. If the table has a sort key,
  * the rows of a task must arrive in its order. {@code hadoopConf} has the settings for tables that
  * are not on a local disk. {@code check} is the condition that every row must meet, or null.
+ * {@code identities} gives values of identity columns; null for a table that has none.
  */
 public final class ColonnadeWriterFactory implements DataWriterFactory {
   private static final long serialVersionUID = 1L;
@@ -23,10 +24,16 @@ public final class ColonnadeWriterFactory implements DataWriterFactory {
   private final StructType rowSchema;
   private final HashMap<String, String> hadoopConf;
   private final RowCheck check;
+  private final IdentitySource identities;
 
   public ColonnadeWriterFactory(
-      String jobJson, StructType rowSchema, Map<String, String> hadoopConf, RowCheck check) {
+      String jobJson,
+      StructType rowSchema,
+      Map<String, String> hadoopConf,
+      RowCheck check,
+      IdentitySource identities) {
     this.jobJson = jobJson;
+    this.identities = identities;
     this.hadoopConf = new HashMap<>(hadoopConf);
     this.rowSchema = rowSchema;
     this.check = check;
@@ -36,6 +43,8 @@ public final class ColonnadeWriterFactory implements DataWriterFactory {
   public DataWriter<InternalRow> createWriter(int partitionId, long taskId) {
     WriteJob job = WriteJob.parse(jobJson);
     ByteSink sink = ByteSink.of(job.url(), hadoopConf);
-    return new TaskWriter(RowWriter.of(job, rowSchema, sink, check));
+    return new TaskWriter(
+        IdentityWriter.before(
+            job, rowSchema, identities, true, rows -> RowWriter.of(job, rows, sink, check)));
   }
 }

@@ -1,7 +1,5 @@
 package colonnade.write;
 
-import colonnade.format.RowNumbers;
-import colonnade.format.RowSetEntry;
 import colonnade.format.TableField;
 import colonnade.write.staged.Names;
 import java.io.IOException;
@@ -123,18 +121,7 @@ final class ReplacingWriter implements RowWriter {
     if (!held.isEmpty()) {
       writeHeld();
     }
-    List<RowSetEntry> entries = new ArrayList<>();
-    List<RowSetOutput> outputs = new ArrayList<>();
-    RowNumbers inserted = new RowNumbers();
-    long rows = 0;
-    for (RowWriter writer : open) {
-      Written written = writer.finish();
-      inserted.addAll(written.inserted(), rows);
-      entries.addAll(written.entries());
-      outputs.addAll(written.outputs());
-      rows += written.entries().stream().mapToLong(RowSetEntry::rows).sum();
-    }
-    return new Written(entries, inserted, outputs);
+    return RowWriter.finish(open);
   }
 
   @Override

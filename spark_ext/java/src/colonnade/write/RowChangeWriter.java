@@ -37,8 +37,11 @@ final class RowChangeWriter implements DeltaWriter<InternalRow> {
 
   @Override
   public void insert(InternalRow row) throws IOException {
-    write(row);
-    writer.markInserted();
+    try {
+      writer.insert(row);
+    } catch (IOException error) {
+      throw TaskFailure.of(error);
+    }
   }
 
   @Override

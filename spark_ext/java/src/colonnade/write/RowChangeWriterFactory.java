@@ -15,10 +15,15 @@ public final class RowChangeWriterFactory implements DeltaWriterFactory {
   private final String jobJson;
   private final StructType rowSchema;
   private final HashMap<String, String> hadoopConf;
+  private final IdentitySource identities;
 
   public RowChangeWriterFactory(
-      String jobJson, StructType rowSchema, Map<String, String> hadoopConf) {
+      String jobJson,
+      StructType rowSchema,
+      Map<String, String> hadoopConf,
+      IdentitySource identities) {
     this.jobJson = jobJson;
+    this.identities = identities;
     this.hadoopConf = new HashMap<>(hadoopConf);
     this.rowSchema = rowSchema;
   }
@@ -26,6 +31,9 @@ public final class RowChangeWriterFactory implements DeltaWriterFactory {
   @Override
   public DeltaWriter<InternalRow> createWriter(int partitionId, long taskId) {
     WriteJob job = WriteJob.parse(jobJson);
-    return new RowChangeWriter(RowWriter.of(job, rowSchema, ByteSink.of(job.url(), hadoopConf)));
+    ByteSink sink = ByteSink.of(job.url(), hadoopConf);
+    return new RowChangeWriter(
+        IdentityWriter.before(
+            job, rowSchema, identities, false, rows -> RowWriter.of(job, rows, sink)));
   }
 }

@@ -5,6 +5,7 @@ import colonnade.format.RowSetEntry;
 import colonnade.store.ByteSink;
 import colonnade.write.staged.BlockEncoder;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 import org.apache.spark.sql.catalyst.InternalRow;
@@ -62,8 +63,30 @@ public interface RowWriter extends AutoCloseable {
   /** Marks the last row as new to the table. Rows without a mark are updated rows. */
   void markInserted();
 
+  /** Appends a row that is new to the table, beside updated rows. Otherwise as {@link #write}. */
+  default void insert(InternalRow row) throws IOException {
+    write(row);
+    markInserted();
+  }
+
   /** Writes all pending rows and returns the result. */
   Written finish() throws IOException;
+
+  /** Finishes the writers that share the rows of a task, and returns their results as one. */
+  static Written finish(List<RowWriter> writers) throws IOException {
+    List<RowSetEntry> entries = new ArrayList<>();
+    List<RowSetOutput> outputs = new ArrayList<>();
+    RowNumbers inserted = new RowNumbers();
+    long rows = 0;
+    for (RowWriter writer : writers) {
+      Written written = writer.finish();
+      inserted.addAll(written.inserted(), rows);
+      entries.addAll(written.entries());
+      outputs.addAll(written.outputs());
+      rows += written.entries().stream().mapToLong(RowSetEntry::rows).sum();
+    }
+    return new Written(entries, inserted, outputs);
+  }
 
   /** Removes everything that this writer wrote. Requires: no commit of it has been attempted. */
   void abort();

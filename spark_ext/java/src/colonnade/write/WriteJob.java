@@ -18,6 +18,7 @@ import java.util.List;
  * @param replacesText whether U+FFFD replaces bytes of strings that are not valid UTF-8; otherwise
  *     such strings are refused
  * @param columns the columns of the table
+ * @param identities those among them whose values the table gives
  */
 record WriteJob(
     String url,
@@ -25,6 +26,7 @@ record WriteJob(
     String jobId,
     boolean replacesText,
     List<TableField> columns,
+    List<IdentityColumn> identities,
     List<SortField> sortKey,
     List<PartitionField> partitionedBy,
     WriteOptions options,
@@ -70,6 +72,7 @@ record WriteJob(
         task.get("job_id").textValue(),
         task.get("invalid_text").textValue().equals("replace"),
         columns,
+        IdentityColumn.of(task.get("columns")),
         sortKey,
         partitionedBy,
         WriteOptions.parse(task.get("options")),

@@ -59,7 +59,8 @@ public class DatabaseCatalog
 
   @Override
   public Set<TableCatalogCapability> capabilities() {
-    return Constraints.supported(Set.of(TableCatalogCapability.SUPPORT_COLUMN_DEFAULT_VALUE));
+    return Identities.supported(
+        Constraints.supported(Set.of(TableCatalogCapability.SUPPORT_COLUMN_DEFAULT_VALUE)));
   }
 
   @Override

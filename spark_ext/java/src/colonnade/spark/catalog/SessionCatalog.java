@@ -59,7 +59,7 @@ public class SessionCatalog extends DelegatingCatalogExtension
 
   @Override
   public Set<TableCatalogCapability> capabilities() {
-    return Constraints.supported(super.capabilities());
+    return Identities.supported(Constraints.supported(super.capabilities()));
   }
 
   @Override
@@ -148,6 +148,7 @@ public class SessionCatalog extends DelegatingCatalogExtension
       throws TableAlreadyExistsException, NoSuchNamespaceException {
     if (!isOurs(info)) {
       Constraints.refuseElsewhere(info);
+      Identities.refuseElsewhere(info);
       return super.createTable(identifier, info);
     }
     refuseWithin("created", identifier);
@@ -294,6 +295,7 @@ public class SessionCatalog extends DelegatingCatalogExtension
       throws TableAlreadyExistsException, NoSuchNamespaceException {
     if (!isOurs(info)) {
       Constraints.refuseElsewhere(info);
+      Identities.refuseElsewhere(info);
       return new PassedTable(super.createTable(identifier, info), () -> dropTable(identifier));
     }
     refuseWithin("created", identifier);

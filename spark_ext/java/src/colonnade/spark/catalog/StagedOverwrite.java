@@ -10,6 +10,7 @@ import colonnade.spark.sink.WriteRequest;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import org.apache.spark.sql.connector.catalog.Column;
 import org.apache.spark.sql.connector.catalog.StagedTable;
 import org.apache.spark.sql.connector.catalog.SupportsWrite;
 import org.apache.spark.sql.connector.catalog.TableCapability;
@@ -62,7 +63,7 @@ final class StagedOverwrite implements StagedTable, SupportsWrite {
 
   /**
    * Returns the table's columns in the order of the rows, because Spark matches them by position
-   * here.
+   * here. Rows may leave out identity columns.
    */
   private static StructType columns(ColonnadeTable table, StructType rows) {
     Map<String, StructField> missing = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
@@ -76,6 +77,11 @@ final class StagedOverwrite implements StagedTable, SupportsWrite {
         throw refusal(table, "has no column " + row.name());
       }
       columns = columns.add(field);
+    }
+    for (Column column : table.columns()) {
+      if (column.identityColumnSpec() != null) {
+        missing.remove(column.name());
+      }
     }
     if (!missing.isEmpty()) {
       String lacking = missing.keySet().iterator().next();

@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
-import org.apache.spark.sql.connector.catalog.Column;
 import org.apache.spark.sql.connector.catalog.TableCatalog;
 import org.apache.spark.sql.connector.catalog.TableInfo;
 import org.apache.spark.sql.connector.expressions.Expression;
@@ -31,6 +31,7 @@ import org.apache.spark.sql.types.StructType;
  * @param properties the properties that the user has set
  * @param location the LOCATION of the statement, or null
  * @param defaults the defaults of columns, by name
+ * @param identities what the identity columns state, by name
  * @param options the options of the statement, which apply to the rows that it writes
  */
 record TableDesign(
@@ -42,6 +43,7 @@ record TableDesign(
     String comment,
     String location,
     Map<String, Object> defaults,
+    Map<String, Object> identities,
     Set<String> options) {
   static final String PROVIDER = "colonnade";
 
@@ -89,7 +91,8 @@ record TableDesign(
         properties,
         given.get(TableCatalog.PROP_COMMENT),
         given.get(TableCatalog.PROP_LOCATION),
-        defaults(info.columns()),
+        ofStatement(() -> Defaults.of(info.columns())),
+        ofStatement(() -> Identities.of(info.columns())),
         options(given.keySet()));
   }
 
@@ -146,11 +149,11 @@ record TableDesign(
   }
 
   /**
-   * Returns the declared defaults. Columns of a query state those of the tables that it reads, which
-   * are not meant.
+   * Returns what columns declare. Columns of a query declare what the tables do that it reads, which
+   * is not meant.
    */
-  private static Map<String, Object> defaults(Column[] columns) {
-    return RunningStatement.createsFromQuery() ? Map.of() : Defaults.of(columns);
+  private static Map<String, Object> ofStatement(Supplier<Map<String, Object>> declared) {
+    return RunningStatement.createsFromQuery() ? Map.of() : declared.get();
   }
 
   private static List<String> clusterBy(Transform[] given) {
@@ -221,6 +224,7 @@ record TableDesign(
     design.put("properties", properties);
     design.put("comment", comment);
     design.put("defaults", defaults);
+    design.put("identities", identities);
     design.put("replace", replace);
     return design;
   }

@@ -14,7 +14,7 @@ import org.apache.spark.sql.connector.catalog.Table;
 import org.apache.spark.sql.connector.catalog.TableCatalog;
 import org.apache.spark.sql.connector.catalog.TableInfo;
 import org.apache.spark.sql.internal.SQLConf;
-import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
 
 /**
@@ -36,11 +36,18 @@ final class TableLike {
     properties.putAll(said.properties());
     properties.put(TableCatalog.PROP_PROVIDER, provider);
     return new TableInfo.Builder()
-        .withColumns(said.columns())
+        .withColumns(TableDesign.isOurs(provider) ? said.columns() : plain(said.columns()))
         .withPartitions(said.partitions())
         .withConstraints(said.constraints())
         .withProperties(properties)
         .build();
+  }
+
+  /** Returns columns without what only Colonnade tables can do: give the values themselves. */
+  private static Column[] plain(Column[] columns) {
+    return Arrays.stream(columns)
+        .map(each -> each.identityColumnSpec() == null ? each : column(each, each.dataType()))
+        .toArray(Column[]::new);
   }
 
   /** Returns the format of the new table if the statement names none. */
@@ -69,7 +76,7 @@ final class TableLike {
             .filter(transform -> transform.name().equals("identity"))
             .map(transform -> transform.references()[0].fieldNames()[0])
             .collect(Collectors.toSet());
-    return Arrays.stream(columns(source))
+    return Arrays.stream(plain(columns(source)))
         .sorted(Comparator.comparing(column -> last.contains(column.name())))
         .toArray(Column[]::new);
   }
@@ -85,14 +92,14 @@ final class TableLike {
     StructType declared = CharVarcharUtils.getRawSchema(source.schema());
     Column[] columns = source.columns();
     return IntStream.range(0, columns.length)
-        .mapToObj(at -> column(columns[at], declared.fields()[at]))
+        .mapToObj(at -> column(columns[at], declared.fields()[at].dataType()))
         .toArray(Column[]::new);
   }
 
-  private static Column column(Column column, StructField declared) {
+  private static Column column(Column column, DataType declared) {
     return Column.create(
         column.name(),
-        declared.dataType(),
+        declared,
         column.nullable(),
         column.comment(),
         column.defaultValue(),

@@ -16,6 +16,7 @@ final class ColonnadeBatchWrite implements BatchWrite {
   private final PlannedWrite planned;
   private final RowCheck check;
   private final BiConsumer<PlannedWrite, WriterCommitMessage[]> end;
+  private IdentityValues identities = IdentityValues.NONE;
 
   ColonnadeBatchWrite(
       PlannedWrite planned, RowCheck check, BiConsumer<PlannedWrite, WriterCommitMessage[]> end) {
@@ -26,18 +27,23 @@ final class ColonnadeBatchWrite implements BatchWrite {
 
   @Override
   public DataWriterFactory createBatchWriterFactory(PhysicalWriteInfo info) {
-    return new ColonnadeWriterFactory(planned.task(), planned.rows(), planned.storeSettings(), check);
+    identities = planned.identities();
+    return new ColonnadeWriterFactory(
+        planned.task(), planned.rows(), planned.storeSettings(), check, identities.source());
   }
 
   @Override
   public void commit(WriterCommitMessage[] messages) {
+    identities.close();
     end.accept(planned, messages);
   }
 
   /**
-   * Deletes nothing. Spark also calls this after a commit that threw an error but may have
+   * Deletes no object. Spark also calls this after a commit that threw an error but may have
    * succeeded, and while tasks may still run. Vacuum removes the objects that no epoch names.
    */
   @Override
-  public void abort(WriterCommitMessage[] messages) {}
+  public void abort(WriterCommitMessage[] messages) {
+    identities.close();
+  }
 }

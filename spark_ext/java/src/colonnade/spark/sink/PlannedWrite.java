@@ -3,6 +3,7 @@ package colonnade.spark.sink;
 import colonnade.planner.HadoopSettings;
 import colonnade.planner.Planner;
 import colonnade.spark.quirks.CachedReads;
+import colonnade.spark.quirks.IdentityEndpoint;
 import colonnade.spark.quirks.SparkCondition;
 import colonnade.spark.table.ColumnName;
 import colonnade.spark.table.ExpressionTree;
@@ -35,6 +36,7 @@ import org.apache.spark.sql.types.StructType;
  * @param sortKey a list of {"column", "descending"}
  * @param layout the partition layout of the table
  * @param exact whether the planner finds the rows to overwrite; if false, Spark must find them
+ * @param identified whether the table has identity columns
  */
 public record PlannedWrite(
     String job,
@@ -44,7 +46,8 @@ public record PlannedWrite(
     StructType rows,
     JsonNode sortKey,
     PartitionLayout layout,
-    boolean exact) {
+    boolean exact,
+    boolean identified) {
 
   /** Makes the rows that tasks report visible in one epoch. Safe to call again. */
   public void commit(WriterCommitMessage[] messages) {
@@ -116,6 +119,11 @@ public record PlannedWrite(
       orders.add(Expressions.sort(ColumnName.reference(field.get("column").asText()), direction));
     }
     return orders.toArray(SortOrder[]::new);
+  }
+
+  /** Begins to give tasks the values of identity columns. The caller must close what it returns. */
+  IdentityValues identities() {
+    return identified ? new IdentityValues(IdentityEndpoint.open(job)) : IdentityValues.NONE;
   }
 
   /** Returns the settings that tasks need to reach the store. They hold secrets. */

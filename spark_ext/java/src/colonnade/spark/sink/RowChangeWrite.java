@@ -21,6 +21,7 @@ final class RowChangeWrite implements DeltaWrite, RequiresDistributionAndOrderin
 
   private final PlannedWrite planned;
   private final RowChange change;
+  private IdentityValues identities = IdentityValues.NONE;
 
   RowChangeWrite(PlannedWrite planned, RowChange change) {
     this.planned = planned;
@@ -65,15 +66,21 @@ final class RowChangeWrite implements DeltaWrite, RequiresDistributionAndOrderin
 
   @Override
   public DeltaWriterFactory createBatchWriterFactory(PhysicalWriteInfo info) {
-    return new RowChangeWriterFactory(planned.task(), planned.rows(), planned.storeSettings());
+    change.requireKeptIdentities();
+    identities = planned.identities();
+    return new RowChangeWriterFactory(
+        planned.task(), planned.rows(), planned.storeSettings(), identities.source());
   }
 
   @Override
   public void commit(WriterCommitMessage[] messages) {
+    identities.close();
     planned.commit(change, messages);
   }
 
-  /** Deletes nothing, as after any failed write. Vacuum removes the objects that no epoch names. */
+  /** Deletes no object, as after any failed write. Vacuum removes those that no epoch names. */
   @Override
-  public void abort(WriterCommitMessage[] messages) {}
+  public void abort(WriterCommitMessage[] messages) {
+    identities.close();
+  }
 }

@@ -76,6 +76,7 @@ public record WriteRequest(
         rows,
         planned.get("ordering"),
         PartitionLayout.of(planned.get("partitioning"), callable),
-        planned.get("exact").asBoolean());
+        planned.get("exact").asBoolean(),
+        planned.get("identified").asBoolean());
   }
 }

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.stream.Stream;
 import org.apache.spark.sql.connector.catalog.Column;
 import org.apache.spark.sql.connector.catalog.ColumnDefaultValue;
+import org.apache.spark.sql.connector.catalog.IdentityColumnSpec;
 import org.apache.spark.sql.connector.catalog.MetadataColumn;
 import org.apache.spark.sql.connector.catalog.SupportsMetadataColumns;
 import org.apache.spark.sql.connector.catalog.TableCatalog;
@@ -142,6 +143,11 @@ public abstract class TableAtEpoch implements SupportsMetadataColumns, ListsPart
     String metadata =
         new MetadataBuilder().withMetadata(field.metadata()).remove(COMMENT).build().json();
     String comment = field.getComment().isDefined() ? field.getComment().get() : null;
+    IdentityColumnSpec identity = identity(field.name());
+    if (identity != null) {
+      return Column.create(
+          field.name(), field.dataType(), field.nullable(), comment, identity, metadata);
+    }
     return Column.create(
         field.name(),
         field.dataType(),
@@ -157,6 +163,17 @@ public abstract class TableAtEpoch implements SupportsMetadataColumns, ListsPart
     return sql.isTextual()
         ? new ColumnDefaultValue(sql.textValue(), Expressions.literal(null))
         : null;
+  }
+
+  /** Returns what an identity column states; null for another column. */
+  private IdentityColumnSpec identity(String column) {
+    JsonNode stated = loaded.path("identities").path(column);
+    return stated.isMissingNode()
+        ? null
+        : new IdentityColumnSpec(
+            Long.parseLong(stated.get("start").textValue()),
+            Long.parseLong(stated.get("step").textValue()),
+            !stated.get("always").booleanValue());
   }
 
   /** The constraints, which Spark checks for the rows of each statement. */
