@@ -20,6 +20,7 @@ FOUND: dict[str, int] = {
     "a constraint is added beside rows that were not checked": 27,
     "a replacement forgets deletions": 2,
     "the default mix overlooks what came between the parts of a vacuum": 5,
+    "a vacuum removes the checkpoint that the hint leads to": 9,
     "no writer looks for a mark after a PUT": 3,
 }
 """The first seeds of planted mistakes that the seeds 0 and 1 do not find.
