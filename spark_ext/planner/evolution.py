@@ -9,6 +9,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.model.widening import evolved_type
@@ -18,11 +19,15 @@ from colonnade.spark_ext.planner.alterations import alteration, column_of
 from colonnade.spark_ext.planner.storage import place
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS
 from colonnade.spark_ext.planner.unsupported_columns import require_writable
-from colonnade.spark_ext.types import from_json
+from colonnade.spark_ext.types import from_json, to_json
 from colonnade.tableformat.location import locate_existing
 from colonnade.tableformat.table.alteration import Alteration
 from colonnade.tableformat.table.new_columns import commit_evolution
-from colonnade.tableformat.table.wanted_columns import asked_changes, merged_changes
+from colonnade.tableformat.table.wanted_columns import (
+    asked_changes,
+    merged_changes,
+    missing_fields,
+)
 
 Args = Mapping[str, Any]
 
@@ -61,22 +66,58 @@ def merge_columns(args: Args) -> dict[str, Any]:
 
     def changes(table: TableState) -> tuple[Alteration, ...]:
         require_writable(table.name, table.schema)
-        given = _given(json.loads(args["columns"]), table)
-        return merged_changes(table.schema, given, by_name=args["by_name"])
+        return _wanted(args, table)
 
     base = log.read_head(hint=location.hint)
     return {"epoch": commit_evolution(log, location, base, changes).epoch}
 
 
-def _given(columns: dict[str, Any], table: TableState) -> tuple[SchemaField, ...]:
-    """Return the columns of a Spark schema, without those of the type void that a table has."""
-    known = {name.casefold() for name in table.schema.names}
-    fields = [
-        each
-        for each in columns["fields"]
-        if each["type"] != "void" or each["name"].casefold() not in known
-    ]
-    return from_json({**columns, "fields": fields}).fields if fields else ()
+def _wanted(args: Args, table: TableState) -> tuple[Alteration, ...]:
+    """Return the changes that a table needs for rows. Raises InvalidInputError if none would do."""
+    given = _given(json.loads(args["columns"]), table, args["by_name"])
+    wanted = merged_changes(table.schema, given, by_name=args["by_name"])
+    missing = missing_fields(table.schema, given, by_name=args["by_name"])
+    if wanted and missing:
+        raise InvalidInputError(
+            f"The rows have no field {missing[0]!r}, which table {table.name!r} has; add it to the"
+            " rows. The table is unchanged."
+        )
+    return wanted
+
+
+def _given(columns: dict[str, Any], table: TableState, by_name: bool) -> tuple[SchemaField, ...]:
+    """Return the columns of a Spark schema. What is void has the type that the table has there."""
+    own = {"type": "struct", "fields": to_json(table.schema)["fields"]}
+    return from_json(_without_void(columns, own, by_name)).fields
+
+
+def _without_void(given: Any, own: Any, by_name: bool) -> Any:
+    """Return a type in Spark's JSON with the types of `own`, or of a part of it, where it is void.
+
+    Parts are matched as columns are: by name, or by position. What `own` lacks stays void.
+    """
+    if given == "void" and own is not None:
+        return own
+    kind = given["type"] if isinstance(given, dict) else None
+    if kind is None or not isinstance(own, dict) or own["type"] != kind:
+        return given
+    if kind == "struct":
+        names = {field["name"].casefold(): field["type"] for field in own["fields"]}
+        places = dict(enumerate(names.values()))
+        fields = [
+            {
+                **field,
+                "type": _without_void(
+                    field["type"],
+                    names.get(field["name"].casefold()) if by_name else places.get(place),
+                    by_name,
+                ),
+            }
+            for place, field in enumerate(given["fields"])
+        ]
+        return {**given, "fields": fields}
+    parts = {"array": ("elementType",), "map": ("keyType", "valueType")}.get(kind, ())
+    return {**given, **{part: _without_void(given[part], own[part], by_name) for part in parts}}
 
 
 def may_widen(args: Args) -> dict[str, Any]:
@@ -85,4 +126,8 @@ def may_widen(args: Args) -> dict[str, Any]:
     return {"may": evolved_type(own, given) is not None}
 
 
-OPS = {"evolve_table": evolve_table, "merge_columns": merge_columns, "may_widen": may_widen}
+OPS = {
+    "evolve_table": evolve_table,
+    "merge_columns": merge_columns,
+    "may_widen": may_widen,
+}

@@ -93,6 +93,19 @@ def merged_changes(
     return tuple(changes)
 
 
+def missing_fields(
+    schema: TableSchema, given: Iterable[SchemaField], *, by_name: bool
+) -> list[str]:
+    """Return the paths of fields that a table has inside its columns, and given columns lack.
+
+    A whole column may be missing. Columns are matched as in `merged_changes`.
+    """
+    columns = tuple(given) if by_name else tuple(_renamed(schema.fields, tuple(given)))
+    names = {column.name.casefold() for column in columns}
+    own = [(field.name, field) for field in schema.fields if field.name.casefold() in names]
+    return [dotted(path) for path, found, _ in _compared(columns, own) if found is None]
+
+
 def _renamed(fields: Sequence[SchemaField], given: Sequence[SchemaField]) -> Iterator[SchemaField]:
     """Give the fields at the same positions, at any depth, the names that a table has there."""
     for own, each in zip(fields, given, strict=False):

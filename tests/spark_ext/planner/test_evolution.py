@@ -12,7 +12,11 @@ import pytest
 import colonnade
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import type_text
-from colonnade.spark_ext.planner.evolution import evolve_table, may_widen, merge_columns
+from colonnade.spark_ext.planner.evolution import (
+    evolve_table,
+    may_widen,
+    merge_columns,
+)
 
 
 def added(name: str, kind: str) -> dict[str, Any]:
@@ -113,6 +117,60 @@ def test_the_columns_of_rows_are_added_and_widen_and_a_type_to_cast_stays(path: 
     assert merged(path, {"v": "string", "n": "void"}) == {"epoch": 2}
     with pytest.raises(InvalidInputError, match="'x' has the Spark type void"):
         merged(path, {"x": "void"})
+
+
+def test_a_void_column_keeps_the_place_of_the_columns_after_it(path: str) -> None:
+    merged(path, {"NULL": "void", "b": "long", "c": "date"}, by_name=False)
+    assert types(path) == {"id": "long", "v": "long", "c": "date"}
+
+
+def test_void_inside_a_column_has_the_type_that_the_table_has_there(tmp_path: Path) -> None:
+    inside = pa.struct([("a", pa.int32()), ("l", pa.list_(pa.int32()))])
+    colonnade.create(tmp_path / "t", pa.schema({"s": inside, "m": pa.map_(pa.int32(), inside)}))
+
+    def struct(*fields: tuple[str, Any]) -> dict[str, Any]:
+        plain = {"nullable": True, "metadata": {}}
+        return {"type": "struct", "fields": [{"name": n, "type": t, **plain} for n, t in fields]}
+
+    def given(name: str) -> dict[str, Any]:
+        void = {"type": "array", "elementType": "void", "containsNull": True}
+        part = struct(("A", "void"), ("l", void), (name, "long"))
+        ends = {"keyType": "void", "valueType": part, "valueContainsNull": True}
+        return struct(("s", part), ("m", {"type": "map", **ends}))
+
+    request = {"path": str(tmp_path / "t"), "by_name": True, "options": {}}
+    assert merge_columns({**request, "columns": json.dumps(given("new"))}) == {"epoch": 2}
+    fields = colonnade.open(tmp_path / "t").state.schema.fields
+    wider = "struct<a:int,l:array<int>,new:long>"
+    assert [type_text(each.type) for each in fields] == [wider, f"map<int,{wider}>"]
+    late = struct(("s", struct(("late", "void"))))
+    with pytest.raises(InvalidInputError, match="'s.late' has the Spark type void"):
+        merge_columns({**request, "columns": json.dumps(late)})
+
+
+@pytest.mark.parametrize("by_name", [True, False])
+def test_rows_that_lack_a_field_of_a_struct_are_refused_before_the_table_changes(
+    tmp_path: Path, by_name: bool
+) -> None:
+    struct = pa.struct([("a", pa.int32()), ("b", pa.int32())])
+    colonnade.create(tmp_path / "t", pa.schema({"l": pa.list_(struct)}))
+
+    def columns(*names: str) -> dict[str, Any]:
+        plain = {"nullable": True, "metadata": {}}
+        fields = [{"name": name, "type": "integer", **plain} for name in names]
+        part = {"type": "struct", "fields": fields}
+        array = {"type": "array", "elementType": part, "containsNull": True}
+        new = {"name": "new", "type": "integer", **plain}
+        return {"type": "struct", "fields": [{"name": "l", "type": array, **plain}, new]}
+
+    request = {"path": str(tmp_path / "t"), "by_name": by_name, "options": {}}
+    with pytest.raises(InvalidInputError, match="no field 'l.element.b', which table 't' has"):
+        merge_columns({**request, "columns": json.dumps(columns("a"))})
+    table = colonnade.open(tmp_path / "t")
+    assert table.epoch == 1
+    merge_columns({**request, "columns": json.dumps(columns("a", "b", "c"))})
+    table.refresh()
+    assert (table.schema.names, table.epoch) == (["l", "new"], 2)
 
 
 def test_columns_are_matched_by_position_where_the_write_does_so(path: str) -> None:

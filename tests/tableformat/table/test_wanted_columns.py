@@ -19,6 +19,7 @@ from colonnade.tableformat.table.wanted_columns import (
     asked_changes,
     evolving_changes,
     merged_changes,
+    missing_fields,
     unknown_columns,
     unknown_fields,
 )
@@ -50,6 +51,17 @@ def test_unknown_fields_are_found_in_every_physical_form() -> None:
     for each in (pa.list_(found), pa.large_list(found), pa.list_view(found), pa.list_(found, 2)):
         given = pa.schema([("K", pa.int64()), ("L", each), ("x", pa.int64())])
         assert unknown_fields(table, given) == ["l.element.b", "x"]
+
+
+def test_fields_that_rows_lack_are_found_by_name_and_by_position() -> None:
+    inside = ArrayType(element=field("element", struct(a="int", b="string")))
+    table = schema(l=inside, s=struct(x="int"), k="long")
+    given = [field("L", ArrayType(element=field("element", struct(B="string", c="int"))))]
+    assert missing_fields(table, given, by_name=True) == ["L.element.a"]
+    assert missing_fields(table, given, by_name=False) == []
+    short = [field("q", ArrayType(element=field("element", struct(q="int"))))]
+    assert missing_fields(table, short, by_name=False) == ["l.element.b"]
+    assert missing_fields(table, short, by_name=True) == []
 
 
 def test_a_struct_that_a_concurrent_writer_has_added_gets_only_what_it_lacks() -> None:
