@@ -312,11 +312,8 @@ def _field_to_json(field: SchemaField, declared: bool) -> dict[str, Any]:
     if collations := dict(_collations(field.type, field.name)):
         metadata[_COLLATIONS_KEY] = collations
     data_type = _type_to_json(field.type, declared)
-    if isinstance(field.type, str) and _CHAR.fullmatch(field.type):
-        if declared:
-            data_type = field.type
-        else:
-            metadata[CHAR_KEY] = field.type
+    if isinstance(field.type, str) and _CHAR.fullmatch(field.type) and not declared:
+        metadata[CHAR_KEY] = field.type
     return {
         "name": field.name,
         "type": data_type,
@@ -358,5 +355,5 @@ def _type_to_json(data_type: DataType, declared: bool) -> Any:
         case "int":
             return "integer"
         case str() as text:
-            is_text = text.startswith(_COLLATED) or _CHAR.fullmatch(text)
+            is_text = text.startswith(_COLLATED) or (_CHAR.fullmatch(text) and not declared)
             return "string" if is_text else text

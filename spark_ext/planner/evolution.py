@@ -19,9 +19,10 @@ from colonnade.spark_ext.planner.alterations import alteration, column_of
 from colonnade.spark_ext.planner.storage import place
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS
 from colonnade.spark_ext.planner.unsupported_columns import require_writable
-from colonnade.spark_ext.types import from_json, to_json
+from colonnade.spark_ext.types import declared_json, from_json, to_json
 from colonnade.tableformat.location import locate_existing
 from colonnade.tableformat.table.alteration import Alteration
+from colonnade.tableformat.table.alteration.plan import draft_of
 from colonnade.tableformat.table.new_columns import commit_evolution
 from colonnade.tableformat.table.wanted_columns import (
     asked_changes,
@@ -72,6 +73,13 @@ def merge_columns(args: Args) -> dict[str, Any]:
     return {"epoch": commit_evolution(log, location, base, changes).epoch}
 
 
+def check_columns(args: Args) -> dict[str, Any]:
+    """Refuse what `merge_columns` would refuse of the rows. Changes nothing."""
+    location = locate_existing(place(args["path"]))
+    _wanted(args, location.require(Log(location.store).read_head(hint=location.hint)))
+    return {}
+
+
 def _wanted(args: Args, table: TableState) -> tuple[Alteration, ...]:
     """Return the changes that a table needs for rows. Raises InvalidInputError if none would do."""
     given = _given(json.loads(args["columns"]), table, args["by_name"])
@@ -83,6 +91,23 @@ def _wanted(args: Args, table: TableState) -> tuple[Alteration, ...]:
             " rows. The table is unchanged."
         )
     return wanted
+
+
+def columns_after_merge(args: Args) -> dict[str, Any]:
+    """Return the Spark schema that a table would have after a MERGE of rows with `columns`.
+
+    The reply's `schema` is None where nothing would change, or where the change is refused.
+    Changes nothing.
+    """
+    location = locate_existing(place(args["path"]))
+    table = location.require(Log(location.store).read_head(hint=location.hint))
+    try:
+        given = _given(json.loads(args["columns"]), table, by_name=True)
+        changes = merged_changes(table.schema, given, by_name=True)
+        schema = draft_of(table, changes).schema
+    except InvalidInputError:
+        return {"schema": None}
+    return {"schema": None if schema == table.schema else declared_json(schema)}
 
 
 def _given(columns: dict[str, Any], table: TableState, by_name: bool) -> tuple[SchemaField, ...]:
@@ -129,5 +154,7 @@ def may_widen(args: Args) -> dict[str, Any]:
 OPS = {
     "evolve_table": evolve_table,
     "merge_columns": merge_columns,
+    "check_columns": check_columns,
+    "columns_after_merge": columns_after_merge,
     "may_widen": may_widen,
 }

@@ -13,6 +13,8 @@ import colonnade
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import type_text
 from colonnade.spark_ext.planner.evolution import (
+    check_columns,
+    columns_after_merge,
     evolve_table,
     may_widen,
     merge_columns,
@@ -166,11 +168,19 @@ def test_rows_that_lack_a_field_of_a_struct_are_refused_before_the_table_changes
     request = {"path": str(tmp_path / "t"), "by_name": by_name, "options": {}}
     with pytest.raises(InvalidInputError, match="no field 'l.element.b', which table 't' has"):
         merge_columns({**request, "columns": json.dumps(columns("a"))})
+    with pytest.raises(InvalidInputError, match="no field 'l.element.b', which table 't' has"):
+        check_columns({**request, "columns": json.dumps(columns("a"))})
+    assert check_columns({**request, "columns": json.dumps(columns("b", "a"))}) == {}
     table = colonnade.open(tmp_path / "t")
     assert table.epoch == 1
-    merge_columns({**request, "columns": json.dumps(columns("a", "b", "c"))})
-    table.refresh()
-    assert (table.schema.names, table.epoch) == (["l", "new"], 2)
+    after = columns_after_merge({**request, "columns": json.dumps(columns("a", "b", "c"))})
+    names = [each["name"] for each in json.loads(after["schema"])["fields"]]
+    assert (names, table.refresh().epoch) == (["l", "new"], 1)
+    known = {"type": "struct", "fields": columns("a")["fields"][:1]}
+    assert columns_after_merge({**request, "columns": json.dumps(known)}) == {"schema": None}
+    known["fields"][0]["type"] = "void"
+    known["fields"][0]["name"] = "x"
+    assert columns_after_merge({**request, "columns": json.dumps(known)}) == {"schema": None}
 
 
 def test_columns_are_matched_by_position_where_the_write_does_so(path: str) -> None:

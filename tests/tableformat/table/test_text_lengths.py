@@ -57,7 +57,7 @@ COLUMNS: dict[str, tuple[DataType, str, Callable[[str], Any]]] = {
 
 
 def row(id_: int, name: str, text: str) -> pa.Table:
-    """Return a row with a value in one column, as rows come: without the lengths."""
+    """Return a row with a value in one column. Its Arrow types state no lengths."""
     kind, _, value = COLUMNS[name]
     plain = arrow_type(field(name, kind))
     return pa.table({"id": pa.array([id_], pa.int64()), name: pa.array([value(text)], plain)})

@@ -1,8 +1,12 @@
 package colonnade.catalog;
 
 import colonnade.spark.quirks.AlteredFields;
+import colonnade.spark.quirks.AlteredTexts;
+import colonnade.spark.quirks.EvolvingInserts;
+import colonnade.spark.quirks.EvolvingMerges;
 import colonnade.spark.quirks.EvolvingWrites;
 import colonnade.spark.quirks.LoadCatalogFirst;
+import colonnade.spark.quirks.ProvenChecks;
 import colonnade.spark.sink.ColonnadeTable;
 import org.apache.spark.sql.SparkSessionExtensions;
 import scala.runtime.AbstractFunction1;
@@ -15,7 +19,16 @@ public final class SessionExtension extends AbstractFunction1<SparkSessionExtens
     extensions.injectPostHocResolutionRule(session -> new LoadCatalogFirst());
     extensions.injectPostHocResolutionRule(
         session -> new AlteredFields(table -> table instanceof ColonnadeTable));
+    extensions.injectPostHocResolutionRule(
+        session -> new ProvenChecks(table -> table instanceof ColonnadeTable));
     extensions.injectHintResolutionRule(session -> new EvolvingWrites());
+    extensions.injectHintResolutionRule(session -> new EvolvingInserts());
+    extensions.injectHintResolutionRule(
+        session ->
+            new EvolvingMerges(
+                (table, columns) -> ((ColonnadeTable) table).withColumns(columns)));
+    extensions.injectHintResolutionRule(
+        session -> new AlteredTexts(table -> table instanceof ColonnadeTable));
     return BoxedUnit.UNIT;
   }
 }

@@ -55,15 +55,22 @@ final class Alterations {
       return alteration("cluster_by", "columns", columns);
     }
     if (change instanceof TableChange.AddConstraint add) {
-      Map<String, Object> found = alteration("add_constraint", "epoch", add.validatedTableVersion());
-      found.putAll(
-          Constraints.of(add.constraint(), ColonnadeTable.load(path, Map.of()).schema()));
-      return found;
+      return ofConstraint(ColonnadeTable.load(path, Map.of()), add);
     }
     if (change instanceof TableChange.DropConstraint drop) {
       return alteration("drop_constraint", "name", drop.name(), "if_exists", drop.ifExists());
     }
     return alteration("other", "what", "support for " + change.getClass().getSimpleName());
+  }
+
+  /** Says at which epoch all rows meet the constraint. */
+  private static Map<String, Object> ofConstraint(
+      ColonnadeTable table, TableChange.AddConstraint change) {
+    Map<String, Object> found = alteration("add_constraint");
+    found.putAll(Constraints.of(change.constraint(), table.schema()));
+    String epoch = change.validatedTableVersion();
+    found.put("epoch", epoch == null ? Constraints.checked(table, change.constraint()) : epoch);
+    return found;
   }
 
   private static Map<String, Object> property(String name, String value) {

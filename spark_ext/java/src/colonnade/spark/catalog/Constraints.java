@@ -2,6 +2,8 @@ package colonnade.spark.catalog;
 
 import colonnade.planner.ColonnadeException;
 import colonnade.spark.quirks.ReadColumns;
+import colonnade.spark.quirks.UncheckedRows;
+import colonnade.spark.sink.ColonnadeTable;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -55,6 +57,18 @@ final class Constraints {
     described.put("condition", check.predicateSql());
     described.put("columns", new ArrayList<>(ReadColumns.of(check.predicateSql(), known)));
     return described;
+  }
+
+  /** Returns the epoch of a table whose rows all meet a constraint; refuses it if one does not. */
+  static long checked(ColonnadeTable table, Constraint constraint) {
+    String condition = ((Check) constraint).predicateSql();
+    if (UncheckedRows.contradict(table, condition)) {
+      throw refusal(
+          String.format(
+              "Constraint %s cannot be added to table %s: a row does not meet CHECK (%s).",
+              constraint.name(), table.path(), condition));
+    }
+    return table.epoch();
   }
 
   /** Refuses constraints for a table of another format, because Spark's catalog would drop them. */

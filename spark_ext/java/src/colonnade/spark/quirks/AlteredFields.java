@@ -29,8 +29,8 @@ import scala.runtime.AbstractPartialFunction;
  *   <li>{@code SET NOT NULL} is refused for each column that may be NULL, whatever its rows are. The
  *       rule states that the column is NOT NULL already. The catalog looks at the rows.
  *   <li>A {@code char} or {@code varchar} inside a column cannot get longer, because Spark treats it
- *       as a string. The rule states the declared type. It does not do so for a change to {@code
- *       STRING}: Spark finds the types equal and makes no change, without an error.
+ *       as a string. The rule states the declared type. For a change to {@code STRING} this rule is
+ *       too late, see {@link AlteredTexts}.
  * </ul>
  *
  * <p>Seen on Spark 4.1 and 4.3: {@code CheckAnalysis.checkAlterTableCommand}, which follows the

@@ -10,7 +10,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.stream.Collectors;
 import org.apache.spark.sql.catalyst.analysis.NamedRelation;
 import org.apache.spark.sql.catalyst.analysis.NoSuchTableException;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation;
@@ -21,7 +20,6 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.OverwriteByExpression;
 import org.apache.spark.sql.catalyst.plans.logical.OverwritePartitionsDynamic;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
-import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
 import org.apache.spark.sql.catalyst.plans.logical.V2WriteCommand;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.classic.Dataset;
@@ -32,6 +30,7 @@ import org.apache.spark.sql.connector.catalog.TableCatalog;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
 import org.apache.spark.sql.internal.SQLConf;
 import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 import scala.jdk.javaapi.CollectionConverters;
 
@@ -63,7 +62,9 @@ public final class EvolvingWrites extends Rule<LogicalPlan> {
     CaseInsensitiveStringMap options = options(write);
     boolean ignores = isTrue(options.getOrDefault(IGNORE_UNKNOWN, "false"));
     boolean merges =
-        isTrue(options.getOrDefault(MERGE_SCHEMA, ignores ? "false" : setting()));
+        options.containsKey(MERGE_SCHEMA)
+            ? isTrue(options.get(MERGE_SCHEMA))
+            : !ignores && mergesByDefault();
     if (isTrue(options.getOrDefault(OVERWRITE_SCHEMA, "false"))) {
       return plan; // the table gets the columns of the rows
     }
@@ -83,8 +84,9 @@ public final class EvolvingWrites extends Rule<LogicalPlan> {
     return (LogicalPlan) (ignores ? withoutUnknown(write, table) : checked(write, table));
   }
 
-  private static String setting() {
-    return SQLConf.get().getConfString(MERGE_SETTING, "false");
+  /** Whether the setting of the session is on. */
+  static boolean mergesByDefault() {
+    return isTrue(SQLConf.get().getConfString(MERGE_SETTING, "false"));
   }
 
   /** Returns whether a text says true; the planner refuses what is neither true nor false. */
@@ -117,40 +119,21 @@ public final class EvolvingWrites extends Rule<LogicalPlan> {
     if (!(table instanceof UnresolvedRelation named)) {
       return Optional.empty();
     }
-    String name =
-        CollectionConverters.asJava(named.multipartIdentifier()).stream()
-            .map(part -> "`" + part.replace("`", "``") + "`")
-            .collect(Collectors.joining("."));
-    SparkSession session = SparkSession.active();
-    if (!session.catalog().tableExists(name)) {
-      return Optional.empty();
-    }
-    LogicalPlan found = session.table(name).queryExecution().analyzed();
-    while (found instanceof SubqueryAlias alias) {
-      found = alias.child();
-    }
-    return found instanceof DataSourceV2Relation relation
-        ? Optional.of(relation)
-        : Optional.empty();
+    return NamedTables.find(named.multipartIdentifier());
   }
 
-  private static LogicalPlan analyzed(LogicalPlan query) {
+  /** Returns a query as Spark analyzes it. */
+  static LogicalPlan analyzed(LogicalPlan query) {
     return Dataset.ofRows(SparkSession.active(), query).queryExecution().analyzed();
   }
 
   private static V2WriteCommand merged(
       V2WriteCommand write, TableAtEpoch table, CaseInsensitiveStringMap options) {
-    Map<String, Object> args =
-        Map.of(
-            "path", table.path(),
-            "columns", write.query().schema().asNullable().json(),
-            "by_name", write.isByName(),
-            "options", options.asCaseSensitiveMap());
-    long epoch = Planner.call("merge_columns", args).get("epoch").asLong();
-    if (epoch == table.epoch() || !(write.table() instanceof DataSourceV2Relation relation)) {
+    boolean changed =
+        merge(table, write.query().schema(), write.isByName(), options.asCaseSensitiveMap());
+    if (!changed || !(write.table() instanceof DataSourceV2Relation relation)) {
       return write; // nothing has changed, or Spark loads the table after this rule
     }
-    CachedReads.refresh(table.path());
     Table altered = reloaded(relation);
     return CatalogV2Util.v2ColumnsToStructType(altered.columns()).equals(relation.schema())
         ? write
@@ -161,6 +144,31 @@ public final class EvolvingWrites extends Rule<LogicalPlan> {
                 relation.identifier(),
                 relation.options(),
                 relation.timeTravelSpec()));
+  }
+
+  /** Refuses rows with these columns if the table could not take them after it gets what it lacks. */
+  static void check(TableAtEpoch table, StructType columns, boolean byName) {
+    Map<String, Object> args =
+        Map.of(
+            "path", table.path(), "columns", columns.asNullable().json(), "by_name", byName);
+    Planner.call("check_columns", args);
+  }
+
+  /** Gives a table what it lacks for rows with these columns; whether it lacked anything. */
+  static boolean merge(
+      TableAtEpoch table, StructType columns, boolean byName, Map<String, String> options) {
+    Map<String, Object> args =
+        Map.of(
+            "path", table.path(),
+            "columns", columns.asNullable().json(),
+            "by_name", byName,
+            "options", options);
+    long epoch = Planner.call("merge_columns", args).get("epoch").asLong();
+    if (epoch == table.epoch()) {
+      return false;
+    }
+    CachedReads.refresh(table.path());
+    return true;
   }
 
   private static Table reloaded(DataSourceV2Relation relation) {

@@ -109,6 +109,13 @@ public class ColonnadeTable extends TableAtEpoch
     return of(loaded(), isCallable(), true, catalogProperties());
   }
 
+  /** Returns this table as it would be with other columns, for the analysis of a statement. */
+  public ColonnadeTable withColumns(String schema) {
+    ObjectNode other = loaded().deepCopy();
+    other.put("schema", schema);
+    return of(other, isCallable(), isDeletedFrom(), catalogProperties());
+  }
+
   /** Returns some RowSets of this table at an epoch, as a table to read. */
   ColonnadeTable ofRowSets(long epoch, List<Long> rowsets) {
     ObjectNode some = loaded().deepCopy();
