@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 from unittest.mock import patch
 
 import pyarrow as pa
 
 from colonnade.manifests.commit import column_conflicts
+from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.tableformat.location import Location
 from colonnade.tableformat.rowset import adapt
 from colonnade.tableformat.rowset.column import StoredColumn
 from colonnade.tableformat.statements import assignments
@@ -58,13 +61,19 @@ def _only_known_rowsets(fill: Fill, head: Snapshot) -> Any:
 _really_fill = Fill.fill
 
 
-def _left_out(*given: Any) -> Any:
+def _left_out(
+    log: Log,
+    location: Location,
+    base: Snapshot,
+    batches: Iterable[pa.RecordBatch],
+    unknown: UnknownColumns,
+    *others: Any,
+) -> tuple[Snapshot, Iterator[pa.RecordBatch]]:
     """Rows without the columns that their table does not have."""
-    *others, _, epoch = given
-    return _really_fit(*others, UnknownColumns(ignore=True), epoch)
+    return _really_fit(log, location, base, batches, UnknownColumns(ignore=True), *others)
 
 
-_really_fit: Any = fit_rows
+_really_fit = fit_rows
 
 
 def _drawn_without_the_log(draws: LogDraws, column: SchemaField, count: int) -> range:
