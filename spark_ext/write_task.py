@@ -7,12 +7,17 @@ settings and the table, and the choices of the encodings. So the JVM has no cons
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
+from colonnade.manifests.limits import Limits
+from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.rowset import block, bloom_filter, ipc_stream
 from colonnade.tableformat.rowset.encodings import dictionary, lengths
 from colonnade.tableformat.rowset.write_options import MIB, WriteOptions
-from colonnade.tableformat.write.job import WriteJob, target_options
+from colonnade.tableformat.statements.update import replacement_options
+from colonnade.tableformat.write.job import WriteJob, target_of, target_options
 
 HELD_BYTES = 128 * MIB
 """The writers of several partitions in one task together hold about this much memory."""
@@ -54,6 +59,18 @@ def task_json(
         "encoding": ENCODING,
     }
     return json.dumps(task)
+
+
+def columns_task_json(
+    job: WriteJob, table: TableState, limits: Limits, fields: Sequence[SchemaField], rowsets: int
+) -> str:
+    """Return the JSON that each task of `job` gets to write `fields` of `rowsets` RowSets."""
+    whole = target_of(table, limits)
+    options = replacement_options(whole, rowsets, job.settings)
+    columns = TableSchema(fields=tuple(fields))
+    alone = {"table_schema": columns, "sort_key": (), "partition_fields": ()}
+    target = whole.model_copy(update=alone)
+    return task_json(job.model_copy(update={"target": target}), options)
 
 
 def _options_json(options: WriteOptions, columns: int, held_bytes: int) -> dict[str, Any]:

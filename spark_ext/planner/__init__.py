@@ -7,7 +7,7 @@ functions from arguments to a result, which modules list in `OPS`.
     snapshots.py  storage.py  outdated.py  unsent.py    states, options, and errors that are true
     catalog.py  alterations.py  defaults.py  partitions.py  removal.py    databases and tables
     reads.py  filters.py  grouping.py  top_rows.py  aggregates.py     what a query reads
-    writes.py  rows.py  fills.py  commits.py  what a statement writes, and how it is committed
+    writes.py  rows.py  column_updates.py  fills.py  commits.py    what a statement writes
     constraints.py  evolution.py              constraints that Spark checks, columns that writes add
     identity.py  unsupported_columns.py       values for tasks, tables that Spark can only read
     transactions.py  transaction_calls.py     transactions of sessions

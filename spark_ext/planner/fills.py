@@ -10,9 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
-from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import Operation
-from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import open_store
 from colonnade.spark_ext.planner.snapshots import SNAPSHOTS
@@ -20,10 +18,9 @@ from colonnade.spark_ext.planner.storage import known, place
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS
 from colonnade.spark_ext.planner.writes import require_seen
 from colonnade.spark_ext.types import from_json
-from colonnade.spark_ext.write_task import task_json
+from colonnade.spark_ext.write_task import columns_task_json
 from colonnade.tableformat.statements.fill import (
     Fill,
-    FillPlan,
     fill_parameters,
     fill_target,
     with_columns,
@@ -32,13 +29,11 @@ from colonnade.tableformat.statements.fill_job import (
     FillJob,
     UnfilledError,
     decode_filled,
-    encode_rowsets,
     leave_to_engine,
-    task_rowsets,
 )
-from colonnade.tableformat.statements.update import replacement_options
+from colonnade.tableformat.statements.written_columns import encode_rowsets, task_rowsets
 from colonnade.tableformat.table.computed_columns import NewColumn
-from colonnade.tableformat.write.job import plan_write, target_of
+from colonnade.tableformat.write.job import plan_write
 
 FILLED_SCHEMA = "epoch long, rows_updated long, rowsets_touched long, bytes_written long"
 
@@ -79,7 +74,7 @@ def plan_fill(args: Args) -> dict[str, Any]:
         plan.check_room(log.limits, len(rowsets))
     return {
         "fill": job.model_dump_json(),
-        "task": _task(log, job, plan, len(rowsets)),
+        "task": columns_task_json(job.write, plan.table, log.limits, (plan.target,), len(rowsets)),
         **_round(base.epoch, rowsets),
     }
 
@@ -116,20 +111,6 @@ def _altered(args: Args, before: TableState) -> tuple[Operation, ...]:
         return ()
     column = from_json(json.loads(args["schema"])).fields[0]
     return NewColumn(column).alter(before)
-
-
-def _task(log: Log, job: FillJob, plan: FillPlan, rowsets: int) -> str:
-    """Return the JSON of each task: a write of the one column."""
-    whole = target_of(plan.table, log.limits)
-    options = replacement_options(whole, rowsets, job.write.settings)
-    target = whole.model_copy(
-        update={
-            "table_schema": TableSchema(fields=(plan.target,)),
-            "sort_key": (),
-            "partition_fields": (),
-        }
-    )
-    return task_json(job.write.model_copy(update={"target": target}), options)
 
 
 def _round(epoch: int, rowsets: Sequence[LiveRowSet]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any
 from colonnade.manifests.version import VERSION
 from colonnade.spark_ext.planner import (
     catalog,
+    column_updates,
     evolution,
     fills,
     identity,
@@ -51,7 +52,13 @@ OPS: dict[str, Operation] = {
     **removal.OPS,
     **{
         name: unless_outdated(op)
-        for name, op in {**fills.OPS, **reads.OPS, **rows.OPS, **writes.OPS}.items()
+        for name, op in {
+            **column_updates.OPS,
+            **fills.OPS,
+            **reads.OPS,
+            **rows.OPS,
+            **writes.OPS,
+        }.items()
     },
 }
 
@@ -59,6 +66,7 @@ LOOKING = frozenset(
     {
         *reads.OPS,
         *metadata.OPS,
+        *column_updates.OPS,
         *("describe", "echo", "names_url", "procedures", "table_exists", "list_tables"),
         *("database_exists", "list_databases", "check_write_options", "plan_write", "can_delete"),
         "may_widen",

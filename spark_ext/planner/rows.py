@@ -8,7 +8,6 @@ happens only once.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from colonnade.manifests.commit.change import TableRead
@@ -17,6 +16,7 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import RowKind
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import open_store
+from colonnade.spark_ext.planner.column_updates import replaced_rowsets
 from colonnade.spark_ext.planner.commits import commit
 from colonnade.spark_ext.planner.filters import Tree, exact_predicate, predicate_of
 from colonnade.spark_ext.planner.snapshots import SNAPSHOTS
@@ -24,6 +24,7 @@ from colonnade.spark_ext.planner.storage import job_of, place_of
 from colonnade.tableformat.scan.plan import rowset_filter
 from colonnade.tableformat.scan.selection import judge
 from colonnade.tableformat.statements.delete import evaluate_delete
+from colonnade.tableformat.statements.fill import FilledRowSet
 from colonnade.tableformat.statements.keys import can_be_key
 from colonnade.tableformat.statements.reported import (
     TaskReport,
@@ -41,16 +42,23 @@ def commit_rows(args: Mapping[str, Any]) -> dict[str, Any]:
     `filters` are the filters of the statement's scan, or None if they are not known. `keys` are
     the columns whose equal values decided that a row to insert was missing. `keys` is empty if
     another condition decided that, and None if no row was inserted because it was missing.
+    `columns`, if given, are columns that tasks replaced (`column_updates.replaced_rowsets`).
     """
+    job, base = _planned(args)
     reports = [decode_report(message) for message in args["messages"]]
-    changed = partial(
-        changed_rows,
-        kind=args["kind"],
-        reports=reports,
-        filters=args["filters"],
-        keys=args["keys"],
-    )
-    return commit(*_planned(args), changed)
+
+    def changed(log: Log, table: TableState) -> Statement:
+        return changed_rows(
+            log,
+            table,
+            kind=args["kind"],
+            reports=reports,
+            filters=args["filters"],
+            keys=args["keys"],
+            replaced=replaced_rowsets(log, job, table, args.get("columns")),
+        )
+
+    return commit(job, base, changed)
 
 
 def changed_rows(
@@ -61,14 +69,18 @@ def changed_rows(
     reports: Sequence[TaskReport],
     filters: Sequence[Tree] | None,
     keys: Sequence[str] | None,
+    replaced: Sequence[FilledRowSet] = (),
 ) -> Statement:
-    """Return the statement of the reports of tasks; the arguments are those of `commit_rows`."""
+    """Return the statement of the reports of tasks; the arguments are those of `commit_rows`.
+
+    `replaced` are RowSets whose columns tasks have written.
+    """
     where = None if filters is None else predicate_of(filters, table.schema)
     read = TableRead(table.id, rowset_filter(table, where))
     if keys is not None:
         # Leaving out a column is safe: fewer key columns only make more rows conflict.
         keys = [name for name in keys if can_be_key(table.schema.field(name))]
-    return reported_statement(log, table, kind, reports, read, keys)
+    return reported_statement(log, table, kind, reports, read, keys, replaced)
 
 
 def commit_overwrite(args: Mapping[str, Any]) -> dict[str, Any]:

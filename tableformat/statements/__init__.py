@@ -11,7 +11,7 @@
     methods.py     the statements as methods, of a table and of a table in a transaction
     rerun.py       evaluate, commit, and evaluate again after a conflict
     row_numbers.py rows that a task wrote, however many, by number
-    reported.py  update_job.py    what tasks of another engine did, as statements
+    reported.py  update_job.py  written_columns.py    what tasks of another engine did
     commit.py      commits what the tasks of a job wrote
 
 Statements write data but do not commit: a table commits one of them, a transaction commits many.

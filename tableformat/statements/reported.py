@@ -31,6 +31,7 @@ from colonnade.manifests.model.schema import Model, TableSchema
 from colonnade.manifests.state.snapshot import TableState, as_written
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.rowset.reader import RowSetReader
+from colonnade.tableformat.statements.fill import FilledRowSet
 from colonnade.tableformat.statements.key_guard import guard_any, guard_keys
 from colonnade.tableformat.statements.keys import KeySet, key_columns
 from colonnade.tableformat.statements.row_numbers import first_numbers, numbers_between
@@ -89,12 +90,14 @@ def reported_statement(
     reports: Sequence[TaskReport],
     read: TableRead,
     keys: Sequence[str] | None = None,
+    replaced: Sequence[FilledRowSet] = (),
 ) -> Statement:
     """Return what tasks did to a table, which all of them read at one epoch, as one statement.
 
     `kind` is the kind of statement. `keys` are the columns that told the tasks which rows were
     missing, so that they inserted them. It is empty when something else decided that, and None when
-    it did not matter. Raises InvalidInputError for a row that the table does not have.
+    it did not matter. `replaced` are RowSets whose columns tasks have written. Raises
+    InvalidInputError for a row that the table does not have.
     """
     deleted = _united(report.deleted for report in reports)
     moved = _united(report.moved for report in reports)
@@ -110,6 +113,8 @@ def reported_statement(
             *find_deleted_rows(log, table, kind, moved),
         ),
         (entry for report in reports for entry in report.rowsets),
+        replaced=[each.operation for each in replaced if each.operation is not None],
+        replaced_rows=sum(each.rows or 0 for each in replaced),
         reads=(read,),
         keys=guards,
         inserted=inserted,

@@ -25,11 +25,10 @@ from colonnade.tableformat.statements.fill_job import (
     FillJob,
     UnfilledError,
     decode_filled,
-    encode_rowsets,
     leave_to_engine,
-    task_rowsets,
 )
 from colonnade.tableformat.statements.reported import encode_rows
+from colonnade.tableformat.statements.written_columns import encode_rowsets, task_rowsets
 from colonnade.tableformat.table.computed_columns import NewColumn, new_column
 from colonnade.tableformat.write.job import plan_write
 from colonnade.tableformat.write.replaced_columns import WritePlace

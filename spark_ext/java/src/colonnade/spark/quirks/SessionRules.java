@@ -30,6 +30,7 @@ public final class SessionRules {
                 methods::extraOptimizations,
                 methods::extraOptimizations_$eq));
     addStrategy(ViewChanges.STRATEGY);
+    addStrategy(ReplaceColumns.STRATEGY);
   }
 
   /** Adds a strategy that Spark asks before its own, unless the session has it already. */

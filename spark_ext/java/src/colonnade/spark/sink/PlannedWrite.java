@@ -65,13 +65,14 @@ public record PlannedWrite(
     send("commit_write", more);
   }
 
-  /** Commits the deleted, moved and added rows that tasks report. */
+  /** Commits the deleted, moved and added rows that tasks report, with the replaced columns. */
   public void commit(RowChange change, WriterCommitMessage[] messages) {
     Map<String, Object> more = new HashMap<>();
     more.put("kind", change.kind());
     more.put("filters", change.filters());
     more.put("keys", change.keys());
     more.put("messages", texts(messages));
+    more.put("columns", change.replaced());
     send("commit_rows", more);
   }
 
@@ -131,10 +132,17 @@ public record PlannedWrite(
     return HadoopSettings.ofTasks(path);
   }
 
-  private void send(String op, Map<String, ?> more) {
-    Map<String, Object> args = new HashMap<>(more);
+  /** Returns what names this write in requests to the planner. */
+  Map<String, Object> named() {
+    Map<String, Object> args = new HashMap<>();
     args.put("job", job);
     args.put("database", database);
+    return args;
+  }
+
+  private void send(String op, Map<String, ?> more) {
+    Map<String, Object> args = named();
+    args.putAll(more);
     Planner.call(op, args);
     CachedReads.refresh(path);
   }

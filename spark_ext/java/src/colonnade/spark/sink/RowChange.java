@@ -15,8 +15,21 @@ import org.apache.spark.sql.connector.catalog.IdentityColumnSpec;
  * @param table the table to change
  * @param kind delete, update or merge
  * @param read the filters of the statement's scan; null if they are not known
+ * @param replaced the columns that tasks have replaced, as the planner takes them; null for none
  */
-public record RowChange(ColonnadeTable table, String kind, Supplier<List<Map<String, Object>>> read) {
+public record RowChange(
+    ColonnadeTable table,
+    String kind,
+    Supplier<List<Map<String, Object>>> read,
+    Map<String, Object> replaced) {
+
+  RowChange(ColonnadeTable table, String kind, Supplier<List<Map<String, Object>>> read) {
+    this(table, kind, read, null);
+  }
+
+  RowChange with(Map<String, Object> columns) {
+    return new RowChange(table, kind, read, columns);
+  }
 
   /**
    * Refuses an UPDATE or MERGE that sets an identity column whose values only the table gives. Spark

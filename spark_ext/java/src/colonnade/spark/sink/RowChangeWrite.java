@@ -1,5 +1,6 @@
 package colonnade.spark.sink;
 
+import colonnade.spark.quirks.SetColumns;
 import colonnade.write.RowChangeWriterFactory;
 import org.apache.spark.sql.connector.distributions.Distribution;
 import org.apache.spark.sql.connector.distributions.Distributions;
@@ -16,7 +17,8 @@ import org.apache.spark.sql.connector.write.WriterCommitMessage;
  * key, and writes objects that no reader sees. The commit adds the new rows and deletes the old
  * ones in one epoch.
  */
-final class RowChangeWrite implements DeltaWrite, RequiresDistributionAndOrdering, DeltaBatchWrite {
+final class RowChangeWrite
+    implements DeltaWrite, RequiresDistributionAndOrdering, DeltaBatchWrite, SetColumns.Writer {
   private static final SortOrder[] UNSORTED = {};
 
   private final PlannedWrite planned;
@@ -57,6 +59,16 @@ final class RowChangeWrite implements DeltaWrite, RequiresDistributionAndOrderin
 
   private boolean writesRows() {
     return !change.kind().equals("delete");
+  }
+
+  @Override
+  public boolean mayReplace() {
+    return change.kind().equals("update") && change.replaced() == null;
+  }
+
+  @Override
+  public boolean replace(SetColumns columns) {
+    return new ColumnUpdate(planned, change, columns).run();
   }
 
   @Override

@@ -8,9 +8,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.apache.spark.sql.connector.expressions.NamedReference;
 import org.apache.spark.sql.connector.read.ScanBuilder;
+import org.apache.spark.sql.connector.write.DeltaWrite;
 import org.apache.spark.sql.connector.write.DeltaWriteBuilder;
 import org.apache.spark.sql.connector.write.LogicalWriteInfo;
 import org.apache.spark.sql.connector.write.RowLevelOperationInfo;
@@ -24,17 +26,37 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap;
  */
 public final class RowOperation implements SupportsDelta {
   private final ColonnadeTable table;
-  private final RowLevelOperationInfo info;
+  private final Command command;
+  private final Function<StructType, DeltaWriteBuilder> builder;
   private final List<ColonnadeScanBuilder> scans = new ArrayList<>();
 
   public RowOperation(ColonnadeTable table, RowLevelOperationInfo info) {
     this.table = table;
-    this.info = info;
+    command = info.command();
+    builder = rows -> newBuilder(rows, info.options());
+  }
+
+  private RowOperation(ColonnadeTable table, DeltaWrite write) {
+    this.table = table;
+    command = Command.UPDATE;
+    builder =
+        rows ->
+            new DeltaWriteBuilder() {
+              @Override
+              public DeltaWrite build() {
+                return write;
+              }
+            };
+  }
+
+  /** Returns the part of an UPDATE that reads {@code table}; its write is planned already. */
+  static RowOperation planned(ColonnadeTable table, PlannedWrite planned, RowChange change) {
+    return new RowOperation(table, new RowChangeWrite(planned, change));
   }
 
   @Override
   public Command command() {
-    return info.command();
+    return command;
   }
 
   @Override
@@ -57,17 +79,21 @@ public final class RowOperation implements SupportsDelta {
 
   @Override
   public DeltaWriteBuilder newWriteBuilder(LogicalWriteInfo rows) {
-    String kind = command().name().toLowerCase(Locale.ROOT);
+    return builder.apply(rows.schema());
+  }
+
+  private DeltaWriteBuilder newBuilder(StructType rows, CaseInsensitiveStringMap options) {
+    String kind = command.name().toLowerCase(Locale.ROOT);
     RowChange change = new RowChange(table, kind, this::filters);
-    StructType own = RowColumn.without(rows.schema(), table.schema());
-    if (command() == Command.MERGE && !own.equals(rows.schema())) {
+    StructType own = RowColumn.without(rows, table.schema());
+    if (command == Command.MERGE && !own.equals(rows)) {
       // Spark fails at such rows: at an insertion for want of values, at an update in its tasks.
       throw ColonnadeException.unchecked(
           "COLONNADE_INVALID_INPUT",
           "A MERGE cannot name the columns " + offered() + " that Colonnade offers beside those of"
               + " the table; name columns of the table itself, or use UPDATE or DELETE.");
     }
-    return RowChangeBuilder.of(change, info.options(), own);
+    return RowChangeBuilder.of(change, options, own);
   }
 
   private String offered() {

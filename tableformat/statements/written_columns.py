@@ -1,0 +1,120 @@
+"""Replaced columns that the tasks of another engine write.
+
+Each task reports the RowSets whose columns it has written, as JSON:
+
+    [{"rowset": 7, "stored": ENTRY, "rows": 3, "changed": {"7": BITMAP}}]
+
+ENTRY describes the columns as a RowSet of their own. BITMAP has the rows that got new values, in
+the form of `reported.py`. A RowSet without such rows is not reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.deletion_vector import DeletionVector, write_deletion_vector
+from colonnade.manifests.model.entries import RowCount, RowSetEntry, RowSetNumber
+from colonnade.manifests.model.operations import ReplaceColumn
+from colonnade.manifests.model.schema import Model, SchemaField
+from colonnade.manifests.state.replaced_columns import replacement_of
+from colonnade.manifests.state.snapshot import LiveRowSet, TableState
+from colonnade.tableformat.statements.fill import FilledRowSet
+from colonnade.tableformat.statements.reported import Rows
+from colonnade.tableformat.write.job import WriteJob
+
+
+class _Written(Model, arbitrary_types_allowed=True):
+    """A task's report of one RowSet."""
+
+    rowset: RowSetNumber
+    stored: RowSetEntry
+    rows: RowCount
+    changed: dict[RowSetNumber, Rows]
+
+
+_REPORT = TypeAdapter(tuple[_Written, ...])
+_ROWSETS = TypeAdapter(tuple[LiveRowSet, ...])
+
+
+def encode_rowsets(rowsets: Sequence[LiveRowSet]) -> str:
+    """Return RowSets as text, with all that `decode_columns` needs of them."""
+    return _ROWSETS.dump_json(tuple(rowsets), exclude_none=True).decode()
+
+
+def task_rowsets(rowsets: Sequence[LiveRowSet]) -> list[dict[str, Any]]:
+    """Return what tasks need of RowSets: the id, the stored and live rows, and the cuts."""
+    return [
+        {
+            "id": each.id,
+            "rows": each.entry.rows,
+            "live": each.row_count,
+            "cuts": each.entry.cuts,
+        }
+        for each in rowsets
+    ]
+
+
+def decode_columns(
+    log: Log,
+    job: WriteJob,
+    table: TableState,
+    fields: Sequence[SchemaField],
+    asked: Iterable[str],
+    reports: Iterable[str],
+) -> list[FilledRowSet]:
+    """Return what tasks have written of the columns `fields` of the RowSets that they were given.
+
+    `asked` has these RowSets, each text as `encode_rowsets` returns it. Stores the numbers of
+    changed rows that are too many for the log. Raises InvalidInputError for a RowSet that no task
+    was given or that has other rows, and StoreError.
+    """
+    written = [each for report in reports for each in _REPORT.validate_json(report)]
+    rowsets = {each.id: each for text in asked for each in _ROWSETS.validate_json(text)}
+    names = ", ".join(repr(field.name) for field in fields)
+    for each in written:
+        if each.rowset not in rowsets or each.stored.rows != rowsets[each.rowset].entry.rows:
+            raise InvalidInputError(
+                f"A task reported column {names} of RowSet {each.rowset} of table"
+                f" {table.name!r} with other rows than the RowSet has."
+            )
+    found = {each.rowset: each for each in written}
+    return [
+        FilledRowSet(rowset, None, 0)
+        if (done := found.get(number)) is None
+        else FilledRowSet(rowset, _operation(log, job, table, fields, rowset, done), done.rows)
+        for number, rowset in rowsets.items()
+    ]
+
+
+def _operation(
+    log: Log,
+    job: WriteJob,
+    table: TableState,
+    fields: Sequence[SchemaField],
+    rowset: LiveRowSet,
+    done: _Written,
+) -> ReplaceColumn:
+    ids = [each for field in fields for each in field.ids]
+    vector = None
+    if done.rows < rowset.row_count:
+        vector = write_deletion_vector(
+            log.store,
+            table.prefix,
+            job.job_id,
+            DeletionVector(done.changed[rowset.id]),
+            sync=job.settings.sync,
+            inline_bytes=log.limits.inline_bytes,
+        )
+    return ReplaceColumn(
+        table=table.id,
+        rowset=rowset.id,
+        replacement=replacement_of(done.stored, ids),
+        statistics=done.stored.statistics,
+        changed=vector,
+        predecessors=rowset.amendments.holders(ids) or None,
+    )

@@ -1,0 +1,179 @@
+"""UPDATE in SQL that writes the columns that it sets: equal rows, refusals, plans, transactions."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import colonnade
+from tests.spark_ext.java.kept import KeptDatabase
+from tests.spark_ext.java.spark_shell import SparkShell
+
+pytestmark = pytest.mark.spark_compat
+
+TABLE, SHADOW = "colonnade.db.t", "colonnade.db.u"
+WHOLE = "(SELECT true)"
+"""A condition that makes Spark write whole rows: a subquery."""
+
+ROWS = ", ".join(f"rand({i})" for i in range(14))
+
+
+def statements(table: str) -> list[str]:
+    """Make 4000 rows in two RowSets, before and after columns change; some are deleted."""
+    numbers = ", ".join(f"c{i} DOUBLE" for i in range(14))
+    select = "SELECT id, id % 7, named_struct('f', id % 5, 'g', 'x'), 'ab', 'v', 1.5"
+    return [
+        f"CREATE TABLE {table} (id BIGINT NOT NULL, n INT NOT NULL, s STRUCT<f: INT, g: STRING>,"
+        f" c CHAR(4), w VARCHAR(6), d DECIMAL(9,2), {numbers},"
+        " CONSTRAINT pos CHECK (n >= 0), CONSTRAINT known CHECK (w <> 'bad'))",
+        f"INSERT INTO {table} {select}, {ROWS} FROM range(0, 2000, 1, 1)",
+        f"ALTER TABLE {table} ADD COLUMN later INT DEFAULT 5",
+        f"ALTER TABLE {table} ALTER COLUMN d TYPE DECIMAL(12,3)",
+        f"INSERT INTO {table} {select}, {ROWS}, NULL FROM range(2000, 4000, 1, 1)",
+        f"DELETE FROM {table} WHERE id % 97 = 3",
+    ]
+
+
+@pytest.fixture(scope="module")
+def database(spark_shell: SparkShell) -> Iterator[KeptDatabase]:
+    kept = KeptDatabase(spark_shell, "db", [*statements(TABLE), *statements(SHADOW)])
+    yield kept
+    kept.drop()
+
+
+@pytest.fixture
+def spark(database: KeptDatabase) -> SparkShell:
+    """With two tables of equal rows."""
+    return database.ready()
+
+
+def last(spark: SparkShell, name: str = "t") -> dict[str, int]:
+    """What history says of the newest epoch, without what is zero."""
+    entry = colonnade.open(spark.folder / "warehouse" / "db" / name).history(1)[0]
+    assert entry.operation == "update"
+    return {n: count for n, count in entry.metrics.items() if count and "bytes" not in n}
+
+
+def rows(spark: SparkShell, table: str) -> list[list[Any]]:
+    return spark.sql(f"SELECT count(*), bit_xor(xxhash64(*)), max(later), min(w) FROM {table}")
+
+
+SETS = [
+    "n = n + 1",
+    "s.f = n, c = 'q'",
+    "w = concat(w, id % 10), later = DEFAULT",
+    "d = d + id, c3 = c4, c4 = c3",
+    "later = CASE WHEN id % 2 = 0 THEN later END",
+    "s = NULL, c5 = NULL",
+]
+CONDITIONS = ["id >= 5", "id < 2001", "c1 < 0.9 OR c1 IS NULL", "later > 4", "d IS NOT NULL"]
+
+
+def test_updates_that_replace_columns_leave_the_rows_that_whole_rows_would(
+    spark: SparkShell,
+) -> None:
+    """The second condition changes one RowSet by its columns, and moves one row of the other."""
+    pick = random.Random(7)
+    updates = [*zip(pick.sample(SETS, 5), pick.sample(CONDITIONS, 5), strict=True)]
+    updates.append(("n = n * 2", "true"))
+    before = rows(spark, TABLE)
+    in_place = []
+    for values, condition in updates:
+        spark.sql(f"UPDATE {TABLE} SET {values} WHERE {condition}")
+        spark.sql(f"UPDATE {SHADOW} SET {values} WHERE {condition} AND {WHOLE}")
+        done, whole = last(spark), last(spark, "u")
+        assert "rowsets_in_place" not in whole
+        assert done["rows_updated"] == whole["rows_updated"], (values, condition)
+        in_place.append(done.get("rowsets_in_place", 0))
+    assert rows(spark, TABLE) == rows(spark, SHADOW) != before
+    assert all(in_place), in_place
+    table = colonnade.open(spark.folder / "warehouse" / "db" / "t")
+    assert table.verify().is_sound
+    first = table.epoch - len(updates)
+    assert rows(spark, f"{TABLE} VERSION AS OF {first}") == before
+
+
+def test_columns_and_rows_change_in_one_epoch(spark: SparkShell) -> None:
+    before = colonnade.open(spark.folder / "warehouse" / "db" / "t").epoch
+    spark.sql(f"UPDATE {TABLE} SET n = 100 WHERE id < 2002")
+    found = last(spark)
+    assert (found["rowsets_in_place"], found["rowsets_touched"]) == (1, 2)
+    assert spark.sql(f"SELECT count(*), max(id) FROM {TABLE} WHERE n = 100") == [
+        [found["rows_updated"], 2001]
+    ]
+    assert colonnade.open(spark.folder / "warehouse" / "db" / "t").epoch == before + 1
+
+
+def test_updates_of_different_rows_at_once_all_succeed(spark: SparkShell) -> None:
+    """Both replace one column of one RowSet. The later one moves its rows instead."""
+    pool = "__import__('concurrent.futures', fromlist=['x']).ThreadPoolExecutor(2)"
+    update = (
+        f"spark.sql(f'UPDATE {TABLE} SET n = n + {{n}} WHERE id < 2000 AND id % 2 = {{n}} - 1')"
+    )
+    (before,) = spark.sql(f"SELECT sum(n), count(*) FROM {TABLE} WHERE id < 2000")
+    (even,) = spark.sql(f"SELECT count(*) FROM {TABLE} WHERE id < 2000 AND id % 2 = 0")
+    spark.run(f"len([*{pool}.map(lambda n: {update}, (1, 2))])")
+    (after,) = spark.sql(f"SELECT sum(n), count(*) FROM {TABLE} WHERE id < 2000")
+    assert after == [before[0] + even[0] + 2 * (before[1] - even[0]), before[1]]
+
+
+def test_the_plan_shows_both_ways(spark: SparkShell) -> None:
+    (plan,) = spark.sql(f"EXPLAIN UPDATE {TABLE} SET n = 1")[0]
+    assert "ReplaceColumns where that writes fewer bytes" in plan
+    assert "+- WriteDelta" in plan
+
+
+@pytest.mark.parametrize(
+    ("update", "words"),
+    [
+        ("SET n = -id WHERE id > 3", "CHECK_CONSTRAINT_VIOLATION"),
+        ("SET w = 'bad', n = 3", "CHECK constraint known"),
+        ("SET w = 'much too long'", "EXCEED_LIMIT_LENGTH"),
+        ("SET n = CASE WHEN id < 3990 THEN 1 END", "NULL"),
+        ("SET n = 1 / 0 WHERE id > 10", "DIVIDE_BY_ZERO"),
+    ],
+)
+def test_values_that_the_table_does_not_allow_change_nothing(
+    spark: SparkShell, update: str, words: str
+) -> None:
+    before = colonnade.open(spark.folder / "warehouse" / "db" / "t").epoch
+    assert words in spark.refusal(f"UPDATE {TABLE} {update}")
+    assert colonnade.open(spark.folder / "warehouse" / "db" / "t").epoch == before
+
+
+def test_one_time_stands_in_all_rows_and_values_of_other_rows_are_not_computed(
+    spark: SparkShell,
+) -> None:
+    spark.sql(f"UPDATE {TABLE} SET c7 = unix_micros(current_timestamp()) WHERE id < 2001")
+    assert last(spark)["rowsets_in_place"] == 1
+    assert spark.sql(f"SELECT count(DISTINCT c7) FROM {TABLE} WHERE id < 2001") == [[1]]
+    spark.sql(f"UPDATE {TABLE} SET c8 = 1 / (id - 5) WHERE id > 5")
+    assert last(spark)["rowsets_in_place"] == 2
+
+
+def test_a_transaction_sees_replaced_columns_and_commits_them(spark: SparkShell) -> None:
+    folder = spark.folder / "warehouse" / "db" / "t"
+    before = colonnade.open(folder)
+    spark.sql("CALL colonnade.system.begin(database => 'db')")
+    try:
+        spark.sql(f"UPDATE {TABLE} SET n = 1 WHERE id > 1")
+        spark.sql(
+            f"INSERT INTO {TABLE} SELECT id + 10000, n, s, c, w, d,"
+            f" {', '.join(f'c{i}' for i in range(14))}, later FROM {SHADOW}"
+        )
+        spark.sql(f"UPDATE {TABLE} SET n = n + 1, c2 = 0")
+        found = spark.sql(f"SELECT n, c2, count(*) FROM {TABLE} GROUP BY ALL ORDER BY n")
+        assert colonnade.open(folder).epoch == before.epoch
+        spark.sql("CALL colonnade.system.commit()")
+    finally:
+        spark.run("spark.conf.unset('spark.colonnade.transaction')")
+    assert spark.sql(f"SELECT n, c2, count(*) FROM {TABLE} GROUP BY ALL ORDER BY n") == found
+    assert spark.sql(f"SELECT min(n), max(c2), count(*) FROM {TABLE}") == [
+        [1, 0.0, 2 * len(before.scan(["id"]).to_arrow())]
+    ]
+    assert colonnade.open(folder).epoch == before.epoch + 1
+    assert colonnade.open(Path(folder)).verify().is_sound
