@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,36 +18,37 @@ TABLE, SHADOW = "colonnade.db.t", "colonnade.db.u"
 WHOLE = "(SELECT true)"
 """A condition that makes Spark write whole rows: a subquery."""
 
-ROWS = ", ".join(f"rand({i})" for i in range(14))
+NUMBERS = [f"c{i}" for i in range(14)]
 
 
-def statements(table: str) -> list[str]:
+def statements() -> list[str]:
     """Make 4000 rows in two RowSets, before and after columns change; some are deleted."""
-    numbers = ", ".join(f"c{i} DOUBLE" for i in range(14))
-    select = "SELECT id, id % 7, named_struct('f', id % 5, 'g', 'x'), 'ab', 'v', 1.5"
+    values = "id % 7, named_struct('f', id % 5, 'g', 'x'), 'ab', 'v', 1.5"
+    select = f"SELECT id, {values}, {', '.join(f'rand({i})' for i in range(14))}"
     return [
-        f"CREATE TABLE {table} (id BIGINT NOT NULL, n INT NOT NULL, s STRUCT<f: INT, g: STRING>,"
-        f" c CHAR(4), w VARCHAR(6), d DECIMAL(9,2), {numbers},"
+        f"CREATE TABLE {TABLE} (id BIGINT NOT NULL, n INT NOT NULL, s STRUCT<f: INT, g: STRING>,"
+        f" c CHAR(4), w VARCHAR(6), d DECIMAL(9,2), {', '.join(f'{c} DOUBLE' for c in NUMBERS)},"
         " CONSTRAINT pos CHECK (n >= 0), CONSTRAINT known CHECK (w <> 'bad'))",
-        f"INSERT INTO {table} {select}, {ROWS} FROM range(0, 2000, 1, 1)",
-        f"ALTER TABLE {table} ADD COLUMN later INT DEFAULT 5",
-        f"ALTER TABLE {table} ALTER COLUMN d TYPE DECIMAL(12,3)",
-        f"INSERT INTO {table} {select}, {ROWS}, NULL FROM range(2000, 4000, 1, 1)",
-        f"DELETE FROM {table} WHERE id % 97 = 3",
+        f"INSERT INTO {TABLE} {select} FROM range(0, 2000, 1, 1)",
+        f"ALTER TABLE {TABLE} ADD COLUMN later INT DEFAULT 5",
+        f"ALTER TABLE {TABLE} ALTER COLUMN d TYPE DECIMAL(12,3)",
+        f"INSERT INTO {TABLE} {select}, NULL FROM range(2000, 4000, 1, 1)",
+        f"DELETE FROM {TABLE} WHERE id % 97 = 3",
+        f"CREATE TABLE {SHADOW} LIKE {TABLE}",
+        f"INSERT INTO {SHADOW} SELECT * FROM {TABLE}",
     ]
 
 
 @pytest.fixture(scope="module")
-def database(spark_shell: SparkShell) -> Iterator[KeptDatabase]:
-    kept = KeptDatabase(spark_shell, "db", [*statements(TABLE), *statements(SHADOW)])
-    yield kept
+def spark(spark_shell: SparkShell) -> Iterator[SparkShell]:
+    """With two tables of equal rows. The tests change the first one, each further."""
+    kept = KeptDatabase(spark_shell, "db", statements())
+    yield kept.ready()
     kept.drop()
 
 
-@pytest.fixture
-def spark(database: KeptDatabase) -> SparkShell:
-    """With two tables of equal rows."""
-    return database.ready()
+def table(spark: SparkShell) -> colonnade.ArrowTable:
+    return colonnade.open(spark.folder / "warehouse" / "db" / "t")
 
 
 def last(spark: SparkShell, name: str = "t") -> dict[str, int]:
@@ -80,32 +80,30 @@ def test_updates_that_replace_columns_leave_the_rows_that_whole_rows_would(
     pick = random.Random(7)
     updates = [*zip(pick.sample(SETS, 5), pick.sample(CONDITIONS, 5), strict=True)]
     updates.append(("n = n * 2", "true"))
-    before = rows(spark, TABLE)
+    before, first = rows(spark, TABLE), table(spark).epoch
     in_place = []
     for values, condition in updates:
         spark.sql(f"UPDATE {TABLE} SET {values} WHERE {condition}")
-        spark.sql(f"UPDATE {SHADOW} SET {values} WHERE {condition} AND {WHOLE}")
+        spark.sql(f"UPDATE {SHADOW} SET {values} WHERE ({condition}) AND {WHOLE}")
         done, whole = last(spark), last(spark, "u")
         assert "rowsets_in_place" not in whole
         assert done["rows_updated"] == whole["rows_updated"], (values, condition)
         in_place.append(done.get("rowsets_in_place", 0))
     assert rows(spark, TABLE) == rows(spark, SHADOW) != before
     assert all(in_place), in_place
-    table = colonnade.open(spark.folder / "warehouse" / "db" / "t")
-    assert table.verify().is_sound
-    first = table.epoch - len(updates)
+    assert table(spark).verify().is_sound
     assert rows(spark, f"{TABLE} VERSION AS OF {first}") == before
 
 
 def test_columns_and_rows_change_in_one_epoch(spark: SparkShell) -> None:
-    before = colonnade.open(spark.folder / "warehouse" / "db" / "t").epoch
+    before = table(spark).epoch
     spark.sql(f"UPDATE {TABLE} SET n = 100 WHERE id < 2002")
     found = last(spark)
-    assert (found["rowsets_in_place"], found["rowsets_touched"]) == (1, 2)
+    assert found["rowsets_in_place"] == 1 < found["rowsets_touched"]
     assert spark.sql(f"SELECT count(*), max(id) FROM {TABLE} WHERE n = 100") == [
         [found["rows_updated"], 2001]
     ]
-    assert colonnade.open(spark.folder / "warehouse" / "db" / "t").epoch == before + 1
+    assert table(spark).epoch == before + 1
 
 
 def test_updates_of_different_rows_at_once_all_succeed(spark: SparkShell) -> None:
@@ -140,9 +138,9 @@ def test_the_plan_shows_both_ways(spark: SparkShell) -> None:
 def test_values_that_the_table_does_not_allow_change_nothing(
     spark: SparkShell, update: str, words: str
 ) -> None:
-    before = colonnade.open(spark.folder / "warehouse" / "db" / "t").epoch
+    before = table(spark).epoch
     assert words in spark.refusal(f"UPDATE {TABLE} {update}")
-    assert colonnade.open(spark.folder / "warehouse" / "db" / "t").epoch == before
+    assert table(spark).epoch == before
 
 
 def test_one_time_stands_in_all_rows_and_values_of_other_rows_are_not_computed(
@@ -152,28 +150,26 @@ def test_one_time_stands_in_all_rows_and_values_of_other_rows_are_not_computed(
     assert last(spark)["rowsets_in_place"] == 1
     assert spark.sql(f"SELECT count(DISTINCT c7) FROM {TABLE} WHERE id < 2001") == [[1]]
     spark.sql(f"UPDATE {TABLE} SET c8 = 1 / (id - 5) WHERE id > 5")
-    assert last(spark)["rowsets_in_place"] == 2
+    assert last(spark)["rowsets_in_place"] >= 2
 
 
 def test_a_transaction_sees_replaced_columns_and_commits_them(spark: SparkShell) -> None:
-    folder = spark.folder / "warehouse" / "db" / "t"
-    before = colonnade.open(folder)
+    before = table(spark)
+    count = len(before.scan(["id"]).to_arrow())
+    found = f"SELECT id < 10000, min(n), max(n), max(c2), count(*) FROM {TABLE} GROUP BY 1"
+    columns = ", ".join(["n", "s", "c", "w", "d", *NUMBERS, "later"])
     spark.sql("CALL colonnade.system.begin(database => 'db')")
     try:
-        spark.sql(f"UPDATE {TABLE} SET n = 1 WHERE id > 1")
-        spark.sql(
-            f"INSERT INTO {TABLE} SELECT id + 10000, n, s, c, w, d,"
-            f" {', '.join(f'c{i}' for i in range(14))}, later FROM {SHADOW}"
-        )
+        spark.sql(f"UPDATE {TABLE} SET n = 7 WHERE id >= 0")
+        spark.sql(f"INSERT INTO {TABLE} SELECT id + 10000, {columns} FROM {SHADOW}")
         spark.sql(f"UPDATE {TABLE} SET n = n + 1, c2 = 0")
-        found = spark.sql(f"SELECT n, c2, count(*) FROM {TABLE} GROUP BY ALL ORDER BY n")
-        assert colonnade.open(folder).epoch == before.epoch
+        within = spark.sql(f"{found} ORDER BY 1")
+        assert table(spark).epoch == before.epoch
         spark.sql("CALL colonnade.system.commit()")
     finally:
         spark.run("spark.conf.unset('spark.colonnade.transaction')")
-    assert spark.sql(f"SELECT n, c2, count(*) FROM {TABLE} GROUP BY ALL ORDER BY n") == found
-    assert spark.sql(f"SELECT min(n), max(c2), count(*) FROM {TABLE}") == [
-        [1, 0.0, 2 * len(before.scan(["id"]).to_arrow())]
-    ]
-    assert colonnade.open(folder).epoch == before.epoch + 1
-    assert colonnade.open(Path(folder)).verify().is_sound
+    assert spark.sql(f"{found} ORDER BY 1") == within
+    assert within[1] == [True, 8, 8, 0.0, count]
+    assert (within[0][3], within[0][4]) == (0.0, count)
+    assert table(spark).epoch == before.epoch + 1
+    assert table(spark).verify().is_sound
