@@ -191,7 +191,7 @@ def test_an_update_of_most_rows_writes_the_columns_that_it_sets(rows: Rows) -> N
     assert rows.shell.sql(found) == [[5997, 5900, True, 5999.0]]
     assert "rowsets_in_place" not in rows.run("update('id % 100 = 7', {'c2': '2'})")
     done = rows.run("update(set={'c2': '1', 'c3': 'DEFAULT'})")
-    assert done["rowsets_in_place"] == done["rowsets_touched"] > 0
+    assert 0 < done["rowsets_in_place"] < done["rowsets_touched"]  # a small one has moved rows
     assert rows.run("update(set={'c2': F.lit(None), 'C4': 'c1'})")["rows_updated"] == 5997
     found = f"SELECT count(c2), count_if(c4 <=> c1), count(c3) FROM {TABLE}"
     assert rows.shell.sql(found) == [[0, 5997, 0]]
