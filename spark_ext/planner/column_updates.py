@@ -11,10 +11,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from colonnade.manifests.arrays.bounds import Keep
+from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.generated import generated_fields, sources_of
 from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.manifests.sizes import parse_size
 from colonnade.manifests.state.replaced_columns import replaceable
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import open_store
@@ -36,6 +38,12 @@ from colonnade.tableformat.write.job import WriteJob
 COUNTED_SHARE = 8
 """Rows are counted if the condition reads at most one of this many columns of the table."""
 
+LEAST_BYTES = 2**25
+"""The fewest stored bytes of changed rows for which columns are replaced.
+
+Tasks that replace columns shuffle the rows. That takes longer than to move fewer bytes.
+"""
+
 Args = Mapping[str, Any]
 
 
@@ -44,6 +52,7 @@ class _Update(NamedTuple):
 
     The request has the `job` and `database` of the planned write, the `epoch` that the statement
     reads, the names of the `columns` that it sets, and the `filters` of its condition, or None.
+    `least` is the text of a size that takes the place of `LEAST_BYTES`, or None.
     """
 
     job: WriteJob
@@ -51,10 +60,14 @@ class _Update(NamedTuple):
     table: TableState
     fields: tuple[SchemaField, ...]
     keep: Keep | None
+    least: int
 
     @classmethod
     def of(cls, args: Args) -> _Update | None:
-        """Return the UPDATE of a request; None if its columns cannot be replaced."""
+        """Return the UPDATE of a request; None if its columns cannot be replaced.
+
+        Raises InvalidInputError if `least` is no size.
+        """
         job = job_of(args)
         state = SNAPSHOTS.at(job.address, args["database"], job.base)
         table = state.tables[TableId(job.target.table)]
@@ -64,7 +77,7 @@ class _Update(NamedTuple):
         filters = args["filters"]
         where = None if filters is None else predicate_of(filters, table.schema)
         log = SNAPSHOTS.log(open_store(job.address))
-        return cls(job, log, table, fields, rowset_filter(table, where))
+        return cls(job, log, table, fields, rowset_filter(table, where), _least(args["least"]))
 
     def rowsets(self) -> list[LiveRowSet]:
         """Return the RowSets that may have changed rows."""
@@ -73,8 +86,11 @@ class _Update(NamedTuple):
 
     def is_large(self, rowset: LiveRowSet) -> bool:
         """Return whether a RowSet is large enough to save bytes."""
-        data = rowset.byte_count - rowset.entry.footer.length
-        return data > self.log.limits.in_place_bytes
+        return _data_bytes(rowset) > self.log.limits.in_place_bytes
+
+    def pays(self, moved: int) -> bool:
+        """Return whether it may be faster to replace columns than to move rows of some bytes."""
+        return moved >= self.least
 
 
 def updated_rowsets(args: Args) -> dict[str, Any]:
@@ -86,7 +102,10 @@ def updated_rowsets(args: Args) -> dict[str, Any]:
     update = _Update.of(args)
     if update is None or args["reads"] * COUNTED_SHARE > len(update.table.schema.fields):
         return {"rowsets": []}
-    return {"rowsets": [each.id for each in update.rowsets() if update.is_large(each)]}
+    large = [each for each in update.rowsets() if update.is_large(each)]
+    if not update.pays(sum(map(_data_bytes, large))):
+        return {"rowsets": []}
+    return {"rowsets": [each.id for each in large]}
 
 
 def choose_columns(args: Args) -> dict[str, Any]:
@@ -95,7 +114,7 @@ def choose_columns(args: Args) -> dict[str, Any]:
     `counts` has the number of changed rows by RowSet id, for the RowSets that `updated_rowsets`
     returned; None means that all rows change. The reply has the `task` of each of Spark's tasks,
     the chosen `rowsets`, and the ids of the `others` that have changed rows. `rowsets` is empty if
-    no RowSet was chosen.
+    no RowSet was chosen, or if the changed rows of all chosen RowSets take few bytes.
     """
     update = _Update.of(args)
     if update is None:
@@ -110,6 +129,9 @@ def choose_columns(args: Args) -> dict[str, Any]:
     some = [(each, count) for each, count in changed if count]
     ids = in_place(update.log, update.table, some, TableSchema(fields=update.fields))
     chosen = [each for each in rowsets if each.id in ids]
+    moved = (_data_bytes(each) * n // each.entry.rows for each, n in some if each.id in ids)
+    if not update.pays(sum(moved)):
+        return {"rowsets": []}
     return {
         "task": columns_task_json(
             update.job, update.table, update.log.limits, update.fields, len(chosen)
@@ -131,6 +153,22 @@ def replaced_rowsets(
         return ()
     fields = tuple(table.schema.field(name) for name in columns["names"])
     return decode_columns(log, job, table, fields, columns["asked"], columns["reports"])
+
+
+def _data_bytes(rowset: LiveRowSet) -> int:
+    return rowset.byte_count - rowset.entry.footer.length
+
+
+def _least(text: str | None) -> int:
+    if text is None:
+        return LEAST_BYTES
+    try:
+        return parse_size(text)
+    except ValueError:
+        raise InvalidInputError(
+            f"spark.colonnade.replaceColumnsBytes is {text!r}, which is no size; set it to a number"
+            " of bytes such as 32m."
+        ) from None
 
 
 def _can_replace(table: TableState, fields: Sequence[SchemaField]) -> bool:

@@ -18,6 +18,8 @@ TABLE, SHADOW = "colonnade.db.t", "colonnade.db.u"
 WHOLE = "(SELECT true)"
 """A condition that makes Spark write whole rows: a subquery."""
 
+SETTING = "spark.colonnade.replaceColumnsBytes"
+
 NUMBERS = [f"c{i}" for i in range(14)]
 
 
@@ -53,6 +55,14 @@ def spark(spark_shell: SparkShell) -> Iterator[SparkShell]:
     kept = KeptDatabase(spark_shell, "db", statements())
     yield kept.ready()
     kept.drop()
+
+
+@pytest.fixture(autouse=True)
+def in_small_tables(spark: SparkShell) -> Iterator[None]:
+    """Columns are replaced however few bytes the changed rows take."""
+    spark.sql(f"SET {SETTING} = 0")
+    yield
+    spark.sql(f"RESET {SETTING}")
 
 
 def table(spark: SparkShell) -> colonnade.ArrowTable:
@@ -125,6 +135,14 @@ def test_updates_of_different_rows_at_once_all_succeed(spark: SparkShell) -> Non
     spark.run(f"len([*{pool}.map(lambda n: {update}, (1, 2))])")
     (after,) = spark.sql(f"SELECT sum(n), count(*) FROM {TABLE} WHERE id < 2000")
     assert after == [before[0] + even[0] + 2 * (before[1] - even[0]), before[1]]
+
+
+def test_rows_move_where_they_take_few_bytes(spark: SparkShell) -> None:
+    spark.sql(f"RESET {SETTING}")
+    spark.sql(f"UPDATE {TABLE} SET n = 6")
+    assert "rowsets_in_place" not in last(spark)
+    spark.sql(f"SET {SETTING} = much")
+    assert f"{SETTING} is 'much'" in spark.refusal(f"UPDATE {TABLE} SET n = 6")
 
 
 def test_the_plan_shows_both_ways(spark: SparkShell) -> None:

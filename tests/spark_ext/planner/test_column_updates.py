@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pytest
 
 import colonnade
-from colonnade.manifests.errors import ConflictError
+from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.spark_ext.planner import column_updates, reads, rows
 from colonnade.spark_ext.types import declared_json
@@ -60,6 +60,7 @@ class Update:
             "columns": list(columns or ("n",)),
             "filters": [],
             "reads": reads_columns,
+            "least": "0",
         }
 
     def candidates(self) -> list[int]:
@@ -132,6 +133,19 @@ def test_columns_are_replaced_where_most_rows_change_and_other_rows_move(path: P
     assert Update(path).choose(None) == ([0, 1], [2])
     every = ("n", *(f"c{i}" for i in range(8)))
     assert Update(path, *every).choose(None)[0] == []
+
+
+def test_rows_that_take_few_bytes_move(path: Path) -> None:
+    update = Update(path)
+    large = sum(each.byte_count for each in update.table.log.read_rowsets(update.table.state))
+    for least, chosen in ((None, []), (f"{large}", []), (f"{large // 3}", [0, 1])):
+        update.args["least"] = least
+        assert update.candidates() == chosen
+        assert update.choose(None)[0] == chosen
+        assert update.choose({0: COUNT // 8})[0] == []
+    update.args["least"] = "much"
+    with pytest.raises(InvalidInputError, match="replaceColumnsBytes is 'much'"):
+        update.candidates()
 
 
 def test_columns_that_decide_more_than_their_own_values_are_never_replaced(

@@ -10,14 +10,18 @@ import java.util.List;
 import java.util.Map;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.connector.write.WriterCommitMessage;
+import org.apache.spark.sql.internal.SQLConf;
 
 /**
- * An UPDATE that replaces the columns that it sets, in the RowSets where that takes fewer bytes than
- * to move the changed rows. In the other RowSets, rows move as Spark plans it. One commit makes both
+ * An UPDATE that replaces the columns that it sets, in the RowSets where that takes far fewer bytes
+ * than to move the changed rows. In the other RowSets, rows move as Spark plans it. One commit makes both
  * visible.
  */
 final class ColumnUpdate {
   private static final WriterCommitMessage[] NO_ROWS = {};
+
+  /** The setting of the fewest stored bytes of changed rows for which columns are replaced. */
+  private static final String LEAST_SETTING = "spark.colonnade.replaceColumnsBytes";
 
   private final PlannedWrite planned;
   private final RowChange change;
@@ -77,6 +81,7 @@ final class ColumnUpdate {
     args.put("columns", columns.names());
     args.put("filters", change.filters());
     args.put("reads", columns.conditionReads());
+    args.put("least", SQLConf.get().getConfString(LEAST_SETTING, null));
     args.put("counts", null);
     if (!columns.isOfAllRows()) {
       JsonNode candidates = Planner.call("updated_rowsets", args).get("rowsets");
