@@ -137,14 +137,6 @@ def test_updates_of_different_rows_at_once_all_succeed(spark: SparkShell) -> Non
     assert after == [before[0] + even[0] + 2 * (before[1] - even[0]), before[1]]
 
 
-def test_rows_move_where_they_take_few_bytes(spark: SparkShell) -> None:
-    spark.sql(f"RESET {SETTING}")
-    spark.sql(f"UPDATE {TABLE} SET n = 6")
-    assert "rowsets_in_place" not in last(spark)
-    spark.sql(f"SET {SETTING} = much")
-    assert f"{SETTING} is 'much'" in spark.refusal(f"UPDATE {TABLE} SET n = 6")
-
-
 def test_the_plan_shows_both_ways(spark: SparkShell) -> None:
     (plan,) = spark.sql(f"EXPLAIN UPDATE {TABLE} SET n = 1")[0]
     assert "ReplaceColumns where that writes fewer bytes" in plan
@@ -199,3 +191,11 @@ def test_a_transaction_sees_replaced_columns_and_commits_them(spark: SparkShell)
     assert (within[0][3], within[0][4]) == (0.0, count)
     assert table(spark).epoch == before.epoch + 1
     assert table(spark).verify().is_sound
+
+
+def test_rows_move_where_they_take_few_bytes(spark: SparkShell) -> None:
+    spark.sql(f"RESET {SETTING}")
+    spark.sql(f"UPDATE {TABLE} SET n = 6")
+    assert "rowsets_in_place" not in last(spark)
+    spark.sql(f"SET {SETTING} = much")
+    assert f"{SETTING} is 'much'" in spark.refusal(f"UPDATE {TABLE} SET n = 6")
