@@ -11,23 +11,26 @@ import pytest
 import colonnade
 from colonnade import InvalidInputError
 from tests.spark_ext.java.kept import KeptDatabase
+from tests.spark_ext.java.read_road import OLDER
 from tests.spark_ext.java.spark_shell import SparkShell
 
 pytestmark = [pytest.mark.spark, pytest.mark.spark_compat]
 
 TABLE = "colonnade.rules.t"
-ROWS = [[1, 1, "one"], [2, None, "two"], [3, 30, None]]
+ROWS: list[list[object]] = [[1, 1, "one"], [2, None, "two"], [3, 30, None]]
+
+
+STATEMENTS = (
+    f"CREATE TABLE {TABLE} (id BIGINT, n INT, name STRING,"
+    " CONSTRAINT positive CHECK (n > 0)) USING colonnade",
+    f"INSERT INTO {TABLE} VALUES (1, 1, 'one'), (2, NULL, 'two'), (3, 30, NULL)",
+    f"ALTER TABLE {TABLE} ADD CONSTRAINT short CHECK (length(name) < 9)",
+)
 
 
 @pytest.fixture(scope="module")
 def database(spark_shell: SparkShell) -> Iterator[KeptDatabase]:
-    statements = [
-        f"CREATE TABLE {TABLE} (id BIGINT, n INT, name STRING,"
-        " CONSTRAINT positive CHECK (n > 0)) USING colonnade",
-        f"INSERT INTO {TABLE} VALUES (1, 1, 'one'), (2, NULL, 'two'), (3, 30, NULL)",
-        f"ALTER TABLE {TABLE} ADD CONSTRAINT short CHECK (length(name) < 9)",
-    ]
-    kept = KeptDatabase(spark_shell, "rules", statements)
+    kept = KeptDatabase(spark_shell, "rules", STATEMENTS)
     yield kept
     kept.drop()
 
@@ -92,10 +95,11 @@ CODE = {
 }
 
 
+BAD = [("short", (5, "'much too long'")), ("positive", (0, "'x'"))]
+
+
 @pytest.mark.parametrize("road", [*SQL, *CODE])
-@pytest.mark.parametrize(
-    ("name", "bad"), [("positive", (0, "'x'")), ("short", (5, "'much too long'"))]
-)
+@pytest.mark.parametrize(("name", "bad"), BAD[:1] if OLDER else BAD)
 def test_no_road_writes_a_row_that_a_constraint_does_not_allow(
     spark: SparkShell, road: str, name: str, bad: tuple[int, str]
 ) -> None:
@@ -133,19 +137,35 @@ FILLS = {
 }
 
 
+@pytest.fixture(scope="module")
+def filled(spark_shell: SparkShell) -> Iterator[SparkShell]:
+    """With a table `filled.t` of the rows of `ROWS` and more columns and constraints."""
+    table = "colonnade.filled.t"
+    kept = KeptDatabase(
+        spark_shell,
+        "filled",
+        [
+            *(statement.replace(TABLE, table) for statement in STATEMENTS),
+            f"ALTER TABLE {table} ADD COLUMNS (s STRUCT<a: INT>, f CHAR(3))",
+            f"ALTER TABLE {table} ADD CONSTRAINT letter CHECK (f <> 'x')",
+            "CALL colonnade.system.add_column('filled.t', 'k', 'int NOT NULL', '1')",
+            f"ALTER TABLE {table} ADD CONSTRAINT pair CHECK (n <= id * 10 AND id > -5)",
+            f"ALTER TABLE {table} ADD CONSTRAINT inside CHECK (s.a < 30)",
+        ],
+    )
+    yield kept.ready()
+    kept.drop()
+
+
 @pytest.mark.parametrize("fill", FILLS)
 def test_a_fill_gives_no_row_a_value_that_a_constraint_does_not_allow(
-    spark: SparkShell, fill: str
+    filled: SparkShell, fill: str
 ) -> None:
-    spark.sql(f"ALTER TABLE {TABLE} ADD COLUMNS (s STRUCT<a: INT>, f CHAR(3))")
-    spark.sql(f"ALTER TABLE {TABLE} ADD CONSTRAINT letter CHECK (f <> 'x')")
-    spark.sql("CALL colonnade.system.add_column('rules.t', 'k', 'int NOT NULL', '1')")
-    spark.sql(f"ALTER TABLE {TABLE} ADD CONSTRAINT pair CHECK (n <= id * 10 AND id > -5)")
-    spark.sql(f"ALTER TABLE {TABLE} ADD CONSTRAINT inside CHECK (s.a < 30)")
-    before = rows(spark)
     name, arguments = FILLS[fill]
-    assert name in spark.refusal(f"CALL colonnade.system.backfill('rules.t', {arguments})")
-    assert rows(spark) == before
+    assert name in filled.refusal(f"CALL colonnade.system.backfill('filled.t', {arguments})")
+    assert filled.sql("SELECT * FROM colonnade.filled.t ORDER BY id") == [
+        [*row, None, None, 1] for row in ROWS
+    ]
 
 
 @pytest.mark.parametrize(
