@@ -27,6 +27,7 @@ from colonnade.tableformat.location import Location
 from colonnade.tableformat.predicate import Predicate, bind, parse_predicate
 from colonnade.tableformat.table.constraints import NewConstraint
 from colonnade.tableformat.table.design import new_table, parse_sort_key
+from colonnade.tableformat.table.generated import NewGenerated
 from colonnade.tableformat.types.conversion import given_fields, match_fields
 from colonnade.tableformat.write.job import WriteJob, WriteMode, plan_write
 
@@ -43,6 +44,7 @@ class TableDesign:
     partition_by: tuple[str, ...] = ()
     constraints: tuple[NewConstraint, ...] = ()
     identities: Mapping[str, IdentityColumn] = field(default_factory=dict)
+    generated: tuple[NewGenerated, ...] = ()
 
 
 def plan_spark_write(
@@ -211,6 +213,7 @@ def _creation(
         by,
         design.constraints,
         design.identities,
+        design.generated,
     )
 
 

@@ -8,8 +8,9 @@ functions from arguments to a result, which modules list in `OPS`.
     catalog.py  alterations.py  defaults.py  partitions.py  removal.py    databases and tables
     reads.py  filters.py  grouping.py  top_rows.py  aggregates.py     what a query reads
     writes.py  rows.py  column_updates.py  fills.py  commits.py    what a statement writes
-    constraints.py  evolution.py              constraints that Spark checks, columns that writes add
-    identity.py  unsupported_columns.py       values for tasks, tables that Spark can only read
+    constraints.py  generated.py              constraints and generated columns that Spark knows
+    evolution.py                              columns that writes add
+    identity.py                               values of identity columns for tasks
     transactions.py  transaction_calls.py     transactions of sessions
     procedures.py  care.py  compaction.py  epochs.py  metadata.py     CALL, and tables about tables
 """

@@ -18,7 +18,6 @@ from colonnade.spark_ext.options import parse_write_options
 from colonnade.spark_ext.planner.alterations import alteration, column_of
 from colonnade.spark_ext.planner.storage import place
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS
-from colonnade.spark_ext.planner.unsupported_columns import require_writable
 from colonnade.spark_ext.types import declared_json, from_json, to_json
 from colonnade.tableformat.location import locate_existing
 from colonnade.tableformat.table.alteration import Alteration
@@ -38,7 +37,6 @@ def evolve_table(args: Args) -> dict[str, Any]:
 
     `changes` are those of `alter_table`. What a concurrent writer has done meanwhile is left out,
     so the request may be repeated. With `exact`, each type must become the one that is asked for.
-    A table that Spark cannot write stays as it is.
     """
     TRANSACTIONS.refuse(args["path"], "altered")
     location = locate_existing(place(args["path"]))
@@ -46,7 +44,6 @@ def evolve_table(args: Args) -> dict[str, Any]:
     asked = [alteration(change) for change in args["changes"]]
 
     def changes(table: TableState) -> tuple[Alteration, ...]:
-        require_writable(table.name, table.schema)
         return asked_changes(table.schema, asked, exact=args["exact"])
 
     base = log.read_head(hint=location.hint)
@@ -66,7 +63,6 @@ def merge_columns(args: Args) -> dict[str, Any]:
     log = Log(location.store)
 
     def changes(table: TableState) -> tuple[Alteration, ...]:
-        require_writable(table.name, table.schema)
         return _wanted(args, table)
 
     base = log.read_head(hint=location.hint)

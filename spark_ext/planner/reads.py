@@ -27,6 +27,7 @@ from colonnade.spark_ext.options import parse_read_options
 from colonnade.spark_ext.planner import aggregates
 from colonnade.spark_ext.planner.defaults import default_texts
 from colonnade.spark_ext.planner.filters import predicate_of, usable
+from colonnade.spark_ext.planner.generated import described
 from colonnade.spark_ext.planner.grouping import divide_by_partition, is_fair
 from colonnade.spark_ext.planner.identity import described_identities
 from colonnade.spark_ext.planner.partitions import described_layout
@@ -95,6 +96,7 @@ def load(args: Mapping[str, Any]) -> dict[str, Any]:
         "schema": _declared(shown.schema),
         "defaults": default_texts(shown.schema),
         "identities": described_identities(shown.schema),
+        "generated": described(shown.schema),
         "properties": dict(table.properties),
         "comment": table.comment,
         "sort_key": [_sort_field(field, table.schema) for field in table.sort_key],

@@ -21,6 +21,7 @@ from colonnade.spark_ext.planner.commits import commit
 from colonnade.spark_ext.planner.constraints import described_constraint, require_checked
 from colonnade.spark_ext.planner.defaults import with_defaults
 from colonnade.spark_ext.planner.filters import overwritten
+from colonnade.spark_ext.planner.generated import described_generation, require_filled
 from colonnade.spark_ext.planner.identity import require_fillable, stated_identities
 from colonnade.spark_ext.planner.partitions import described_layout, layout_texts
 from colonnade.spark_ext.planner.rows import changed_rows
@@ -28,7 +29,6 @@ from colonnade.spark_ext.planner.snapshots import ANY_LOOK, SNAPSHOTS
 from colonnade.spark_ext.planner.storage import job_of, place
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS
 from colonnade.spark_ext.planner.unsent import UNSENT
-from colonnade.spark_ext.planner.unsupported_columns import require_writable
 from colonnade.spark_ext.types import from_json
 from colonnade.spark_ext.write_plan import TableDesign, plan_spark_write
 from colonnade.spark_ext.write_task import task_json
@@ -54,6 +54,8 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
     false, only Spark can find the rows that `where` selects; the caller then uses
     `commit_overwrite`.
 
+    `filled` names the generated columns that Spark computes in the rows, or is None if the
+    statement writes no rows.
     `seen` is the state that the statement has read, or None to use the newest state. `design`
     describes a table to create (`table_design`). `transaction` is an id to commit under, if any.
     `query` is as in `reads.load`.
@@ -75,9 +77,9 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
         where=where,
         dynamic=args.get("dynamic", False),
     )
-    require_writable(job.target.name, job.target.table_schema)
     if job.create is None:
         require_fillable(job.target)
+    require_filled(job.target.name, job.target.table_schema, args.get("filled", ()))
     if (transaction := args.get("transaction")) is not None:
         job = job.model_copy(update={"transaction": transaction})
     else:
@@ -174,7 +176,7 @@ def table_design(args: Mapping[str, Any]) -> TableDesign:
     `schema` is its Spark schema. The sort key is either `cluster_by`, the columns of CLUSTER BY, or
     the property `sortKey`, which can say `desc`. `partitioning`, if given, is its layout
     (`partitions.py`). `defaults` and `identities` are those of columns, by name (`defaults.py`,
-    `identity.py`).
+    `identity.py`). `generated` are the generated columns (`generated.py`).
     """
     properties = dict(args["properties"])
     sort_key = split_sort_key(properties.pop(SORT_KEY, ""))
@@ -191,6 +193,7 @@ def table_design(args: Mapping[str, Any]) -> TableDesign:
         layout_texts(args.get("partitioning", ())),
         tuple(map(described_constraint, args.get("constraints", ()))),
         stated_identities(args.get("identities", {})),
+        tuple(map(described_generation, args.get("generated", ()))),
     )
 
 

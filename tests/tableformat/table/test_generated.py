@@ -27,6 +27,7 @@ from colonnade import (
     SchemaField,
     SetDefault,
     SetNotNull,
+    StructType,
     TableSchema,
     WidenColumn,
 )
@@ -314,6 +315,20 @@ def test_the_table_gives_a_generated_column_no_number(tmp_path: Path) -> None:
     table.upsert(table_of({"n": 4, "at": at(5), "note": "x"}), on=["n"])
     check(table)
     assert [each["key"] for each in contents(table)] == [1, 2]
+
+
+def test_a_column_that_an_expression_reads_gets_no_fields(tmp_path: Path) -> None:
+    made = Generation(sql="to_json(s)", columns=(1,), time_zone="UTC")
+    field = SchemaField(name="y", type="int")
+    inner = SchemaField(id=2, name="x", type="int")
+    fields = (
+        SchemaField(id=1, name="s", type=StructType(fields=(inner,))),
+        SchemaField(id=3, name="text", type="string", generated=made),
+    )
+    table = colonnade.create(f"{tmp_path}/t", TableSchema(fields=fields))
+    with pytest.raises(InvalidInputError, match="'s' cannot be changed inside: the generated"):
+        table.alter(AddColumn(field, parent="s"))
+    table.alter(AddColumn(field))
 
 
 def only_spark(path: object) -> ArrowTable:

@@ -5,6 +5,7 @@ import colonnade.spark.quirks.AlteredTexts;
 import colonnade.spark.quirks.EvolvingInserts;
 import colonnade.spark.quirks.EvolvingMerges;
 import colonnade.spark.quirks.EvolvingWrites;
+import colonnade.spark.quirks.FillGenerated;
 import colonnade.spark.quirks.LoadCatalogFirst;
 import colonnade.spark.quirks.ProvenChecks;
 import colonnade.spark.sink.ColonnadeTable;
@@ -21,6 +22,7 @@ public final class SessionExtension extends AbstractFunction1<SparkSessionExtens
         session -> new AlteredFields(table -> table instanceof ColonnadeTable));
     extensions.injectPostHocResolutionRule(
         session -> new ProvenChecks(table -> table instanceof ColonnadeTable));
+    extensions.injectPostHocResolutionRule(session -> new FillGenerated());
     extensions.injectHintResolutionRule(session -> new EvolvingWrites());
     extensions.injectHintResolutionRule(session -> new EvolvingInserts());
     extensions.injectHintResolutionRule(

@@ -59,8 +59,9 @@ public class DatabaseCatalog
 
   @Override
   public Set<TableCatalogCapability> capabilities() {
-    return Identities.supported(
-        Constraints.supported(Set.of(TableCatalogCapability.SUPPORT_COLUMN_DEFAULT_VALUE)));
+    return Generated.supported(
+        Identities.supported(
+            Constraints.supported(Set.of(TableCatalogCapability.SUPPORT_COLUMN_DEFAULT_VALUE))));
   }
 
   @Override

@@ -59,7 +59,8 @@ public class SessionCatalog extends DelegatingCatalogExtension
 
   @Override
   public Set<TableCatalogCapability> capabilities() {
-    return Identities.supported(Constraints.supported(super.capabilities()));
+    return Generated.supported(
+        Identities.supported(Constraints.supported(super.capabilities())));
   }
 
   @Override
@@ -149,6 +150,7 @@ public class SessionCatalog extends DelegatingCatalogExtension
     if (!isOurs(info)) {
       Constraints.refuseElsewhere(info);
       Identities.refuseElsewhere(info);
+      Generated.refuseElsewhere(info);
       return super.createTable(identifier, info);
     }
     refuseWithin("created", identifier);
@@ -296,6 +298,7 @@ public class SessionCatalog extends DelegatingCatalogExtension
     if (!isOurs(info)) {
       Constraints.refuseElsewhere(info);
       Identities.refuseElsewhere(info);
+      Generated.refuseElsewhere(info);
       return new PassedTable(super.createTable(identifier, info), () -> dropTable(identifier));
     }
     refuseWithin("created", identifier);

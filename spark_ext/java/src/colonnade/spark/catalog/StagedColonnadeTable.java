@@ -74,7 +74,7 @@ final class StagedColonnadeTable implements StagedTable, SupportsWrite {
   public void commitStagedChanges() {
     if (planned == null) {
       design.requireNoOptions();
-      WriteRequest empty = WriteRequest.append(path, design.schema(), Map.of());
+      WriteRequest empty = WriteRequest.withoutRows(path, design.schema(), Map.of());
       planned = empty.creating(design.forPlanner(replace)).plan();
     }
     planned.commit(messages);

@@ -7,9 +7,12 @@ import colonnade.spark.sink.ColonnadeTable;
 import colonnade.spark.sink.ColonnadeWriteBuilder;
 import colonnade.spark.sink.PlannedWrite;
 import colonnade.spark.sink.WriteRequest;
+import colonnade.spark.table.GeneratedColumn;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import org.apache.spark.sql.connector.catalog.Column;
 import org.apache.spark.sql.connector.catalog.StagedTable;
 import org.apache.spark.sql.connector.catalog.SupportsWrite;
@@ -27,7 +30,7 @@ import org.apache.spark.sql.types.StructType;
  * CREATE OR REPLACE TABLE, but the table keeps its columns, layout and properties, as it does with
  * {@code save(path)}.
  */
-final class StagedOverwrite implements StagedTable, SupportsWrite {
+final class StagedOverwrite implements StagedTable, SupportsWrite, GeneratedColumn.Owner {
   private final ColonnadeTable table;
   private final StructType columns;
   private PlannedWrite planned;
@@ -109,6 +112,26 @@ final class StagedOverwrite implements StagedTable, SupportsWrite {
   @SuppressWarnings("deprecation") // the way of older callers to the same columns
   public StructType schema() {
     return columns;
+  }
+
+  @Override
+  public String tableName() {
+    return table.tableName();
+  }
+
+  @Override
+  public StructType declared() {
+    return columns;
+  }
+
+  /** Spark appends the rows in a statement of its own, which computes those that the rows have. */
+  @Override
+  public List<GeneratedColumn> generated() {
+    Set<String> known = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
+    known.addAll(List.of(columns.fieldNames()));
+    return table.generated().stream()
+        .filter(each -> known.contains(each.column()) && known.containsAll(each.reads()))
+        .toList();
   }
 
   /** Spark appends the rows in a statement of its own, which checks them. */

@@ -32,6 +32,7 @@ import org.apache.spark.sql.types.StructType;
  * @param location the LOCATION of the statement, or null
  * @param defaults the defaults of columns, by name
  * @param identities what the identity columns state, by name
+ * @param generated the expressions of generated columns
  * @param options the options of the statement, which apply to the rows that it writes
  */
 record TableDesign(
@@ -44,6 +45,7 @@ record TableDesign(
     String location,
     Map<String, Object> defaults,
     Map<String, Object> identities,
+    List<Map<String, Object>> generated,
     Set<String> options) {
   static final String PROVIDER = "colonnade";
 
@@ -93,6 +95,7 @@ record TableDesign(
         given.get(TableCatalog.PROP_LOCATION),
         ofStatement(() -> Defaults.of(info.columns())),
         ofStatement(() -> Identities.of(info.columns())),
+        Generated.of(info.columns(), info.schema()),
         options(given.keySet()));
   }
 
@@ -225,6 +228,7 @@ record TableDesign(
     design.put("comment", comment);
     design.put("defaults", defaults);
     design.put("identities", identities);
+    design.put("generated", generated);
     design.put("replace", replace);
     return design;
   }

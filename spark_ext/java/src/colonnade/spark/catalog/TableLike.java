@@ -36,7 +36,10 @@ final class TableLike {
     properties.putAll(said.properties());
     properties.put(TableCatalog.PROP_PROVIDER, provider);
     return new TableInfo.Builder()
-        .withColumns(TableDesign.isOurs(provider) ? said.columns() : plain(said.columns()))
+        .withColumns(
+            TableDesign.isOurs(provider)
+                ? Generated.like(source, said.columns())
+                : plain(said.columns()))
         .withPartitions(said.partitions())
         .withConstraints(said.constraints())
         .withProperties(properties)
@@ -69,7 +72,7 @@ final class TableLike {
    */
   static Column[] columns(Table source, String provider) {
     if (TableDesign.isOurs(provider)) {
-      return columns(source);
+      return Generated.like(source, columns(source));
     }
     Set<String> last =
         Arrays.stream(source.partitioning())

@@ -1,6 +1,8 @@
 package colonnade.spark.quirks;
 
+import java.util.Map;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
+import org.apache.spark.sql.catalyst.expressions.ExprId;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import scala.Function1;
 import scala.runtime.AbstractPartialFunction;
@@ -11,6 +13,18 @@ import scala.runtime.AbstractPartialFunction;
  * <p>Seen on Spark 4.1 and 4.3: {@code AttributeReference}.
  */
 abstract class ColumnMapping extends AbstractPartialFunction<Expression, Expression> {
+  /** Returns the expression with the columns of these ids replaced. */
+  static Expression in(Expression expression, Map<ExprId, ? extends Expression> columns) {
+    return expression.transformUp(
+        new ColumnMapping() {
+          @Override
+          Expression column(AttributeReference column) {
+            Expression other = columns.get(column.exprId());
+            return other == null ? column : other;
+          }
+        });
+  }
+
   abstract Expression column(AttributeReference column);
 
   @Override

@@ -31,6 +31,7 @@ public final class SessionRules {
                 methods::extraOptimizations_$eq));
     addStrategy(ViewChanges.STRATEGY);
     addStrategy(ReplaceColumns.STRATEGY);
+    addStrategy(ShownGenerated.STRATEGY);
   }
 
   /** Adds a strategy that Spark asks before its own, unless the session has it already. */

@@ -44,7 +44,7 @@ public final class ColonnadeWriteBuilder
    * runs no task.
    */
   public static void truncate(ColonnadeTable table) {
-    WriteRequest request = WriteRequest.append(table.path(), table.schema(), Map.of());
+    WriteRequest request = WriteRequest.withoutRows(table.path(), table.schema(), Map.of());
     request.basedOn(table).overwriting(null).plan().commit(new WriterCommitMessage[0]);
   }
 

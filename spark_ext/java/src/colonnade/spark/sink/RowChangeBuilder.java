@@ -31,8 +31,11 @@ public final class RowChangeBuilder implements DeltaWriteBuilder {
   private static WriteRequest request(
       ColonnadeTable table, StructType written, Map<String, String> options) {
     // A statement that only deletes writes no columns.
-    StructType rows = written.isEmpty() ? table.schema() : written;
-    return WriteRequest.append(table.path(), rows, options).basedOn(table);
+    WriteRequest request =
+        written.isEmpty()
+            ? WriteRequest.withoutRows(table.path(), table.schema(), options)
+            : WriteRequest.append(table.path(), written, options);
+    return request.basedOn(table);
   }
 
   private RowChangeBuilder(WriteRequest request, RowChange change) {

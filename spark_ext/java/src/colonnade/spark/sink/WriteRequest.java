@@ -3,6 +3,7 @@ package colonnade.spark.sink;
 import colonnade.planner.Planner;
 import colonnade.spark.quirks.PlannedQuery;
 import colonnade.spark.quirks.StatementTag;
+import colonnade.spark.table.GeneratedColumn;
 import colonnade.spark.table.PartitionLayout;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.HashMap;
@@ -14,6 +15,7 @@ import org.apache.spark.sql.types.StructType;
  * A write to be planned.
  *
  * @param rows the columns that Spark will give
+ * @param filled those of them that Spark computes, or null for a statement that writes no rows
  * @param options the user's
  * @param seen database, table and epoch that the statement has read, or null for whatever is there
  * @param design of a table to create, or null
@@ -24,6 +26,7 @@ import org.apache.spark.sql.types.StructType;
 public record WriteRequest(
     String path,
     StructType rows,
+    List<String> filled,
     Map<String, String> options,
     Map<String, Object> seen,
     Map<String, Object> design,
@@ -33,26 +36,36 @@ public record WriteRequest(
     boolean callable) {
 
   public static WriteRequest append(String path, StructType rows, Map<String, String> options) {
-    return new WriteRequest(path, rows, options, null, null, false, null, false, true);
+    List<String> filled = GeneratedColumn.computedIn(rows);
+    return new WriteRequest(path, rows, filled, options, null, null, false, null, false, true);
+  }
+
+  /** Returns the request of a statement that writes no rows to a table with these columns. */
+  public static WriteRequest withoutRows(
+      String path, StructType columns, Map<String, String> options) {
+    return new WriteRequest(path, columns, null, options, null, null, false, null, false, true);
   }
 
   /** Returns the request for the state of a table that a statement has read. */
   public WriteRequest basedOn(ColonnadeTable table) {
     boolean functions = table.layout().callable();
     return new WriteRequest(
-        path, rows, options, table.state(), design, overwrite, where, dynamic, functions);
+        path, rows, filled, options, table.state(), design, overwrite, where, dynamic, functions);
   }
 
   public WriteRequest creating(Map<String, Object> table) {
-    return new WriteRequest(path, rows, options, seen, table, overwrite, where, dynamic, callable);
+    return new WriteRequest(
+        path, rows, filled, options, seen, table, overwrite, where, dynamic, callable);
   }
 
   public WriteRequest overwriting(List<Map<String, Object>> filters) {
-    return new WriteRequest(path, rows, options, seen, design, true, filters, false, callable);
+    return new WriteRequest(
+        path, rows, filled, options, seen, design, true, filters, false, callable);
   }
 
   WriteRequest overwritingPartitions() {
-    return new WriteRequest(path, rows, options, seen, design, true, null, true, callable);
+    return new WriteRequest(
+        path, rows, filled, options, seen, design, true, null, true, callable);
   }
 
   /** The planned write; nothing is written. Fails where the columns do not fit the table. */
@@ -67,6 +80,7 @@ public record WriteRequest(
     args.put("where", where);
     args.put("dynamic", dynamic);
     args.put("transaction", StatementTag.running());
+    args.put("filled", filled);
     JsonNode planned = Planner.call("plan_write", PlannedQuery.with(args));
     return new PlannedWrite(
         planned.get("job").asText(),

@@ -27,7 +27,8 @@ import org.apache.spark.sql.types.StructType;
  * <p>Loaded through a catalog without an epoch or a time, it has a {@link #version}: Spark then
  * loads it anew when it plans a query, once for all uses of the table in it.
  */
-public abstract class TableAtEpoch implements SupportsMetadataColumns, ListsPartitions {
+public abstract class TableAtEpoch
+    implements SupportsMetadataColumns, ListsPartitions, GeneratedColumn.Owner {
   /** The metadata column that names each row. */
   public static final String ROW_HANDLER = RowColumn.HANDLER;
 
@@ -174,6 +175,22 @@ public abstract class TableAtEpoch implements SupportsMetadataColumns, ListsPart
             Long.parseLong(stated.get("start").textValue()),
             Long.parseLong(stated.get("step").textValue()),
             !stated.get("always").booleanValue());
+  }
+
+  @Override
+  public String tableName() {
+    return loaded.get("table").asText();
+  }
+
+  @Override
+  public StructType declared() {
+    return schema;
+  }
+
+  /** The generated columns, which a rule of the session computes in the rows of each statement. */
+  @Override
+  public List<GeneratedColumn> generated() {
+    return GeneratedColumn.of(loaded.get("generated"));
   }
 
   /** The constraints, which Spark checks for the rows of each statement. */

@@ -1,0 +1,96 @@
+package colonnade.spark.catalog;
+
+import colonnade.planner.ColonnadeException;
+import colonnade.spark.quirks.ComputedExpression;
+import colonnade.spark.quirks.ReadColumns;
+import colonnade.spark.quirks.RunningStatement;
+import colonnade.spark.table.GeneratedColumn;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import org.apache.spark.sql.catalyst.expressions.RowOrdering$;
+import org.apache.spark.sql.connector.catalog.Column;
+import org.apache.spark.sql.connector.catalog.Table;
+import org.apache.spark.sql.connector.catalog.TableCatalogCapability;
+import org.apache.spark.sql.connector.catalog.TableInfo;
+import org.apache.spark.sql.internal.SQLConf;
+import org.apache.spark.sql.types.StructType;
+
+/** Generated columns of a statement in the planner's terms. Spark has checked their expressions. */
+final class Generated {
+  private Generated() {}
+
+  /** Returns the capabilities of a catalog whose tables may have generated columns. */
+  static Set<TableCatalogCapability> supported(Set<TableCatalogCapability> others) {
+    Set<TableCatalogCapability> all = new TreeSet<>(others);
+    all.add(TableCatalogCapability.SUPPORTS_CREATE_TABLE_WITH_GENERATED_COLUMNS);
+    return all;
+  }
+
+  /** Refuses generated columns of another format, because Spark's catalog would drop them. */
+  static void refuseElsewhere(TableInfo info) {
+    for (Column column : info.columns()) {
+      if (column.generationExpression() != null) {
+        throw ColonnadeException.unchecked(
+            "COLONNADE_INVALID_INPUT",
+            "In spark_catalog only Colonnade tables can have generated columns.");
+      }
+    }
+  }
+
+  /**
+   * Returns the declared expressions. Columns of a query state those of the tables that it reads,
+   * which are not meant.
+   */
+  static List<Map<String, Object>> of(Column[] columns, StructType schema) {
+    List<Map<String, Object>> found = new ArrayList<>();
+    for (Column column : columns) {
+      if (column.generationExpression() != null && !RunningStatement.createsFromQuery()) {
+        found.add(of(column, schema).described());
+      }
+    }
+    return found;
+  }
+
+  private static GeneratedColumn of(Column column, StructType schema) {
+    Set<String> known = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
+    known.addAll(Arrays.asList(schema.fieldNames()));
+    String sql = column.generationExpression();
+    List<String> reads = new ArrayList<>(ReadColumns.of(sql, known));
+    GeneratedColumn generated =
+        GeneratedColumn.of(column, reads, SQLConf.get().sessionLocalTimeZone());
+    if (!RowOrdering$.MODULE$.isOrderable(column.dataType())) {
+      throw refusal(
+          column, "its values of type " + column.dataType().sql() + " cannot be compared");
+    }
+    if (new ComputedExpression("the table", generated, schema).isOfSession()) {
+      throw refusal(column, "it is not deterministic: it depends on the session or its time");
+    }
+    return generated;
+  }
+
+  /** Returns columns as declared in a table like {@code source}, whose columns they are. */
+  static Column[] like(Table source, Column[] columns) {
+    Column[] all = columns.clone();
+    if (source instanceof GeneratedColumn.Owner owner) {
+      for (GeneratedColumn each : owner.generated()) {
+        for (int at = 0; at < all.length; at++) {
+          all[at] = all[at].name().equals(each.column()) ? each.declared(all[at]) : all[at];
+        }
+      }
+    }
+    return all;
+  }
+
+  private static RuntimeException refusal(Column column, String why) {
+    String sentence =
+        String.format(
+            "Column '%s' cannot be generated as %s, because %s; use another expression, or a"
+                + " default.",
+            column.name(), column.generationExpression(), why);
+    return ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
+  }
+}

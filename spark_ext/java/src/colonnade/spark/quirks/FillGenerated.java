@@ -1,0 +1,76 @@
+package colonnade.spark.quirks;
+
+import colonnade.spark.table.GeneratedColumn;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.ReplaceData;
+import org.apache.spark.sql.catalyst.plans.logical.V2WriteCommand;
+import org.apache.spark.sql.catalyst.plans.logical.WriteDelta;
+import org.apache.spark.sql.catalyst.rules.Rule;
+import org.apache.spark.sql.connector.catalog.Table;
+import org.apache.spark.sql.connector.write.RowLevelOperationTable;
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
+import scala.jdk.javaapi.CollectionConverters;
+import scala.runtime.AbstractPartialFunction;
+
+/**
+ * A rule of the analyzer that computes the generated columns of rows to write. NULL in one counts as
+ * not given; another value must be the computed one. The rule notes at each column that it computes
+ * it, so that a write without the rule is refused.
+ *
+ * <p>Seen on Spark 4.1 and 4.3: {@code V2WriteCommand} and {@code RowLevelOperationTable}. Spark has
+ * resolved all writes when rules of this kind run, has made {@code WriteDelta} of UPDATE and MERGE,
+ * and has put the conditions of constraints above the rows.
+ */
+public final class FillGenerated extends Rule<LogicalPlan> {
+  private static final AbstractPartialFunction<LogicalPlan, LogicalPlan> FILL =
+      new AbstractPartialFunction<>() {
+        @Override
+        public boolean isDefinedAt(LogicalPlan plan) {
+          return plan instanceof V2WriteCommand write
+              && !(plan instanceof ReplaceData)
+              && write.outputResolved()
+              && owner(write) != null;
+        }
+
+        @Override
+        public LogicalPlan apply(LogicalPlan plan) {
+          GeneratedColumn.Owner owner = owner((V2WriteCommand) plan);
+          return plan instanceof WriteDelta change
+              ? new FilledChange(change, owner).plan()
+              : filled((V2WriteCommand) plan, owner);
+        }
+      };
+
+  @Override
+  public LogicalPlan apply(LogicalPlan plan) {
+    return plan.resolveOperatorsUp(FILL);
+  }
+
+  /** Returns the table that is written if it has generated columns, else null. */
+  private static GeneratedColumn.Owner owner(V2WriteCommand write) {
+    if (!(write.table() instanceof DataSourceV2Relation relation)) {
+      return null;
+    }
+    Table table =
+        relation.table() instanceof RowLevelOperationTable operation
+            ? operation.table()
+            : relation.table();
+    return table instanceof GeneratedColumn.Owner owner && !owner.generated().isEmpty()
+        ? owner
+        : null;
+  }
+
+  private static LogicalPlan filled(V2WriteCommand write, GeneratedColumn.Owner owner) {
+    List<Attribute> given = CollectionConverters.asJava(write.query().output());
+    Map<String, Integer> places = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+    for (int at = 0; at < given.size(); at++) {
+      places.put(given.get(at).name(), at);
+    }
+    FilledRows rows = new FilledRows(owner, places);
+    return (LogicalPlan) write.withNewQuery(rows.of(write.query()));
+  }
+}

@@ -1,0 +1,50 @@
+"""Generated columns in requests. The JVM computes them in the rows that Spark writes.
+
+Spec: docs/spec/types.md#generated-columns
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.model.generated import generated_fields, sources_of
+from colonnade.manifests.model.schema import TableSchema
+from colonnade.tableformat.table.generated import NewGenerated
+
+
+def described(schema: TableSchema) -> list[dict[str, Any]]:
+    """Return the generated columns, the columns that each reads, and its time zone."""
+    return [
+        {
+            "column": field.name,
+            "sql": field.generated.sql,
+            "reads": [source.name for source in sources_of(field, schema)],
+            "time_zone": field.generated.time_zone,
+        }
+        for field in generated_fields(schema)
+        if field.generated is not None
+    ]
+
+
+def described_generation(args: Mapping[str, Any]) -> NewGenerated:
+    """Convert the JSON of a generated column of a statement: the keys are those of `described`."""
+    return NewGenerated(args["column"], args["sql"], tuple(args["reads"]), args["time_zone"])
+
+
+def require_filled(table: str, schema: TableSchema, filled: Collection[str] | None) -> None:
+    """Refuse rows unless Spark computes each generated column of the table in them.
+
+    `filled` are the columns that it computes, or None for a statement without rows. Raises
+    InvalidInputError that names the table and the column.
+    """
+    if filled is None:
+        return
+    for field in generated_fields(schema):
+        if field.name not in filled:
+            raise InvalidInputError(
+                f"Table {table!r} has the generated column {field.name!r}, which this statement of"
+                " Spark does not compute; start the session with colonnade.configure, or write the"
+                " table with colonnade.open."
+            )

@@ -1,0 +1,492 @@
+"""Generated columns in Spark: each statement computes them, with the values of Python's writers."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from datetime import date, datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import colonnade
+from colonnade import InvalidInputError, SchemaField, TableSchema
+from colonnade.tableformat.types.arrow_types import schema_from_arrow
+from tests.spark_ext.java.spark_shell import SparkShell
+
+pytestmark = [pytest.mark.spark]
+
+TABLE = "colonnade.made.t"
+COLUMNS = (
+    "id BIGINT, n INT, at TIMESTAMP, s STRUCT<a: INT, d: DECIMAL(10,2)>,"
+    " twice BIGINT GENERATED ALWAYS AS (n * 2L),"
+    " day DATE GENERATED ALWAYS AS (CAST(at AS DATE)),"
+    " part DECIMAL(12,2) GENERATED ALWAYS AS (CAST(s.d / 3 + s.a AS DECIMAL(12,2))),"
+    " tag STRING GENERATED ALWAYS AS (concat('n', n)),"
+    " CONSTRAINT small CHECK (twice < 1000)"
+)
+EXPRESSIONS = {
+    "twice": "n * 2L",
+    "day": "CAST(at AS DATE)",
+    "part": "CAST(s.d / 3 + s.a AS DECIMAL(12,2))",
+    "tag": "concat('n', n)",
+}
+ROW = "named_struct('a', 4, 'd', 10.55BD)"
+
+
+@pytest.fixture(scope="module")
+def made(spark_shell: SparkShell) -> Iterator[int]:
+    """A table of three rows whose generated columns read numbers, times and a nested field."""
+    spark_shell.sql("CREATE DATABASE colonnade.made")
+    spark_shell.sql(f"CREATE TABLE {TABLE} ({COLUMNS}) USING colonnade PARTITIONED BY (day)")
+    spark_shell.sql(
+        f"INSERT INTO {TABLE} (id, n, at, s) VALUES"
+        f" (1, 1, TIMESTAMP'2026-01-02 03:00:00Z', {ROW}), (2, NULL, NULL, NULL),"
+        " (3, 30, TIMESTAMP'2026-03-09 12:00:00Z', named_struct('a', NULL, 'd', 1BD))"
+    )
+    yield colonnade.open(path(spark_shell)).epoch
+    spark_shell.sql("DROP DATABASE colonnade.made CASCADE")
+
+
+@pytest.fixture
+def spark(spark_shell: SparkShell, made: int) -> SparkShell:
+    table = colonnade.open(path(spark_shell))
+    if table.epoch > made:
+        table.restore(epoch=made)
+    return spark_shell
+
+
+def path(spark: SparkShell, name: str = "t") -> Path:
+    return spark.folder / "warehouse" / "made" / name
+
+
+def check(spark: SparkShell) -> list[list[Any]]:
+    """Check the generated columns of all rows, and return ids and numbers."""
+    wrong = " OR ".join(f"NOT ({name} <=> ({sql}))" for name, sql in EXPRESSIONS.items())
+    assert spark.sql(f"SELECT * FROM {TABLE} WHERE {wrong}") == []
+    return spark.sql(f"SELECT id, n, twice FROM {TABLE} ORDER BY id")
+
+
+FRAME = 'spark.sql("SELECT 9L AS id, {n} AS n, now() AS at, NULL AS s{more}")'
+SQL = {
+    "INSERT": "INSERT INTO {t} (id, n{name}) VALUES (9, {n}{value})",
+    "INSERT BY NAME": "INSERT INTO {t} BY NAME SELECT 9L AS id, {n} AS n{as_}",
+    "INSERT in a WITH": "WITH x AS (SELECT 9L, {n}{value}) INSERT INTO {t} (id, n{name}) TABLE x",
+    "INSERT OVERWRITE": "INSERT OVERWRITE {t} (id, n{name}) VALUES (9, {n}{value})",
+    "REPLACE WHERE": (
+        "INSERT INTO {t} REPLACE WHERE id = 9"
+        " SELECT 9L, {n}, NULL, NULL, {null_value}, NULL, NULL, NULL"
+    ),
+    "MERGE that inserts": (
+        "MERGE INTO {t} t USING (SELECT 9L AS k) s ON t.id = s.k"
+        " WHEN NOT MATCHED THEN INSERT (id, n{name}) VALUES (s.k, {n}{value})"
+    ),
+    "MERGE that does everything": (
+        "MERGE INTO {t} t USING (SELECT explode(array(1L, 2L, 9L)) AS k) s ON t.id = s.k"
+        " WHEN MATCHED AND t.id = 2 THEN DELETE"
+        " WHEN MATCHED THEN UPDATE SET n = {n}{set_}, at = at + INTERVAL '1' MONTH"
+        " WHEN NOT MATCHED THEN INSERT (id, n) VALUES (s.k, 7)"
+        " WHEN NOT MATCHED BY SOURCE THEN UPDATE SET s.d = s.d + 1"
+    ),
+}
+CODE = {
+    "writeTo append": "{df}.writeTo('{t}').append()",
+    "writeTo overwrite": "{df}.writeTo('{t}').overwrite(F.col('id') == 9)",
+    "writeTo partitions": "{df}.writeTo('{t}').overwritePartitions()",
+    "saveAsTable append": "{df}.write.mode('append').saveAsTable('{t}')",
+    "saveAsTable overwrite": (
+        "{df}.withColumns({{'twice': F.lit({value_}).cast('long'), 'day': F.lit(None).cast('date'),"
+        " 'part': F.lit(None).cast('decimal(12,2)'), 'tag': F.lit(None).cast('string')}})"
+        ".write.format('colonnade').mode('overwrite').partitionBy('day').saveAsTable('{t}')"
+    ),
+    "save append": "{df}.write.format('colonnade').mode('append').save('{path}')",
+    "save overwrite": "{df}.write.format('colonnade').mode('overwrite').save('{path}')",
+    "save that evolves": (
+        "{df}.withColumn('new', F.lit(1)).write.format('colonnade').mode('append')"
+        ".option('mergeSchema', 'true').save('{path}')"
+    ),
+    "Table.merge": (
+        "colonnade.Table.forPath(spark, '{path}').alias('t')"
+        ".merge({df}.select('id', 'n'{pick}).alias('s'), 't.id = s.id - 8')"
+        ".whenMatchedUpdate(set={{'n': 's.n'{pairs}}}).execute()"
+    ),
+}
+
+
+def run(spark: SparkShell, road: str, n: int, twice: int | None = None) -> str | None:
+    """Write a row with `n` on a road, perhaps with a value of `twice`; return what is refused."""
+    given = twice is not None
+    parts = {"t": TABLE, "n": n, "path": path(spark), "null_value": twice if given else "NULL"}
+    parts["value_"] = twice
+    parts |= {"name": ", twice" if given else "", "value": f", {twice}L" if given else ""}
+    parts |= {"as_": f", {twice}L AS twice" if given else ""}
+    parts |= {"set_": f", twice = {twice}L" if given else ""}
+    parts |= {
+        "pick": ", 'twice'" if given else "",
+        "pairs": ", 'twice': 's.twice'" if given else "",
+    }
+    parts["df"] = FRAME.format(n=n, more=parts["as_"]).replace(
+        "NULL AS s", "CAST(NULL AS STRUCT<a: INT, d: DECIMAL(10,2)>) AS s"
+    )
+    text = (SQL[road] if road in SQL else CODE[road]).format(**parts)
+    reply = spark.ask({"sql" if road in SQL else "code": text})
+    return None if "error" not in reply else str(reply["error"]).splitlines()[0]
+
+
+FEW = ("MERGE that does everything", "writeTo append")
+
+
+def check_road(spark: SparkShell, road: str) -> None:
+    before = colonnade.open(path(spark)).epoch
+    evolves = road == "save that evolves"  # which adds its column first
+    refusal = run(spark, road, 21, 43)
+    assert refusal is not None
+    assert refusal.startswith("[COLONNADE_INVALID_INPUT] Column 'twice' of table 't', generated as")
+    assert "has another value in a row with n = 21, twice = 43; no row was written." in refusal
+    assert "constraint small" in str(run(spark, road, 500))
+    assert colonnade.open(path(spark)).epoch == before + evolves
+    assert run(spark, road, 22) is None
+    assert {22, 44} <= {value for row in check(spark) for value in row}
+    assert run(spark, road, 23, 46) is None
+    check(spark)
+
+
+@pytest.mark.spark_compat
+@pytest.mark.parametrize("road", FEW)
+def test_statements_compute_the_columns_and_refuse_another_value(
+    spark: SparkShell, road: str
+) -> None:
+    check_road(spark, road)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("road", [road for road in (*SQL, *CODE) if road not in FEW])
+def test_each_road_computes_the_columns_and_refuses_another_value(
+    spark: SparkShell, road: str
+) -> None:
+    check_road(spark, road)
+
+
+@pytest.mark.spark_compat
+def test_an_update_computes_what_follows_and_sets_no_generated_column(spark: SparkShell) -> None:
+    spark.sql(f"UPDATE {TABLE} SET n = n + 1, s.d = 2 * s.d WHERE id <> 3")
+    assert check(spark) == [[1, 2, 4], [2, None, None], [3, 30, 60]]
+    spark.sql(f"UPDATE {TABLE} SET at = at + INTERVAL '9' DAY, twice = DEFAULT, tag = NULL")
+    spark.sql(f"UPDATE {TABLE} SET n = 5, twice = twice WHERE id = 2")
+    assert check(spark) == [[1, 2, 4], [2, 5, 10], [3, 30, 60]]
+    before = colonnade.open(path(spark)).epoch
+    refusal = spark.refusal(f"UPDATE {TABLE} SET n = 1, twice = 2")
+    assert (
+        "[COLONNADE_INVALID_INPUT] Column 'twice' of table 't' is generated, so UPDATE" in refusal
+    )
+    assert "constraint small" in spark.refusal(f"UPDATE {TABLE} SET n = 500 WHERE id = 1")
+    assert colonnade.open(path(spark)).epoch == before
+    update = f"colonnade.Table.forPath(spark, '{path(spark)}').update('id = 1', {{'n': '40'}})"
+    spark.run(update)
+    assert [1, 40, 80] in check(spark)
+
+
+@pytest.mark.spark_compat
+def test_a_merge_with_schema_evolution_computes_the_columns(spark: SparkShell) -> None:
+    source = "(SELECT explode(array(1L, 9L)) AS id, 8 AS n, 'x' AS new)"
+    spark.sql(
+        f"MERGE WITH SCHEMA EVOLUTION INTO {TABLE} t USING {source} s ON t.id = s.id"
+        " WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
+    )
+    assert check(spark) == [[1, 8, 16], [2, None, None], [3, 30, 60], [9, 8, 16]]
+    wider = (
+        f"{FRAME.format(n='5000000000L', more='')}.drop('s').write.option('mergeSchema', 'true')"
+    )
+    refused = spark.refused_run(f"{wider}.mode('append').saveAsTable('{TABLE}')")
+    assert "Column 'n' cannot be" in refused
+    assert "'twice'" in refused
+
+
+def test_rows_that_only_go_away_are_no_rows_to_compute(spark: SparkShell) -> None:
+    spark.sql(f"DELETE FROM {TABLE} WHERE n = 30 AND id < 9")
+    spark.sql(f"DELETE FROM {TABLE} WHERE day = DATE'2026-01-01'")
+    assert check(spark) == [[2, None, None]]
+    spark.sql(f"TRUNCATE TABLE {TABLE}")
+    assert check(spark) == []
+
+
+def test_a_value_that_differs_from_call_to_call_is_evaluated_once(spark: SparkShell) -> None:
+    spark.sql(f"UPDATE {TABLE} SET n = int(rand() * 400)")
+    spark.sql(f"INSERT INTO {TABLE} (id, n) SELECT id + 4, int(rand() * 400) FROM range(6)")
+    assert len(check(spark)) == 9
+
+
+@pytest.mark.spark_compat
+def test_the_time_zone_is_that_of_the_table_in_each_session(spark: SparkShell) -> None:
+    values = "(id, at) VALUES (9, TIMESTAMP'2026-06-02 03:00:00Z')"
+    spark.sql("SET spark.sql.session.timeZone = Asia/Tokyo")
+    try:
+        spark.sql(f"INSERT INTO {TABLE} {values}")
+        spark.sql(f"UPDATE {TABLE} SET at = at + INTERVAL '1' HOUR WHERE id = 9")
+        days = spark.sql(f"SELECT id, day FROM {TABLE} WHERE id IN (1, 9) ORDER BY id")
+    finally:
+        spark.sql("RESET spark.sql.session.timeZone")
+    assert days == [[1, "2026-01-01"], [9, "2026-06-02"]]
+    check(spark)
+
+
+def test_ansi_mode_is_that_of_the_table_in_each_session(spark: SparkShell) -> None:
+    spark.sql("CREATE TABLE colonnade.made.a (n INT, g INT GENERATED ALWAYS AS (n + 1))")
+    spark.sql("SET spark.sql.ansi.enabled = false")
+    try:
+        refusal = spark.refusal("INSERT INTO colonnade.made.a (n) VALUES (2147483647)")
+    finally:
+        spark.sql("RESET spark.sql.ansi.enabled")
+    assert "ARITHMETIC_OVERFLOW" in refusal
+
+
+def test_a_filter_on_a_column_prunes_the_partitions_that_follow_from_it(spark: SparkShell) -> None:
+    times = "TIMESTAMP'2026-01-01 12:00:00Z' + make_dt_interval(id)"
+    spark.sql(f"INSERT OVERWRITE {TABLE} (id, at) SELECT id, {times} FROM range(40)")
+    table = colonnade.open(path(spark))
+    rowsets = table.log.read_rowsets(table.state)
+    assert len(rowsets) == 40
+    for where in ("at >= TIMESTAMP '2026-02-08 00:00:00Z'", "day >= DATE '2026-02-08'"):
+        assert len(table.scan(where=where).plan.rowsets) == 2
+
+
+@pytest.mark.parametrize(
+    ("definition", "said"),
+    [
+        ("g STRING GENERATED ALWAYS AS (uuid())", "not deterministic"),
+        ("g DATE GENERATED ALWAYS AS (current_date())", "'g' .* not deterministic"),
+        ("g STRING GENERATED ALWAYS AS (current_timezone())", "not deterministic"),
+        ("h INT GENERATED ALWAYS AS (n), g INT GENERATED ALWAYS AS (h)", "g|h"),
+        ("g INT GENERATED ALWAYS AS (g)", "g"),
+        ("g INT GENERATED ALWAYS AS (zz)", "zz"),
+        ("g INT NOT NULL GENERATED ALWAYS AS (n)", "'g' cannot be generated.* NOT NULL"),
+        ("g MAP<INT, INT> GENERATED ALWAYS AS (map(n, n))", "'g' .* cannot be compared"),
+    ],
+)
+def test_an_expression_that_no_column_can_have_is_refused(
+    spark: SparkShell, definition: str, said: str
+) -> None:
+    with pytest.raises(AssertionError, match=said):
+        spark.sql(f"CREATE TABLE colonnade.made.bad (n INT, {definition})")
+    assert not path(spark, "bad").exists()
+
+
+def test_a_column_that_an_expression_reads_stays_as_it_is(spark: SparkShell) -> None:
+    before = colonnade.open(path(spark)).epoch
+    for change in ("DROP COLUMN n", "RENAME COLUMN n TO m", "ALTER COLUMN n TYPE BIGINT",
+                   "ADD COLUMN s.e INT", "ALTER COLUMN twice SET DEFAULT 4"):  # fmt: skip
+        refusal = spark.refusal(f"ALTER TABLE {TABLE} {change}")
+        assert "[COLONNADE_INVALID_INPUT]" in refusal, change
+        assert "generated" in refusal, change
+    for column in ("n", "twice"):
+        refusal = spark.refusal(f"CALL colonnade.system.backfill('made.t', '{column}', '1')")
+        assert f"Column '{column}' cannot be filled" in refusal
+        assert "generated column" in refusal
+    assert colonnade.open(path(spark)).epoch == before
+    spark.sql(f"ALTER TABLE {TABLE} DROP CONSTRAINT small")
+    spark.sql(f"ALTER TABLE {TABLE} DROP COLUMN twice")
+    spark.sql(f"ALTER TABLE {TABLE} DROP COLUMN tag")
+    spark.sql(f"ALTER TABLE {TABLE} RENAME COLUMN n TO m")
+
+
+def test_a_table_like_another_computes_its_columns_in_the_same_time_zone(spark: SparkShell) -> None:
+    spark.sql("SET spark.sql.session.timeZone = Asia/Tokyo")
+    try:
+        spark.sql(f"CREATE TABLE colonnade.made.l LIKE {TABLE}")
+        spark.sql(
+            "INSERT INTO colonnade.made.l (n, at) VALUES (1, TIMESTAMP'2026-06-02 03:00:00Z')"
+        )
+        found = spark.sql("SELECT twice, day, tag FROM colonnade.made.l")
+    finally:
+        spark.sql("RESET spark.sql.session.timeZone")
+    assert found == [[2, "2026-06-01", "n1"]]
+    assert colonnade.open(path(spark, "l")).generated == colonnade.open(path(spark)).generated
+
+
+def test_the_statement_that_makes_a_table_is_shown_with_its_expressions(spark: SparkShell) -> None:
+    columns = (
+        "n INT, `a b` STRING COMMENT ', x',"
+        " t STRING GENERATED ALWAYS AS (concat(`a b`, ',')) COMMENT 'a, b',"
+        " i INTERVAL DAY TO SECOND GENERATED ALWAYS AS (make_dt_interval(n, 1)),"
+        " d DECIMAL(11,0) GENERATED ALWAYS AS (CAST(n AS DECIMAL(11,0))),"
+        " s STRUCT<`x)`: INT, y: DECIMAL(9,2)> GENERATED ALWAYS AS"
+        " (named_struct('x)', n, 'y', 1.5BD))"
+    )
+    spark.sql(f"CREATE TABLE colonnade.made.c1 ({columns}, CONSTRAINT positive CHECK (n > 0))")
+    shown = spark.sql("SHOW CREATE TABLE colonnade.made.c1")[0][0]
+    spark.sql(shown.replace("made.c1", "made.c2").split("LOCATION")[0])
+    spark.sql("INSERT INTO colonnade.made.c2 (n, `a b`) VALUES (1, 'z')")
+    assert spark.sql("SELECT t, d FROM colonnade.made.c2") == [["z,", "1"]]
+    first, second = (colonnade.open(path(spark, name)) for name in ("c1", "c2"))
+    assert first.generated == second.generated
+    assert first.state.schema == second.state.schema
+
+
+@pytest.mark.spark_compat
+def test_a_table_has_generated_and_identity_columns(spark: SparkShell) -> None:
+    spark.sql(
+        "CREATE TABLE colonnade.made.i (id BIGINT GENERATED ALWAYS AS IDENTITY, n INT,"
+        " twice BIGINT GENERATED ALWAYS AS (n * 2L))"
+    )
+    spark.sql("INSERT INTO colonnade.made.i (n) VALUES (5), (6)")
+    spark.sql("UPDATE colonnade.made.i SET n = n + 1 WHERE n = 5")
+    spark.sql(
+        "MERGE INTO colonnade.made.i t USING (SELECT explode(array(2L, 9L)) AS k) s ON t.id = s.k"
+        " WHEN MATCHED THEN UPDATE SET n = 8 WHEN NOT MATCHED THEN INSERT (n) VALUES (9)"
+    )
+    rows = spark.sql("SELECT n, twice, id FROM colonnade.made.i ORDER BY n, id")
+    assert sorted(row[2] for row in rows[:2]) == [1, 2]
+    assert [row[:2] for row in rows] == [[6, 12], [8, 16], [9, 18]]
+    assert "'id'" in spark.refusal("UPDATE colonnade.made.i SET n = 1, id = 7")
+
+
+def test_a_table_made_from_a_query_has_plain_columns(spark: SparkShell) -> None:
+    spark.sql(f"CREATE TABLE colonnade.made.q AS SELECT n, twice FROM {TABLE}")
+    spark.sql("INSERT INTO colonnade.made.q VALUES (1, 5)")
+    assert colonnade.open(path(spark, "q")).generated == {}
+
+
+WHOLE = ("b", "h", "n", "l")
+TYPES = {"b": "TINYINT", "h": "SMALLINT", "n": "INT", "l": "BIGINT"}
+TIMES = ("at", "wall")
+
+
+def whole(rng: random.Random, depth: int) -> str:
+    """Return an expression of whole numbers that both roads know."""
+    match rng.randrange(4 if depth else 2):
+        case 0:
+            return rng.choice(WHOLE)
+        case 1:
+            return str(rng.randint(0, 9))
+        case 2:
+            return f"CAST({whole(rng, depth - 1)} AS {rng.choice(('INT', 'BIGINT'))})"
+        case _:
+            operator = rng.choice("+-*")
+            return f"({whole(rng, depth - 1)} {operator} {whole(rng, depth - 1)})"
+
+
+def definitions(rng: random.Random, count: int) -> dict[str, str]:
+    """Return columns with random expressions, `count` of each kind: types and texts by name."""
+    found = {}
+    for at in range(count):
+        found[f"w{at}"] = f"BIGINT GENERATED ALWAYS AS ({whole(rng, 3)})"
+        found[f"t{at}"] = f"STRING GENERATED ALWAYS AS (CAST({whole(rng, 2)} AS STRING))"
+        part = rng.choice(("year", "month", "day", "hour", "minute"))
+        found[f"p{at}"] = (
+            f"BIGINT GENERATED ALWAYS AS ({part}({rng.choice(TIMES)}) + {whole(rng, 0)})"
+        )
+        found[f"d{at}"] = f"DATE GENERATED ALWAYS AS (CAST({rng.choice(TIMES)} AS DATE))"
+    return found
+
+
+def values(rng: random.Random, ids: range) -> list[dict[str, Any]]:
+    """Return rows; numbers are small, because overflow has a test of its own."""
+    zone = timezone.utc
+    start = datetime(1950, 1, 1, tzinfo=zone)
+    rows = []
+    for each in ids:
+        row: dict[str, Any] = {name: rng.randint(-3, 3) for name in WHOLE}
+        moment = start + timedelta(seconds=rng.randrange(75 * 365 * 86400), microseconds=each)
+        row |= {"at": moment, "wall": moment.replace(tzinfo=None)}
+        row = {name: None if rng.random() < 0.15 else value for name, value in row.items()}
+        rows.append({"id": each, **row})
+    return rows
+
+
+ARROW = pa.schema(
+    {
+        "id": pa.int64(), "b": pa.int8(), "h": pa.int16(), "n": pa.int32(), "l": pa.int64(),
+        "at": pa.timestamp("us", "UTC"), "wall": pa.timestamp("us"),
+    }
+)  # fmt: skip
+
+
+def frame(rows: list[dict[str, Any]]) -> str:
+    """Return the rows as a table of SQL."""
+
+    def literal(name: str, value: Any) -> str:
+        kind = {**TYPES, "id": "BIGINT", "at": "TIMESTAMP", "wall": "TIMESTAMP_NTZ"}[name]
+        return "NULL" if value is None else f"CAST('{value}' AS {kind})"
+
+    lines = (", ".join(literal(k, v) for k, v in row.items()) for row in rows)
+    return "VALUES " + ", ".join(f"({line})" for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("seed", "count"), [(1, 2), *(pytest.param(n, 8, marks=pytest.mark.long) for n in (2, 3, 4))]
+)
+def test_random_expressions_have_the_values_of_python(
+    spark: SparkShell, seed: int, count: int
+) -> None:
+    rng = random.Random(seed)
+    texts = definitions(rng, count)
+    plain = ", ".join([f"{name} {kind}" for name, kind in TYPES.items()])
+    columns = ", ".join(
+        ["id BIGINT", plain, "at TIMESTAMP, wall TIMESTAMP_NTZ"]
+        + [f"{name} {text}" for name, text in texts.items()]
+    )
+    zone = rng.choice(("UTC", "Asia/Kathmandu", "America/New_York"))
+    spark.sql(f"SET spark.sql.session.timeZone = {zone}")
+    try:
+        for name in ("x", "y"):
+            spark.sql(f"CREATE OR REPLACE TABLE colonnade.made.{name} ({columns})")
+    finally:
+        spark.sql("RESET spark.sql.session.timeZone")
+    mine = colonnade.open(path(spark, "y"))
+    given = ", ".join(ARROW.names)
+    first, second = values(rng, range(20)), values(rng, range(10, 30))
+    spark.sql(f"INSERT INTO colonnade.made.x ({given}) {frame(first)}")
+    mine.append(pa.Table.from_pylist(first, ARROW))
+    spark.sql(
+        f"MERGE INTO colonnade.made.x t USING (SELECT * FROM {frame(second)} AS s({given})) s"
+        f" ON t.id = s.id WHEN MATCHED THEN UPDATE SET"
+        f" {', '.join(f't.{name} = s.{name}' for name in ARROW.names)}"
+        f" WHEN NOT MATCHED THEN INSERT ({given}) VALUES ({given.replace(', ', ', s.')})"
+    )
+    mine.upsert(pa.Table.from_pylist(second, ARROW), on=["id"])
+    spark.sql("UPDATE colonnade.made.x SET n = 2, at = TIMESTAMP'2024-02-29 23:30:00Z' WHERE l > 0")
+    mine.update({"n": 2, "at": datetime(2024, 2, 29, 23, 30, tzinfo=timezone.utc)}, "l > 0")
+    tables = [colonnade.open(path(spark, name)).scan().to_arrow() for name in ("x", "y")]
+    found, wanted = (sorted(each.to_pylist(), key=lambda row: row["id"]) for each in tables)
+    assert found == wanted
+
+
+@pytest.mark.parametrize(
+    ("kind", "sql", "row"),
+    [
+        ("long", "l * 2", {"l": 2**62}),
+        ("int", "n - 1", {"n": -(2**31)}),
+        ("byte", "CAST(n AS TINYINT)", {"n": 128}),
+        ("short", "h + h", {"h": 20000}),
+        ("varchar(3)", "CAST(n AS STRING)", {"n": 1234}),
+    ],
+)
+def test_both_roads_refuse_a_value_that_the_column_cannot_hold(
+    spark: SparkShell, kind: str, sql: str, row: dict[str, int]
+) -> None:
+    (name, value), *_ = row.items()
+    source = schema_from_arrow(pa.schema([ARROW.field(name)])).fields[0]
+    schema = TableSchema(fields=(source, SchemaField(name="g", type=kind)))
+    table = colonnade.create(path(spark, f"o_{kind[:3]}"), schema, generated={"g": sql})
+    with pytest.raises(InvalidInputError, match="'g'"):
+        table.append(pa.Table.from_pylist([row], pa.schema([ARROW.field(name)])))
+    given = f"({name}) VALUES (CAST('{value}' AS {TYPES[name]}))"
+    refusal = spark.refusal(f"INSERT INTO colonnade.made.o_{kind[:3]} {given}")
+    assert "OVERFLOW" in refusal or "EXCEED_LIMIT_LENGTH" in refusal
+    table.refresh()
+    assert table.scan().to_arrow().num_rows == 0
+
+
+def test_a_table_of_python_is_written_by_spark_and_back(spark: SparkShell) -> None:
+    columns = pa.schema({"n": pa.int32(), "at": pa.timestamp("us", "UTC"), "day": pa.date32()})
+    table = colonnade.create(path(spark, "p"), columns, generated={"day": "CAST(at AS DATE)"})
+    spark.sql("INSERT INTO colonnade.made.p (n, at) VALUES (1, TIMESTAMP'2026-06-02 03:00:00Z')")
+    moment = datetime(2026, 6, 3, 23, tzinfo=timezone.utc)
+    table.append(
+        pa.table({"n": pa.array([2], pa.int32()), "at": pa.array([moment], columns[1].type)})
+    )
+    spark.sql("UPDATE colonnade.made.p SET at = at + INTERVAL '2' HOUR")
+    days = spark.sql("SELECT n, day FROM colonnade.made.p ORDER BY n")
+    assert days == [[1, str(date(2026, 6, 2))], [2, str(date(2026, 6, 4))]]
