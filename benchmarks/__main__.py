@@ -30,13 +30,22 @@ BENCHMARKS = {
     "first_merge": "the first MERGE of a session beside Iceberg's (pyspark 4.1 only)",
     "wide": "200 columns, and ranges of a key, through Spark beside Parquet-zstd",
     "columns": "columns added, computed, widened and set (pyspark 4.1: beside the peers)",
+    "identities": "four writers at once with an identity column beside Delta (pyspark 4.1 only)",
     "stores": "Spark in a bucket 20 ms away, beside Delta Lake and Iceberg (pyspark 4.1 only)",
     "stores_python": "the same bucket without Spark, beside PyIceberg and delta-rs",
     "trees": "this checkout beside another one, given by --before, without Spark",
     "peers": "Spark with Colonnade, plain Parquet, Delta Lake and Iceberg (pyspark 4.1 only)",
 }
 
-OF_PEERS = ("changes", "first_merge", "peers", "s3_clients", "stores", "stores_python")
+OF_PEERS = (
+    "changes",
+    "first_merge",
+    "identities",
+    "peers",
+    "s3_clients",
+    "stores",
+    "stores_python",
+)
 
 
 def main() -> None:

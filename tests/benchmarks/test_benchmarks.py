@@ -13,7 +13,7 @@ import pytest
 from benchmarks.__main__ import BENCHMARKS
 from benchmarks.measure import Figure, show
 
-PEERS = {"changes", "first_merge", "peers", "s3_clients", "stores", "stores_python"}
+PEERS = {"changes", "first_merge", "identities", "peers", "s3_clients", "stores", "stores_python"}
 """Need another pyspark and the peers' jars from the network, or other packages."""
 
 
