@@ -12,7 +12,12 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from colonnade.manifests.errors import ConflictError, InvalidInputError, NotFoundError
+from colonnade.manifests.errors import (
+    CommitUnknownError,
+    ConflictError,
+    InvalidInputError,
+    NotFoundError,
+)
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.identity import identity_columns, numbers_of, spec_of
@@ -37,10 +42,10 @@ from colonnade.tableformat.write.identity import (
 from colonnade.tableformat.write.job import WriteJob, WriteTarget
 
 AHEAD_SHARE = 4
-"""A draw is at least as large as this part of what the job has taken, so that draws are few."""
+"""A draw has at least one fourth of the values that the job has taken, so draws are few."""
 
-_MOST_JOBS = 64
-"""At most this many jobs are remembered. A job that is forgotten loses values that nobody used."""
+_MOST_JOBS = 10_000
+"""At most this many jobs are remembered. A job that is forgotten gets no more values."""
 
 
 class _Pool:
@@ -106,6 +111,20 @@ _JOBS: OrderedDict[str, JobDraws] = OrderedDict()
 _LOCK = threading.Lock()
 
 
+def remember(job: WriteJob) -> None:
+    """Let the tasks of a job draw values, from its plan to its commit.
+
+    Only the planner that plans a job knows which values its tasks got. Another planner, or one that
+    has forgotten the job, gives its tasks no values, because it could not find a repeated one.
+    """
+    if not identity_columns(job.target.table_schema):
+        return
+    with _LOCK:
+        _JOBS.setdefault(job.transaction, JobDraws(partial(_begin, job)))
+        if len(_JOBS) > _MOST_JOBS:
+            _JOBS.popitem(last=False)
+
+
 def described_identities(schema: TableSchema) -> dict[str, dict[str, Any]]:
     """Return what each identity column states, by column. Numbers are texts, as in replies."""
     return {
@@ -159,7 +178,8 @@ def draw_identity(args: Mapping[str, Any]) -> dict[str, Any]:
     The task gets at least one value and at most `count`. `beyond`, if given, is the farthest value
     that the task's own rows bring: all values lie beyond it. The reply has the `first` value and
     the `count`; the others follow by the step of the column. Values are texts, because they have 64
-    bits. Raises the errors of `JobDraws.take`, and NotFoundError if the table was dropped.
+    bits. Raises the errors of `JobDraws.take`, NotFoundError if the table was dropped, and
+    ConflictError if this planner does not know the job (`remember`).
     """
     job = job_of(args)
     column = job.target.table_schema.by_id(int(args["column"]))
@@ -183,18 +203,28 @@ def note_identity(args: Mapping[str, Any]) -> dict[str, Any]:
 def unrepeated(job: WriteJob, reported: Reported) -> Reported:
     """Return a statement that is refused if a row brings a value that another task's row got.
 
-    It raises InvalidInputError that names the column and a value.
+    It raises InvalidInputError that names the column and a value. It raises CommitUnknownError if
+    this planner does not know the job, because another one may have committed it.
     """
+    columns = [
+        each for each in identity_columns(job.target.table_schema) if not spec_of(each).always
+    ]
+    if not columns:
+        return reported
     with _LOCK:
         draws = _JOBS.get(job.transaction)
-    if draws is None:
-        return reported
 
     def evaluated(log: Log, table: TableState) -> Statement:
         statement = reported(log, table)
         added = [op.rowset for op in statement.ops if isinstance(op, AddRowSet)]
-        for column in identity_columns(job.target.table_schema):
-            if not spec_of(column).always and (drawn := draws.contested(column)):
+        if added and draws is None:
+            raise CommitUnknownError(
+                f"The planner was started again before rows were committed to table"
+                f" {table.name!r}, and cannot check their identity values; look at the history of"
+                " the table before you run the statement again."
+            )
+        for column in columns:
+            if draws is not None and (drawn := draws.contested(column)):
                 refuse_repeated(log.store, table, added, column, drawn)
         return statement
 
@@ -203,10 +233,14 @@ def unrepeated(job: WriteJob, reported: Reported) -> Reported:
 
 def _draws_of(job: WriteJob) -> JobDraws:
     with _LOCK:
-        found = _JOBS.pop(job.transaction, None)
-        _JOBS[job.transaction] = found = found or JobDraws(partial(_begin, job))
-        if len(_JOBS) > _MOST_JOBS:
-            _JOBS.popitem(last=False)
+        found = _JOBS.get(job.transaction)
+        if found is None:
+            raise ConflictError(
+                f"The planner was started again while rows were written to table"
+                f" {job.target.name!r}, and no longer knows their identity values; run the"
+                " statement again."
+            )
+        _JOBS.move_to_end(job.transaction)
         return found
 
 

@@ -22,7 +22,7 @@ from colonnade.spark_ext.planner.constraints import described_constraint, requir
 from colonnade.spark_ext.planner.defaults import with_defaults
 from colonnade.spark_ext.planner.filters import overwritten
 from colonnade.spark_ext.planner.generated import described_generation, require_filled
-from colonnade.spark_ext.planner.identity import require_fillable, stated_identities
+from colonnade.spark_ext.planner.identity import remember, require_fillable, stated_identities
 from colonnade.spark_ext.planner.partitions import described_layout, layout_texts
 from colonnade.spark_ext.planner.rows import changed_rows
 from colonnade.spark_ext.planner.snapshots import ANY_LOOK, SNAPSHOTS
@@ -85,6 +85,7 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
     else:
         UNSENT.add(job.transaction)
     take_lease(job, Log(location.store), base)
+    remember(job)
     names = {column.id: column.name for column in job.target.table_schema.fields}
     return {
         "job": job.model_dump_json(),

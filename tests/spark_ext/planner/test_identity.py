@@ -12,7 +12,7 @@ import pytest
 
 import colonnade
 from colonnade import ArrowTable, ConflictError, IdentityColumn, InvalidInputError, WidenColumn
-from colonnade.manifests.errors import NotFoundError
+from colonnade.manifests.errors import CommitUnknownError, NotFoundError
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.spark_ext.planner import identity
 from colonnade.spark_ext.planner.identity import (
@@ -38,7 +38,12 @@ def make(path: Path, columns: pa.Schema = COLUMNS, **spec: Any) -> ArrowTable:
 
 def job(table: ArrowTable) -> str:
     location = locate(table.path)
-    planned = plan_write(location, colonnade.open(table.path)._snapshot, "append")
+    return known(plan_write(location, colonnade.open(table.path)._snapshot, "append"))
+
+
+def known(planned: WriteJob) -> str:
+    """A job that this planner has planned."""
+    identity.remember(planned)
     return planned.model_dump_json()
 
 
@@ -89,21 +94,31 @@ def test_the_last_values_of_a_type_are_given_and_then_the_column_is_named(tmp_pa
         draw(planned, 1)
 
 
-def test_a_planner_that_replaces_another_one_repeats_no_value(
+def test_a_planner_that_replaces_another_one_gives_no_value_and_commits_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    planned = job(make(tmp_path / "t"))
-    before = [*draw(planned, 3), *draw(planned, 300)]
+    """It does not know which values tasks got, and could not find one that comes twice."""
+    table = make(tmp_path / "t", always=False)
+    planned = job(table)
+    written = entries(planned, *draw(planned, 3))
     monkeypatch.setattr(identity, "_JOBS", identity._JOBS.__class__())
-    assert min(draw(planned, 3)) > max(before)
+    with pytest.raises(ConflictError, match="table 't'.* run the statement again"):
+        draw(planned, 3)
+    with pytest.raises(CommitUnknownError, match="table 't'.* look at the history"):
+        commit_write(
+            {"job": planned, "messages": [encode_entries(written).decode()], "database": None}
+        )
+    assert colonnade.open(table.path).scan().to_arrow().num_rows == 0
 
 
-def test_a_forgotten_job_repeats_no_value(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_forgotten_job_gets_no_value(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(identity, "_MOST_JOBS", 1)
+    monkeypatch.setattr(identity, "_JOBS", identity._JOBS.__class__())
     table = make(tmp_path / "t")
     one, other = job(table), job(table)
-    values = [value for each in (one, other, one, other) for value in draw(each, 2)]
-    assert values == [*range(1, 9)]
+    assert [*draw(other, 2)] == [1, 2]
+    with pytest.raises(ConflictError, match="run the statement again"):
+        draw(one, 2)
 
 
 def test_a_column_that_widens_meanwhile_gives_no_value_that_its_rows_cannot_hold(
@@ -133,7 +148,7 @@ def test_a_transaction_takes_values_at_once_and_keeps_what_it_took(tmp_path: Pat
     with TRANSACTIONS.within(id_):
         state = TRANSACTIONS.to_write(location)
         assert state is not None
-        planned = plan_write(location, state.snapshot, "append").model_dump_json()
+        planned = known(plan_write(location, state.snapshot, "append"))
         assert [*draw(planned, 2)] == [1, 2]
         table.append(pa.table({"v": ["a concurrent writer"]}))
         assert [*draw(planned, 2)] == [4, 5]
@@ -156,7 +171,7 @@ def test_a_table_of_an_open_transaction_gives_values_without_the_log(tmp_path: P
         assert state is not None
         created = plan_write(location, state.snapshot, "append", create=design)
         state.add(created, partial(written_statement, created, ()))
-        planned = plan_write(location, state.snapshot, "append").model_dump_json()
+        planned = known(plan_write(location, state.snapshot, "append"))
         assert [*draw(planned, 2), *draw(planned, 2)] == [1, 2, 3, 4]
         TRANSACTIONS.end(lambda transaction: transaction.rollback())
     assert database.refresh().epoch == 0
