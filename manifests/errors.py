@@ -44,7 +44,7 @@ class ColonnadeError(Exception):
 
 
 def _shortened(message: str) -> str:
-    """Return a message without the middle of a very long word, and of the whole."""
+    """Return a message without the middle of each very long word, and of a very long text."""
     short = _LONG_WORD.sub(lambda word: f"{word[0][:100]}…{word[0][-30:]}", message)
     return short if len(short) <= _MOST else f"{short[: _MOST - 500]} … {short[-490:]}"
 

@@ -234,9 +234,10 @@ def lead_hint(
 ) -> None:
     """Point the hint to a checkpoint, unless a vacuum after the epoch `since` removes a part of it.
 
-    `names` are the checkpoint's objects. A vacuum that meets the PUT of the hint may not see the
-    new hint, so this call removes it again. If the caller is killed before that, the next vacuum
-    does so. Costs a PUT, a GET for each epoch since, and one or two GETs before and after the PUT.
+    `names` are the checkpoint's objects. A vacuum that runs during the PUT may not see the new
+    hint. This call then removes the hint again. If the caller is killed before that, the next
+    vacuum does so. Costs a PUT, a GET for each epoch since, and one or two GETs before and after
+    the PUT.
     Raises ConflictError if the hint does not lead to the checkpoint; StoreError; CorruptionError.
     """
     number = _check_not_removed(store, ref, names, since + 1, blocks)
@@ -253,7 +254,8 @@ def lead_hint(
 def _removes(epoch: Epoch, ref: CheckpointRef | Anchor, names: Collection[str]) -> bool:
     """Return whether a vacuum removes a part of a checkpoint, or the epoch that it needs.
 
-    The floor's own epoch is removed, too. Only its anchor can be read without it.
+    A vacuum also removes the epoch of its floor. Then only its anchors can be read without that
+    epoch.
     """
     floors = (op for op in epoch.ops if isinstance(op, Vacuum) and op.floor >= ref.epoch)
     return not removed_objects(epoch.ops).isdisjoint(names) or any(

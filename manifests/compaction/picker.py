@@ -7,8 +7,8 @@ reader finds fewer than `min_rowsets` small RowSets in each tier.
 RowSets of full size in a sorted table are merged where too many of them may hold the same key.
 Their outputs do not overlap.
 
-RowSets of an earlier sort key are sorted by the present one, once each. They are never combined
-with others, whose rows are in order. RowSets of an earlier partition layout are divided by the
+RowSets of an earlier sort key are sorted by the present one, once each. They are never merged
+with RowSets whose rows are in order. RowSets of an earlier partition layout are divided by the
 present one, once each.
 """
 

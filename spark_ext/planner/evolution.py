@@ -28,6 +28,7 @@ from colonnade.tableformat.table.wanted_columns import (
     merged_changes,
     missing_fields,
 )
+from colonnade.tableformat.write.identity import open_schema
 
 Args = Mapping[str, Any]
 
@@ -103,7 +104,8 @@ def columns_after_merge(args: Args) -> dict[str, Any]:
         schema = draft_of(table, changes).schema
     except InvalidInputError:
         return {"schema": None}
-    return {"schema": None if schema == table.schema else declared_json(schema)}
+    shown = None if schema == table.schema else declared_json(open_schema(schema))
+    return {"schema": shown}
 
 
 def _given(columns: dict[str, Any], table: TableState, by_name: bool) -> tuple[SchemaField, ...]:

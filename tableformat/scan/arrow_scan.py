@@ -62,7 +62,7 @@ class Scan:
 
 
 def held_batches(data: Any) -> tuple[pa.RecordBatch, ...]:
-    """Return the rows of data that Arrow holds in memory, so that it can be read twice; else none.
+    """Return the batches of a pyarrow table or batch, which can be read twice; none for other data.
 
     Raises InvalidInputError.
     """

@@ -79,7 +79,7 @@ def test_what_a_concurrent_writer_has_changed_is_read_as_of_the_new_epoch(
     assert reader.scan().to_arrow().equals(rows(10, ROWS - 10))
     changed.append(rows(ROWS))
     assert reader.scan().to_arrow().equals(rows(10, 2 * ROWS - 10))
-    changed.optimize()
+    changed.optimize().option("min-rowsets", 2).executeCompaction()
     assert reader.scan(["c1"]).to_arrow().equals(rows(10, 2 * ROWS - 10).select(["c1"]))
     changed.overwrite(rows(5, 20))
     changed.vacuum(0, retain_epochs=1, force=True)

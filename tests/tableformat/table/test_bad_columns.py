@@ -1,7 +1,6 @@
 """Changes of columns that cannot be: a typed error in one short sentence, and no epoch.
 
-Each case is one bad input of one road without Spark. `tests/spark_ext/java/test_bad_columns.py` has
-those of SQL.
+Each case is one bad input of one road without Spark.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ final class IdentitySupply {
   private static final long LEAST_AHEAD = 1 << 10;
   private static final long MOST_AHEAD = 1 << 20;
 
-  /** After each draw, the next one is at least this part of what the task has used. */
+  /** A draw has at least one fourth of the values that the task has used. */
   private static final int AHEAD_SHARE = 4;
 
   private final IdentityColumn column;

@@ -27,9 +27,9 @@ import scala.jdk.javaapi.CollectionConverters;
  * <p>From the first row that needs a value, rows wait until the task ends or until many wait. So a
  * small write takes exactly the values that it needs.
  *
- * <p>Rows arrive sorted by NULL where they get a value. If the column is part of the sort key, they
- * are in order among themselves, but not beside rows that bring values. They then have RowSets of
- * their own.
+ * <p>Spark sorts rows before they have values, as if NULL were the value. If the column is part of
+ * the sort key, rows that get values are in order among themselves, but not beside rows that bring
+ * values. They then have RowSets of their own.
  */
 final class IdentityWriter implements RowWriter {
   private static final int MOST_WAITING = 1024;
@@ -44,7 +44,10 @@ final class IdentityWriter implements RowWriter {
   private final Supplier<RowWriter> writers;
   private final boolean divides;
 
-  /** The writer of rows that bring values, or of all rows; then that of rows which get them. */
+  /**
+   * First the writer of rows that bring values, or of all rows. Then the writer of rows that get
+   * values, if there is one.
+   */
   private final List<RowWriter> open = new ArrayList<>();
 
   private List<Waiting> waiting = new ArrayList<>();
@@ -251,7 +254,7 @@ final class IdentityWriter implements RowWriter {
     return filled;
   }
 
-  /** Does not occur: {@link #insert} marks the rows. */
+  /** Never called: {@link #insert} marks the rows. */
   @Override
   public void markInserted() {
     throw new IllegalStateException("Rows are inserted by insert().");

@@ -152,8 +152,8 @@ record TableDesign(
   }
 
   /**
-   * Returns what columns declare. Columns of a query declare what the tables do that it reads, which
-   * is not meant.
+   * Returns what the columns of the statement declare. Columns of a query carry declarations of the
+   * tables that it reads; these do not count.
    */
   private static Map<String, Object> ofStatement(Supplier<Map<String, Object>> declared) {
     return RunningStatement.createsFromQuery() ? Map.of() : declared.get();

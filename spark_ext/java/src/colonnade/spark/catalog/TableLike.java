@@ -46,7 +46,7 @@ final class TableLike {
         .build();
   }
 
-  /** Returns columns without what only Colonnade tables can do: give the values themselves. */
+  /** Returns columns without identity, which only Colonnade tables can have. */
   private static Column[] plain(Column[] columns) {
     return Arrays.stream(columns)
         .map(each -> each.identityColumnSpec() == null ? each : column(each, each.dataType()))

@@ -37,9 +37,11 @@ public final class AssignedColumns {
   }
 
   private static boolean keeps(LogicalPlan query, String column) {
-    return CollectionConverters.asJava(query.output()).stream()
-        .filter(each -> each.name().equals(column))
-        .allMatch(each -> isKept(query, each, column));
+    List<Attribute> shown =
+        CollectionConverters.asJava(query.output()).stream()
+            .filter(each -> each.name().equals(column))
+            .toList();
+    return !shown.isEmpty() && shown.stream().allMatch(each -> isKept(query, each, column));
   }
 
   /** Whether a value in the rows of a plan is that of the table's own column. */
