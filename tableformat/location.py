@@ -17,9 +17,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Literal, NamedTuple, TypeVar, cast
+from typing import Literal, TypeVar, cast
 
-from colonnade.manifests.epochs.slot_reader import read_early, try_hint
+from colonnade.manifests.epochs.slot_reader import try_hint
 from colonnade.manifests.epochs.slots import check_unused, is_taken
 from colonnade.manifests.errors import (
     AlreadyExistsError,
@@ -27,7 +27,6 @@ from colonnade.manifests.errors import (
     CorruptionError,
     InvalidInputError,
     NotFoundError,
-    StoreError,
     UnsupportedFormatError,
 )
 from colonnade.manifests.ids import TableId
@@ -49,8 +48,7 @@ class Location:
 
     With `id` and `created_epoch` it identifies one table, whatever table has the name now. `hint`
     is the hint of the log as `locate` found it, for the first `read_head` of a caller. Behind a
-    network it saves a request. The rest of the open would have to wait for that request. `early` is
-    what `read_early` found, if `locate` was asked for it and the path itself has the database.
+    network it saves a request. The rest of the open would have to wait for that request.
     """
 
     store: ObjectStore
@@ -59,7 +57,6 @@ class Location:
     id: TableId | None = None
     created_epoch: int = 0
     hint: bytes | ColonnadeError | None = field(default=None, compare=False, repr=False)
-    early: Sequence[bytes | ColonnadeError] = field(default=(), compare=False, repr=False)
 
     def find(self, snapshot: Snapshot) -> TableState | None:
         """Return the table, or None when it does not exist (yet, or any more).
@@ -147,16 +144,12 @@ class Location:
         return self.table or self.store.url.rstrip("/").rsplit("/", 1)[-1]
 
 
-def locate(
-    path: StorePath, storage_options: StorageOptions | None = None, *, early: bool = False
-) -> Location:
+def locate(path: StorePath, storage_options: StorageOptions | None = None) -> Location:
     """Find the database that `path` belongs to. Costs up to four GETs, more if there is none.
 
-    With `early`, the first slots of a database at the path are read in the same round, where a
-    request costs one. That is for callers that open a table, which may have few epochs. Behind a
-    network, the path and the folder above it are looked at side by side, and then all folders above
-    these. A GET of the hint goes with each of the first two looks. A live database that a killed
-    drop has moved away from the path, or from the folder above it, is moved back.
+    Behind a network, the path and the folder above it are looked at side by side, and then all
+    folders above these. A GET of the hint goes with each of the first two looks. A live database
+    that a killed drop has moved away from the path, or from the folder above it, is moved back.
     Raises InvalidInputError for a path inside a table and for a value that is not a path,
     NotFoundError for a file, and CorruptionError for a database that has lost its epoch 0.
     """
@@ -164,9 +157,9 @@ def locate(
     place = store.address
     above = place.parent
     parent = None if above is None else open_store(above)
-    found, hint, slots = _look_near(store, parent, early=early)
+    found, hint = _look_near(store, parent)
     if found is True:
-        return Location(store, None, exists=True, hint=hint, early=slots)
+        return Location(store, None, exists=True, hint=hint)
     if parent is not None and found is not None:
         if found.lone_table:
             raise InvalidInputError(
@@ -181,21 +174,19 @@ def locate(
         )
     here = [store] if parent is None else [store, parent]
     if any([put_back(each) for each in here]):
-        return locate(path, storage_options, early=early)
+        return locate(path, storage_options)
     for each in here:
         check_unused(each)
     store.require_folder()
     return Location(store, None, exists=False)
 
 
-def locate_existing(
-    path: StorePath, storage_options: StorageOptions | None = None, *, early: bool = False
-) -> Location:
+def locate_existing(path: StorePath, storage_options: StorageOptions | None = None) -> Location:
     """Find the database that `path` belongs to. Costs and raises as `locate`.
 
     Raises NotFoundError, too, when no database is at the path or above it.
     """
-    location = locate(path, storage_options, early=early)
+    location = locate(path, storage_options)
     if not location.exists:
         raise NotFoundError(f"{location.store.url} is not a Colonnade database or table.")
     return location
@@ -255,46 +246,28 @@ def _stores_above(below: StoreAddress | None) -> Iterator[ObjectStore]:
         yield open_store(below)
 
 
-class _Look(NamedTuple):
-    """Whether a path has a database, or else the first state of the one above it, if any.
+def _look_near(
+    store: ObjectStore, parent: ObjectStore | None
+) -> tuple[Literal[True] | Snapshot | None, bytes | ColonnadeError | None]:
+    """Return True if a path has a database, else the first state of the database above it, if any.
 
-    `hint` and `early` are those of that database, if they were read.
-    """
-
-    found: Literal[True] | Snapshot | None
-    hint: bytes | ColonnadeError | None = None
-    early: Sequence[bytes | ColonnadeError] = ()
-
-
-def _look_near(store: ObjectStore, parent: ObjectStore | None, *, early: bool) -> _Look:
-    """Look for a database at a path and in the folder above it.
-
-    Reads epoch 0 and not the head: with a damaged head, earlier epochs can still be read. Raises
-    StoreError; for the database above, also CorruptionError.
+    The second value is the hint of that database, if it was read. Reads epoch 0 and not the head:
+    with a damaged head, earlier epochs can still be read. Raises StoreError; for the database
+    above, also CorruptionError.
     """
     above = [] if parent is None else [Log(parent).try_read_first]
     if store.parallel == 1:
-        return _Look(is_taken(store, 0) or next((look() for look in above), None))
+        return is_taken(store, 0) or next((look() for look in above), None), None
     stores = [store] if parent is None else [store, parent]
-    here = partial(_early, store) if early else partial(is_taken, store, 0)
-    looks: list[Callable[[], object]] = [here, *above, *(partial(try_hint, s) for s in stores)]
+    looks: list[Callable[[], object]] = [partial(is_taken, store, 0), *above]
+    looks += [partial(try_hint, each) for each in stores]
     results = store.together([partial(_outcome, look) for look in looks])
     for found, hint in zip(results, results[len(stores) :], strict=False):
         if isinstance(found, ColonnadeError):
             raise found
-        if found and isinstance(found, tuple):
-            return _Look(True, cast("bytes | ColonnadeError", hint), found)
         if found:
-            return _Look(cast("Literal[True] | Snapshot", found), cast("bytes", hint))
-    return _Look(None)
-
-
-def _early(store: ObjectStore) -> tuple[bytes | ColonnadeError, ...]:
-    """Return the first slots of a log; none of them without an epoch 0. Raises StoreError."""
-    first = read_early(store)
-    if isinstance(first[0], StoreError):
-        raise first[0]
-    return () if isinstance(first[0], NotFoundError) else tuple(first)
+            return cast("Literal[True] | Snapshot", found), cast("bytes | ColonnadeError", hint)
+    return None, None
 
 
 def _first_database(stores: Sequence[ObjectStore]) -> ObjectStore | None:

@@ -7,10 +7,9 @@ Spec: docs/spec/epoch-log.md#head
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 
-from colonnade.manifests.epochs.freed_slots import find_freed
 from colonnade.manifests.epochs.slots import (
     FAR,
     NEXT,
@@ -36,9 +35,6 @@ AHEAD = 66
 next checkpoint, and the free slot after them.
 """
 
-EARLY = 6
-"""The slots that are read before it is known whether a log has a checkpoint."""
-
 _AHEAD_BYTES = 2**20
 """The most bytes of an epoch that is read ahead. A larger one is read again when it is used."""
 
@@ -55,7 +51,7 @@ class SlotReader:
     `far` looks for lost epochs as far behind the end as a process that opens a log has to. `last`
     is the last slot that the caller needs. `trusted` means that the caller has seen the log a
     moment ago, and accepts a free slot as the end without a further look. `hint` is the result of
-    `try_hint`, if the caller has it already, and `early` is that of `read_early`.
+    `try_hint`, if the caller has it already.
     """
 
     def __init__(
@@ -67,7 +63,6 @@ class SlotReader:
         last: int | None = None,
         trusted: bool = False,
         hint: bytes | ColonnadeError | None = None,
-        early: Sequence[bytes | ColonnadeError] = (),
     ) -> None:
         self.trusted = trusted
         self._store = store
@@ -77,10 +72,8 @@ class SlotReader:
         self._far = far
         self._last = last
         self._hint = hint
-        self._early = len(early)
-        self._group = range(self._early)
-        self._found: dict[int, bytes | ColonnadeError] = dict(enumerate(early))
-        self._looked_far = False
+        self._group = range(0)
+        self._found: dict[int, bytes | ColonnadeError] = {}
 
     def hint(self) -> bytes:
         """Return the bytes of the hint. Costs one GET, or nothing if the caller gave them.
@@ -96,9 +89,7 @@ class SlotReader:
         """Read a group of slots that begins with `number`, and far slots behind it."""
         if self._store.parallel == 1:
             return
-        # The early slots count as the beginning of the first group.
-        ahead = self._ahead - self._early if number == self._early else self._ahead
-        stop = number + min(ahead, self._store.parallel)
+        stop = number + min(self._ahead, self._store.parallel)
         if self._last is not None:
             stop = max(number + 1, min(stop, self._last + 1))
         self._group = range(number, stop)
@@ -106,7 +97,6 @@ class SlotReader:
         # Counted from the last slot of the group, these slots meet every gap that `FAR` promises
         # to find, wherever in the group the gap begins.
         far = [stop - 1 + distance for distance in FAR] if self._far else []
-        self._looked_far = self._far
         numbers = [*self._group, *far]
         found = self._store.read_many([*map(epoch_name, numbers)], limit=_AHEAD_BYTES)
         self._found = dict(zip(numbers, found, strict=True))
@@ -156,26 +146,9 @@ class SlotReader:
             check_lost_mark(self._store, number, blocks)
         return found
 
-    def proves_end(self, number: int, blocks: SlotBlocks | None) -> bool:
-        """Return whether a slot, which was read before and was free, certainly was the end.
-
-        For a `trusted` reader that opened the log and has seen no later object. Takes one round:
-        the look for the mark, two at the next block if the log was read from its start, and far
-        slots if they were not read. After False, the log must be read again. Raises
-        CorruptionError; StoreError.
-        """
-        looks: list[Callable[[], bool]] = [
-            lambda: find_freed(self._store, blocks, number) is not None
-        ]
-        if not self._looked_far:
-            looks.append(partial(any_taken, self._store, [number + each for each in FAR]))
-        if self._from_start:
-            looks.append(partial(has_later_block, self._store, number, blocks))
-        return not any(self._store.together(looks))
-
     def _is_taken_behind(self, number: int) -> bool:
         known = [self._found[each] for each in self._found if each > number]
-        if not known or not (self.trusted or self._looked_far or not self._far):
+        if not known:
             distances = () if self.trusted else FAR if self._far else NEXT
             return any_taken(self._store, [number + distance for distance in distances])
         for found in known:
@@ -195,14 +168,6 @@ def try_hint(store: ObjectStore) -> bytes | ColonnadeError:
         return store.get(HINT, limit=HINT_LIMIT)
     except (NotFoundError, CorruptionError, StoreError) as error:
         return error
-
-
-def read_early(store: ObjectStore) -> Sequence[bytes | ColonnadeError]:
-    """Return the bytes of the first slots of a log, or the error of each. Costs six GETs.
-
-    They are all of a log that has no checkpoint yet because it is small.
-    """
-    return store.read_many([*map(epoch_name, range(EARLY))], limit=_AHEAD_BYTES)
 
 
 def read_slots_down(

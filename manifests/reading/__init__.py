@@ -2,7 +2,6 @@
 
     reader.py         any state of a database, and its epochs
     live_rowsets.py   the live RowSets of a table at a state
-    glimpse.py        the newest state as it seems, before a later look proves it
     following.py      from a stored state to a later one
     last_look.py      how long the last look at the log may be trusted
 

@@ -34,8 +34,8 @@ from colonnade.manifests.errors import (
 from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.model.epoch import Epoch, Stub
 from colonnade.manifests.object_names import epoch_name
-from colonnade.manifests.reading.glimpse import Glimpse, GlimpseReader
 from colonnade.manifests.reading.last_look import LastLook
+from colonnade.manifests.reading.live_rowsets import LiveRowSetReader
 from colonnade.manifests.state.snapshot import Snapshot, TableMap
 from colonnade.manifests.store.base import ObjectStore
 
@@ -43,7 +43,7 @@ UNTOLD = (CorruptionError, StoreError, UnsupportedFormatError)
 """Errors of a look at the log which do not say whether retention has removed an epoch."""
 
 
-class LogReader(GlimpseReader):
+class LogReader(LiveRowSetReader):
     """Reads epochs of the database in `store`. Holds no state of the database.
 
     It remembers only when it saw the log last (`LastLook`). Every method raises StoreError if the
@@ -82,23 +82,6 @@ class LogReader(GlimpseReader):
         """Return the newest state, also of a log that has ended."""
         slots = SlotReader(self.store, ahead=ahead, far=True, hint=hint)
         return self._advance(self._begin(None, slots), slots=slots)
-
-    def settle(self, glimpse: Glimpse) -> Snapshot:
-        """Return the newest state, given a glimpse of it.
-
-        Costs one GET more than the proof of the glimpse, in the same round. Otherwise costs and
-        raises as `refresh`, or as `read_head` if the glimpse was wrong.
-        """
-        state = glimpse.state
-        slots = SlotReader(self.store, trusted=True)
-        try:
-            proven, _ = self.store.both(glimpse.is_head, partial(slots.fetch, state.epoch + 1))
-        except CorruptionError:
-            proven = False
-        if not proven:
-            return self.read_head()
-        self.last_look.note(state, glimpse.started)
-        return self.refresh(state, slots)
 
     def is_dropped(self) -> bool:
         """Return whether the log has ended: the database was dropped, but its files still exist.
@@ -141,20 +124,18 @@ class LogReader(GlimpseReader):
         first = read_slot(self.store, 0)
         return None if first is None else self._state_of_first(first)
 
-    def refresh(self, snapshot: Snapshot, slots: SlotReader | None = None) -> Snapshot:
+    def refresh(self, snapshot: Snapshot) -> Snapshot:
         """Return the newest state, given an earlier one.
 
-        `slots` has just read the next slot, and saves that request if the log is trusted. Costs
-        four GETs, and one for each later epoch. If the log was seen less than the store's `trust_s`
-        seconds ago, it costs one GET when nothing is new, and a few that are read ahead when
-        something is. It may then miss, for that time, that the database was removed or replaced,
-        or that retention has removed the epoch after `snapshot`.
+        Costs four GETs, and one for each later epoch. If the log was seen less than the store's
+        `trust_s` seconds ago, it costs one GET when nothing is new, and a few that are read ahead
+        when something is. It may then miss, for that time, that the database was removed or
+        replaced, or that retention has removed the epoch after `snapshot`.
 
         Raises NotFoundError if the database was dropped, removed or replaced since.
         """
         started, trusted = elapsed_s(), self.last_look.covers(snapshot)
-        if slots is None or not trusted:
-            slots = SlotReader(self.store, ahead=1 if trusted else 2, trusted=trusted)
+        slots = SlotReader(self.store, ahead=1 if trusted else 2, trusted=trusted)
         known = False
         if self.store.parallel > 1 and not trusted:
             known, _ = self.store.both(

@@ -20,7 +20,6 @@ from colonnade.manifests.errors import (
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.identity import identity_columns, next_value
 from colonnade.manifests.model.members import find_change
-from colonnade.manifests.reading.glimpse import Glimpse
 from colonnade.manifests.state.partition_layout import field_text
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import StoreAddress
@@ -38,21 +37,11 @@ class OpenTable:
     dropped, methods raise NotFoundError, even if another table has its name.
     """
 
-    def __init__(
-        self,
-        location: Location,
-        log: Log,
-        snapshot: Snapshot | None,
-        glimpse: Glimpse | None = None,
-    ) -> None:
-        """Without a snapshot, the head of the log is read when it is first needed.
-
-        A `glimpse` of it saves requests then. Requires that the table exists in the glimpse.
-        """
+    def __init__(self, location: Location, log: Log, snapshot: Snapshot | None) -> None:
+        """Without a snapshot, the head of the log is read when it is first needed."""
         self._location = location
         self._log = log
         self._snapshot: Snapshot | None = None
-        self._glimpse = glimpse
         if snapshot is not None:
             self._see(snapshot)
 
@@ -131,16 +120,13 @@ class OpenTable:
 
     def refresh(self) -> Snapshot:
         """Look for newer epochs; costs one GET when there are none."""
-        if self._snapshot is not None:
-            return self._see(self._log.refresh(self._snapshot))
-        if self._glimpse is not None:
-            return self._see(self._log.settle(self._glimpse))
-        return self._see(self._log.read_head())
+        seen = self._snapshot
+        return self._see(self._log.read_head() if seen is None else self._log.refresh(seen))
 
     def _see(self, snapshot: Snapshot) -> Snapshot:
         """Use a state as the newest one, and read the table's name from it."""
         self._location = self._location.follow(snapshot)
-        self._snapshot, self._glimpse = snapshot, None
+        self._snapshot = snapshot
         return snapshot
 
     def _see_committed(self, snapshot: Snapshot) -> Snapshot:

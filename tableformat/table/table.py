@@ -15,7 +15,6 @@ from colonnade.manifests.errors import (
     AlreadyExistsError,
     ColonnadeError,
     ConflictError,
-    StoreError,
 )
 from colonnade.manifests.ids import new_job_id
 from colonnade.manifests.log.log import Log
@@ -64,19 +63,12 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
     def open(cls, path: StorePath, storage_options: StorageOptions | None = None) -> ArrowTable:
         """Open the table at `path`, reading the head of the log.
 
-        Behind a network, the last of three rounds of requests is made when the head is first used.
         A head that is damaged or has a newer format raises only in methods that need it.
         `scan(epoch=…)` can still read earlier epochs. Raises NotFoundError when there is no table,
         and InvalidInputError when `path` is a database of several tables.
         """
-        location = locate_existing(path, storage_options, early=True)
+        location = locate_existing(path, storage_options)
         log = Log(location.store)
-        try:
-            glimpse = log.glimpse_head(location.hint, location.early)
-        except StoreError:
-            return cls(location, log, None)
-        if glimpse is not None and location.find(glimpse.state) is not None:
-            return cls(location, log, None, glimpse)
         return cls(location, log, log.try_read_head(location.hint))
 
     @classmethod
@@ -160,15 +152,14 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         self, columns: Sequence[str] | None, predicate: Predicate | None
     ) -> tuple[Snapshot, OpenedAhead | None]:
         """Look for newer epochs. Behind a network, open RowSets of the last state side by side."""
-        store, location, glimpse = self._log.store, self._location, self._glimpse
-        seen = glimpse.state if glimpse is not None else self._snapshot
-        if seen is None or store.parallel == 1:
+        seen, store = self._snapshot, self._log.store
+        table = None if seen is None or store.parallel == 1 else self._location.find(seen)
+        if seen is None or table is None:
             return self.refresh(), None
 
         def open_last() -> OpenedAhead | None:
             # The state may be old. Without its columns or objects, nothing is opened ahead.
             with suppress(ColonnadeError):
-                table = location.require(seen)
                 rowsets = self._log.read_rowsets(table, rowset_filter(table, predicate))
                 plan = plan_scan(table, seen.epoch, rowsets, columns, predicate)
                 return open_ahead(store, plan)

@@ -7,7 +7,6 @@ from unittest.mock import patch
 
 import pytest
 
-from colonnade.manifests.epochs.slot_reader import EARLY
 from colonnade.manifests.errors import InvalidInputError, NotFoundError, StoreError
 from colonnade.manifests.log.creation import create_database
 from colonnade.manifests.log.log import Log
@@ -104,34 +103,3 @@ def test_a_folder_above_that_must_not_be_read_matters_only_without_a_database(
     assert location.locate(LAKE).exists
     with pytest.raises(StoreError, match="far://bucket/"):
         location.locate("far://bucket/pond")
-
-
-@pytest.mark.parametrize("epochs", [2, 4, 5, 100])
-def test_the_first_slots_are_read_in_the_first_round_where_a_caller_wants_them(
-    bucket: Bucket, epochs: int
-) -> None:
-    bucket.stores[LAKE], head = far_log(epochs)
-    found = location.locate_existing(LAKE, early=True)
-    assert bucket.stores[LAKE].rounds == 1
-    assert bucket.requests() == {LAKE: EARLY + 1}
-    log = Log(found.store)
-    seen = log.glimpse_head(found.hint, found.early)
-    assert seen is not None
-    assert bucket.stores[LAKE].rounds == (1 if epochs < EARLY - 1 else 2)
-    assert contents(log, log.settle(seen)) == contents(log, head)
-
-
-def test_the_first_slots_of_a_table_in_a_database_are_left_to_its_log(bucket: Bucket) -> None:
-    bucket.create(LAKE)
-    found = location.locate_existing(f"{LAKE}/orders", early=True)
-    assert (found.store, found.table, found.early) == (bucket.stores[LAKE], "orders", ())
-
-
-def test_a_first_slot_that_cannot_be_read_is_no_empty_folder(bucket: Bucket) -> None:
-    class Failing(FarStore):
-        def get(self, name: str, *, limit: int | None = None) -> bytes:
-            raise StoreError(f"{self.locate(name)}: no answer.", retryable=True)
-
-    bucket.stores[LAKE] = Failing(MemoryStore(LAKE))
-    with pytest.raises(StoreError, match="no answer"):
-        location.locate_existing(LAKE, early=True)
