@@ -8,8 +8,7 @@ RowSets of full size in a sorted table are merged where too many of them may hol
 Their outputs do not overlap.
 
 RowSets of an earlier sort key are sorted by the present one, once each. They are never merged
-with RowSets whose rows are in order. RowSets of an earlier partition layout are divided by the
-present one, once each.
+with RowSets whose rows are in order.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ def plan_compaction(
     """Choose which RowSets of `facts` to compact, as of an epoch."""
     pickers = _pickers(table, facts, policy, limits)
     # Small RowSets are picked first, because they cost readers most and are the cheapest to merge.
-    rounds = (_Picker.small, _Picker.overlapping, _Picker.deleted, _Picker.placed_earlier)
+    rounds = (_Picker.small, _Picker.overlapping, _Picker.deleted, _Picker.in_earlier_order)
     groups = [group for each in rounds for picker in pickers for group in each(picker)]
     return _plan(table, epoch, facts, policy, groups)
 
@@ -95,7 +94,7 @@ def _plan(
 class _Picker:
     """One round over the RowSets of a partition. `_free` marks RowSets that are in no group yet.
 
-    RowSets of an earlier sort order are in no group but those of `placed_earlier`.
+    RowSets of an earlier sort order are in no group but those of `in_earlier_order`.
     """
 
     def __init__(
@@ -175,13 +174,12 @@ class _Picker:
             share = deleted[chunk].sum() / rows[chunk].sum()
             yield self._take(chunk, f"{share:.1%} of the rows are deleted (more than {limit:.1%})")
 
-    def placed_earlier(self) -> Iterator[CompactionGroup]:
-        """Yield groups of the RowSets that a new write would sort or divide otherwise."""
-        chosen = self._earlier_order | self._free if self._divides else self._earlier_order
-        kind: GroupKind = "repartition" if self._divides else "sort"
-        former = "partition layout" if self._divides else "sort key"
-        for chunk in self.chunks(np.flatnonzero(chosen), self._policy.target_bytes, least=1):
-            yield self.group(chunk, f"{len(chunk)} RowSets of an earlier {former}", kind)
+    def in_earlier_order(self) -> Iterator[CompactionGroup]:
+        """Yield groups of the RowSets whose rows are not in the order of the present sort key."""
+        chosen = np.flatnonzero(self._earlier_order)
+        for chunk in self.chunks(chosen, self._policy.target_bytes, least=1):
+            kind: GroupKind = "repartition" if self._divides else "sort"
+            yield self.group(chunk, f"{len(chunk)} RowSets of an earlier sort key", kind)
 
     def chunks(self, chosen: Integers, limit: int, *, least: int) -> Iterator[Integers]:
         """Yield adjacent RowSets in chunks of about `limit` bytes; by key in a sorted table.

@@ -212,6 +212,5 @@ class OpenTable:
         return None if found is None or freed else moment(found.time_ms)
 
     def __repr__(self) -> str:
-        seen = self._snapshot if self._glimpse is None else self._glimpse.state
-        epoch = None if seen is None else seen.epoch
+        epoch = None if self._snapshot is None else self._snapshot.epoch
         return f"{type(self).__name__}({self.path!r}, epoch={epoch})"

@@ -17,7 +17,7 @@ def compact(world: World, table: ArrowTable) -> None:
     table.refresh()
     job = table.optimize().option("min-rowsets", 2)
     columns = [c.name for c in world.state.columns if c.type in SORTED]
-    if len(columns) > 1 and world.rng.random() < 0.3 and not world.state.key:
+    if world.rng.random() < 0.3 and not world.state.key:
         job.executeZOrderBy(*world.rng.sample(columns, 2))
     else:
         job.executeCompaction()

@@ -114,29 +114,6 @@ def test_rows_deleted_beside_a_division_stay_deleted(sort_key: tuple[str, ...]) 
     assert {each.entry.partition_layout_id for each in live(table)} == {1}
 
 
-@pytest.mark.parametrize("first", [(), ("region",)])
-@pytest.mark.parametrize("sort_key", [(), ("id",)])
-def test_each_rowset_of_an_earlier_layout_is_divided_once(
-    first: tuple[str, ...], sort_key: tuple[str, ...]
-) -> None:
-    order = random.Random(9)
-    table = in_memory(first, sort_key)
-    for _ in range(2):
-        table.append(rows(order, 60))
-    before = content(table)
-    table.partition_by("bucket(2, id)")
-    full = table.optimize().option("target-bytes", 2**20)
-    plan = full.plan()
-    assert {group.kind for group in plan.groups} == {"repartition"}
-    assert {name for group in plan.groups for name in group.rowsets} == {r.id for r in live(table)}
-    assert "of an earlier partition layout" in str(plan)
-    full.executeCompaction()
-    assert content(table) == before
-    present = table.state.partition_layout_id
-    assert {each.entry.partition_layout_id for each in live(table)} == {present}
-    assert not full.plan().groups
-
-
 def test_a_group_is_what_the_layout_makes_of_it_when_its_turn_comes() -> None:
     order = random.Random(6)
     table = in_memory(("region",))
