@@ -7,7 +7,6 @@ too. Then it searches every kept state for such rows, so that the result is chec
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -94,17 +93,21 @@ def _search(
     """Yield each kept epoch, and whether its state has such a row, live or deleted.
 
     Each RowSet is searched once, however many states have it. An epoch that a concurrent vacuum
-    removes has no row.
+    removes has no row. Raises NotFoundError if the database is dropped meanwhile.
     """
     seen: dict[str, bool] = {}
     for epoch in _kept_epochs(head):
         found = False
-        with suppress(NotFoundError), log.removals_are_told(epoch):
-            for table in log.read_at(epoch).tables.values():
-                if table.id == wanted.id:
-                    # The condition uses present column names, so the present schema resolves them
-                    # to ids.
-                    found = _holds(log, replace(table, schema=wanted.schema), where, seen)
+        try:
+            with log.removals_are_told(epoch):
+                for table in log.read_at(epoch).tables.values():
+                    if table.id == wanted.id:
+                        # The condition uses present column names, so the present schema resolves
+                        # them to ids.
+                        found = _holds(log, replace(table, schema=wanted.schema), where, seen)
+        except NotFoundError:
+            if epoch >= log.read_head().floor:
+                raise
         yield epoch, found
 
 

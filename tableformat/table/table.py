@@ -154,7 +154,9 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         """Look for newer epochs. Behind a network, open RowSets of the last state side by side."""
         seen, store = self._snapshot, self._log.store
         table = None if seen is None or store.parallel == 1 else self._location.find(seen)
-        if seen is None or table is None:
+        # The names are read twice, which not everything allows that users give.
+        known = columns is None or isinstance(columns, list | tuple)
+        if seen is None or table is None or not known:
             return self.refresh(), None
 
         def open_last() -> OpenedAhead | None:

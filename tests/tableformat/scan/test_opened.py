@@ -93,6 +93,10 @@ def test_a_column_that_was_added_meanwhile_is_read(reader: ArrowTable, writer: A
     assert (found.num_rows, found["more"].null_count) == (ROWS + 10, ROWS)
 
 
+def test_names_of_columns_may_come_from_an_iterator(reader: ArrowTable) -> None:
+    assert reader.scan(iter(["c1"])).to_arrow().equals(rows(0).select(["c1"]))  # type: ignore[arg-type]
+
+
 def test_bad_input_is_refused_as_on_a_local_disk(reader: ArrowTable) -> None:
     with pytest.raises(NotFoundError, match="nothing"):
         reader.scan(["nothing"])
