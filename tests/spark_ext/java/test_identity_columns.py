@@ -116,6 +116,11 @@ def test_only_the_table_gives_values_of_an_always_column(
         assert "GENERATED ALWAYS AS IDENTITY" in message, refused
     spark.sql(f"UPDATE {table} SET id = id, v = 'same'")
     assert rows(spark, table) == [[10, "same"]]
+    spark.sql(f"{merge} WHEN MATCHED THEN DELETE")
+    spark.sql(
+        f"MERGE INTO {table} t USING (SELECT 'same' AS v) s ON t.v = s.v WHEN MATCHED THEN DELETE"
+    )
+    assert rows(spark, table) == []
 
 
 def test_later_values_never_meet_those_that_users_give(spark_shell: SparkShell, table: str) -> None:
