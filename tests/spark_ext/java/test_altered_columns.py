@@ -155,6 +155,10 @@ def test_an_insert_brings_columns_where_the_setting_of_the_session_says_so(
     assert any(text in spark.refusal(insert) for text in too_many)
     spark.sql("SET spark.colonnade.mergeSchema = true")
     try:
+        before = colonnade.open(f"{spark.folder}/warehouse/altered/new")
+        spark.sql(f"EXPLAIN {insert}")
+        before.refresh()
+        assert before.schema.names == ["id", "s", "c"]
         spark.sql(insert)
         spark.sql(
             f"INSERT INTO {new} SELECT 2L, named_struct('x', 5L), NULL, 'b', DATE'2026-01-01' AS d"

@@ -252,6 +252,8 @@ def test_a_constraint_is_dropped_by_name(spark: SparkShell) -> None:
     [
         ("ADD CONSTRAINT c CHECK (rand() > 0)", "determinist"),
         ("ADD CONSTRAINT c CHECK (missing > 0)", "missing"),
+        ("ADD CONSTRAINT c CHECK (_row >= 0)", "cannot read _row"),
+        ("ADD CONSTRAINT c CHECK (_epoch IS NOT NULL)", "cannot read _epoch"),
         ("ADD CONSTRAINT c CHECK (n + 1)", "BOOLEAN"),
         ("ADD CONSTRAINT c CHECK (n IN (SELECT 1))", ""),
         ("ADD CONSTRAINT c CHECK (max(n) > 0)", ""),

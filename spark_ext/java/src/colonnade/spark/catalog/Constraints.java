@@ -4,6 +4,7 @@ import colonnade.planner.ColonnadeException;
 import colonnade.spark.quirks.ReadColumns;
 import colonnade.spark.quirks.UncheckedRows;
 import colonnade.spark.sink.ColonnadeTable;
+import colonnade.spark.table.RowColumn;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -11,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import org.apache.spark.sql.connector.catalog.TableCatalogCapability;
 import org.apache.spark.sql.connector.catalog.TableChange;
 import org.apache.spark.sql.connector.catalog.TableInfo;
@@ -53,10 +55,24 @@ final class Constraints {
     Set<String> known = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
     known.addAll(Arrays.asList(schema.fieldNames()));
     Map<String, Object> described = new HashMap<>();
+    refuseOffered(check, schema);
     described.put("name", check.name());
     described.put("condition", check.predicateSql());
     described.put("columns", new ArrayList<>(ReadColumns.of(check.predicateSql(), known)));
     return described;
+  }
+
+  /** Refuses a condition on columns that Colonnade offers, because new rows do not have them. */
+  private static void refuseOffered(Check check, StructType schema) {
+    Set<String> offered =
+        RowColumn.beside(schema).stream().map(RowColumn::name).collect(Collectors.toSet());
+    for (String name : ReadColumns.of(check.predicateSql(), offered)) {
+      throw refusal(
+          String.format(
+              "Constraint %s cannot read %s: rows have this column only when they are read; name"
+                  + " columns of the table itself.",
+              check.name(), name));
+    }
   }
 
   /** Returns the epoch of a table whose rows all meet a constraint; refuses it if one does not. */
