@@ -31,6 +31,7 @@ from colonnade import (
     WidenColumn,
 )
 from colonnade.manifests.log.log import Log
+from colonnade.tableformat.rowset.encodings import lengths
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from tests.default_values import TYPES as WITH_DEFAULT
 from tests.default_values import values
@@ -40,8 +41,8 @@ from tests.large_tables import NESTED
 from tests.strategies import PRIMITIVES, random_value
 from tests.widened import model_of
 
-ROWS = 200
-"""The rows of a RowSet."""
+ROWS = lengths.FROM_ROWS
+"""The rows of a RowSet: the fewest for which each encoding is possible."""
 
 Row = dict[str, Any]
 Values = Callable[[SchemaField, random.Random], list[Any]]
@@ -52,7 +53,9 @@ def _any(column: SchemaField, rng: random.Random) -> list[Any]:
 
 
 def _near(column: SchemaField, rng: random.Random) -> list[Any]:
-    """Whole numbers that lie close together, and any other values."""
+    """Whole numbers that lie close together, texts that all differ, and any other values."""
+    if column.type == "string":
+        return [f"{at} {rng.random()}" for at in range(ROWS)]
     if column.type in ("short", "int", "long", "date", "timestamp", "timestamp_ntz"):
         return [20_000 + rng.randrange(100) for _ in range(ROWS)]
     return _any(column, rng)
