@@ -268,9 +268,10 @@ class LogReader(LiveRowSetReader):
         """
         try:
             yield
-        except CorruptionError:
-            with suppress(*UNTOLD):
-                self.read_at(epoch, head=self.read_head())
+        except CorruptionError as error:
+            if _is_missing(error):
+                with suppress(*UNTOLD):
+                    self.read_at(epoch, head=self.read_head())
             raise
 
     def read_from_log(self, epoch: int, after: Snapshot | None = None) -> Snapshot:
@@ -371,3 +372,10 @@ class LogReader(LiveRowSetReader):
                 raise NotFoundError(f"Epoch {number} of {self.store.url} does not exist.")
             yield epoch
             later = epoch
+
+
+def _is_missing(error: BaseException | None) -> bool:
+    """Return whether an error came from an object that does not exist, and not from wrong bytes."""
+    return error is not None and (
+        isinstance(error, NotFoundError) or _is_missing(error.__cause__ or error.__context__)
+    )
