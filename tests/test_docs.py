@@ -97,6 +97,18 @@ def test_the_reference_has_every_public_name_and_no_other() -> None:
     assert set(listed) == public
 
 
+def test_the_list_of_decisions_has_each_decision_in_the_order_of_its_page() -> None:
+    index = ROOT / "docs" / "decisions.md"
+    lines = re.findall(r"^- \[(.*)\]\((.*)#.*\)$", index.read_text("utf-8"), re.MULTILINE)
+    listed: dict[str, list[str]] = {}
+    for heading, page in lines:
+        listed.setdefault(page, []).append(heading)
+    assert listed == {
+        f"decisions/{page.name}": re.findall(r"^## (.*)$", page.read_text("utf-8"), re.MULTILINE)
+        for page in (ROOT / "docs" / "decisions").glob("*.md")
+    }
+
+
 @pytest.mark.parametrize("name", ["ArrowTable", "ArrowDatabase"])
 def test_the_page_about_python_names_methods_that_there_are(name: str) -> None:
     text = (ROOT / "docs" / "python.md").read_text("utf-8")

@@ -32,7 +32,7 @@ PRIVATE = re.compile(
 """Classes that Spark does not promise to keep: plans, rules, strategies and servers.
 
 The connector API and `connector.*` are public. The class that carries commit messages is in
-`datasources.v2.python`; docs/decisions-spark.md says why it is used.
+`datasources.v2.python`; docs/decisions/spark-jar.md says why it is used.
 """
 
 PRIVATE_ELSEWHERE = {
@@ -106,7 +106,7 @@ def test_each_quirk_says_on_which_versions_of_spark_it_was_seen() -> None:
 
 
 def test_the_decisions_explain_each_quirk() -> None:
-    page = (Path(__file__).parent.parent / "docs" / "decisions-spark.md").read_text()
+    page = (Path(__file__).parent.parent / "docs" / "decisions" / "spark-jar.md").read_text()
     names = {path.stem for path in sources("spark.quirks")} - {"package-info"}
     names |= {Path(path).stem for path in PRIVATE_ELSEWHERE}
     unexplained = {name for name in names if f"`{name}`" not in page}

@@ -3,7 +3,7 @@ package colonnade.write.staged;
 import colonnade.format.Bits;
 
 /**
- * Checks UTF-8 text without decoding it. See docs/decisions-spark.md on why not by {@code UTF8String}.
+ * Checks UTF-8 text without decoding it. See docs/decisions/spark-jar.md on why not by {@code UTF8String}.
  */
 final class Utf8 {
   private static final long HIGH_BITS = 0x8080808080808080L;
