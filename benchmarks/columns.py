@@ -67,7 +67,7 @@ class Columns:
         return self._added(engine, name, "INT", "5")
 
     def add_computed(self, engine: Engine, turn: int) -> object:
-        """Add a column that is computed from two others."""
+        """Add a column whose values are computed from two columns of the table."""
         name, kind = f"revenue{turn}", "DECIMAL(18,4)"
         if isinstance(engine, Colonnade):
             return self._table(engine, LINEITEM).addColumn(name, kind, REVENUE)
