@@ -2,7 +2,7 @@
 
 The settings are `spark.colonnade.storage.<name>`, and after them Hadoop's for the store. SQL
 statements take no other options.
-Guide: docs/spark.md#options-of-the-store
+Guide: docs/spark-sessions.md#options-of-the-store
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The properties of a table: each one is checked before it is stored.
 
 The module that uses a property also defines its values. Users read about them in
-docs/spark.md#properties-of-a-table.
+docs/spark-sql.md#properties-of-a-table.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Spark's own programs, `spark-sql` and the Thrift server, with the settings of docs/spark.md."""
+"""Spark's own programs, `spark-sql` and the Thrift server, with the settings of
+docs/spark-sessions.md."""
 
 from __future__ import annotations
 

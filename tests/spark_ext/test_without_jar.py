@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
 
-PAGE = Path(__file__).parents[2] / "docs" / "spark.md"
+PAGE = Path(__file__).parents[2] / "docs" / "spark-sessions.md"
 
 
 def test_the_lines_for_sessions_without_the_jar_run_as_written(

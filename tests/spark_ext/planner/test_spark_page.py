@@ -1,4 +1,4 @@
-"""The page about Spark leaves out nothing that can be called."""
+"""The page about SQL leaves out nothing that can be called."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from colonnade.spark_ext.planner.metadata import TABLES
 from colonnade.spark_ext.planner.procedures import PROCEDURES
 
-PAGE = Path(__file__).parents[3] / "docs" / "spark.md"
+PAGE = Path(__file__).parents[3] / "docs" / "spark-sql.md"
 
 
 def test_the_page_names_every_procedure_and_table() -> None:
