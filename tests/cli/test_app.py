@@ -10,9 +10,11 @@ import subprocess
 import sys
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
+import typer
 from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
@@ -39,6 +41,7 @@ from colonnade.manifests.log.upgrade import UpgradeResult
 from colonnade.manifests.vacuum.result import VacuumResult
 from colonnade.tableformat.compaction.execute import CompactionReport
 from colonnade.tableformat.repair.rowsets import RepairResult
+from colonnade.tableformat.table.erase import ErasureReport
 from colonnade.tableformat.table.history import HistoryEntry
 from colonnade.tableformat.verify.findings import VerifyReport
 from tests.cli.runner import SCHEMA, Run
@@ -151,12 +154,20 @@ def test_a_wrong_option_is_bad_input(run: Run) -> None:
     assert run("ls", "--nonsense").code == ExitCode.INVALID_INPUT
 
 
+def options_of(name: str) -> list[str]:
+    """The long options of a command."""
+    commands: Any = typer.main.get_command(app)
+    found = [each for option in commands.commands[name].params for each in option.opts]
+    return [each for each in found if each.startswith("--")]
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_every_command_explains_itself_and_is_documented(run: Run, name: str) -> None:
     ran = run(name, "--help")
     assert ran.code == 0
     assert "--json" in ran.out
     assert f"\n| `{name} " in PAGE
+    assert [each for each in options_of(name) if f"`{each}" not in PAGE] == []
 
 
 def test_the_paragraphs_of_a_help_are_as_wide_as_the_terminal(
@@ -189,6 +200,7 @@ def test_the_documented_json_is_what_is_printed() -> None:
     fields |= {
         "CompactionPlan": [*CompactionPlan.model_fields],
         "CompactionReport": [*CompactionReport.model_fields],
+        "ErasureReport": [*ErasureReport(0, 0, 0, 0, 0, ()).to_json()],
         "RepairResult": [*RepairResult(None, (), 0, (), None).to_json()],
         "VerifyReport": [*VerifyReport(1, 0, (), 0, 0, 0, 0, 0).to_json()],
         "VacuumResult": [*VacuumResult(True, None, 0, 0, ()).to_json()],

@@ -1,18 +1,22 @@
-"""The page about SQL leaves out nothing that can be called."""
+"""The pages about Spark leave out nothing that can be called or set."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
+from colonnade.spark_ext.options import _READING, _WRITING
 from colonnade.spark_ext.planner.metadata import TABLES
 from colonnade.spark_ext.planner.procedures import PROCEDURES
+from colonnade.spark_ext.settings import TRANSACTION
 
-PAGE = Path(__file__).parents[3] / "docs" / "spark-sql.md"
+ROOT = Path(__file__).parents[3]
+DOCS = ROOT / "docs"
+SETTING = r"spark\.colonnade\.(?!storage)[a-zA-Z.]*[a-zA-Z]"
 
 
 def test_the_page_names_every_procedure_and_table() -> None:
-    text = PAGE.read_text("utf-8")
+    text = (DOCS / "spark-sql.md").read_text("utf-8")
     rows = [[*re.split(r" ?\| ?", line)] for line in text.splitlines() if line.startswith("| `")]
     for name, procedure in PROCEDURES.items():
         [row] = [each for each in rows if name in re.findall(r"`(\w+)`", each[1])]
@@ -21,3 +25,14 @@ def test_the_page_names_every_procedure_and_table() -> None:
         [row] = [each for each in rows if each[1] == f"`.{name}`"]
         columns = re.findall(r"(?:^|, )(\w+) \w+", re.sub(r"<[^>]*>", "", schema))
         assert re.findall(r"`(\w+)`", row[3]) == columns
+
+
+def test_the_pages_name_every_setting_and_option_and_no_other() -> None:
+    sources = [file for end in ("py", "java") for file in (ROOT / "spark_ext").rglob(f"*.{end}")]
+    code = "".join(file.read_text("utf-8") for file in sources)
+    pages = "".join(page.read_text("utf-8") for page in DOCS.glob("*.md"))
+    ours = {*re.findall(f'"({SETTING})"', code)} - {TRANSACTION}
+    assert {*re.findall(SETTING, pages)} == ours
+    _, _, text = (DOCS / "spark.md").read_text("utf-8").partition("\n## Options\n")
+    cells = [line.split("|")[1] for line in text.partition("\n## ")[0].splitlines() if "|" in line]
+    assert {*re.findall(r"`(\w+)`", " ".join(cells))} | {"where"} == {*_READING, *_WRITING}
