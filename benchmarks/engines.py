@@ -30,7 +30,7 @@ EXTENSIONS = (
 def session(folder: Path | str, others: Mapping[str, str] | None = None) -> SparkSession:
     """Start local Spark on two processors with all four formats; `folder` holds Iceberg's tables.
 
-    `folder` may be the URL of a bucket's folder. `others` has more settings of Spark.
+    `folder` may be the URL of a bucket's folder. `others` are further settings of Spark.
 
     Raises `RuntimeError` on another version of Spark than the peers are released for.
     """

@@ -110,8 +110,8 @@ def send(log: Log, state: Snapshot, *operations: Operation) -> Snapshot:
 def build(path: Path, floor: int) -> None:
     """Make a database with one table, the given floor, and some epochs after the floor.
 
-    The files are those that years of commits and vacuums would have left: a mark for each
-    freed block, the stubs of the last one, and the anchor of the floor.
+    The database has the files that years of commits and vacuums leave: a mark for each freed
+    block, the stubs of the last block, and the anchor of the floor.
     """
     store = open_store(path, create=True)
     state = create_database(store, lone_table=False)

@@ -107,8 +107,9 @@ class MergeBuilder:
     def execute(self) -> RowCounts:
         """Run the MERGE in one epoch and return what it changed.
 
-        The MERGE runs again, at most ten times, if a concurrent writer changed one of its rows, or
-        inserted a row with the same values in columns that the condition compares with `=`. Raises
+        The MERGE runs again, at most ten times, after a conflict. It conflicts with a concurrent
+        writer that changed one of its rows. It also conflicts with one that inserted a row with the
+        same values in the columns that the condition compares with `=`. Raises
         InvalidInputError without clauses or without the jar, ConflictError after the last try, and
         Spark's errors; several source rows that match one row are such an error.
         """

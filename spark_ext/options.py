@@ -159,7 +159,7 @@ def parse_write_options(options: Mapping[str, str]) -> SparkWriteOptions:
 
 
 def _evolving(given: Mapping[str, str]) -> tuple[bool, bool]:
-    """Return `mergeSchema` and `ignoreUnknownColumns`, after a check of what they exclude."""
+    """Return `mergeSchema` and `ignoreUnknownColumns`. Refuse options that exclude each other."""
     merges, ignores = (_truth(name, given.get(name.lower(), "false")) for name in EVOLVING)
     if merges and ignores:
         raise InvalidInputError(

@@ -135,8 +135,8 @@ class Table(RowMethods):
 
         `expression` is SQL text. It is evaluated for every row, and its values are converted to the
         type as in an INSERT. Writes this column alone. Rows that concurrent writers add before the
-        epoch get values, too; earlier epochs do not show the column. A value that is not
-        deterministic, such as `uuid()`, is stored as it was computed. Runs again if a concurrent
+        epoch get values, too; earlier epochs do not show the column. Values that are not
+        deterministic, such as `uuid()`, are computed once and stored. Runs again if a concurrent
         writer alters the columns.
 
         Raises InvalidInputError that names the column when it exists, cannot have the type of the

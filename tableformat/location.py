@@ -150,8 +150,8 @@ def locate(path: StorePath, storage_options: StorageOptions | None = None) -> Lo
     Behind a network, the path and the folder above it are looked at side by side, and then all
     folders above these. A GET of the hint goes with each of the first two looks. A live database
     that a killed drop has moved away from the path, or from the folder above it, is moved back.
-    Raises InvalidInputError for a path inside a table and for a value that is not a path,
-    NotFoundError for a file, and CorruptionError for a database that has lost its epoch 0.
+    Raises InvalidInputError for a path inside a table, and for a value that is not a path. Raises
+    NotFoundError for a file. Raises CorruptionError for a database that has lost its epoch 0.
     """
     store = open_store(path, storage_options)
     place = store.address

@@ -68,8 +68,8 @@ def address_of(path: str, given: Sequence[str] = ()) -> StoreAddress:
 
     Options on the command line go before those of the variable, which a local path does not use.
 
-    Raises InvalidInputError for a text that is not a path, for options that are not written as they
-    must be, and for options on the command line beside a local path. No error shows a value.
+    Raises InvalidInputError for a text that is not a path, for malformed options, and for options
+    on the command line beside a local path. No error shows a value.
     """
     return StoreAddress.of(path, _given(given), _of_variable)
 

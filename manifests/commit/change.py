@@ -80,7 +80,7 @@ class Change:
 
     A change that overwrites a table's rows has a `DropRowSet` without a kind, with no ranges if the
     table was empty. That distinguishes it from an append. With `expect_epoch`, the change becomes
-    the epoch after that one or fails. Epochs in which its job took values of identity columns do
+    the epoch after that one or fails. Epochs that only gave its job values of identity columns do
     not count.
 
     The ids of objects that a commit writes begin with `job_id`. `listed` are the objects that the

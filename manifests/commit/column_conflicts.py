@@ -1,8 +1,8 @@
 """Decide whether data that was written for some columns is right under the table's later columns.
 
-RowSets know columns by id, so most changes of columns leave them right: readers ignore a dropped
-column, find a renamed one, read the initial value or NULL in a new one, and convert the values of a
-widened one.
+RowSets know columns by id, so most changes of columns leave them right. Readers ignore a dropped
+column and find a renamed one. They return the initial value or NULL in a new column, and convert
+the values of a widened one.
 Spec: docs/spec/conflicts.md#tables-and-columns
 """
 
@@ -60,10 +60,10 @@ def rows_fit(written: TableSchema, current: TableSchema) -> bool:
 
     A column may have another name, comment or position, may have lost NOT NULL, and may have
     widened: then it still states the id that the RowSets know it by. It must not be narrower again
-    after a restore, because no reader would find the values of the wider one. Nor must a date have
-    become a timestamp, because nobody has looked at the range of the new dates. A new column must
-    be nullable or have an initial value, and it must not be generated. The same holds for the
-    fields of structs.
+    after a restore, because no reader would find the values of the wider one. A date must not have
+    become a timestamp, because the range of the new dates was not checked. A new column must be
+    nullable or have an initial value, and it must not be generated. The rules for fields of structs
+    are the same.
     """
     return written is current or _fields_fit(written.fields, current.fields)
 

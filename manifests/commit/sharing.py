@@ -104,8 +104,8 @@ def admit(
 
     `recent` are the last epochs up to `head`, without gaps. A note is left out if an epoch after
     the one that its writer has followed is not among `recent`, is not an append, or holds the
-    note's transaction. It is also left out if the epoch that its writer has followed is another
-    one: its writer has followed an object in a freed slot, or a copy of the database.
+    note's transaction. It is also left out if its writer has followed another epoch of that
+    number: an object in a freed slot, or an epoch of a copy of the database.
     """
     oldest = head.epoch - len(recent)
     heads = [each.previous for each in recent] + [head.transaction]

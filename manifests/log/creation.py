@@ -61,11 +61,11 @@ def create_database(
     away. Cost: one PUT, and two listings of everything below the root. The second one finds little.
 
     Raises AlreadyExistsError if a database exists already, or was dropped at a place that keeps its
-    log; InvalidInputError if the folder holds data of another format, or if a database exists above
-    or below. A nested database may be found only after epoch 0 was written, because both were
-    created at once. The new one then stays there, empty: slot 0 is never freed, and another writer
-    may use the database already. Raises CorruptionError if epoch 0 of a log is missing;
-    CommitUnknownError; StoreError.
+    log. Raises InvalidInputError if the folder holds data of another format, or if a database
+    exists above or below it. A nested database may be found only after epoch 0 was written, because
+    both were created at once. The new one then stays there, empty: slot 0 is never freed, and
+    another writer may use the database already. Raises CorruptionError if epoch 0 of a log is
+    missing; CommitUnknownError; StoreError.
     """
     put_back(store)
     place = _look(store, "would be")

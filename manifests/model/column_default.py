@@ -49,7 +49,7 @@ def encode_value(value: Bound) -> str:
 def decode_value(text: str, column: SchemaField) -> Bound:
     """Read a value that `encode_value` wrote for a column of this type.
 
-    Raises CorruptionError for text that is no value of the type.
+    Raises CorruptionError for text that does not denote a value of the type.
     """
     collated = isinstance(column.type, str) and " collate " in column.type
     kinds = (str,) if collated else bound_kinds(column)

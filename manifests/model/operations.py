@@ -311,7 +311,7 @@ class Txn(Model):
 class Txns(Model):
     """Record the batches of a new table, which an earlier table of the same id had, as a map.
 
-    The epoch creates the table before this operation, and no batch stands between the two.
+    The epoch creates the table before this operation, and has no batch between the two.
     """
 
     op: Literal["txns"] = "txns"

@@ -1,4 +1,4 @@
-"""The fold of what a vacuum must keep: tags, pins, leases, anchors and the floor.
+"""The fold of the operations that limit a vacuum: tags, pins, leases, anchors and the floor.
 
 Pure, as `fold.py`. Spec: docs/spec/epoch-log.md#fold
 """

@@ -21,7 +21,7 @@ _WHOLE = ("byte", "short", "int", "long")
 def with_present_ids(state: TableState, schema: TableSchema) -> TableState:
     """Return a table whose sort orders and layouts name columns by the ids they get by `schema`.
 
-    A dropped column has its first id there, by which a restore finds it.
+    They name a dropped column by its first id, because a restore looks for that id.
     """
     if not any(field.earlier for field in (*state.schema.fields, *schema.fields)):
         return state

@@ -44,9 +44,10 @@ class _Calls(Generic[T]):
 def side_by_side(calls: Sequence[Callable[[], T]], width: int) -> list[T]:
     """Make calls, at most `width` at once, and return their results in the given order.
 
-    One of the threads is the calling one, and with a width of 1 it makes all calls. It also makes
-    those for which the process cannot start a thread. Raises the first error of the given order,
-    after all calls have ended that had begun by then. The others are not made.
+    The calling thread is one of the threads, and with a width of 1 it makes all calls. If the
+    process cannot start a thread, the calling thread makes the calls of that thread, too. After an
+    error, no call begins. Once all calls that have begun are over, raises the error of the first
+    failed call in the given order.
     """
     width = min(width, len(calls))
     if width <= 1:

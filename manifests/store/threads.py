@@ -21,7 +21,7 @@ _Box = SimpleQueue[Callable[[], None]]
 
 
 class Threads:
-    """Runs any number of works at once. Holds no thread that nobody has needed for `idle_s`."""
+    """Runs any number of works at once. Ends a thread that has had no work for `idle_s` seconds."""
 
     def __init__(self, idle_s: float = IDLE_S) -> None:
         self._idle_s = idle_s

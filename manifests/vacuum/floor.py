@@ -97,7 +97,7 @@ def _add_states(
 def list_anchors(
     log: LogReader, head: Snapshot, anchors: tuple[Anchor, ...], objects: StateObjects
 ) -> tuple[tuple[Anchor, ...], AnchorList | None]:
-    """Return the anchors for a vacuum operation: all, or the floor's and a list of the others.
+    """Return the anchors for a vacuum operation: all, or that of the floor and a list of the rest.
 
     Stores a new list, unless the anchors below the floor are those of `head`. Adds the list to
     `objects`. Raises StoreError, CorruptionError.

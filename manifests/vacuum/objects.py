@@ -27,11 +27,17 @@ from colonnade.manifests.store.checks import finished_name
 class Stored:
     """One object in a store, as its name describes it.
 
-    `kind` is an epoch of the log (`epoch`), the `mark` of a freed block, the hint or the summaries
-    of pages (`cache`), a part of a `checkpoint` or its copy, `data` of a table, the file of notes
-    or statements of waiting writers (`note`), or `other`. `object` is the object's id, if it has
-    one. `target` is the name that an unfinished object would have got, or the name of a finished
-    one.
+    Each `kind` means:
+    - `epoch`: an epoch of the log
+    - `mark`: the mark of a freed block
+    - `cache`: the hint, or the summaries of pages
+    - `checkpoint`: a part of a checkpoint, or the copy of one
+    - `data`: an object of a table
+    - `note`: the file of notes or statements of waiting writers
+    - `other`: any other name
+
+    `object` is the object's id, if it has one. `target` is the name of a finished object, or the
+    name that an unfinished one would have got.
     """
 
     info: ObjectInfo

@@ -146,8 +146,9 @@ class StateObjects:
     def summary(self) -> StateSummary:
         """Return the summary of the remembered states, and of those added with their anchors.
 
-        The summary is empty if a page of one of them could not be read, so that its tables came
-        from the log. Requires: `read` was called after the last state was added.
+        The summary is empty if a page of one of the states could not be read. The tables of that
+        page were then read from the log. Requires: `read` was called after the last state was
+        added.
         """
         pages = [source for source in self._spans if isinstance(source, PagePlace)]
         if not all(map(self._loaded.has, pages)):

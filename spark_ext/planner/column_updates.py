@@ -1,8 +1,8 @@
 """Answer the Java source's requests about an UPDATE that replaces columns instead of moving rows.
 
 Spark plans an UPDATE as a write of whole rows. The jar knows the columns that the statement sets.
-It asks for the RowSets in which it takes fewer bytes to write only these columns. The job is that
-of the write of rows, and `commit_rows` commits both.
+In some RowSets, writing only these columns takes fewer bytes, and the jar asks which RowSets these
+are. Both kinds of writes have the same job, and `commit_rows` commits them together.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ COUNTED_SHARE = 8
 """Rows are counted if the condition reads at most one of this many columns of the table."""
 
 LEAST_BYTES = 2**25
-"""The fewest stored bytes of changed rows for which columns are replaced.
+"""Columns are replaced if the changed rows take at least this many stored bytes.
 
 Tasks that replace columns shuffle the rows. That takes longer than to move fewer bytes.
 """
@@ -50,9 +50,10 @@ Args = Mapping[str, Any]
 class _Update(NamedTuple):
     """An UPDATE as the requests describe it.
 
-    The request has the `job` and `database` of the planned write, the `epoch` that the statement
-    reads, the names of the `columns` that it sets, and the `filters` of its condition, or None.
-    `least` is the text of a size that takes the place of `LEAST_BYTES`, or None.
+    The request has the `job` and `database` of the planned write, and the `epoch` that the
+    statement reads. `columns` are the names of the columns that the statement sets, and `filters`
+    are those of its condition, or None. `least` is the text of a size that takes the place of
+    `LEAST_BYTES`, or None.
     """
 
     job: WriteJob
@@ -66,7 +67,7 @@ class _Update(NamedTuple):
     def of(cls, args: Args) -> _Update | None:
         """Return the UPDATE of a request; None if its columns cannot be replaced.
 
-        Raises InvalidInputError if `least` is no size.
+        Raises InvalidInputError if `least` is not a size.
         """
         job = job_of(args)
         state = SNAPSHOTS.at(job.address, args["database"], job.base)
@@ -109,7 +110,7 @@ def updated_rowsets(args: Args) -> dict[str, Any]:
 
 
 def choose_columns(args: Args) -> dict[str, Any]:
-    """Choose the RowSets in which to replace columns.
+    """Choose in which RowSets columns are replaced.
 
     `counts` has the number of changed rows by RowSet id, for the RowSets that `updated_rowsets`
     returned; None means that all rows change. The reply has the `task` of each of Spark's tasks,

@@ -69,7 +69,7 @@ class JobDraws:
     def take(self, column: SchemaField, count: int, farthest: int | None) -> range:
         """Return at least one and at most `count` values that no other task gets.
 
-        They lie beyond `farthest`, a value that a user gave. Raises the errors of `Draws.draw`, and
+        They are beyond `farthest`, a value that a user gave. Raises the errors of `Draws.draw`, and
         ConflictError if a concurrent writer has widened the column and uses the wider type.
         """
         with self._lock:
@@ -177,8 +177,8 @@ def draw_identity(args: Mapping[str, Any]) -> dict[str, Any]:
 
     The task gets at least one value and at most `count`. `beyond`, if given, is the farthest value
     that the task's own rows bring: all values lie beyond it. The reply has the `first` value and
-    the `count`; the others follow by the step of the column. Values are texts, because they have 64
-    bits. Raises the errors of `JobDraws.take`, NotFoundError if the table was dropped, and
+    the `count`; each later value is one step of the column further. Values are texts, because they
+    have 64 bits. Raises the errors of `JobDraws.take`, NotFoundError if the table was dropped, and
     ConflictError if this planner does not know the job (`remember`).
     """
     job = job_of(args)

@@ -123,7 +123,8 @@ class Snapshots:
     def try_head(
         self, path: StoreAddress, query: int | None = None
     ) -> tuple[Location, Snapshot | None]:
-        """Return what `head` returns, or no state if there is no database at or above the path.
+        """Return what `head` returns, but None as the state without a database at or above the
+        path.
 
         Raises NotFoundError for a database that was dropped.
         """

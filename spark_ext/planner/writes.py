@@ -158,7 +158,7 @@ def require_seen(path: StoreAddress, seen: Mapping[str, Any]) -> tuple[Location,
     the table has been dropped, or if another table now has its name.
     """
     try:
-        # The statement has just looked. What other writers do since, the commit finds out.
+        # The statement has just looked. The commit compares itself with all later epochs.
         location, head = SNAPSHOTS.head(path, ANY_LOOK)
         table = location.find(head)
     except NotFoundError:

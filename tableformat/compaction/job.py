@@ -152,7 +152,7 @@ def _of_present(
 
 
 def _can_order(table: TableState, columns: Sequence[int]) -> bool:
-    """Return whether the rows of a table can be put in z-order of columns; none is no z-order."""
+    """Return whether a job may put the rows of a table in z-order of columns, if there are any."""
     if columns and table.sort_key:
         return False
     return {*columns} <= {field.id for field in table.schema.fields}

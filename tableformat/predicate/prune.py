@@ -43,7 +43,7 @@ Values = NDArray[Any]  # numbers, or objects that numpy compares one by one
 Test = Callable[[Values, Values], Mask]
 
 MOST_MEMBERS = 256
-"""The most values for which Bloom filters are read. The JVM is told this number.
+"""A condition on more values than this reads no Bloom filter. Jobs tell the JVM this number.
 
 With more values, one of them nearly always matches by mistake.
 """

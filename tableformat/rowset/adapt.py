@@ -44,7 +44,7 @@ def adapt(
     array = parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
     if stored is None or stored.type == column.type:
         return array
-    # Only deleted rows have a date that no timestamp can hold, and any value may stand for it.
+    # Only deleted rows have a date that no timestamp can hold. Their value does not matter.
     return array.cast(column.type, safe=stored.type != pa.date32())
 
 

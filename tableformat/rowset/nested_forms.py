@@ -52,7 +52,7 @@ def _is_named(found: pa.Field, form: SchemaField) -> bool:
 def places_in(struct: pa.DataType, fields: Sequence[SchemaField]) -> list[int | None]:
     """Return where a stored struct has each field, under its id or an earlier one.
 
-    None stands for a field that the struct does not have.
+    The place of a field that the struct does not have is None.
     """
     places = {each.name: at for at, each in enumerate(struct)}
     ids = ([str(each) for each in field.ids] for field in fields)

@@ -67,7 +67,7 @@ def open_ahead(store: ObjectStore, plan: ScanPlan) -> OpenedAhead:
 def open_rowsets(store: ObjectStore, plan: ScanPlan, ahead: OpenedAhead) -> Iterator[OpenedRowSet]:
     """Open the RowSets of a plan in order. Behind a network, many are opened ahead of their use.
 
-    Those in `ahead` cost nothing more. Raises CorruptionError; StoreError.
+    RowSets in `ahead` are open already, and cost nothing more. Raises CorruptionError; StoreError.
     """
 
     def opened(scan: RowSetScan) -> OpenedRowSet:

@@ -32,8 +32,8 @@ def with_columns_of(table: TableState, other: TableState) -> TableState:
 
     Columns are the same if they have the same id. A column that the table did not have has its
     initial value in each row, or NULL. Raises InvalidInputError if the epochs have different tables
-    at this place, if a column has a type at the first epoch that its type at the other one does not
-    hold, and for a nested field that was dropped between them.
+    at this place. Raises it, too, for a type whose values the type at the other epoch cannot hold,
+    and for a nested field that was dropped between the epochs.
     """
     if table.id != other.id:
         raise InvalidInputError(

@@ -112,10 +112,10 @@ def parse_assignments(
 ) -> Assignments:
     """Parse what an update of the table named `table` sets, by column name.
 
-    Raises InvalidInputError when no column is set, when a column is unknown or set twice, when only
-    a part of a column is set, and for a value of another type. Raises it, too, for an identity
-    column that users may not set, for a generated column that only Spark can compute, and for SQL
-    that is not a column, a literal or a condition.
+    Raises InvalidInputError when no column is set, when a column is unknown or set twice, and when
+    only a part of a column is set. Raises it for a value of another type, and for SQL that is not a
+    column, a literal or a condition. Raises it for an identity column that users may not set, and
+    for a generated column that only Spark can compute.
     """
     if not isinstance(given, Mapping) or not given:
         raise InvalidInputError(f"An update takes a dict of values by column, not {given!r}.")

@@ -78,14 +78,14 @@ def commit_reported(
     this job before. `log` and `base`, the snapshot of the job's base epoch, spare reading them
     again.
 
-    Raises ConflictError when a concurrent writer changed what the job overwrites or deletes,
-    dropped the table, or created a database of several tables where the job was to create a lone
-    table. Raises NotFoundError when the database was dropped or replaced. Raises
-    AlreadyExistsError when a concurrent writer created the table. Raises CommitUnknownError, and
-    keeps the job's files, when the store did not say whether the epoch was written. A job that is
-    not `fresh` also raises it when retention has removed its base, or when an object cannot be
-    read, and the epoch cannot be found. Only a `fresh` job raises CorruptionError or StoreError.
-    Raises the errors of `reported`.
+    Raises ConflictError when a concurrent writer changed rows that the job overwrites or deletes,
+    or dropped the table. Raises it, too, when the job was to create a lone table, and a concurrent
+    writer created a database of several tables there. Raises NotFoundError when the database was
+    dropped or replaced. Raises AlreadyExistsError when a concurrent writer created the table.
+    Raises CommitUnknownError, and keeps the job's files, when the store did not say whether the
+    epoch was written. A job that is not `fresh` also raises it when retention has removed its base,
+    or when an object cannot be read, and the epoch cannot be found. Only a `fresh` job raises
+    CorruptionError or StoreError. Raises the errors of `reported`.
     """
     log = log or Log(open_store(job.address))
     try:

@@ -65,7 +65,7 @@ def by_function(
 
 
 def by_value(table: TableState, target: SchemaField, value: object) -> ComputedColumn:
-    """Return a column of what an update can set: a column, a literal or a condition.
+    """Return a column whose value is one that an update can set: a column, literal or condition.
 
     Raises the errors of `parse_assignments`.
     """

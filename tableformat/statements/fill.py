@@ -87,7 +87,7 @@ class FillPlan:
         return head.tables[TableId(self.table.id)]
 
     def check_room(self, limits: Limits, rowsets: int) -> None:
-        """Raise InvalidInputError if one epoch cannot list the values of so many RowSets."""
+        """Raise InvalidInputError if one epoch cannot list the values of `rowsets` RowSets."""
         most = limits.epoch_bytes // _OPERATION_BYTES
         if rowsets > most:
             raise InvalidInputError(
@@ -99,7 +99,10 @@ class FillPlan:
 
 
 class Fill:
-    """The written values of a column, by what they were computed from. Grows until the commit."""
+    """The written values of a column, by the objects that they were computed from.
+
+    Grows until the commit.
+    """
 
     def __init__(self, log: Log, plan: FillPlan, write: Write) -> None:
         self._log = log
@@ -195,7 +198,7 @@ class Fill:
 
 
 def with_columns(table: TableState, operations: Sequence[Operation]) -> TableState:
-    """Return the table as it is after operations that alter its columns."""
+    """Return the table after operations that alter its columns."""
     for op in operations:
         if isinstance(op, AlterSchema):
             table = replace(

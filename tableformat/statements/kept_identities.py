@@ -42,9 +42,10 @@ def with_identities(
 ) -> pa.Table:
     """Return the rows of an upsert with a value in each identity column.
 
-    The first rows replace those of `replaced`, in order, and keep their values unless they bring
-    others. The other rows are new. Reads the identity columns of the replaced rows. Raises the
-    errors of `identified`, except for a value of a replaced row in a key column.
+    The first rows replace those of `replaced`, in order. Each keeps the value of the row that it
+    replaces, unless it brings another value. All further rows are new. Reads the identity columns
+    of the replaced rows. Raises the errors of `identified`, except for a value of a replaced row in
+    a key column.
     """
     columns = identity_columns(table.schema)
     if not columns:

@@ -94,8 +94,8 @@ class KeySet:
 def key_columns(on: Sequence[str], schema: TableSchema) -> TableSchema:
     """Return the columns that a user gave as a key.
 
-    Raises NotFoundError for an unknown column. Raises InvalidInputError when there is no column,
-    when one is given twice, and for a type that does not compare by bytes.
+    Raises NotFoundError for an unknown column. Raises InvalidInputError without a column, for
+    a column that is given twice, and for a type that does not compare by bytes.
     """
     names = check_names((on,) if isinstance(on, str) else on, "on")
     fields = [schema.field(name) for name in names]

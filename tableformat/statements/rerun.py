@@ -30,7 +30,7 @@ def commit_statement(
     """Evaluate a statement on a state and commit it; after a conflict, again on the newest state.
 
     It is also evaluated again when retention has removed the state meanwhile. `evaluate` returns
-    None if the statement changes nothing, or a later state in which it changes nothing. Returns the
+    None if the statement changes nothing, or a later state if it changes nothing there. Returns the
     state after the statement, and its epoch. The epoch is None when the statement changes nothing,
     and when its batch has landed before. Raises ConflictError after ten tries with growing pauses,
     or at once when the change expects an epoch. Raises whatever `evaluate` and `Log.commit` raise.

@@ -337,11 +337,11 @@ class ArrowDatabase:
         """Enable the features of the log that new databases have and this one lacks.
 
         A database that an earlier version created then frees the slots of removed epochs, and
-        concurrent appends may share an epoch (docs/growth.md#databases-of-earlier-versions). There
-        is no way back: versions that do not know the features refuse the database from then on, and
-        running processes of such versions stop. Readers and writers of this version may work
-        meanwhile. Rewrites nothing; does nothing if no feature is missing. `dry_run` only says what
-        would change. Cost: one commit. The features: docs/spec/epoch-log.md#upgrade.
+        concurrent appends may share an epoch (docs/growth.md#databases-of-earlier-versions).
+        Nothing takes this back. Versions that do not know the features refuse the database from
+        then on, and running processes of such versions stop. Readers and writers of this version
+        may work meanwhile. Rewrites nothing; does nothing if no feature is missing. `dry_run` only
+        says what would change. Cost: one commit. The features: docs/spec/epoch-log.md#upgrade.
 
         Raises InvalidInputError for a read-only store; ConflictError; StoreError. After a
         CommitUnknownError, call it again.

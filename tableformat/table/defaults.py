@@ -37,7 +37,7 @@ class SqlDefault:
 
 
 def added_with_default(column: SchemaField, given: Any) -> SchemaField:
-    """Return a column to add, with a default that is its initial value, too; None is no default.
+    """Return a column to add, whose default is its initial value, too. None removes both.
 
     Raises the errors of `with_default`.
     """
@@ -50,8 +50,8 @@ def added_with_default(column: SchemaField, given: Any) -> SchemaField:
 def with_default(column: SchemaField, given: Any) -> SchemaField:
     """Return a column with a default; NULL removes it from a nullable column.
 
-    Raises InvalidInputError that names the column for a value that it cannot have, for SQL that is
-    not a literal, for NULL in a NOT NULL column, and for a default that is too long.
+    Raises InvalidInputError that names the column. Reasons: a value that the column cannot have,
+    SQL that is not a literal, NULL in a NOT NULL column, a default that is too long.
     """
     return column.model_copy(update={"default": _read(column, given)[0]})
 

@@ -39,8 +39,8 @@ def new_table(
     `sort_key` names columns, each optionally followed by `asc` or `desc`. `partition_by` has
     columns and transforms of columns, such as `days(ts)` or `bucket(16, id)`. `identity` has the
     columns whose values the table gives; fields of the schema may also say so themselves.
-    `generated` are the columns that follow from others. Raises InvalidInputError that names the
-    column or constraint at fault, and NotFoundError for an unknown column.
+    `generated` are the generated columns with their expressions. Raises InvalidInputError that
+    names the column or constraint at fault, and NotFoundError for an unknown column.
     """
     check_schema(schema)
     check_properties(properties or {})

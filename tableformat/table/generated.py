@@ -31,11 +31,11 @@ class NewGenerated:
     time_zone: str = UTC
 
     def apply(self, schema: TableSchema) -> TableSchema:
-        """Return a schema with ids in which the column is generated.
+        """Return the given schema, which has ids, with the column as a generated one.
 
-        Raises InvalidInputError that names the column if it is NOT NULL or has a default, if it
-        reads a generated column or itself, and for an expression without `columns` that only Spark
-        can evaluate. Raises NotFoundError for an unknown column.
+        Raises InvalidInputError that names the column if it is NOT NULL or has a default, or if it
+        reads a generated column or itself. Raises it, too, if only Spark can evaluate the
+        expression and `columns` are not given. Raises NotFoundError for an unknown column.
         """
         field = schema.field(self.column)
         _check_text(field, self.sql)

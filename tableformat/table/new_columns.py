@@ -36,9 +36,10 @@ from colonnade.tableformat.write.job import ready_rows, target_of
 
 @dataclass(frozen=True, slots=True)
 class UnknownColumns:
-    """What a write does with columns that its table does not have; without either it refuses them.
+    """How a write treats columns that its table does not have.
 
-    `evolve` adds them, and widens types. `ignore` leaves them out.
+    `evolve` adds them, and widens types. `ignore` leaves them out. Without either, the write is
+    refused.
     """
 
     evolve: bool = False

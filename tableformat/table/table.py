@@ -64,8 +64,8 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         """Open the table at `path`, reading the head of the log.
 
         A head that is damaged or has a newer format raises only in methods that need it.
-        `scan(epoch=…)` can still read earlier epochs. Raises NotFoundError when there is no table,
-        and InvalidInputError when `path` is a database of several tables.
+        `scan(epoch=…)` can still read earlier epochs. Raises NotFoundError without a table, and
+        InvalidInputError when `path` is a database of several tables.
         """
         location = locate_existing(path, storage_options)
         log = Log(location.store)
@@ -93,8 +93,8 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         `bucket(16, id)` or `truncate(4, name)`: each RowSet then holds rows with one value of each.
         `constraints` are conditions that every row must meet, by name: `{"paid": "price > 0"}`.
         `identity` has columns whose values the table gives: `{"id": colonnade.IdentityColumn()}`.
-        `generated` are columns that are computed from others: `{"day": "CAST(ts AS DATE)"}`. Rows
-        leave them out, or have the same value in them.
+        `generated` are columns that other columns of the row decide: `{"day": "CAST(ts AS DATE)"}`.
+        Rows leave them out, or have the same value in them.
         Raises AlreadyExistsError when there is a table, and InvalidInputError that names column and
         type for a schema that cannot be stored, or a constraint that cannot be checked.
         """
@@ -186,15 +186,15 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         passed it, the newest state is read first.
 
         A column that the table does not have is an error. With `evolve` it becomes a column of the
-        table, and the type of a column widens if the rows need that; an epoch before the one of the
-        rows does so. With `ignore_unknown_columns` it is left out.
+        table, and the type of a column widens if the rows need that. The columns change in an epoch
+        of their own, before the rows. With `ignore_unknown_columns` such a column is left out.
 
-        The table is unchanged after an error, with one exception: `data` that is neither a pyarrow
-        table nor a batch is read only once, so columns that `evolve` has added for it stay when a
-        value of a row is refused. Raises InvalidInputError that names a column that does not
-        fit, and NotFoundError when the table was dropped before. Raises ConflictError in two cases:
-        a concurrent writer dropped the table or changed its columns so that the rows do not fit, or
-        a vacuum removed what was written so far (a lease prevents that).
+        The table is unchanged after an error, with one exception. A stream can be read only once,
+        so columns that `evolve` has added for it stay when a value of a row is refused. A pyarrow
+        table or batch is checked before. Raises InvalidInputError that names a column that does not
+        fit, and NotFoundError when the table was dropped before. Raises ConflictError in two cases.
+        A concurrent writer dropped the table, or changed its columns so that the rows do not fit.
+        Or a vacuum removed the files that were written so far, which a lease prevents.
         """
         unknown = UnknownColumns(evolve, ignore_unknown_columns)
         return self._write("append", data, settings, commit, unknown)
@@ -256,8 +256,8 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
     def alter(self, *changes: Alteration) -> int:
         """Change columns, properties, constraints or the comment in one epoch, and return it.
 
-        No file is touched; `alteration/` has the changes. A new constraint first reads the
-        RowSets for which the log's bounds do not decide it. Raises InvalidInputError or
+        No file is touched; `alteration/` has the changes. A new constraint first reads
+        RowSets, except where the log's bounds decide it. Raises InvalidInputError or
         NotFoundError that names the column, or a constraint and the values of a row that it does
         not allow. Raises ConflictError when a concurrent writer altered the same thing since the
         table was last read.

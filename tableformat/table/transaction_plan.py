@@ -70,8 +70,8 @@ class TransactionPlan:
     def rows(self) -> tuple[DeletedRows, ...]:
         """Return the deleted and moved rows.
 
-        When the transaction also adds or changes rows, deleted rows count as moved: the new rows
-        may have been computed from them, so a concurrent delete of one must be a conflict.
+        When the transaction also adds or changes rows, deleted rows count as moved. The new rows
+        may have been computed from deleted ones, so a concurrent delete of one must be a conflict.
         """
         rows = tuple(row for work in self.work.values() for row in work.rows)
         if not any(work.added or work.columns for work in self.work.values()):

@@ -53,7 +53,7 @@ def evolving_changes(schema: TableSchema, given: pa.Schema) -> tuple[Alteration,
 def asked_changes(
     schema: TableSchema, asked: Iterable[Alteration], *, exact: bool
 ) -> tuple[Alteration, ...]:
-    """Return what is left to do of new columns and types that a statement asks for.
+    """Return the new columns and types of a statement that the table does not have yet.
 
     A concurrent writer may have added the column, or widened the type further. With `exact` each
     column must get the very type that is asked for, because the statement insists on it. Raises

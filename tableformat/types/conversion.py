@@ -1,7 +1,7 @@
 """Convert Arrow data in any physical form to the one form that Colonnade uses, without loss.
 
-The types alone decide whether a conversion is allowed, with three exceptions that depend on the
-values: uint64 to long, decimals that lose digits, and times and durations finer than the table's.
+The types alone decide whether a conversion is allowed, with three exceptions. The values decide for
+uint64 to long, for decimals that lose digits, and for times and durations finer than the table's.
 Spec: docs/spec/types.md#what-may-be-written
 """
 

@@ -205,7 +205,7 @@ def values_beyond(
 
 
 def _draw_up_to(draws: Draws, column: SchemaField, count: int, least: int) -> range:
-    """Take `count` values, or fewer where the type has not so many left, but at least `least`."""
+    """Take `count` values, or as many as the type has left, but at least `least`."""
     while count > least:
         try:
             return draws.draw(column, count)

@@ -17,8 +17,8 @@ def with_kept_ids(design: CreateTable, before: TableState) -> CreateTable:
     """Return the design of a table with the ids that the replaced table has for the same columns.
 
     A column is the same if it has the same name, in any case, and the same type. The fields inside
-    it then keep their ids, too. An identity column goes on with its values. Every other column gets
-    an id that the replaced table never gave.
+    it then keep their ids, too. An identity column continues after its last value. Every other
+    column gets an id that the replaced table never gave.
     """
     ids, next_id = _new_ids(design.table_schema.fields, before)
     fields = tuple(_renumbered(field, ids) for field in design.table_schema.fields)

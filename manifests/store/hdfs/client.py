@@ -215,11 +215,11 @@ class HdfsClient(Patience):
     def to_datanode(self, location: str) -> str:
         """Return the URL of a datanode as this machine reaches it. It may hold a token.
 
-        Raises: RefusedError for text that is no such URL; and for one without encryption, where
-        the namenodes have encryption and no option `data_proxy` says where datanodes are.
+        Raises: RefusedError for text that is not the URL of a datanode. Raises it, too, for a URL
+        without encryption if the namenodes have encryption and there is no option `data_proxy`.
         """
         url = self._proxied(location)
-        with suppress(ValueError):  # the port is no number
+        with suppress(ValueError):  # the port is not a number
             parts = urlsplit(url)
             secure = all(each.startswith("https:") for each in self.settings.namenodes)
             plain = parts.scheme == "http" and (self.settings.data_proxy or not secure)

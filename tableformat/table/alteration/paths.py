@@ -33,7 +33,7 @@ _SHOWN = 20
 
 
 def names_of(path: Path) -> Names:
-    """Return the names of a path. Raises InvalidInputError for what is no path."""
+    """Return the names of a path. Raises InvalidInputError for a malformed path."""
     if isinstance(path, str):
         return _split(path)
     names = check_names(path, "The path of a column")
@@ -92,7 +92,8 @@ def with_fields(
 ) -> TableSchema:
     """Change the columns of a table, or the fields of the struct that `parent` leads to.
 
-    No names lead to the table. Raises NotFoundError, and InvalidInputError for what is no struct.
+    An empty `parent` means the table itself. Raises NotFoundError; InvalidInputError if `parent`
+    does not lead to a struct.
     """
     if not parent:
         return TableSchema(fields=change(schema.fields))

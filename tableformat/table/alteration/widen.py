@@ -93,7 +93,7 @@ def _check_widens(column: SchemaField, wanted: DataType, path: str) -> None:
 
 
 def _check_numbered(column: SchemaField, wanted: DataType) -> None:
-    """Refuse a type in which an identity column could give no values."""
+    """Refuse a type that cannot be the type of an identity column."""
     if column.identity is None or wanted in (wider := wider_numbers(column)):
         return
     can = f"can become {' or '.join(wider)}" if wider else "has no wider type"

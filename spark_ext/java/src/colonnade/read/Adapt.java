@@ -16,8 +16,8 @@ import java.util.Map;
  * From a column as a RowSet stores it to the column as the table has it now.
  *
  * <p>A RowSet has the columns that the table had when the RowSet was written. If the table got a
- * column later, each row of the RowSet has the same value in it: the initial value of the column, or
- * NULL. If the type of a column has widened since, its values become values of the wider type.
+ * column later, each row of the RowSet has the same value in it: the initial value of the column,
+ * or NULL. If the type of a column has widened since, its values become values of the wider type.
  * Fields inside a column follow these rules at any depth, but have no initial values. Fields that
  * were dropped since are left out. This class is the only place in Java that says so; its
  * counterpart in Python is {@code tableformat/rowset/adapt.py}.
@@ -29,7 +29,7 @@ final class Adapt {
   /** How the log writes an initial value that no bound can be. */
   private static final String NAN = "f:nan";
 
-  /** What a date is multiplied by to become a timestamp. */
+  /** The factor that makes a date a timestamp: the microseconds of a day. */
   private static final BigInteger DAY = BigInteger.valueOf(86_400_000_000L);
 
   private static final BigInteger LAST = BigInteger.valueOf(Long.MAX_VALUE);

@@ -82,7 +82,7 @@ final class HadoopOutput implements ObjectOutput {
     try {
       step.run();
     } catch (IOException | RuntimeException error) {
-      // The first error matters more. No epoch names the object, so vacuum removes what is left.
+      // The first error matters more. No epoch names the object, so vacuum removes its remains.
       return;
     }
   }

@@ -45,8 +45,8 @@ final class LocalSource implements ByteSource {
             path.toString(),
             null,
             found.isSymbolicLink()
-                ? "it is a symbolic link, and nothing in a database is one"
-                : "it is no file");
+                ? "it is a symbolic link, and a database has none"
+                : "it is not a file");
       }
       if (offset + length > found.size()) {
         throw StoreException.truncated(locate(name), found.size(), offset, length);

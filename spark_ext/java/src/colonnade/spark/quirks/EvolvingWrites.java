@@ -35,11 +35,12 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * A rule that fits the table and the rows of a DataFrame's write to each other before Spark compares
- * their columns. With the option {@code mergeSchema} the table gets the columns that it lacks, and
- * wider types. With {@code ignoreUnknownColumns} the write leaves out columns that the table lacks.
+ * A rule that fits the table and the rows of a DataFrame's write to each other before Spark
+ * compares their columns. With the option {@code mergeSchema} the table gets the columns that it
+ * lacks, and wider types. With {@code ignoreUnknownColumns} the write leaves out columns that the
+ * table lacks.
  *
- * <p>Seen on Spark 4.1 and 4.3: the rows of such a write are resolved before the rule runs, and the
+ * <p>Seen on Spark 4.1 and 4.3: the rows of such a write are resolved before the rule runs. The
  * options of the write are in {@code AppendData}, {@code OverwriteByExpression} and {@code
  * OverwritePartitionsDynamic}.
  */
@@ -50,7 +51,7 @@ public final class EvolvingWrites extends Rule<LogicalPlan> {
   /** The option of a write that replaces the columns along with the rows. */
   private static final String OVERWRITE_SCHEMA = "overwriteSchema";
 
-  /** The setting of a session that stands for the option {@code mergeSchema} of its writes. */
+  /** The setting of a session that gives all of its writes the option {@code mergeSchema}. */
   private static final String MERGE_SETTING = "spark.colonnade.mergeSchema";
 
   @Override

@@ -15,7 +15,7 @@ import org.apache.spark.sql.types.DataType;
 public final class FoldedDefault {
   private FoldedDefault() {}
 
-  /** Evaluates a default of a column. Throws Spark's error if it is no constant of the type. */
+  /** Evaluates a default of a column. Throws Spark's error if it is not a constant of the type. */
   public static Literal<?> now(String column, DataType type, DefaultValue given) {
     Object value =
         ResolveDefaultColumns$.MODULE$.analyze(column, type, given, "ALTER TABLE").eval(null);

@@ -59,7 +59,7 @@ public final class PlannedQuery {
     return all;
   }
 
-  /** Loads a table by several requests, for which the planner looks once. */
+  /** Loads a table by several requests. The planner looks for new epochs at the first one only. */
   public static <T, E extends Exception> T together(Load<T, E> load) throws E {
     Long before = TOGETHER.get();
     if (before == null) {

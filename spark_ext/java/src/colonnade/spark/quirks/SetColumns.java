@@ -43,9 +43,9 @@ import scala.jdk.javaapi.CollectionConverters;
  * The columns that an UPDATE sets, taken from its analyzed plan: the values with all casts and
  * checks of lengths and NULL, the condition, and the CHECK constraints.
  *
- * <p>Seen on Spark 4.1 and 4.3: the query of {@code WriteDelta} is a {@code Filter} of the
- * constraints, if there are any, over a {@code Project} of the new rows, over a {@code Filter} of the
- * condition, over the relation.
+ * <p>Seen on Spark 4.1 and 4.3: the query of {@code WriteDelta} is a {@code Project} of the new
+ * rows over a {@code Filter} of the condition over the relation. If the table has constraints, a
+ * {@code Filter} of them is above the {@code Project}.
  */
 public final class SetColumns {
   private static final String HANDLER = "handler";
@@ -119,7 +119,7 @@ public final class SetColumns {
     return parts;
   }
 
-  /** Returns the new values by the columns of the table. Other columns are passed on as they are. */
+  /** Returns the new values of the columns that the statement sets, by the columns of the table. */
   private static Map<Attribute, Alias> values(Project rows, DataSourceV2Relation relation) {
     Map<String, Attribute> columns = new HashMap<>();
     RowLevelOperationTable table = (RowLevelOperationTable) relation.table();
@@ -223,7 +223,7 @@ public final class SetColumns {
     return plan.withNewChildren(seq(List.of(over(plan.children().head(), table))));
   }
 
-  /** Returns a relation without a catalog, from which Spark would load the whole table anew. */
+  /** Returns a relation without a catalog: from a catalog, Spark would load the whole table anew. */
   private DataSourceV2Relation read(TableAtEpoch table) {
     return relation.copy(
         table,

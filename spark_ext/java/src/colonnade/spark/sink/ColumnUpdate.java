@@ -14,13 +14,13 @@ import org.apache.spark.sql.internal.SQLConf;
 
 /**
  * An UPDATE that replaces the columns that it sets, in the RowSets where that takes far fewer bytes
- * than to move the changed rows. In the other RowSets, rows move as Spark plans it. One commit makes both
- * visible.
+ * than to move the changed rows. In the other RowSets, rows move as Spark plans it. One commit
+ * makes both visible.
  */
 final class ColumnUpdate {
   private static final WriterCommitMessage[] NO_ROWS = {};
 
-  /** The setting of the fewest stored bytes of changed rows for which columns are replaced. */
+  /** A setting: columns are replaced if the changed rows take at least this many stored bytes. */
   private static final String LEAST_SETTING = "spark.colonnade.replaceColumnsBytes";
 
   private final PlannedWrite planned;
@@ -74,7 +74,7 @@ final class ColumnUpdate {
             || isConflict(error.getCause()));
   }
 
-  /** Asks the planner for the RowSets in which columns are replaced; null if it cannot pay. */
+  /** Asks the planner in which RowSets to replace columns; null if that saves nothing. */
   private JsonNode choose() {
     Map<String, Object> args = planned.named();
     args.put("epoch", change.table().epoch());

@@ -19,7 +19,8 @@ import org.apache.spark.sql.types.StructType;
  * A table that says which columns a statement WITH SCHEMA EVOLUTION may change. Spark casts the
  * values of the other columns, as it does without schema evolution.
  *
- * <p>Only Spark versions with {@link SupportsSchemaEvolution} can load this class; Spark 4.1 cannot.
+ * <p>Only Spark versions with {@link SupportsSchemaEvolution} can load this class; Spark 4.1
+ * cannot.
  */
 final class EvolvingTable extends ColonnadeTable implements SupportsSchemaEvolution {
   private EvolvingTable(
@@ -40,8 +41,9 @@ final class EvolvingTable extends ColonnadeTable implements SupportsSchemaEvolut
   }
 
   /**
-   * Whether Spark asks for a change before the statement. It does not ask where it can cast the
-   * values to the column as it is. A change that is neither possible nor needed is refused then.
+   * Whether Spark asks for a change before the statement. It does not ask if it can
+   * cast the values to the present type of the column. A change that is neither possible nor needed
+   * is refused then.
    */
   @Override
   public boolean supportsColumnChange(TableChange.ColumnChange change) {
@@ -63,7 +65,7 @@ final class EvolvingTable extends ColonnadeTable implements SupportsSchemaEvolut
         || !(own instanceof StringType || Cast.canANSIStoreAssign(given, own));
   }
 
-  /** Returns the type of what the names lead to, or null if they lead to nothing. */
+  /** Returns the type of the column or field at the end of the names, or null without one. */
   private static DataType find(DataType type, List<String> names) {
     if (names.isEmpty()) {
       return type;

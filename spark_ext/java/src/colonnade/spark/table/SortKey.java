@@ -11,9 +11,9 @@ import org.apache.spark.sql.connector.expressions.Transform;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * The sort key of a table as Spark shows it: as CLUSTER BY, or as the property {@code sortKey}
- * where a column descends, which CLUSTER BY cannot say, or where the table is partitioned, which
- * excludes CLUSTER BY. Both create the same key again.
+ * The sort key of a table as Spark shows it: as CLUSTER BY, or as the property {@code sortKey}.
+ * CLUSTER BY cannot state a descending column, and Spark refuses it for a partitioned table. Either
+ * form creates the same key again.
  */
 record SortKey(List<JsonNode> fields, boolean clusters) {
   private static final String PROPERTY = "sortKey";
