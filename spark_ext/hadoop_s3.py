@@ -217,7 +217,8 @@ class _Settings:
         }
         if not role["role_arn"]:
             raise InvalidInputError(
-                f"Hadoop's setting {PREFIX}{_ROLE}arn is not set, and {_PROVIDERS} needs it."
+                f"Hadoop's setting {PREFIX}{_ROLE}arn is not set, and {_PROVIDERS} needs it;"
+                f" set it, or {_HINT}."
             )
         length = _DURATION.fullmatch(self.text(f"{_ROLE}session.duration").lower() or "30m")
         if length is None:

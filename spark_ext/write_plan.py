@@ -165,7 +165,7 @@ def _overwritten(
     if not overwrites or where is not None:
         raise InvalidInputError(
             "Option replaceWhere is for writes of mode overwrite that keep the table and have no"
-            " other condition."
+            " other condition; leave it out."
         )
     return parse_predicate(options.replace_where)
 
@@ -176,7 +176,9 @@ def _mode(
     """Return what the write overwrites; the option partitionOverwriteMode overrides `dynamic`."""
     chosen = options.partition_overwrite_mode
     if chosen is not None and not overwrites:
-        raise InvalidInputError("Option partitionOverwriteMode is for writes of mode overwrite.")
+        raise InvalidInputError(
+            "Option partitionOverwriteMode is for writes of mode overwrite; leave it out."
+        )
     if where is not None and chosen == "dynamic":
         raise InvalidInputError("A condition excludes partitionOverwriteMode dynamic; choose one.")
     if not overwrites:
@@ -200,7 +202,10 @@ def _creation(
         by = options.partition_by
         return new_table(name, nullable(given), options.sort_key, partition_by=by)
     if table is not None and not design.replace:
-        raise AlreadyExistsError(f"Colonnade table {location.url} already exists.")
+        raise AlreadyExistsError(
+            f"Colonnade table {location.url} already exists; choose another name, or write with"
+            " mode append or overwrite."
+        )
     check_columns(given, design.schema, location.url)
     sort_key = design.sort_key or options.sort_key
     by = design.partition_by or options.partition_by

@@ -237,7 +237,10 @@ def refuse_existing(location: Location) -> None:
     if dropped and location.store.keeps_logs:
         raise used_place_error(location.store)
     if not dropped:
-        raise AlreadyExistsError(f"{location.store.url} is a Colonnade database already.")
+        raise AlreadyExistsError(
+            f"{location.store.url} is a Colonnade database already; open it, or choose another"
+            " path."
+        )
 
 
 def _stores_above(below: StoreAddress | None) -> Iterator[ObjectStore]:

@@ -86,7 +86,10 @@ def create_database(
     )
     found = take_slot(store, epoch, encode_epoch(epoch), pause)
     if not isinstance(found, Epoch) or found.transaction != epoch.transaction:
-        raise AlreadyExistsError(f"{store.url} is a Colonnade database or table already.")
+        raise AlreadyExistsError(
+            f"{store.url} is a Colonnade database or table already; open it, or choose another"
+            " path."
+        )
     _look(store, "was just created and is")
     return first_state(store, found)
 

@@ -59,7 +59,7 @@ def decode_value(text: str, column: SchemaField) -> Bound:
         return float("nan")
     value = decode_bound(text, kinds)
     if isinstance(value, int) and value not in _numbers(str(column.type)):
-        raise CorruptionError(f"value {text!r:.100} is no {type_text(column.type)}.")
+        raise CorruptionError(f"value {text!r:.100} is not a {type_text(column.type)}.")
     return value
 
 

@@ -42,7 +42,9 @@ def check_schema(schema: TableSchema) -> None:
     _check_names(schema.fields, "")
     for field in walk(schema.fields):
         if isinstance(field.type, MapType) and field.type.key.nullable:
-            raise InvalidInputError(f"The key of map {field.name!r} must not be nullable.")
+            raise InvalidInputError(
+                f"The key of map {field.name!r} must not be nullable; declare it NOT NULL."
+            )
     _check_metadata_size(schema)
 
 
@@ -75,7 +77,9 @@ def _check_names(fields: tuple[SchemaField, ...], path: str) -> None:
     for field in fields:
         full = path + field.name
         if not field.name:
-            raise InvalidInputError(f"A field of {path.rstrip('.') or 'the table'} has no name.")
+            raise InvalidInputError(
+                f"A field of {path.rstrip('.') or 'the table'} has no name; give it one."
+            )
         if "\0" in field.name:
             raise InvalidInputError(
                 f"Column name {full!r} holds a NUL, which Arrow's C interface cannot carry;"

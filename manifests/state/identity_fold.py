@@ -38,7 +38,7 @@ def drawn(epoch: int, state: TableState, operation: DrawIdentity) -> TableState:
     """Return a table after a job took the next values of a column. Raises CorruptionError."""
     column = find_identity(state, operation.column)
     if column is None:
-        refuse(epoch, f"takes values of column {operation.column}, which is no identity column")
+        refuse(epoch, f"takes values of column {operation.column}, which is not an identity column")
     values = next_values(state.identities, column, operation.count)
     if values is None:
         refuse(epoch, f"takes more values of column {column.name!r} than its type has")
@@ -80,7 +80,7 @@ def _bounds(
         refuse(epoch, f"has a wrong bound of identity column {column.name!r}: {error.message}")
     low, high = (int(bound) for bound in bounds)
     if low not in numbers_of(column) or high not in numbers_of(column):
-        refuse(epoch, f"has a bound of identity column {column.name!r} that is no {column.type}")
+        refuse(epoch, f"has a bound of identity column {column.name!r} that is not a {column.type}")
     return low, high
 
 

@@ -34,10 +34,13 @@ def check_sort_key(fields: Sequence[SortField], schema: TableSchema) -> SortKey:
         column = schema.by_id(field.column)
         if column.children() or column.type == "variant" or " collate " in str(column.type):
             raise InvalidInputError(
-                f"Column {column.name!r} of type {type_text(column.type)} has no order to sort by."
+                f"Column {column.name!r} of type {type_text(column.type)} has no order to sort by;"
+                " choose other columns."
             )
         if field.column in named:
-            raise InvalidInputError(f"Column {column.name!r} is in the sort key twice.")
+            raise InvalidInputError(
+                f"Column {column.name!r} is in the sort key twice; name it once."
+            )
         named.add(field.column)
     return tuple(fields)
 

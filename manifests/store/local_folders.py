@@ -26,7 +26,7 @@ _REASONS = {
     errno.ENOENT: "its unfinished file, or its folder, was removed meanwhile; run this again",
     errno.EACCES: "permission denied; check the owner and mode of the file and its folders",
     errno.EROFS: "the file system is mounted read-only",
-    errno.ELOOP: "it is a symbolic link, and nothing in a database is one",
+    errno.ELOOP: "it is a symbolic link, and a database has none",
     errno.ENOTDIR: "one of its folders is a file or a symbolic link, and must be a real folder",
 }
 

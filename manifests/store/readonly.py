@@ -150,7 +150,7 @@ class FsspecReadStore(ObjectStore):
         raise InvalidInputError(
             f"{self.url} is read-only: Colonnade knows no atomic put-if-absent for the protocol"
             f" {self.protocol!r}, and without one a commit can be lost; write to a local path"
-            " or a bucket of S3, GCS or Azure."
+            " or a database on S3, GCS, Azure or HDFS."
         )
 
     def _connect(self) -> tuple[Any, str]:

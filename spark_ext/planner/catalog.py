@@ -79,7 +79,7 @@ def list_tables(args: Args) -> dict[str, Any]:
     """List the tables of the database at `path`, sorted."""
     location, snapshot = SNAPSHOTS.head(place(args["path"]))
     if location.table is not None:
-        raise NotFoundError(f"{location.url} is a table, not a database.")
+        raise NotFoundError(f"{location.url} is a table, not a database; name its database.")
     return {"tables": sorted(snapshot.table_names().values())}
 
 

@@ -167,8 +167,8 @@ def _least(text: str | None) -> int:
         return parse_size(text)
     except ValueError:
         raise InvalidInputError(
-            f"spark.colonnade.replaceColumnsBytes is {text!r}, which is no size; set it to a number"
-            " of bytes such as 32m."
+            f"spark.colonnade.replaceColumnsBytes is {text!r}, which is not a size;"
+            " set it to a number of bytes such as 32m."
         ) from None
 
 

@@ -80,7 +80,8 @@ def _order_columns(table: TableState, names: Sequence[str]) -> tuple[int, ...]:
     for field in fields:
         if column_of(field).order is Order.NONE:
             raise InvalidInputError(
-                f"Column {field.name!r} of type {type_text(field.type)} has no order to sort by."
+                f"Column {field.name!r} of type {type_text(field.type)} has no order to sort by;"
+                " choose other columns."
             )
     if len({field.id for field in fields}) < len(fields) or len(fields) > 8:
         raise InvalidInputError(

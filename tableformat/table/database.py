@@ -146,7 +146,9 @@ class ArrowDatabase:
             name, columns, sort_key, properties, comment, partition_by, rules, identity, computed
         )
         if location.find(base) is not None:
-            raise AlreadyExistsError(f"{location.url} is a Colonnade table already.")
+            raise AlreadyExistsError(
+                f"{location.url} is a Colonnade table already; open it, or choose another name."
+            )
         self._snapshot = commit_written(
             plan_write(location, base, "append", create=design, limits=self._log.limits),
             (),

@@ -60,7 +60,8 @@ def _read(column: SchemaField, given: Any) -> tuple[ColumnDefault | None, str | 
     """Return the default, and the value that it has now. Both are None for NULL."""
     if column.identity is not None:
         raise InvalidInputError(
-            f"Column {column.name!r} is an identity column and cannot have a default."
+            f"Column {column.name!r} is an identity column and cannot have a default; leave"
+            " the default out."
         )
     if not isinstance(column.type, str) or column.type == "variant":
         raise InvalidInputError(

@@ -102,7 +102,9 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         log = Log(location.store)
         base = read_base(location, log)
         if base is not None and location.find(base) is not None:
-            raise AlreadyExistsError(f"{location.url} is a Colonnade table already.")
+            raise AlreadyExistsError(
+                f"{location.url} is a Colonnade table already; open it, or choose another name."
+            )
         name, columns = location.new_table_name, as_table_schema(schema)
         rules = named_conditions(constraints or {})
         computed = named_expressions(generated or {})

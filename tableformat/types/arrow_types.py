@@ -259,7 +259,8 @@ def _stated_type(stated: str, found: DataType, path: str) -> DataType:
         field = SchemaField(name=path, type=stated)
     except InvalidInputError as error:
         raise InvalidInputError(
-            f"Column {path!r} states the type {stated!r}, which Colonnade does not know."
+            f"Column {path!r} states the type {stated!r}, which Colonnade does not know; remove"
+            f" {TYPE_KEY.decode()!r} from the metadata of the field."
         ) from error
     if not isinstance(found, str) or base_type(_implied_type(stated)) != base_type(found):
         raise InvalidInputError(
@@ -315,7 +316,7 @@ def _decimal_from_arrow(arrow: Any, path: str) -> str:
     if precision > 38:
         raise InvalidInputError(
             f"Column {path!r} has the Arrow type {arrow}; Colonnade stores decimals of at most 38"
-            " digits."
+            " digits; cast it."
         )
     return f"decimal({precision},{scale})"
 

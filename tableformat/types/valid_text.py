@@ -37,7 +37,7 @@ def refuse_invalid_text(array: pa.Array, field: SchemaField, first_row: int) -> 
     if (found := _first_invalid(array, field, field.name)) is not None:
         row, path, kind = found
         raise InvalidInputError(
-            f"Column {path!r} holds no valid {kind} in row {first_row + row + 1} of the input,"
+            f"Column {path!r} has an invalid {kind} in row {first_row + row + 1} of the input,"
             " counted from 1: its bytes are not valid UTF-8. Correct the text, or set the table"
             " property invalid-text to 'replace'."
         )

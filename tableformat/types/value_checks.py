@@ -56,7 +56,8 @@ def check_values(array: pa.Array, field: SchemaField, path: str, hidden: int = 0
     """
     if not field.nullable and array.null_count > hidden:
         raise InvalidInputError(
-            f"Column {path!r} is NOT NULL, but the data has {array.null_count - hidden} NULL."
+            f"Column {path!r} is NOT NULL, but the data has {array.null_count - hidden} NULL;"
+            " give a value in each row."
         )
     match field.type:
         case str() as text if text != "variant":
@@ -82,7 +83,7 @@ def _check_primitive(array: pa.Array, text: str, path: str) -> None:
         try:
             array.validate(full=True)
         except pa.ArrowInvalid as error:
-            raise InvalidInputError(f"Column {path!r} holds no valid {text}: {error}.") from error
+            raise InvalidInputError(f"Column {path!r} has an invalid {text}: {error}.") from error
     if length := declared_length(text):
         longest = pc.max(pc.utf8_length(array)).as_py() or 0
         if longest > length:

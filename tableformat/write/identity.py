@@ -123,7 +123,8 @@ def check_settable(columns: Iterable[SchemaField]) -> None:
     for column in columns:
         if column.identity is not None and column.identity.always:
             raise InvalidInputError(
-                f"Column {column.name!r} is GENERATED ALWAYS AS IDENTITY and cannot be set."
+                f"Column {column.name!r} is GENERATED ALWAYS AS IDENTITY and cannot be set; leave"
+                " it out."
             )
 
 

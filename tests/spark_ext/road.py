@@ -76,7 +76,7 @@ def walk_with_the_jar(spark: SparkSession, folder: str) -> None:
     read = spark.read.format("colonnade")
     assert [read.load(path).count(), read.option("epoch", 2).load(path).count()] == [3, 110]
     null = spark.sql("SELECT CAST(unhex('fffe') AS STRING) AS name, 1L AS id")
-    fails(lambda: append(null, path), "[COLONNADE_INVALID_INPUT] Column 'name' holds no valid")
+    fails(lambda: append(null, path), "[COLONNADE_INVALID_INPUT] Column 'name' has an invalid")
     rows.writeTo("colonnade.shop.frames").create()
     rows.writeTo("colonnade.shop.frames").append()
     assert spark.table("colonnade.shop.frames").groupBy("id").count().count() == 100

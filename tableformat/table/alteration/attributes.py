@@ -26,7 +26,10 @@ class RenameColumn(Alteration):
         if len(names) > 1:
             find(draft.schema, names)
             if not isinstance(find(draft.schema, names[:-1]).type, StructType):
-                raise InvalidInputError(f"{dotted(names)!r} is not a field that can be renamed.")
+                raise InvalidInputError(
+                    f"{dotted(names)!r} cannot be renamed, because only columns and fields of"
+                    " structs have names."
+                )
         _set(draft, self.path, "name", self.name)
 
 

@@ -119,7 +119,7 @@ def check_values(log: Log, base: Snapshot, table: TableState, demands: Demands) 
             if table.rowsets.rowset_count:
                 raise InvalidInputError(
                     f"A new column of table {table.name!r} cannot be NOT NULL, because existing"
-                    " rows are NULL in it."
+                    " rows are NULL in it; add it with a default, or as nullable."
                 )
             continue
         predicate = _suspects(demand, places)

@@ -176,11 +176,11 @@ def test_a_link_or_a_folder_in_the_place_of_an_object_is_refused(
     path.rename(path.with_name("elsewhere"))
     path.symlink_to(path.with_name("elsewhere"))
     failed = f"[COLONNADE_STORE] {path} could not be read: it is "
-    link = "a symbolic link, and nothing in a database is one."
+    link = "a symbolic link, and a database has none."
     assert case.answer()["error"] == failed + link
     path.unlink()
     path.mkdir()
-    assert case.answer()["error"] == failed + "no file."
+    assert case.answer()["error"] == failed + "not a file."
 
 
 def test_keys_of_a_newer_footer_are_refused(tool: ReadTool, tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def test_a_refusal_names_column_and_row_of_the_input_of_the_task(
     batch = pa.record_batch({"c": column, "p": parts})
     schema = numbered(batch.schema)
     fields = [PartitionField(transform="identity", column=schema.fields[1].id)]
-    sentence = f"Column {path} holds no valid string in row 70001 of the task's input, counted"
+    sentence = f"Column {path} has an invalid string in row 70001 of the task's input, counted"
     assert sentence in writer.error(next(folders), schema, batch, unsafe=unsafe)
     refused = writer.error(next(folders), schema, batch, unsafe=unsafe, partitioned_by=fields)
     assert sentence in refused
@@ -179,7 +179,7 @@ def test_the_property_is_shown_and_checked_and_may_change(spark: SparkShell) -> 
     )
     spark.sql(alter.format("refuse"))
     insert = f"INSERT INTO colonnade.bad.t VALUES ({BAD.format('ff')}, 'p', 1)"
-    sentence = "[COLONNADE_INVALID_INPUT] Column 's' holds no valid string in row 1 of the task's"
+    sentence = "[COLONNADE_INVALID_INPUT] Column 's' has an invalid string in row 1 of the task's"
     assert spark.refusal(insert).startswith(sentence)
     assert spark.sql("SELECT count(*) FROM colonnade.bad.t") == [[0]]
     deep = BAD.format("f09f98")

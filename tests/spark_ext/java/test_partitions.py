@@ -170,7 +170,7 @@ def test_partitions_are_shown(spark: SparkShell) -> None:
     assert [row[0] for row in some] == [each for each in shown if each.startswith("region=r1/")]
     one = f"region = 'r1', at_day = '1970-01-08', id_bucket = {bucket}"
     refused = spark.refusal(f"ALTER TABLE {TABLE} DROP PARTITION ({one})")
-    assert "comes and goes with its rows" in refused
+    assert "added and removed with its rows" in refused
 
 
 @pytest.mark.spark_compat

@@ -78,7 +78,7 @@ def test_an_error_in_a_task_keeps_its_condition_and_is_one_sentence(spark: Spark
     rows = "SELECT CAST(unhex('fffe') AS STRING) AS x"
     broken = f"INSERT INTO colonnade.texts.s {rows}"
     assert spark.condition(broken) == "COLONNADE_INVALID_INPUT"
-    assert spark.refusal(broken).startswith("[COLONNADE_INVALID_INPUT] Column 's' holds no valid")
+    assert spark.refusal(broken).startswith("[COLONNADE_INVALID_INPUT] Column 's' has an invalid")
     merge = f"MERGE INTO colonnade.texts.s USING ({rows}) ON s = x"
     merge += " WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT (s) VALUES (x)"
     assert spark.condition(merge) == "COLONNADE_INVALID_INPUT"

@@ -105,7 +105,8 @@ def test_null_below_a_null_parent_breaks_no_promise(
     wrong = pa.record_batch([pa.array([{"x": 1}, None, {"x": None}], loose)], ["s"])
     shown = spark_schema(schema_from_arrow(wrong.schema))
     assert writer.error(next(folders), schema, wrong, row_schema=shown) == (
-        "[COLONNADE_INVALID_INPUT] Column 's.x' is NOT NULL, but the data has 1 NULL."
+        "[COLONNADE_INVALID_INPUT] Column 's.x' is NOT NULL, but the data has 1 NULL; give a"
+        " value in each row."
     )
 
 

@@ -76,5 +76,5 @@ def test_what_is_refused_in_a_task_reaches_the_user_as_the_same_sentence(
     spark_shell.run(f"spark.sql(\"SELECT 'a' s\"){write}")
     broken = "F.expr(\"CAST(unhex('fffe') AS string)\").alias('s')"
     refusal = spark_shell.refused_run(f"spark.range(3).select({broken}){write}")
-    assert "[COLONNADE_INVALID_INPUT] Column 's' holds no valid string in row " in refusal
+    assert "[COLONNADE_INVALID_INPUT] Column 's' has an invalid string in row " in refusal
     assert colonnade.open(folder / "texts").scan().to_arrow().to_pylist() == [{"s": "a"}]

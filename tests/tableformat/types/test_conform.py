@@ -190,7 +190,10 @@ def test_bytes_under_a_null_break_no_promise() -> None:
     schema = TableSchema(fields=(SchemaField(name="a", type=StructType(fields=(child,))),))
     assert conform(batch_of(outer), schema)["a"].to_pylist() == [{"x": 1}, None, None]
     visible = pa.StructArray.from_arrays([inner], ["x"], mask=pa.array([False, False, True]))
-    assert refusal_of(visible, schema) == "Column 'a.x' is NOT NULL, but the data has 1 NULL."
+    assert (
+        refusal_of(visible, schema)
+        == "Column 'a.x' is NOT NULL, but the data has 1 NULL; give a value in each row."
+    )
 
 
 def test_bytes_under_a_null_need_not_be_convertible() -> None:
@@ -359,7 +362,7 @@ def test_types_alone_decide_what_may_be_written(arrow: pa.DataType, text: str) -
 @pytest.mark.parametrize("arrow", [pa.string(), pa.large_string(), pa.string_view()], ids=str)
 def test_text_that_is_not_utf8_is_refused(arrow: pa.DataType) -> None:
     array = pa.array([b"ok", b"\xc3\x28"]).view(pa.string()).cast(arrow)
-    assert "'a' holds no valid string" in refusal_of(array, schema_of("string"))
+    assert "'a' has an invalid string" in refusal_of(array, schema_of("string"))
 
 
 def test_a_table_of_many_chunks_and_dictionaries_becomes_one_batch() -> None:

@@ -118,7 +118,7 @@ def test_every_form_of_arrow_text_is_refused_by_row_or_replaced(form: str) -> No
     data = pa.table({"a": FORMS[form](text_of(values))})
     schema = numbered(pa.schema([("a", pa.string())]))
     assert conform(data, schema, "replace")["a"].to_pylist() == decoded(values)
-    with pytest.raises(InvalidInputError, match="Column 'a' holds no valid string in row 3 of"):
+    with pytest.raises(InvalidInputError, match="Column 'a' has an invalid string in row 3 of"):
         conform(data, schema)
 
 
@@ -256,7 +256,7 @@ def test_the_property_is_checked_and_decides_from_then_on(table: ArrowTable) -> 
         colonnade.create(Path(f"{table.path}-2"), table.schema, properties={"invalid-text": ""})
     table.alter(AlterProperties(set={"invalid-text": "refuse"}))
     before = table.epoch
-    with pytest.raises(InvalidInputError, match="Column 's' holds no valid string in row 1 of"):
+    with pytest.raises(InvalidInputError, match="Column 's' has an invalid string in row 1 of"):
         table.append(rows_of([b"\xff"]))
     assert table.refresh().epoch == before
 
@@ -275,5 +275,5 @@ def test_text_that_no_array_holds_once_it_is_replaced_is_refused_by_its_column(
     monkeypatch.setattr(pa, "array", full)
     with pytest.raises(InvalidInputError, match="'s' has a text of more than 2 GiB once"):
         conform(batch, schema, "replace")
-    with pytest.raises(InvalidInputError, match="'s' holds no valid string in row 2"):
+    with pytest.raises(InvalidInputError, match="'s' has an invalid string in row 2"):
         conform(batch, schema, "refuse")

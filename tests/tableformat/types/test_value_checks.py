@@ -62,4 +62,4 @@ def test_a_value_that_fits_is_kept(array: pa.Array, text: str, expected: Any) ->
 def test_a_decimal_of_more_digits_than_its_type_is_refused() -> None:
     raw = pa.array([10**6]).cast(pa.decimal128(19, 0))
     array = pa.Array.from_buffers(pa.decimal128(3, 0), 1, raw.buffers())
-    assert "'a' holds no valid decimal(3,0)" in refusal_of(array, schema_of("decimal(3,0)"))
+    assert "'a' has an invalid decimal(3,0)" in refusal_of(array, schema_of("decimal(3,0)"))

@@ -94,6 +94,7 @@ interface ListsPartitions extends SupportsPartitionManagement {
   private RuntimeException refusal() {
     return ColonnadeException.unchecked(
         "COLONNADE_INVALID_INPUT",
-        "A partition of table " + name() + " comes and goes with its rows: use INSERT and DELETE.");
+        "A partition of table " + name() + " is added and removed with its rows: use INSERT and"
+            + " DELETE.");
   }
 }

@@ -76,7 +76,7 @@ public abstract class Staged {
     if (!field.nullable() && missing > 0) {
       throw Refusal.invalid(
           "Column " + Names.quote(path) + " is NOT NULL, but the data has " + missing
-              + " NULL.");
+              + " NULL; give a value in each row.");
     }
     checkValues();
   }
