@@ -67,11 +67,16 @@ def main() -> None:
     parser.add_argument("--profile", metavar="ROW", nargs="+",
                         help="only profile Colonnade in the rows of `peers` whose names contain "
                         "one of these")  # fmt: skip
+    parser.add_argument("--rows", metavar="ROW", nargs="+", default=(),
+                        help="only the rows of `stores` whose names contain one of "
+                        "these")  # fmt: skip
     parser.add_argument("--before", type=Path,
                         help="the other checkout for `trees` (default: this one)")  # fmt: skip
     arguments = parser.parse_args()
     if arguments.profile and arguments.benchmark != "peers":
         parser.error("--profile is for the rows of `peers`")
+    if arguments.rows and arguments.benchmark != "stores":
+        parser.error("--rows is for the rows of `stores`")
     arguments.folder.mkdir(parents=True, exist_ok=True)
     if arguments.profile:
         peers = importlib.import_module("benchmarks.peers")
@@ -85,7 +90,7 @@ def main() -> None:
     for name in chosen:
         print(f"measuring {BENCHMARKS[name]} …", flush=True)
         module = importlib.import_module(f"benchmarks.{name}")
-        others = (arguments.before,) if name == "trees" else ()
+        others = {"trees": (arguments.before,), "stores": (arguments.rows,)}.get(name, ())
         figures = module.run(arguments.folder.resolve(), arguments.scale, arguments.runs, *others)
         print(f"\n## {name}\n\n{show(figures)}\n")
         print(f"written to {save(name, figures, arguments.folder)}", flush=True)

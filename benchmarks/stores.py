@@ -11,7 +11,7 @@ import itertools
 import shutil
 import statistics
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -102,29 +102,51 @@ class Stores:
         [[self.key]] = self.source.selectExpr("max(l_orderkey) div 64 * 32 + 1").collect()
         self._sequences = {each.name: itertools.count(0, 10) for each in self.engines}
 
-    def figures(self, runs: int) -> Iterator[Figure]:
-        """Yield every row of the benchmark's table; print each one right after its measurement."""
+    def figures(self, runs: int, only: Sequence[str] = ()) -> Iterator[Figure]:
+        """Yield every row of the benchmark's table; print each one right after its measurement.
+
+        With `only`, yields the rows whose names contain one of these texts.
+        """
+        rows = self._rows_by_name(runs)
+        wanted = [name for name in rows if not only or any(text in name for text in only)]
+        if self._write not in wanted:
+            with self.place.network.fast():
+                for engine in self.engines:
+                    engine.create("lineitem", self.source)
+        for name in wanted:
+            yield from rows[name]()
+
+    @property
+    def _write(self) -> str:
+        return f"write lineitem SF{self.scale:g}"
+
+    def _rows_by_name(self, runs: int) -> dict[str, Callable[[], Iterable[Figure]]]:
+        """What measures each row, in the order of the table."""
+
+        def one(measure: str, row: Callable[..., Figure], *arguments: object) -> None:
+            rows[measure] = lambda: [row(measure, *arguments)]
+
+        rows: dict[str, Callable[[], Iterable[Figure]]] = {}
         writers = [partial(each.create, "lineitem", self.source) for each in self.engines]
-        yield self._compare(f"write lineitem SF{self.scale:g}", TARGET, writers, runs)
+        one(self._write, self._compare, TARGET, writers, runs)
         for query in QUERIES:
             if query.measure in ASKED:
                 sql = query.sql.replace("{key}", str(self.key))
-                yield self._ask(query.measure, sql, "lineitem", runs * min(query.often, 3))
+                one(query.measure, self._ask, sql, "lineitem", runs * min(query.often, 3))
         drains = [partial(drain, each) for each in self.engines]
-        yield self._compare("all columns, no sink", TARGET, drains, runs)
-        yield self._append()
-        yield self._statement("DELETE of 1 % scattered rows", "lineitem", self._delete, runs)
-        for engine in self.engines:
-            self._create_with_vectors(engine, "keyed", int(KEYED_ROWS * self.scale))
-        merged = f"MERGE of {int(MERGED_ROWS * self.scale):,} rows"
-        yield self._statement(merged, "keyed", self._merge, runs)
-        yield self._cold_open(runs)
-        yield from self._upkeep(runs)
+        one("all columns, no sink", self._compare, TARGET, drains, runs)
+        one("append of 10 rows", self._append)
+        one("DELETE of 1 % scattered rows", self._statement, "lineitem", self._delete, runs)
+        one(f"MERGE of {int(MERGED_ROWS * self.scale):,} rows", self._merges, runs)
+        appends = max(20, int(OLD_APPENDS * min(1, self.scale)))
+        one(f"first count of a table with {appends:,} appends", self._cold_open, appends, runs)
+        rows[f"compaction of {COMPACTED_APPENDS} appends, and vacuum"] = partial(self._upkeep, runs)
+        return rows
 
-    def _append(self) -> Figure:
+    def _append(self, measure: str) -> Figure:
         self._build("small", 1)
         works = [partial(self._append_ten, each, "small") for each in self.engines]
-        figure = self._compare("append of 10 rows", TARGET_OF_LOG, works, APPENDS)
+        figure = self._compare(measure, TARGET_OF_LOG, works, APPENDS)
         self._check("small")
         return figure
 
@@ -143,9 +165,8 @@ class Stores:
         with self.place.network.fast(), ThreadPoolExecutor(len(self.engines)) as pool:
             list(pool.map(build, self.engines))
 
-    def _cold_open(self, runs: int) -> Figure:
+    def _cold_open(self, measure: str, appends: int, runs: int) -> Figure:
         """Count the rows of copies of a table that this session has never seen."""
-        appends = max(20, int(OLD_APPENDS * min(1, self.scale)))
         self._build("old", appends)
 
         def work(engine: Engine) -> Callable[[], object]:
@@ -160,7 +181,6 @@ class Stores:
 
             return once
 
-        measure = f"first count of a table with {appends:,} appends"
         return self._compare(measure, TARGET_OF_LOG, [work(e) for e in self.engines], runs)
 
     def _upkeep(self, runs: int) -> Iterator[Figure]:
@@ -201,10 +221,6 @@ class Stores:
         call = f"CALL iceberg.system.{procedure}(table => '{table}', {arguments})"
         return self.spark.sql(call).collect()
 
-    def _create_with_vectors(self, engine: Engine, table: str, rows: int) -> None:
-        engine.create(table, keyed(self.spark, 0, rows))
-        self._use_vectors(engine, table)
-
     def _use_vectors(self, engine: Engine, table: str) -> None:
         if isinstance(engine, Delta):
             vectors = "'delta.enableDeletionVectors' = 'true'"
@@ -213,6 +229,11 @@ class Stores:
     def _delete(self, engine: Engine, turn: int) -> object:
         where = SCATTERED.replace("{turn}", str(turn))
         return self._run(engine, f"DELETE FROM {{t}} WHERE {where}", "lineitem")
+
+    def _merges(self, measure: str, runs: int) -> Figure:
+        for engine in self.engines:
+            engine.create("keyed", keyed(self.spark, 0, int(KEYED_ROWS * self.scale)))
+        return self._statement(measure, "keyed", self._merge, runs)
 
     def _merge(self, engine: Engine, turn: int) -> object:
         # Half of the keys exist, and the other half are new in every turn.
@@ -275,11 +296,14 @@ class Stores:
         return Figure(measure, "s", ours, medians[rival], ratio, target, beside=medians)
 
 
-def run(folder: Path, scale: float, runs: int) -> list[Figure]:
-    """Measure every row. A ratio is Colonnade's time over that of the better peer."""
+def run(folder: Path, scale: float, runs: int, only: Sequence[str] = ()) -> list[Figure]:
+    """Measure every row, or those whose names contain one of the texts in `only`.
+
+    A ratio is Colonnade's time over that of the better peer.
+    """
     with place(folder) as found:
         spark = session(found.url, found.settings)
         try:
-            return list(Stores(spark, found, folder, scale).figures(runs))
+            return list(Stores(spark, found, folder, scale).figures(runs, only))
         finally:
             spark.stop()
