@@ -14,6 +14,7 @@ import zipfile
 from pathlib import Path
 from types import ModuleType
 
+import pyspark
 from pyspark.sql import SparkSession
 
 from colonnade.manifests.errors import ColonnadeError, InvalidInputError, NotFoundError
@@ -22,12 +23,17 @@ from colonnade.spark_ext.doctor import doctor
 from colonnade.spark_ext.settings import (
     CATALOG,
     CATALOG_CLASS,
+    DEFAULT_REDACTION,
+    DEFAULT_SQL_REDACTION,
     EXTENSION_CLASS,
     EXTENSIONS,
     PYTHON,
     PYTHON_PATH,
+    REDACTION,
+    SECRETS,
     SESSION_CATALOG,
     SESSION_CATALOG_CLASS,
+    SQL_REDACTION,
 )
 from colonnade.spark_ext.supported import is_supported, needed
 
@@ -63,6 +69,9 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     for name, value in _settings(local=True).items():
         if name not in options:
             builder.config(name, value)
+    for name, default in ((REDACTION, DEFAULT_REDACTION), (SQL_REDACTION, DEFAULT_SQL_REDACTION)):
+        if name in options or not _is_set_outside(name):
+            builder.config(name, _with_secrets(options.get(name, default)))
     return builder
 
 
@@ -102,11 +111,32 @@ def enable(spark: SparkSession) -> SparkSession:
     for name, value in _settings(local).items():
         if spark.conf.get(name, None) in (None, "builtin"):
             spark.conf.set(name, value)
+    shown = spark.conf.get(SQL_REDACTION, None) or DEFAULT_SQL_REDACTION
+    spark.conf.set(SQL_REDACTION, _with_secrets(shown))
     after = doctor(spark)
     if after.problem is not None:
         raise PlannerError(after.problem)
     spark.catalog.currentDatabase()  # makes Spark load the catalog, which some statements skip
     return spark
+
+
+def _with_secrets(pattern: str) -> str:
+    """Return a pattern of names that Spark hides, with those of storage options."""
+    return pattern if SECRETS in pattern else f"{pattern}|{SECRETS}"
+
+
+def _is_set_outside(name: str) -> bool:
+    """Whether Spark may have a setting from elsewhere, which one of the builder would replace.
+
+    The places are the command `spark-submit` and the file `spark-defaults.conf`.
+    """
+    if "PYSPARK_GATEWAY_PORT" in os.environ:
+        return True
+    home = os.environ.get("SPARK_HOME") or str(Path(pyspark.__file__).parent)
+    folder = os.environ.get("SPARK_CONF_DIR") or os.path.join(home, "conf")
+    file = Path(folder, "spark-defaults.conf")
+    defaults = file.read_text(errors="replace") if file.is_file() else ""
+    return name in defaults or name in os.environ.get("PYSPARK_SUBMIT_ARGS", "")
 
 
 def _is_remote(address: str | None) -> bool:

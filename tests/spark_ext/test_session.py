@@ -245,6 +245,25 @@ def test_configuring_keeps_what_the_builder_has() -> None:
     assert options["spark.sql.catalog.colonnade"] == "colonnade.catalog.ColonnadeCatalog"
 
 
+def test_configuring_hides_options_of_stores_and_all_that_was_hidden_before(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    name, key = "spark.redaction.regex", "spark.colonnade.storage.account_key"
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    hidden = re.compile(colonnade.configure(SparkSession.Builder())._options[name])
+    assert hidden.search(key)
+    assert hidden.search("spark.hadoop.fs.azure.account.key.lake.dfs.core.windows.net")
+    assert hidden.search("PASSWORD")
+    assert not hidden.search("spark.colonnade.python")
+    own = colonnade.configure(SparkSession.Builder().config(name, "mine"))
+    own = colonnade.configure(own)
+    assert re.search(own._options[name], key)
+    assert re.search(own._options[name], "mine")
+    assert own._options[name].count("storage") == 1
+    (tmp_path / "spark-defaults.conf").write_text(f"{name} pin\n")
+    assert name not in colonnade.configure(SparkSession.Builder())._options
+
+
 def test_configuring_for_a_running_connect_server_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

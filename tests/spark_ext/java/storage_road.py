@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from urllib.request import urlopen
 
 import pyarrow as pa
 from pyspark.errors import PySparkException
@@ -21,6 +22,8 @@ import colonnade
 
 SECRET = "HUNTER2"
 SETTING = "spark.colonnade.storage.secret"
+KEY = "spark.colonnade.storage.account_key"
+"""Spark hides no such name by itself."""
 PYTHON_PATH = "spark.colonnade.pythonPath"
 PROTOCOL = """
 import fsspec
@@ -75,10 +78,18 @@ def run(spark: SparkSession, url: str) -> dict[str, str]:
     spark.conf.set(SETTING, f"not {SECRET}")
     seen["wrong"] = sentence(load)
     spark.conf.set(SETTING, SECRET)
+    spark.conf.set(KEY, f"{SECRET} of the session")
     seen["session"] = shown(load().groupBy().count())
     seen["sql"] = shown(spark.sql(f"SELECT count(*) FROM colonnade.`{url}`"))
     seen["history"] = shown(spark.sql(f"CALL colonnade.system.history(table => '{url}')"))
-    spark.conf.unset(SETTING)
+    seen["set"] = str(spark.sql("SET").where(f"key = '{KEY}'").collect())
+    query = spark._jsparkSession.sharedState().statusStore().executionsCount() - 1
+    context = spark.sparkContext
+    environment = f"/api/v1/applications/{context.applicationId}/environment"
+    for case, page in (("environment", environment), ("query", f"/SQL/execution/?id={query}")):
+        seen[case] = urlopen(f"{context.uiWebUrl}{page}").read().decode()
+    for name in (SETTING, KEY):
+        spark.conf.unset(name)
     spark.conf.set("spark.colonnade.storage.patience", "1")
     seen["dead server"] = sentence(lambda: spark.sql("SELECT * FROM colonnade.`s3a://bucket/t`"))
     return seen
@@ -91,7 +102,9 @@ def main(folder: Path) -> None:
     (code / "sitecustomize.py").write_text(PROTOCOL)
     table = colonnade.create(folder / "t", pa.schema([("id", pa.int64())]))
     table.append(pa.table({"id": pa.array(range(100), pa.int64())}))
-    builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+    builder = (
+        SparkSession.builder.master("local[1]").config("spark.ui.port", "0").config(KEY, SECRET)
+    )
     builder = builder.config("spark.sql.warehouse.dir", str(folder / "warehouse"))
     for name in ("secret.key", "session.token"):
         builder = builder.config(f"spark.hadoop.fs.s3a.{name}", SECRET)

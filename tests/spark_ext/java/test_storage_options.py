@@ -36,5 +36,7 @@ def test_a_store_does_not_open_without_its_option_or_with_a_wrong_one(seen: dict
     assert "read-only" in seen["write"]
 
 
-def test_no_plan_and_no_error_shows_an_option(seen: dict[str, str]) -> None:
+def test_no_plan_no_error_and_no_page_of_spark_shows_an_option(seen: dict[str, str]) -> None:
+    for case in ("set", "environment", "query"):
+        assert "spark.colonnade.storage.account_key" in seen[case], case
     assert not [case for case, text in seen.items() if SECRET in text]
