@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ import pytest
 import colonnade
 from colonnade.manifests.object_names import is_immutable
 from colonnade.manifests.store import open_store
+from tests.setup.certificates import PASSWORD, Authority
 from tests.setup.http_proxy import Fault, Handler, Proxy, Seen, reply_cut, status_before
 from tests.setup.minio import KEY, SECRET, Minio
 from tests.spark_ext.java.spark_shell import SparkShell
@@ -272,6 +274,30 @@ def test_new_credentials_count_for_tasks_where_hadoop_keeps_no_file_system(
     with settings(lake.shell, **own, **given):  # only the tasks have wrong credentials
         assert "permission denied; check the credentials" in lake.shell.refusal(query)
     assert lake.shell.sql(query)
+
+
+@pytest.mark.long
+def test_a_server_with_a_certificate_of_ones_own_is_trusted_by_tasks_and_planner(
+    lake: Lake, tmp_path: Path
+) -> None:
+    authority, verify = Authority(tmp_path / "authority"), "spark.colonnade.storage.client_kwargs"
+    for name, text in (("", str(authority.trust_store)), ("Password", PASSWORD)):
+        call = f"setProperty('javax.net.ssl.trustStore{name}', {text!r})"
+        lake.shell.run(f"spark._jvm.java.lang.System.{call}")
+    (tmp_path / "server").mkdir()
+    server = Minio(tmp_path / "server", authority.server)
+    table = f"colonnade.`s3a://{server.new_bucket()}/t`"
+    create = f"CREATE TABLE {table} AS SELECT uuid() AS t FROM range(20000)"
+    given = {"fs.s3a.endpoint": server.url, "spark.colonnade.storage.patience": "1"}
+    try:
+        with settings(lake.shell, **given):
+            assert "certificate of the server is not trusted" in lake.shell.refusal(create)
+            file = json.dumps({"verify": str(authority.certificate)})
+            with settings(lake.shell, **{verify: file}):
+                lake.shell.sql(create)
+                assert lake.shell.sql(f"SELECT count(DISTINCT t) FROM {table}") == [[20000]]
+    finally:
+        server.stop()
 
 
 @pytest.mark.long
