@@ -14,8 +14,6 @@ from xdist.scheduler import LoadFileScheduling
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = ("spark_shell", "spark: SparkSession")
 """The fixtures of shared Sparks; the one with the most tests is first."""
-SERVERS = {"minio", "gcs", "azurite"}
-"""The fixtures of servers, which a new machine builds while the first tests run."""
 
 
 def share(nodeid: str) -> str:
@@ -25,13 +23,11 @@ def share(nodeid: str) -> str:
 
 
 def turn(item: pytest.Item) -> int:
-    """Return the place of a test: shared Sparks, other Sparks, no Spark, and servers last."""
+    """When a test has its turn: after those of the Sparks that are shared, and of other Sparks."""
     spark = _spark_of(item.nodeid.partition("::")[0])
     if spark is not None:
         return SHARED.index(spark)
-    if item.get_closest_marker("spark") is not None:
-        return len(SHARED)
-    return len(SHARED) + 1 + (not SERVERS.isdisjoint(getattr(item, "fixturenames", ())))
+    return len(SHARED) + (item.get_closest_marker("spark") is None)
 
 
 @cache

@@ -6,6 +6,7 @@ Spec: docs/spec/store.md#azure
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -31,6 +32,7 @@ _NAMES = {
     *("credential", "account_host"),
     *("max_concurrency", "patience", "connection_timeout", "read_timeout"),
 }
+_ACCOUNT_NAME = re.compile(r"(?:^|;)\s*AccountName\s*=\s*([^;]*)", re.IGNORECASE)
 _WITHOUT_EFFECT = {
     *("use_listings_cache", "listings_expiry_time", "max_paths", "skip_instance_cache"),
     *("default_fill_cache", "default_cache_type", "blocksize", "assume_container_exists"),
@@ -120,7 +122,7 @@ def _account_url(
         )
     if options.get("account_host"):
         return f"https://{options['account_host']}"
-    if "connection_string" in given and not address.account:
+    if _is_named_by_text(options, given, address):
         return None
     if not account:
         raise InvalidInputError(
@@ -128,6 +130,26 @@ def _account_url(
             " write abfss://container@account.dfs.core.windows.net/folder."
         )
     return f"https://{address.host or f'{account}.blob.core.windows.net'}"
+
+
+def _is_named_by_text(
+    options: Mapping[str, Any], given: Mapping[str, Any], address: AzureAddress
+) -> bool:
+    """Whether a connection string says where the account is, and who asks.
+
+    One of the environment does not count for a URL of another account.
+    """
+    if "connection_string" not in given:
+        return False
+    found = _ACCOUNT_NAME.search(str(given["connection_string"]))
+    if not address.account or found is None or found[1].strip() == address.account:
+        return True
+    if "connection_string" in options:
+        raise InvalidInputError(
+            f"{address.place.url} names another account than its storage option connection_string;"
+            " give that of this account."
+        )
+    return False
 
 
 def _is_true(value: Any) -> bool:

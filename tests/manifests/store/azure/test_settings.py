@@ -23,6 +23,10 @@ def settings(environment: dict[str, str] | None = None, **options: Any) -> Azure
     [
         ({"acount_key": "canary"}, "no storage options .'acount_key'.; .* are those of adlfs"),
         ({"account_name": "other"}, "names another account than its storage option account_name"),
+        (
+            {"connection_string": "AccountName=other;AccountKey=canary"},
+            "names another account than its storage option connection_string",
+        ),
         ({"patience": 0}, "patience .* must be a number"),
         ({"read_timeout": "canary"}, "read_timeout .* must be a number"),
     ],
@@ -54,3 +58,12 @@ def test_options_are_those_of_adlfs() -> None:
     place = parse_address("az://lake/t")
     by_text = parse_settings({"connection_string": "text"}, place, {})
     assert by_text.account_url is None
+
+
+def test_a_connection_string_counts_for_the_account_of_the_url_alone() -> None:
+    own, other = "AccountKey=k;AccountName=acc", "AccountName=other;AccountKey=k"
+    assert settings(connection_string=own).account_url is None
+    variable = "AZURE_STORAGE_CONNECTION_STRING"
+    assert settings({variable: own}).account_url is None
+    assert settings({variable: other}).account_url == "https://acc.blob.core.windows.net"
+    assert settings(connection_string="SharedAccessSignature=s").account_url is None
