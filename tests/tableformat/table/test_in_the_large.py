@@ -1,7 +1,7 @@
 """Tables of every type and nesting at real sizes keep their rows, whatever is done to RowSets.
 
 A quick sample of seeds runs always, more of them in the long run. The Java reader's half is
-`tests/spark_ext/java/test_rewritten_in_the_large.py`.
+`tests/spark_ext/java/large/test_rewritten_in_the_large.py`.
 """
 
 from __future__ import annotations

@@ -20,8 +20,8 @@ from tests.default_values import TYPES as EVERY
 from tests.default_values import values
 from tests.large_changes import content
 from tests.large_tables import TableMaker, same_rows
+from tests.spark_ext.java.large.test_rewritten_in_the_large import check
 from tests.spark_ext.java.read_tool import TYPES, ReadTool
-from tests.spark_ext.java.test_rewritten_in_the_large import check
 
 ROWS = 75_000
 LATER = 5_000

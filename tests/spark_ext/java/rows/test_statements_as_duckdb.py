@@ -11,8 +11,8 @@ import duckdb
 import pytest
 
 import colonnade
+from tests.spark_ext.java.rows.statements import COLUMNS, Statements
 from tests.spark_ext.java.spark_shell import SparkShell
-from tests.spark_ext.java.statements import COLUMNS, Statements
 
 TABLE = "colonnade.db.t"
 

@@ -15,7 +15,7 @@ SECRET = "HUNTER2"
 def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """What Spark shows in each case of storage_road.py."""
     folder = tmp_path_factory.mktemp("vault")
-    road = [sys.executable, "-m", "tests.spark_ext.java.storage_road", str(folder)]
+    road = [sys.executable, "-m", "tests.spark_ext.java.stores.storage_road", str(folder)]
     done = subprocess.run(road, capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stderr[-4000:]
     assert SECRET not in done.stderr

@@ -260,7 +260,7 @@ def test_ten_deletes_and_four_merges_beside_compactions_all_commit(spark: SparkS
         WHEN NOT MATCHED THEN INSERT (id, name, v) VALUES (s.id, 'new', {part})"""
         for part in range(10, 14)
     ]
-    module = "__import__('tests.spark_ext.java.rivals', fromlist=['rivals'])"
+    module = "__import__('tests.spark_ext.java.rows.rivals', fromlist=['rivals'])"
     arguments = f"spark, {str(path(spark))!r}, {[*deletes, *merges]!r}"
     assert spark.run(f"{module}.run_beside_compactions({arguments})") == []
     done = [entry.operation for entry in table(spark).history()]

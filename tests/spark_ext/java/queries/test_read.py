@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 ROAD = Path(__file__).with_name("read_road.py")
-ROOT = ROAD.parents[3]
+ROOT = ROAD.parents[4]
 
 pytestmark = [pytest.mark.spark, pytest.mark.spark_compat]
 

@@ -30,7 +30,7 @@ from colonnade.manifests.model.deletion_vector import DeletionVector, write_dele
 from colonnade.manifests.model.operations import AddDeletionVector
 from colonnade.manifests.store import open_store
 from colonnade.tableformat.table.table import ArrowTable
-from tests.spark_ext.java.read_predicates import conditions
+from tests.spark_ext.java.queries.read_predicates import conditions
 
 ZONE = ZoneInfo("America/New_York")
 LOCAL = "%Y-%m-%d %H:%M:%S.%f"

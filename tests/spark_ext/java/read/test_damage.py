@@ -28,8 +28,8 @@ from colonnade.tableformat.rowset.block_statistics import Statistics
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.rowset.writer import RowSetWriter, WriteOptions
 from colonnade.tableformat.types.arrow_types import schema_from_arrow
+from tests.spark_ext.java.read.test_encodings import lone_rowset, stream_entry
 from tests.spark_ext.java.read_tool import ReadTool, plan_of, spark_schema
-from tests.spark_ext.java.test_encodings import lone_rowset, stream_entry
 from tests.strategies import make_batch
 from tests.tableformat.rowset.encodings.test_lengths import FORGED as FORGED_LENGTHS
 from tests.tableformat.rowset.encodings.test_lengths import FORGED_BYTES, moved_offsets

@@ -11,7 +11,7 @@ import pytest
 import colonnade
 from colonnade import InvalidInputError
 from tests.spark_ext.java.kept import KeptDatabase
-from tests.spark_ext.java.read_road import OLDER
+from tests.spark_ext.java.queries.read_road import OLDER
 from tests.spark_ext.java.spark_shell import SparkShell
 
 pytestmark = [pytest.mark.spark, pytest.mark.spark_compat]

@@ -16,8 +16,8 @@ from colonnade.tableformat.table.table import ArrowTable
 from tests.compaction_tables import live, new
 from tests.large_changes import content
 from tests.large_tables import TableMaker, same_rows
+from tests.spark_ext.java.large.test_rewritten_in_the_large import check
 from tests.spark_ext.java.read_tool import TYPES, ReadTool
-from tests.spark_ext.java.test_rewritten_in_the_large import check
 from tests.spark_ext.java.write_tool import WriteTool
 
 ROWS = 200_000

@@ -21,9 +21,9 @@ from colonnade.manifests.store import LocalStore
 from tests.compaction_tables import new
 from tests.large_changes import content
 from tests.large_tables import TableMaker, same_rows
+from tests.spark_ext.java.large.test_rewritten_in_the_large import check
 from tests.spark_ext.java.read_tool import TYPES, ReadTool
 from tests.spark_ext.java.spark_shell import SparkShell
-from tests.spark_ext.java.test_rewritten_in_the_large import check
 
 LARGE, SMALL = 75_000, 5_000
 

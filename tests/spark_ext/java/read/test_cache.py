@@ -20,8 +20,8 @@ import pytest
 from colonnade.manifests.store import LocalStore
 from colonnade.manifests.store.cache.folder import FolderPieces
 from colonnade.manifests.store.cache.pieces import Piece, divide
+from tests.spark_ext.java.read.test_rowset_reader import table, write
 from tests.spark_ext.java.read_tool import ReadTool, expected_rows, plan_of, spark_schema
-from tests.spark_ext.java.test_rowset_reader import table, write
 
 GIB = 1 << 30
 

@@ -390,7 +390,7 @@ def test_credentials_in_a_file_of_hadoop_reach_tasks_planner_and_python(
     bucket = minio.new_bucket()  # Hadoop keeps what it has opened with other credentials
     url = f"s3a://{bucket}/t"
     secrets = {"fs.s3a.access.key": KEY, "fs.s3a.secret.key": SECRET}
-    make = "__import__('tests.spark_ext.java.credential_file', fromlist=['make']).make"
+    make = "__import__('tests.spark_ext.java.stores.credential_file', fromlist=['make']).make"
     lake.shell.run(f"{make}(spark, {file!r}, {secrets!r})")
     path = "hadoop.security.credential.provider.path"
     with settings(lake.shell, **{**dict.fromkeys(secrets), path: file}):
