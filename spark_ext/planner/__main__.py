@@ -12,7 +12,7 @@ import time
 from colonnade.manifests.engine import set_engine_name
 from colonnade.spark_ext.planner.operations import OPS
 from colonnade.spark_ext.planner.server import Server, claim_standard_streams
-from colonnade.spark_ext.planner.transactions import TRANSACTIONS
+from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS
 
 # A Spark Connect server keeps a planner for each session that ever used one. The Java half starts
 # a new planner if its own has ended.

@@ -8,20 +8,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from colonnade.manifests.version import VERSION
-from colonnade.spark_ext.planner import (
-    catalog,
-    column_updates,
-    evolution,
-    fills,
-    identity,
-    metadata,
-    procedures,
-    reads,
-    removal,
-    rows,
-    writes,
-)
+from colonnade.spark_ext.planner.catalog import databases, evolution, removal
 from colonnade.spark_ext.planner.outdated import Operation, unless_outdated
+from colonnade.spark_ext.planner.procedures import by_name
+from colonnade.spark_ext.planner.read import metadata, reads
+from colonnade.spark_ext.planner.write import column_updates, fills, identity, rows, writes
 
 PROTOCOL = 1
 
@@ -44,11 +35,11 @@ def echo(args: Mapping[str, Any]) -> dict[str, Any]:
 OPS: dict[str, Operation] = {
     "describe": describe,
     "echo": echo,
-    **catalog.OPS,
+    **databases.OPS,
     **evolution.OPS,
     **identity.OPS,
     **metadata.OPS,
-    **procedures.OPS,
+    **by_name.OPS,
     **removal.OPS,
     **{
         name: unless_outdated(op)

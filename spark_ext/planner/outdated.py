@@ -17,9 +17,9 @@ from colonnade.manifests.errors import (
 from colonnade.manifests.log.landed import UNTELLING
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.store import open_store
-from colonnade.spark_ext.planner.storage import job_of, place_of
-from colonnade.spark_ext.planner.transactions import TRANSACTIONS, is_state
-from colonnade.spark_ext.planner.unsent import UNSENT
+from colonnade.spark_ext.planner.state.storage import job_of, place_of
+from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS, is_state
+from colonnade.spark_ext.planner.state.unsent import UNSENT
 from colonnade.tableformat.write.job import WriteJob
 
 Operation = Callable[[Mapping[str, Any]], dict[str, Any]]

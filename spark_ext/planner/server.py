@@ -26,9 +26,9 @@ from colonnade.manifests.errors import ColonnadeError, InvalidInputError
 from colonnade.manifests.version import VERSION
 from colonnade.spark_ext.planner.operations import LOOKING, describe
 from colonnade.spark_ext.planner.outdated import Operation
-from colonnade.spark_ext.planner.snapshots import SNAPSHOTS
-from colonnade.spark_ext.planner.storage import session_stores
-from colonnade.spark_ext.planner.transactions import TRANSACTIONS
+from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
+from colonnade.spark_ext.planner.state.storage import session_stores
+from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS
 
 LOG_VARIABLE = "COLONNADE_PLANNER_LOG"
 _THREADS = 16

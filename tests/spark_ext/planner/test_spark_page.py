@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 from colonnade.spark_ext.options import _READING, _WRITING
-from colonnade.spark_ext.planner.metadata import TABLES
-from colonnade.spark_ext.planner.procedures import PROCEDURES
+from colonnade.spark_ext.planner.procedures.by_name import PROCEDURES
+from colonnade.spark_ext.planner.read.metadata import TABLES
 from colonnade.spark_ext.settings import TRANSACTION
 
 ROOT = Path(__file__).parents[3]

@@ -1,0 +1,150 @@
+"""Alterations of a table as Spark asks for them, as alterations of the table format."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from itertools import takewhile
+from typing import Any
+
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.model.schema import SchemaField
+from colonnade.spark_ext.options import split_sort_key
+from colonnade.spark_ext.planner.clauses.defaults import read_default
+from colonnade.spark_ext.planner.clauses.partitions import layout_texts
+from colonnade.spark_ext.types import from_json
+from colonnade.tableformat.table.alteration import (
+    AddColumn,
+    AddConstraint,
+    Alteration,
+    AlterProperties,
+    CommentColumn,
+    CommentTable,
+    DropColumn,
+    DropConstraint,
+    DropDefault,
+    DropNotNull,
+    MoveColumn,
+    RenameColumn,
+    ReplaceColumns,
+    SetDefault,
+    SetNotNull,
+    SetPartitioning,
+    SetSortKey,
+    WidenColumn,
+)
+from colonnade.tableformat.table.properties import SORT_KEY
+
+Args = Mapping[str, Any]
+
+
+def alterations(changes: Sequence[Args]) -> list[Alteration]:
+    """Return the alterations that the changes of one statement of Spark ask for, in order.
+
+    Spark asks for `REPLACE COLUMNS` as drops of all columns, and then additions. No other statement
+    has both. Raises the errors of `alteration`.
+    """
+    dropped = list(takewhile(lambda change: change["kind"] == "drop_column", changes))
+    added = [change for change in changes if change["kind"] == "add_column"]
+    replaces = dropped and added and len(dropped) + len(added) == len(changes)
+    if not replaces or any(len(change["column"]) > 1 for change in changes):
+        return [alteration(change) for change in changes]
+    columns = tuple(_add_column(change).column for change in added)
+    return [ReplaceColumns(columns, tuple(_path(change) for change in dropped))]
+
+
+def alteration(change: Args) -> Alteration:
+    """Return the alteration that a change of Spark asks for.
+
+    `kind` is a key of `_ALTERATIONS`; the other arguments are those of the kind. Raises
+    InvalidInputError, which names the column, for a kind that no table can carry out.
+    """
+    kind = change["kind"]
+    if kind not in _ALTERATIONS:
+        raise InvalidInputError(_REFUSALS[kind].format(**{**change, "column": _path(change)}))
+    return _ALTERATIONS[kind](change)
+
+
+def _add_column(change: Args) -> AddColumn:
+    *parent, name = change["column"]
+    # Errors about the type then name the whole path.
+    found = column_of(_path(change), change["type"], change["nullable"], change["comment"])
+    column = found.model_copy(update={"name": name})
+    given = change.get("default")
+    default = None if given is None else read_default(_path(change), given)
+    return AddColumn(column, change["after"], change["first"], default, tuple(parent))
+
+
+def _set_default(change: Args) -> Alteration:
+    path = tuple(change["column"])
+    return SetDefault(path, read_default(".".join(path), change["default"]))
+
+
+def _widen_column(change: Args) -> Alteration:
+    path = tuple(change["column"])
+    return WidenColumn(path, column_of(_path(change), change["type"]).type)
+
+
+def column_of(
+    name: str, type_json: str, nullable: bool = True, comment: str | None = None
+) -> SchemaField:
+    """Return the column of a name and a Spark type. Raises InvalidInputError that names it."""
+    column = {
+        "name": name,
+        "type": json.loads(type_json),
+        "nullable": nullable,
+        "metadata": {} if comment is None else {"comment": comment},
+    }
+    return from_json({"fields": [column]}).fields[0]
+
+
+def _properties(change: Args) -> Alteration:
+    set_to, removed = dict(change["set"]), tuple(change["remove"])
+    if SORT_KEY in set_to or SORT_KEY in removed:
+        # Spark's half sends each property as a change of its own.
+        return SetSortKey(split_sort_key(set_to.get(SORT_KEY, "")))
+    return AlterProperties(set_to, removed)
+
+
+def _cluster_by(change: Args) -> Alteration:
+    for path in change["columns"]:
+        if len(path) > 1:
+            raise InvalidInputError(
+                f"Field {'.'.join(path)!r} cannot be in a sort key: a table is sorted by whole"
+                " columns."
+            )
+    # Without a direction, a name that ends like one would be read as a name and a direction.
+    return SetSortKey(tuple(f"{name} asc" for (name,) in change["columns"]))
+
+
+_ALTERATIONS: dict[str, Callable[[Args], Alteration]] = {
+    "add_column": _add_column,
+    "rename_column": lambda change: RenameColumn(tuple(change["column"]), change["name"]),
+    "drop_column": lambda change: DropColumn(tuple(change["column"]), change["if_exists"]),
+    "comment_column": lambda change: CommentColumn(tuple(change["column"]), change["comment"]),
+    "widen_column": _widen_column,
+    "set_default": _set_default,
+    "drop_default": lambda change: DropDefault(tuple(change["column"])),
+    "set_not_null": lambda change: SetNotNull(tuple(change["column"])),
+    "drop_not_null": lambda change: DropNotNull(tuple(change["column"])),
+    "move_column": lambda change: MoveColumn(
+        tuple(change["column"]), change["after"], change["first"]
+    ),
+    "add_constraint": lambda change: AddConstraint(
+        change["name"], change["condition"], tuple(change["columns"])
+    ),
+    "drop_constraint": lambda change: DropConstraint(change["name"], change["if_exists"]),
+    "properties": _properties,
+    "cluster_by": _cluster_by,
+    "comment": lambda change: CommentTable(change["comment"]),
+    "partitioning": lambda change: SetPartitioning(layout_texts(change["fields"])),
+}
+
+_REFUSALS = {
+    "location": "The location of a table cannot be changed: it is where the table's files are.",
+    "other": "Colonnade tables have no {what}.",
+}
+
+
+def _path(change: Args) -> str:
+    return ".".join(change.get("column", ()))

@@ -1,0 +1,7 @@
+"""Parts of statements that several requests have, between Spark's form and the table format's.
+
+filters.py      conditions and literals
+defaults.py     defaults of columns
+partitions.py   partition layouts
+constraints.py  generated.py   rules of the table itself
+"""

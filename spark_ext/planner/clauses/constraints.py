@@ -1,0 +1,39 @@
+"""Constraints in requests. Spark checks the rows that the JVM writes, and the planner checks when.
+
+Spark adds the conditions of a table to each statement that writes rows. It knows the constraints
+that the table had when the statement read it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from colonnade.manifests.errors import ConflictError
+from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
+from colonnade.tableformat.location import Location
+from colonnade.tableformat.table.constraints import NewConstraint
+
+
+def described_constraint(args: Mapping[str, Any]) -> NewConstraint:
+    """Convert the JSON of a constraint: `name`, `condition` and the `columns` that it reads."""
+    return NewConstraint(args["name"], args["condition"], tuple(args["columns"]))
+
+
+def require_checked(location: Location, head: Snapshot, seen: Mapping[str, Any]) -> None:
+    """Refuse a write at `head` if the table has got a constraint that Spark does not check.
+
+    `seen` names the state that the statement has read. Raises ConflictError that names table and
+    constraint.
+    """
+    now = location.require(head)
+    if not now.constraints or head.epoch == seen["epoch"]:
+        return
+    then = SNAPSHOTS.at(location.store.address, seen["database"], seen["epoch"])
+    for constraint in now.constraints:
+        if constraint not in then.tables[now.id].constraints:
+            raise ConflictError(
+                f"Table {now.name!r} got the constraint {constraint.name!r} after the statement had"
+                f" read it at epoch {then.epoch}; run it again."
+            )

@@ -1,0 +1,93 @@
+"""`CALL colonnade.system.restore`, `tag`, `untag`, `tags` and `upgrade`: procedures of a log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.log.log import Log
+from colonnade.spark_ext.planner.read.metadata import Row
+from colonnade.spark_ext.planner.state.storage import place
+from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS
+from colonnade.tableformat.location import Location, locate_existing
+from colonnade.tableformat.table.database import ArrowDatabase
+from colonnade.tableformat.table.history import EPOCH_START
+from colonnade.tableformat.table.kept_epochs import tagged_epoch
+from colonnade.tableformat.table.table import ArrowTable
+from colonnade.tableformat.table.time_travel import snapshot_at
+
+RESTORE_SCHEMA = "epoch long, restored long"
+TAGS_SCHEMA = "tag string, epoch long"
+UPGRADE_SCHEMA = "feature string, epoch long"
+
+
+def restore(arguments: Mapping[str, Any]) -> Iterable[Row]:
+    """Restore a table, or all tables of a database; return one row.
+
+    The row has the new epoch and the restored epoch.
+    """
+    location = _location(arguments)
+    TRANSACTIONS.refuse(location.url, "restored")
+    log = Log(location.store)
+    then = snapshot_at(
+        log, log.read_head(), arguments["epoch"], _moment(arguments), arguments["tag"]
+    ).epoch
+    target = ArrowTable if arguments["table"] is not None else ArrowDatabase
+    return [(target.open(location.address).restore(epoch=then), then)]
+
+
+def tag(arguments: Mapping[str, Any]) -> Iterable[Row]:
+    """Tag an epoch of a database; return one row with the tag and the epoch."""
+    database, epoch, moment = _database(arguments), arguments["epoch"], _moment(arguments)
+    if epoch is not None and moment is not None:
+        raise InvalidInputError("A tag names one epoch: give epoch or timestamp, not both.")
+    if moment is not None:
+        log = Log(locate_existing(database.address).store)
+        epoch = snapshot_at(log, log.read_head(), timestamp=moment).epoch
+    return [(arguments["name"], database.tag(arguments["name"], epoch))]
+
+
+def untag(arguments: Mapping[str, Any]) -> Iterable[Row]:
+    """Remove a tag; return one row with the tag and its epoch."""
+    database, name = _database(arguments), arguments["name"]
+    epoch = tagged_epoch(database.snapshot, name)
+    database.untag(name)
+    return [(name, epoch)]
+
+
+def tags(arguments: Mapping[str, Any]) -> Iterable[Row]:
+    """Return the tags of a database and their epochs."""
+    return _database(arguments).tags().items()
+
+
+def upgrade(arguments: Mapping[str, Any]) -> Iterable[Row]:
+    """Upgrade a database; return a row for each feature that it lacked, with the new epoch.
+
+    In a dry run the epoch is NULL.
+    """
+    result = _database(arguments).upgrade(dry_run=bool(arguments["dry_run"]))
+    return [(feature, result.epoch) for feature in result.features]
+
+
+def _database(arguments: Mapping[str, Any]) -> ArrowDatabase:
+    return ArrowDatabase.open(_location(arguments).store.address)
+
+
+def _location(arguments: Mapping[str, Any]) -> Location:
+    """Return the location of the table or database in the arguments. Raises InvalidInputError."""
+    table, database = arguments["table"], arguments["database"]
+    if (table is None) == (database is None):
+        raise InvalidInputError("Name either a table or a database, as in database => 'shop'.")
+    location = locate_existing(place(database if table is None else table))
+    if table is not None:
+        location.require(Log(location.store).read_head(hint=location.hint))
+    elif location.table is not None:
+        raise InvalidInputError(f"{location.url} is a table, not a database; name its database.")
+    return location
+
+
+def _moment(arguments: Mapping[str, Any]) -> datetime | None:
+    micros = arguments["timestamp"]
+    return None if micros is None else EPOCH_START + timedelta(microseconds=micros)

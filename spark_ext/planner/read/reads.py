@@ -1,0 +1,355 @@
+"""Answer the Java source's requests before a read: describe a table, and plan a query's tasks.
+
+Every request names database, table and epoch, so any planner process can answer it. The tasks read
+the rows; this module opens no data files except the indexes of a few RowSets.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from colonnade.manifests.arrays.bounds import Keep
+from colonnade.manifests.commit.change import TableRead
+from colonnade.manifests.errors import ColonnadeError, InvalidInputError
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.entries import SortField
+from colonnade.manifests.model.schema import TableSchema
+from colonnade.manifests.model.statistics import decode_bound, encode_bound
+from colonnade.manifests.state.snapshot import LiveRowSet, TableState
+from colonnade.manifests.state.sort_order import common_order
+from colonnade.manifests.store import StoreAddress, open_store
+from colonnade.manifests.store.cache.options import cache_settings
+from colonnade.spark_ext.options import parse_read_options
+from colonnade.spark_ext.planner.clauses.defaults import default_texts
+from colonnade.spark_ext.planner.clauses.filters import predicate_of, usable
+from colonnade.spark_ext.planner.clauses.generated import described
+from colonnade.spark_ext.planner.clauses.partitions import described_layout
+from colonnade.spark_ext.planner.read import aggregates
+from colonnade.spark_ext.planner.read.grouping import divide_by_partition, is_fair
+from colonnade.spark_ext.planner.read.top_rows import RowOrder, first_rows, top_rows
+from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS, Recent
+from colonnade.spark_ext.planner.state.storage import place, place_of
+from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS, is_state
+from colonnade.spark_ext.planner.write.identity import described_identities
+from colonnade.spark_ext.types import declared_json, refuse_fine_times
+from colonnade.tableformat.location import Location
+from colonnade.tableformat.predicate.prune import MOST_MEMBERS
+from colonnade.tableformat.predicate.storage import domain_of
+from colonnade.tableformat.scan.narrow import narrow_plan
+from colonnade.tableformat.scan.other_columns import with_columns_of
+from colonnade.tableformat.scan.plan import ScanPlan, divide_plan, plan_scan, rowset_filter
+from colonnade.tableformat.table.time_travel import timestamp_ms
+from colonnade.tableformat.write.identity import open_schema
+
+MIN_TASK_BYTES = 2 * 2**20
+"""One more task pays if each then reads this many stored bytes of the scan's columns."""
+
+MAX_TASK_BYTES = 64 * 2**20
+"""A task reads at most this many stored bytes of these columns, so that a retry is cheap."""
+
+MAX_OPENED = 4
+"""The planner opens the indexes of a scan with a filter if it has at most this many RowSets."""
+
+MAX_REMEMBERED = 2_000
+"""The RowSets of a table are kept in memory if there are at most this many: 32 MB if all inline."""
+
+MAX_SUMMARIZED = 10_000
+"""A plan of at most this many RowSets includes the bounds of its rows, which only estimate."""
+
+SPARK_VERSION_VARIABLE = "COLONNADE_SPARK_VERSION"
+"""The environment variable with the version of Spark, which the Java half sets."""
+
+_declarations: Recent[int, tuple[TableSchema, str]] = Recent(64)
+_all_rowsets: Recent[tuple[StoreAddress, str, str, int], list[LiveRowSet]] = Recent(4)
+
+
+def load(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Describe the table at `path` at the epoch, tag or time in `options`, or its newest state.
+
+    Besides the public options, `timestampMicros` is a time that Spark has already parsed.
+    `query` is the number of the query that loads the table, if it has one (`Snapshots.head`).
+    """
+    options = dict(args["options"])
+    micros = options.pop("timestampMicros", None)
+    read = parse_read_options({**options, "path": args["path"]})
+    at_ms = int(micros) // 1000 if micros is not None else None
+    if read.timestamp is not None:
+        at_ms = timestamp_ms(read.timestamp)
+    location, snapshot, table = SNAPSHOTS.find(
+        place(read.path, read.storage), read.epoch, at_ms, read.tag, args.get("query")
+    )
+    shown = table if read.schema_epoch is None else _shown(location, table, read.schema_epoch)
+    return {
+        "url": location.store.url,
+        "options": location.store.address.options or "",
+        "path": location.url,
+        "database": snapshot.database,
+        "table": table.name,
+        "id": table.id,
+        "epoch": snapshot.epoch,
+        "schema_epoch": read.schema_epoch,
+        "pinned": (read.epoch, at_ms, read.tag) != (None, None, None),
+        "schema": _declared(shown.schema),
+        "defaults": default_texts(shown.schema),
+        "identities": described_identities(shown.schema),
+        "generated": described(shown.schema),
+        "properties": dict(table.properties),
+        "comment": table.comment,
+        "sort_key": [_sort_field(field, table.schema) for field in table.sort_key],
+        "partitioning": described_layout(table.partition_fields, table.schema),
+        "constraints": [{"name": each.name, "condition": each.sql} for each in table.constraints],
+    }
+
+
+def _declared(schema: TableSchema) -> str:
+    """Return a schema as JSON for Spark; it is cached, since hundreds of columns take long.
+
+    Identity columns are nullable in it, because NULL asks for a value.
+
+    The JSON is text within the reply, because numbers in the reply itself may change from 1.0 to 1.
+    Raises InvalidInputError for times that this version of Spark does not support.
+    """
+    known = _declarations.get(id(schema))  # the cached value keeps the object of this id alive
+    if known is None:
+        if (version := os.environ.get(SPARK_VERSION_VARIABLE)) is not None:
+            refuse_fine_times(schema, version)
+        declared = declared_json(open_schema(schema))
+        known = _declarations.put(id(schema), (schema, declared))
+    return known[1]
+
+
+def check_options(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Parse the options of a read, and refuse wrong ones before any table is opened.
+
+    The returned `epoch` is a number or a tag.
+    """
+    read = parse_read_options(args["options"])
+    if read.where is not None:
+        raise InvalidInputError(
+            "Option where is for reading without the jar; filter the DataFrame itself with"
+            " df.where(...), which skips the same data."
+        )
+    epoch = read.epoch if read.tag is None else read.tag
+    state = {"epoch": epoch, "timestamp": read.timestamp, "schema_epoch": read.schema_epoch}
+    return {"path": read.path, **state}
+
+
+def filters(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Say which of `filters` can skip data: `used` has one boolean for each filter."""
+    schema = _table(args).schema
+    return {"used": [usable(tree, schema) is not None for tree in args["filters"]]}
+
+
+def scan(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Plan a read of `columns` for about `parallelism` tasks at once.
+
+    `rowsets`, if given, are the ids of the only RowSets to read. `filters` (see `filters.py`) skip
+    RowSets. Without filters, `limit` and `top` ({"column",
+    "descending", "nulls_first", "count"}) may skip RowSets. With `apart` a task reads rows of one
+    RowSet only.
+
+    With `grouped` a task reads rows of one partition only, if all RowSets have the table's layout;
+    with `fair`, only if no task becomes long (`grouping.py`). The reply's `partitioning` is then
+    the layout, and `partitions` has the partition values of each task.
+    """
+    table = _table(args)
+    predicate = predicate_of(args["filters"], table.schema)
+    keep = rowset_filter(table, predicate)
+    rowsets = _rowsets(args, table, keep)
+    if (given := args.get("rowsets")) is not None:
+        only = frozenset(given)
+        rowsets = [each for each in rowsets if each.id in only]
+    rowsets = _first(rowsets, args, table.schema)
+    plan = plan_scan(table, args["epoch"], rowsets, args["columns"], predicate)
+    TRANSACTIONS.note_read(args["epoch"], TableRead(table.id, keep))
+    size = read_bytes(plan)
+    count = task_count(size, args["parallelism"])
+    grouped, groups = None, args.get("grouped") and table.partition_layout_id
+    if count > 1 and not groups:
+        plan = _narrowed(place_of(args), plan)
+        count = task_count(read_bytes(plan), args["parallelism"])
+    if groups:
+        most = max(MAX_TASK_BYTES, size // args["parallelism"])
+        if not args.get("fair") or is_fair(plan, size, count, most):
+            grouped = divide_by_partition(table, plan, count, apart=args["apart"])
+    tasks = grouped or divide_plan(plan, count, apart=args["apart"])
+    ordered = bool(tasks) and all(len(task.rowsets) == 1 for task in tasks)
+    return {
+        "tasks": _tasks(args, tasks),
+        "rows": sum(rowset.row_count for rowset in rowsets),
+        "bytes": size,
+        "rowsets": len(rowsets),
+        "columns": _summaries(plan, rowsets),
+        "ordered_by": _ordering(table, plan) if ordered else [],
+        "partitioning": described_layout(table.partition_fields if grouped else (), table.schema),
+        "partitions": [task.rowsets[0].rowset.entry.partition for task in grouped or ()],
+    }
+
+
+def _narrowed(address: StoreAddress, plan: ScanPlan) -> ScanPlan:
+    """Narrow the plan by the indexes of its RowSets, if there are few RowSets.
+
+    Spark needs no shuffle after a single task, and that shuffle costs more than a small task. If an
+    index cannot be read, the tasks report it.
+    """
+    if len(plan.rowsets) <= MAX_OPENED:
+        with suppress(ColonnadeError):
+            return narrow_plan(open_store(address), plan)
+    return plan
+
+
+def partitions(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the `partitions` of the table's current layout that have rows, as in `scan`."""
+    table = _table(args)
+    current = (r.entry for r in _rowsets(args, table, None) if r.row_count)
+    found = {e.partition for e in current if e.partition_layout_id == table.partition_layout_id}
+    return {"partitions": list(found)}
+
+
+def aggregate(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of `functions` over the whole table; None if one is not known exactly."""
+    table, functions = _table(args), args["functions"]
+    TRANSACTIONS.note_read(args["epoch"], TableRead(table.id))
+    if table.rowsets.row_count is not None and all(f["column"] is None for f in functions):
+        return {"values": [table.rowsets.row_count] * len(functions)}
+    rowsets = _rowsets(args, table, None)
+    values: list[int | str | None] = []
+    for function in functions:
+        answer = aggregates.aggregate(function, table.schema, rowsets)
+        if answer is None:
+            return {"values": None}
+        values.append(answer.value)
+    return {"values": values}
+
+
+def task_count(size: int, parallelism: int) -> int:
+    """Return the number of tasks that read `size` stored bytes.
+
+    Small reads get few tasks; large reads get a multiple of `parallelism`.
+    """
+    if size < parallelism * MIN_TASK_BYTES:
+        return max(1, size // MIN_TASK_BYTES)
+    return parallelism * -(-size // (parallelism * MAX_TASK_BYTES))
+
+
+def read_bytes(plan: ScanPlan) -> int:
+    """Estimate the stored bytes of the columns that are read; columns count as equally large."""
+    return plan.byte_count * len(plan.projection) // len(plan.table_schema.fields)
+
+
+def _table(args: Mapping[str, Any], epoch: int | None = None) -> TableState:
+    """Return the table that a request reads: with the columns of its `schema_epoch`, if it has one.
+
+    `epoch` is another epoch than the one of the request.
+    """
+    address, at = place_of(args), args["epoch"] if epoch is None else epoch
+    table = SNAPSHOTS.at(address, args["database"], at).tables[args["id"]]
+    if epoch is not None or args.get("schema_epoch") is None:
+        return table
+    return with_columns_of(table, _table(args, args["schema_epoch"]))
+
+
+def _shown(location: Location, table: TableState, schema_epoch: int) -> TableState:
+    """Return a table with the columns of another epoch. Raises InvalidInputError, NotFoundError."""
+    head = SNAPSHOTS.head(location.address)[1]
+    state = SNAPSHOTS.log(location.store).read_at(schema_epoch, head=head)
+    return with_columns_of(table, location.require_at(state, head))
+
+
+def _rowsets(args: Mapping[str, Any], shown: TableState, keep: Keep | None) -> list[LiveRowSet]:
+    """Return the RowSets that `keep` selects; the full list is cached, since reading it is slow."""
+    table = shown if args.get("schema_epoch") is None else _table(args, args["epoch"])
+    key = (place_of(args), args["database"], table.id, table.changed_epoch)
+    whole = keep is None and not is_state(args["epoch"])
+    if whole and (known := _all_rowsets.get(key)) is not None:
+        return known
+    found = Log(open_store(place_of(args))).read_rowsets(table, keep)
+    if whole and len(found) <= MAX_REMEMBERED:
+        _all_rowsets.put(key, found)
+    return found
+
+
+def _first(
+    rowsets: list[LiveRowSet], args: Mapping[str, Any], schema: TableSchema
+) -> list[LiveRowSet]:
+    if (limit := args["limit"]) is not None:
+        return first_rows(rowsets, limit)
+    if (top := args["top"]) is not None and top["column"] in schema.names:
+        field = schema.field(top["column"])
+        if _has_order(schema, field.name):
+            order = RowOrder(field, top["descending"], top["nulls_first"])
+            return top_rows(rowsets, order, top["count"])
+    return rowsets
+
+
+def _tasks(args: Mapping[str, Any], plans: Sequence[ScanPlan]) -> list[str]:
+    """Return the tasks as JSON: the URL, the plan, `most_members`, and the cache of the store.
+
+    No task has storage options, which may be secrets.
+    """
+    address = place_of(args)
+    cache = cache_settings(address.storage_options, address.url)
+    kept = "" if cache is None else f',"cache":{json.dumps(cache._asdict())}'
+    url, limit = json.dumps(args["url"]), f'"most_members":{MOST_MEMBERS}'
+    return [f'{{"url":{url},"plan":{plan.to_json()},{limit}{kept}}}' for plan in plans]
+
+
+def _has_order(schema: TableSchema, name: str) -> bool:
+    """Whether Spark orders the column as its bounds and the sort key do."""
+    data_type = schema.field(name).type
+    return isinstance(data_type, str) and domain_of(data_type) is not None
+
+
+def _sort_field(field: SortField, schema: TableSchema) -> dict[str, Any]:
+    return {"column": schema.by_id(field.column).name, "descending": field.descending}
+
+
+def _ordering(table: TableState, plan: ScanPlan) -> list[dict[str, Any]]:
+    """Return the order that the rows of all RowSets of a plan have, whenever they were written.
+
+    It ends before the first column that Spark orders in another way.
+    """
+    orders = {each.rowset.entry.sort_order_id for each in plan.rowsets}
+    ordering = [_sort_field(field, table.schema) for field in common_order(table, orders)]
+    for index, field in enumerate(ordering):
+        if not _has_order(table.schema, field["column"]):
+            return ordering[:index]
+    return ordering
+
+
+def _summaries(plan: ScanPlan, rowsets: Sequence[LiveRowSet]) -> dict[str, Any]:
+    """Return bounds and NULL counts of the columns that have statistics in every RowSet."""
+    if len(rowsets) > MAX_SUMMARIZED:
+        return {}
+    found = {}
+    for field in plan.output_schema.fields:
+        known = [rowset.entry.statistics.get(field.id) for rowset in rowsets]
+        parts = [each for each in known if each is not None]
+        if parts and len(parts) == len(known):
+            found[field.name] = {
+                "min": _extreme([part.min for part in parts], min),
+                "max": _extreme([part.max for part in parts], max),
+                "nulls": sum(part.nulls for part in parts),
+            }
+    return found
+
+
+def _extreme(bounds: Sequence[str | None], best: Callable[..., Any]) -> str | None:
+    """Return the least or greatest bound, by `best`; None if one is not known."""
+    if None in bounds:
+        return None
+    return encode_bound(best(decode_bound(bound) for bound in bounds if bound is not None))
+
+
+OPS = {
+    "load": load,
+    "check_options": check_options,
+    "filters": filters,
+    "scan": scan,
+    "aggregate": aggregate,
+    "partitions": partitions,
+}

@@ -1,0 +1,7 @@
+"""What the planner keeps from one request to the next.
+
+storage.py        the storage options of a session and of a DataFrame
+transactions.py   the open transactions of sessions
+snapshots.py      the states that were read
+unsent.py         transaction ids that no process has tried to commit
+"""

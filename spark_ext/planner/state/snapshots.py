@@ -1,0 +1,222 @@
+"""Cache the snapshots that the planner has read; a repeated request only looks for newer epochs.
+
+Spark loads a table several times for one query, and plans each of its uses. The state of an epoch
+never changes, so caching it is safe. The planner checks whether a newer epoch exists, but once for
+all requests of one query: a query reads what was committed before it began.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Hashable
+from typing import Generic, NamedTuple, TypeVar
+
+from colonnade.manifests.errors import NotFoundError
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.reading.last_look import LastLook
+from colonnade.manifests.state.snapshot import Snapshot, TableState
+from colonnade.manifests.store import ObjectStore, StoreAddress, open_store
+from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS, is_state
+from colonnade.tableformat.location import Location, locate
+from colonnade.tableformat.table.kept_epochs import tagged_epoch
+
+_Key = TypeVar("_Key", bound=Hashable)
+_Value = TypeVar("_Value")
+
+
+class Recent(Generic[_Key, _Value]):
+    """A cache of the `limit` values used last, by key. Thread-safe."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._lock = threading.Lock()
+        self._values: OrderedDict[_Key, _Value] = OrderedDict()
+
+    def get(self, key: _Key) -> _Value | None:
+        """Return the value of a key, and mark it as used; None if the key is unknown."""
+        with self._lock:
+            if key in self._values:
+                self._values.move_to_end(key)
+            return self._values.get(key)
+
+    def put(self, key: _Key, value: _Value) -> _Value:
+        """Keep a value, drop the least recently used one above the limit, and return the value."""
+        with self._lock:
+            self._values[key] = value
+            self._values.move_to_end(key)
+            while len(self._values) > self._limit:
+                self._values.popitem(last=False)
+        return value
+
+    def drop(self, key: _Key) -> None:
+        """Drop a key, if it is known."""
+        with self._lock:
+            self._values.pop(key, None)
+
+    def items(self) -> list[tuple[_Key, _Value]]:
+        """Return all keys with their values."""
+        with self._lock:
+            return [*self._values.items()]
+
+
+ANY_LOOK = 0
+"""The number of a request that reads no rows of the newest state.
+
+Every look serves it that was a moment ago (`LastLook.covers`), so on local disk none does.
+"""
+
+
+class _Head(NamedTuple):
+    """The newest state of a path, as a look for a query found it after `changes` own changes."""
+
+    location: Location
+    snapshot: Snapshot
+    query: int | None
+    changes: int
+
+
+class Snapshots:
+    """Finds tables by path and states by epoch. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        # A table has several paths, such as those that begin with s3: and s3a:.
+        self._places: Recent[StoreAddress, StoreAddress] = Recent(256)
+        self._heads: Recent[StoreAddress, _Head] = Recent(64)
+        # How many operations of this planner may have changed a log.
+        self._changes = 0
+        self._states: Recent[tuple[StoreAddress, str, int], Snapshot] = Recent(32)
+        self._looks: Recent[StoreAddress, LastLook] = Recent(64)
+
+    def log(self, store: ObjectStore) -> Log:
+        """Return the log of a store. All logs of a store share when this process saw it last."""
+        log = Log(store)
+        known = self._looks.get(store.address)
+        log.last_look = known or self._looks.put(store.address, log.last_look)
+        return log
+
+    def changed(self) -> None:
+        """Note that an operation of this planner may have changed a log: earlier looks are void."""
+        with self._lock:
+            self._changes += 1
+
+    def committed(self, address: StoreAddress, after: Snapshot) -> None:
+        """Note the state after an own commit, so that the next look reads no epoch up to it."""
+        for place, known in self._heads.items():
+            head = known.snapshot
+            here = (known.location.store.address, head.database) == (address, after.database)
+            if here and head.epoch < after.epoch:
+                self._heads.put(place, known._replace(snapshot=after))
+
+    def head(self, path: StoreAddress, query: int | None = None) -> tuple[Location, Snapshot]:
+        """Return the location of a path and its newest state, or that of the transaction.
+
+        `query` is the number of the query that asks, if it has one. Its first request looks for the
+        newest state, and the later ones get the same state, unless this planner has changed a log
+        since. The query `ANY_LOOK` gets what any other one has just found. Raises NotFoundError
+        for a path that is not a database or table.
+        """
+        location, state = self.try_head(path, query)
+        return location, _required(location, state)
+
+    def try_head(
+        self, path: StoreAddress, query: int | None = None
+    ) -> tuple[Location, Snapshot | None]:
+        """Return what `head` returns, but None as the state without a database at or above the
+        path.
+
+        Raises NotFoundError for a database that was dropped.
+        """
+        if TRANSACTIONS.current() is None:
+            return self._committed(path, query)
+        location = locate(path)
+        transaction = TRANSACTIONS.of(location) if location.exists else None
+        if transaction is None:
+            return self._committed(path, query)
+        return location, transaction.snapshot
+
+    def _committed(
+        self, path: StoreAddress, query: int | None = None
+    ) -> tuple[Location, Snapshot | None]:
+        place, changes = self._places.get(path), self._changes
+        known = None if place is None else self._heads.get(place)
+        if place is not None and known is not None:
+            log = self.log(known.location.store)
+            served = query is not None and query == known.query
+            if query == ANY_LOOK:
+                served = log.last_look.covers(known.snapshot)
+            if served and changes == known.changes:
+                return known.location, known.snapshot
+            try:
+                head = log.refresh(known.snapshot)
+                self._heads.put(place, _Head(known.location, head, query, changes))
+                return known.location, head
+            except NotFoundError:
+                # It was removed or replaced, so the path is read again from the start.
+                self._heads.drop(place)
+        location = locate(path)
+        if not location.exists:
+            return location, None
+        head = self.log(location.store).read_head(hint=location.hint)
+        place = location.address
+        for each in (path, place):
+            self._places.put(each, place)
+        self._heads.put(place, _Head(location, head, query, changes))
+        return location, head
+
+    def find(
+        self,
+        path: StoreAddress,
+        epoch: int | None = None,
+        timestamp_ms: int | None = None,
+        tag: str | None = None,
+        query: int | None = None,
+    ) -> tuple[Location, Snapshot, TableState]:
+        """Return the table at a path at an epoch, time or tag, or else at the newest epoch.
+
+        `query` is as in `head`, and counts for the newest epoch alone. A renamed table is found by
+        its newest name. Raises NotFoundError if the table or the epoch does not exist, or if
+        retention has removed the epoch.
+        """
+        if (epoch, timestamp_ms, tag) == (None, None, None):
+            location, state = self.head(path, query)
+            if is_state(state.epoch):
+                return location, state, location.require(state)
+            head = state
+        else:
+            location, found = self._committed(path)
+            head = _required(location, found)
+            epoch = epoch if tag is None else tagged_epoch(head, tag)
+            state = self.log(location.store).read_at(epoch, timestamp_ms, head)
+        self._states.put((location.store.address, state.database, state.epoch), state)
+        return location, state, location.require_at(state, head)
+
+    def at(self, address: StoreAddress, database: str, epoch: int) -> Snapshot:
+        """Return the state of a database at an epoch read before, or a state of a transaction.
+
+        Raises NotFoundError if the epoch was removed, or the database replaced, since then.
+        """
+        if is_state(epoch):
+            return TRANSACTIONS.state(epoch)
+        key = (address, database, epoch)
+        state = self._states.get(key)
+        if state is None:
+            state = Log(open_store(address)).read_at(epoch)
+            if state.database != database:
+                raise NotFoundError(
+                    f"{address.url} was replaced after it had been loaded; load it again."
+                )
+            self._states.put(key, state)
+        return state
+
+
+def _required(location: Location, state: Snapshot | None) -> Snapshot:
+    """Return a state. Raises NotFoundError if there is none."""
+    if state is None:
+        raise NotFoundError(f"{location.store.url} is not a Colonnade database or table.")
+    return state
+
+
+SNAPSHOTS = Snapshots()
+"""The cached snapshots of this process."""

@@ -1,0 +1,187 @@
+"""Answer the Java source's requests about an UPDATE that replaces columns instead of moving rows.
+
+Spark plans an UPDATE as a write of whole rows. The jar knows the columns that the statement sets.
+In some RowSets, writing only these columns takes fewer bytes, and the jar asks which RowSets these
+are. Both kinds of writes have the same job, and `commit_rows` commits them together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from colonnade.manifests.arrays.bounds import Keep
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.ids import TableId
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.generated import generated_fields, sources_of
+from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.manifests.sizes import parse_size
+from colonnade.manifests.state.replaced_columns import replaceable
+from colonnade.manifests.state.snapshot import LiveRowSet, TableState
+from colonnade.manifests.store import open_store
+from colonnade.spark_ext.planner.clauses.filters import predicate_of
+from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
+from colonnade.spark_ext.planner.state.storage import job_of
+from colonnade.spark_ext.write_task import columns_task_json
+from colonnade.tableformat.scan.plan import rowset_filter
+from colonnade.tableformat.statements.fill import FilledRowSet
+from colonnade.tableformat.statements.update import in_place
+from colonnade.tableformat.statements.written_columns import (
+    decode_columns,
+    encode_rowsets,
+    task_rowsets,
+)
+from colonnade.tableformat.write.constraints import are_decided_by
+from colonnade.tableformat.write.job import WriteJob
+
+COUNTED_SHARE = 8
+"""Rows are counted if the condition reads at most one of this many columns of the table."""
+
+LEAST_BYTES = 2**25
+"""Columns are replaced if the changed rows take at least this many stored bytes.
+
+Tasks that replace columns shuffle the rows. That takes longer than to move fewer bytes.
+"""
+
+Args = Mapping[str, Any]
+
+
+class _Update(NamedTuple):
+    """An UPDATE as the requests describe it.
+
+    The request has the `job` and `database` of the planned write, and the `epoch` that the
+    statement reads. `columns` are the names of the columns that the statement sets, and `filters`
+    are those of its condition, or None. `least` is the text of a size that takes the place of
+    `LEAST_BYTES`, or None.
+    """
+
+    job: WriteJob
+    log: Log
+    table: TableState
+    fields: tuple[SchemaField, ...]
+    keep: Keep | None
+    least: int
+
+    @classmethod
+    def of(cls, args: Args) -> _Update | None:
+        """Return the UPDATE of a request; None if its columns cannot be replaced.
+
+        Raises InvalidInputError if `least` is not a size.
+        """
+        job = job_of(args)
+        state = SNAPSHOTS.at(job.address, args["database"], job.base)
+        table = state.tables[TableId(job.target.table)]
+        fields = tuple(table.schema.field(name) for name in args["columns"])
+        if job.base != args["epoch"] or not _can_replace(table, fields):
+            return None
+        filters = args["filters"]
+        where = None if filters is None else predicate_of(filters, table.schema)
+        log = SNAPSHOTS.log(open_store(job.address))
+        return cls(job, log, table, fields, rowset_filter(table, where), _least(args["least"]))
+
+    def rowsets(self) -> list[LiveRowSet]:
+        """Return the RowSets that may have changed rows."""
+        found = self.log.read_rowsets(self.table, self.keep)
+        return [each for each in found if each.row_count]
+
+    def is_large(self, rowset: LiveRowSet) -> bool:
+        """Return whether a RowSet is large enough to save bytes."""
+        return _data_bytes(rowset) > self.log.limits.in_place_bytes
+
+    def pays(self, moved: int) -> bool:
+        """Return whether it may be faster to replace columns than to move rows of some bytes."""
+        return moved >= self.least
+
+
+def updated_rowsets(args: Args) -> dict[str, Any]:
+    """Return the ids of the RowSets whose changed rows are to be counted; none if it cannot pay.
+
+    Counting reads the `reads` columns of the condition once more. That must cost little beside the
+    UPDATE itself, which reads all columns.
+    """
+    update = _Update.of(args)
+    if update is None or args["reads"] * COUNTED_SHARE > len(update.table.schema.fields):
+        return {"rowsets": []}
+    large = [each for each in update.rowsets() if update.is_large(each)]
+    if not update.pays(sum(map(_data_bytes, large))):
+        return {"rowsets": []}
+    return {"rowsets": [each.id for each in large]}
+
+
+def choose_columns(args: Args) -> dict[str, Any]:
+    """Choose in which RowSets columns are replaced.
+
+    `counts` has the number of changed rows by RowSet id, for the RowSets that `updated_rowsets`
+    returned; None means that all rows change. The reply has the `task` of each of Spark's tasks,
+    the chosen `rowsets`, and the ids of the `others` that have changed rows. `rowsets` is empty if
+    no RowSet was chosen, or if the changed rows of all chosen RowSets take few bytes.
+    """
+    update = _Update.of(args)
+    if update is None:
+        return {"rowsets": []}
+    rowsets, counts = update.rowsets(), args["counts"]
+    changed = [
+        (each, each.row_count if counts is None else counts.get(str(each.id), 0))
+        for each in rowsets
+        if update.is_large(each)
+    ]
+    unchanged = {each.id for each, count in changed if not count}
+    some = [(each, count) for each, count in changed if count]
+    ids = in_place(update.log, update.table, some, TableSchema(fields=update.fields))
+    chosen = [each for each in rowsets if each.id in ids]
+    moved = (_data_bytes(each) * n // each.entry.rows for each, n in some if each.id in ids)
+    if not update.pays(sum(moved)):
+        return {"rowsets": []}
+    return {
+        "task": columns_task_json(
+            update.job, update.table, update.log.limits, update.fields, len(chosen)
+        ),
+        "asked": [encode_rowsets(chosen)],
+        "rowsets": task_rowsets(chosen),
+        "others": [each.id for each in rowsets if each.id not in ids | unchanged],
+    }
+
+
+def replaced_rowsets(
+    log: Log, job: WriteJob, table: TableState, columns: Args | None
+) -> Sequence[FilledRowSet]:
+    """Return the RowSets whose columns tasks have written; none if `columns` is None.
+
+    `columns` has the `names` of the columns, what tasks were `asked` for, and their `reports`.
+    """
+    if columns is None:
+        return ()
+    fields = tuple(table.schema.field(name) for name in columns["names"])
+    return decode_columns(log, job, table, fields, columns["asked"], columns["reports"])
+
+
+def _data_bytes(rowset: LiveRowSet) -> int:
+    return rowset.byte_count - rowset.entry.footer.length
+
+
+def _least(text: str | None) -> int:
+    if text is None:
+        return LEAST_BYTES
+    try:
+        return parse_size(text)
+    except ValueError:
+        raise InvalidInputError(
+            f"spark.colonnade.replaceColumnsBytes is {text!r}, which is not a size;"
+            " set it to a number of bytes such as 32m."
+        ) from None
+
+
+def _can_replace(table: TableState, fields: Sequence[SchemaField]) -> bool:
+    """Return whether new values of some columns decide nothing else about their rows."""
+    ids = {each for field in fields for each in field.ids}
+    generated = generated_fields(table.schema)
+    sources = {source.id for each in generated for source in sources_of(each, table.schema)}
+    return (
+        replaceable(table).issuperset(ids)
+        and ids.isdisjoint(sources.union(each.id for each in generated))
+        and are_decided_by(table.constraints, table.schema, ids)
+    )
+
+
+OPS = {"updated_rowsets": updated_rowsets, "choose_columns": choose_columns}

@@ -1,0 +1,261 @@
+"""Give tasks in the JVM values of identity columns.
+
+A task asks the driver, and the driver asks here. The values of an attempt that fails, or that asks
+twice, are gaps. Spec: docs/spec/types.md#identity-columns
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from colonnade.manifests.errors import (
+    CommitUnknownError,
+    ConflictError,
+    InvalidInputError,
+    NotFoundError,
+)
+from colonnade.manifests.ids import TableId
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.identity import identity_columns, numbers_of, spec_of
+from colonnade.manifests.model.operations import AddRowSet
+from colonnade.manifests.model.schema import IdentityColumn, SchemaField, TableSchema
+from colonnade.manifests.state.snapshot import TableState
+from colonnade.manifests.store import open_store
+from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
+from colonnade.spark_ext.planner.state.storage import job_of
+from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS, is_state
+from colonnade.tableformat.statements.commit import Reported
+from colonnade.tableformat.statements.identity_guard import refuse_repeated
+from colonnade.tableformat.statements.statement import Statement
+from colonnade.tableformat.write.identity import (
+    MOST_AHEAD,
+    Draws,
+    OwnDraws,
+    beyond,
+    draws_at,
+    values_beyond,
+)
+from colonnade.tableformat.write.job import WriteJob, WriteTarget
+
+AHEAD_SHARE = 4
+"""A draw has at least one fourth of the values that the job has taken, so draws are few."""
+
+_MOST_JOBS = 10_000
+"""At most this many jobs are remembered. A job that is forgotten gets no more values."""
+
+
+class _Pool:
+    """The values of one column that a job has taken, and those of them that no task has yet."""
+
+    def __init__(self) -> None:
+        self.left, self.taken = range(0), 0
+        self.drawn: list[range] = []
+        self.given: list[int] = []
+
+
+class JobDraws:
+    """Divides the values that one job takes between its tasks. Thread-safe."""
+
+    def __init__(self, begin: Callable[[], Draws]) -> None:
+        """Begin with the first task that needs a value. Raises what `begin` raises only then."""
+        self._begin, self._lock = begin, threading.Lock()
+        self._draws: Draws | None = None
+        self._pools: dict[int, _Pool] = {}
+
+    def take(self, column: SchemaField, count: int, farthest: int | None) -> range:
+        """Return at least one and at most `count` values that no other task gets.
+
+        They are beyond `farthest`, a value that a user gave. Raises the errors of `Draws.draw`, and
+        ConflictError if a concurrent writer has widened the column and uses the wider type.
+        """
+        with self._lock:
+            pool = self._pool(column)
+            pool.left = beyond(pool.left, farthest)
+            if not pool.left:
+                ahead = min(pool.taken // AHEAD_SHARE, MOST_AHEAD)
+                wanted = max(count, ahead)
+                self._draws = self._draws or self._begin()
+                pool.left = values_beyond(self._draws, column, wanted, farthest, least=1)
+                pool.taken += len(pool.left)
+                pool.drawn.append(pool.left)
+            values, pool.left = pool.left[:count], pool.left[count:]
+        if values[-1] not in numbers_of(column):
+            raise ConflictError(
+                f"Identity column {column.name!r} was widened while a statement gave it values;"
+                " run the statement again."
+            )
+        return values
+
+    def note(self, column: SchemaField, farthest: int) -> None:
+        """Remember the farthest value of a column that the rows of a task brought."""
+        with self._lock:
+            self._pool(column).given.append(farthest)
+
+    def contested(self, column: SchemaField) -> list[range]:
+        """Return the values that tasks got, if another task may have brought one of them."""
+        pool = self._pool(column)
+        if not pool.drawn:
+            return []
+        first = pool.drawn[0]
+        return pool.drawn if any(beyond(first, each) != first for each in pool.given) else []
+
+    def _pool(self, column: SchemaField) -> _Pool:
+        return self._pools.setdefault(column.ids[0], _Pool())
+
+
+_JOBS: OrderedDict[str, JobDraws] = OrderedDict()
+_LOCK = threading.Lock()
+
+
+def remember(job: WriteJob) -> None:
+    """Let the tasks of a job draw values, from its plan to its commit.
+
+    Only the planner that plans a job knows which values its tasks got. Another planner, or one that
+    has forgotten the job, gives its tasks no values, because it could not find a repeated one.
+    """
+    if not identity_columns(job.target.table_schema):
+        return
+    with _LOCK:
+        _JOBS.setdefault(job.transaction, JobDraws(partial(_begin, job)))
+        if len(_JOBS) > _MOST_JOBS:
+            _JOBS.popitem(last=False)
+
+
+def described_identities(schema: TableSchema) -> dict[str, dict[str, Any]]:
+    """Return what each identity column states, by column. Numbers are texts, as in replies."""
+    return {
+        each.name: {
+            "start": str(spec_of(each).start),
+            "step": str(spec_of(each).step),
+            "always": spec_of(each).always,
+        }
+        for each in identity_columns(schema)
+    }
+
+
+def stated_identities(given: Mapping[str, Mapping[str, Any]]) -> dict[str, IdentityColumn]:
+    """Return the identity columns that a statement declares, in the form of the replies."""
+    return {
+        name: IdentityColumn(
+            start=int(spec["start"]), step=int(spec["step"]), always=spec["always"]
+        )
+        for name, spec in given.items()
+    }
+
+
+def require_fillable(target: WriteTarget) -> None:
+    """Refuse a table that Spark checks or sorts by values which only its tasks will know.
+
+    Raises InvalidInputError that names the column and the constraint.
+    """
+    columns = {each.id: each for each in identity_columns(target.table_schema)}
+    keys = [key for key in target.sort_key if key.column in columns]
+    for key in keys:
+        column = columns[key.column]
+        if len(keys) > 1 or key.descending != (spec_of(column).step < 0):
+            raise InvalidInputError(
+                f"Spark cannot write table {target.name!r}, because it is sorted by its identity"
+                f" column {column.name!r} against the order of its values; write it with"
+                " colonnade.open."
+            )
+    for rule in target.constraints:
+        read = next((columns[each] for each in rule.columns if each in columns), None)
+        if read is not None:
+            raise InvalidInputError(
+                f"Spark cannot write table {target.name!r}, because its constraint {rule.name!r}"
+                f" reads the identity column {read.name!r}, whose values come after the check;"
+                " write it with colonnade.open."
+            )
+
+
+def draw_identity(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Take values of the identity column with the id `column`, for one task of a `job`.
+
+    The task gets at least one value and at most `count`. `beyond`, if given, is the farthest value
+    that the task's own rows bring: all values lie beyond it. The reply has the `first` value and
+    the `count`; each later value is one step of the column further. Values are texts, because they
+    have 64 bits. Raises the errors of `JobDraws.take`, NotFoundError if the table was dropped, and
+    ConflictError if this planner does not know the job (`remember`).
+    """
+    job = job_of(args)
+    column = job.target.table_schema.by_id(int(args["column"]))
+    farthest = args.get("beyond")
+    given = None if farthest is None else int(farthest)
+    values = _draws_of(job).take(column, int(args["count"]), given)
+    return {"first": str(values[0]), "count": len(values)}
+
+
+def note_identity(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Remember the farthest value, `given`, that the rows of a task brought for a column.
+
+    `job` and `column` are as in `draw_identity`. A commit then looks for values that came twice.
+    """
+    job = job_of(args)
+    column = job.target.table_schema.by_id(int(args["column"]))
+    _draws_of(job).note(column, int(args["given"]))
+    return {}
+
+
+def unrepeated(job: WriteJob, reported: Reported) -> Reported:
+    """Return a statement that is refused if a row brings a value that another task's row got.
+
+    It raises InvalidInputError that names the column and a value. It raises CommitUnknownError if
+    this planner does not know the job, because another one may have committed it.
+    """
+    columns = [
+        each for each in identity_columns(job.target.table_schema) if not spec_of(each).always
+    ]
+    if not columns:
+        return reported
+    with _LOCK:
+        draws = _JOBS.get(job.transaction)
+
+    def evaluated(log: Log, table: TableState) -> Statement:
+        statement = reported(log, table)
+        added = [op.rowset for op in statement.ops if isinstance(op, AddRowSet)]
+        if added and draws is None:
+            raise CommitUnknownError(
+                f"The planner was started again before rows were committed to table"
+                f" {table.name!r}, and cannot check their identity values; look at the history of"
+                " the table before you run the statement again."
+            )
+        for column in columns:
+            if draws is not None and (drawn := draws.contested(column)):
+                refuse_repeated(log.store, table, added, column, drawn)
+        return statement
+
+    return evaluated
+
+
+def _draws_of(job: WriteJob) -> JobDraws:
+    with _LOCK:
+        found = _JOBS.get(job.transaction)
+        if found is None:
+            raise ConflictError(
+                f"The planner was started again while rows were written to table"
+                f" {job.target.name!r}, and no longer knows their identity values; run the"
+                " statement again."
+            )
+        _JOBS.move_to_end(job.transaction)
+        return found
+
+
+def _begin(job: WriteJob) -> Draws:
+    table, job_id = TableId(job.target.table), job.job_id
+    log = SNAPSHOTS.log(open_store(job.address))
+    if not is_state(job.base):
+        return draws_at(log, table, job_id)
+    transaction = TRANSACTIONS.holding(job.base)
+    own = transaction.snapshot.tables.get(table)
+    if own is None:
+        raise NotFoundError(f"Table {job.target.name!r} was dropped by its own transaction.")
+    if table in log.read_head().tables:
+        return draws_at(log, table, transaction.job_id)
+    return OwnDraws(own)
+
+
+OPS = {"draw_identity": draw_identity, "note_identity": note_identity}

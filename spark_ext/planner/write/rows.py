@@ -1,0 +1,138 @@
+"""Answer the Java source's requests about statements that change rows: DELETE, UPDATE, MERGE.
+
+The job of such a statement is that of a write (`plan_write` in writes.py). Tasks report the deleted
+rows and the RowSets that they wrote, and one commit makes both visible. A commit that is sent again
+happens only once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from colonnade.manifests.commit.change import TableRead
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.operations import RowKind
+from colonnade.manifests.state.snapshot import Snapshot, TableState
+from colonnade.manifests.store import open_store
+from colonnade.spark_ext.planner.clauses.filters import Tree, exact_predicate, predicate_of
+from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
+from colonnade.spark_ext.planner.state.storage import job_of, place_of
+from colonnade.spark_ext.planner.write.column_updates import replaced_rowsets
+from colonnade.spark_ext.planner.write.commits import commit
+from colonnade.tableformat.scan.plan import rowset_filter
+from colonnade.tableformat.scan.selection import judge
+from colonnade.tableformat.statements.delete import evaluate_delete
+from colonnade.tableformat.statements.fill import FilledRowSet
+from colonnade.tableformat.statements.keys import can_be_key
+from colonnade.tableformat.statements.reported import (
+    TaskReport,
+    decode_report,
+    found_overwrite,
+    reported_statement,
+)
+from colonnade.tableformat.statements.statement import Statement
+from colonnade.tableformat.write.job import WriteJob, decode_entries
+
+
+def commit_rows(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Commit the reports of a `job`'s tasks, in `messages`, as one statement of a `kind`.
+
+    `filters` are the filters of the statement's scan, or None if they are not known. `keys` are
+    the columns whose equal values decided that a row to insert was missing. `keys` is empty if
+    another condition decided that, and None if no row was inserted because it was missing.
+    `columns`, if given, are columns that tasks replaced (`column_updates.replaced_rowsets`).
+    """
+    job, base = _planned(args)
+    reports = [decode_report(message) for message in args["messages"]]
+
+    def changed(log: Log, table: TableState) -> Statement:
+        return changed_rows(
+            log,
+            table,
+            kind=args["kind"],
+            reports=reports,
+            filters=args["filters"],
+            keys=args["keys"],
+            replaced=replaced_rowsets(log, job, table, args.get("columns")),
+        )
+
+    return commit(job, base, changed)
+
+
+def changed_rows(
+    log: Log,
+    table: TableState,
+    *,
+    kind: RowKind,
+    reports: Sequence[TaskReport],
+    filters: Sequence[Tree] | None,
+    keys: Sequence[str] | None,
+    replaced: Sequence[FilledRowSet] = (),
+) -> Statement:
+    """Return the statement of the reports of tasks; the arguments are those of `commit_rows`.
+
+    `replaced` are RowSets whose columns tasks have written.
+    """
+    where = None if filters is None else predicate_of(filters, table.schema)
+    read = TableRead(table.id, rowset_filter(table, where))
+    if keys is not None:
+        # Leaving out a column is safe: fewer key columns only make more rows conflict.
+        keys = [name for name in keys if can_be_key(table.schema.field(name))]
+    return reported_statement(log, table, kind, reports, read, keys, replaced)
+
+
+def commit_overwrite(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Commit RowSets that the tasks of a `job` wrote in place of rows that the caller found.
+
+    The caller found the rows at the job's base. `messages` are the entries of the new RowSets,
+    `overwritten` the reports of the overwritten rows, and `filters` the parts of their condition
+    that are filters.
+    """
+    job, base = _planned(args)
+    entries = [e for message in args["messages"] for e in decode_entries(message.encode())]
+    reports = [decode_report(message) for message in args["overwritten"]]
+
+    def overwritten(log: Log, table: TableState) -> Statement:
+        keep = rowset_filter(table, predicate_of(args["filters"], table.schema))
+        read = TableRead(table.id, keep, overwrites=True)
+        return found_overwrite(log, table, reports, entries, read, job.parameters)
+
+    return commit(job, base, overwritten)
+
+
+def can_delete(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Say whether statistics show that `filters` select each RowSet as a whole or not at all."""
+    snapshot = SNAPSHOTS.at(place_of(args), args["database"], args["epoch"])
+    table = snapshot.tables[args["id"]]
+    return {"whole": _is_whole(Log(open_store(place_of(args))), table, args["filters"])}
+
+
+def delete_where(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Delete the rows that `filters` select, by a `job` without tasks."""
+    where = exact_predicate(args["filters"])
+    return commit(*_planned(args), lambda log, table: evaluate_delete(log, table, where))
+
+
+def _planned(args: Mapping[str, Any]) -> tuple[WriteJob, Snapshot]:
+    job = job_of(args)
+    return job, SNAPSHOTS.at(job.address, args["database"], job.base)
+
+
+def _is_whole(log: Log, table: TableState, filters: Sequence[Tree]) -> bool:
+    try:
+        where = exact_predicate(filters)
+        rowsets = log.read_rowsets(table, rowset_filter(table, where))
+        some, others = judge(table, rowsets, where)
+    except InvalidInputError:
+        return False  # something that only Spark can evaluate
+    return not (some & others).any()
+
+
+OPS = {
+    "commit_rows": commit_rows,
+    "commit_overwrite": commit_overwrite,
+    "can_delete": can_delete,
+    "delete_where": delete_where,
+}

@@ -1,0 +1,205 @@
+"""Answer the Java source's requests about writes: a plan before the rows, a commit after them.
+
+A job is sent as the JSON of its `WriteJob`, with its transaction id and base epoch. A commit that
+is sent again to a new planner process therefore still happens only once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from colonnade.manifests.errors import ConflictError, InvalidInputError, NotFoundError
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.identity import identity_columns
+from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.manifests.store import StoreAddress
+from colonnade.spark_ext.options import SparkWriteOptions, parse_write_options, split_sort_key
+from colonnade.spark_ext.planner.clauses.constraints import described_constraint, require_checked
+from colonnade.spark_ext.planner.clauses.defaults import with_defaults
+from colonnade.spark_ext.planner.clauses.filters import overwritten
+from colonnade.spark_ext.planner.clauses.generated import described_generation, require_filled
+from colonnade.spark_ext.planner.clauses.partitions import described_layout, layout_texts
+from colonnade.spark_ext.planner.state.snapshots import ANY_LOOK, SNAPSHOTS
+from colonnade.spark_ext.planner.state.storage import job_of, place
+from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS
+from colonnade.spark_ext.planner.state.unsent import UNSENT
+from colonnade.spark_ext.planner.write.commits import commit
+from colonnade.spark_ext.planner.write.identity import remember, require_fillable, stated_identities
+from colonnade.spark_ext.planner.write.rows import changed_rows
+from colonnade.spark_ext.types import from_json
+from colonnade.spark_ext.write_plan import TableDesign, plan_spark_write
+from colonnade.spark_ext.write_task import task_json
+from colonnade.tableformat.location import Location, locate, read_base
+from colonnade.tableformat.statements.commit import written_statement
+from colonnade.tableformat.statements.reported import TaskReport
+from colonnade.tableformat.table.properties import SORT_KEY
+from colonnade.tableformat.write.job import decode_entries, take_lease
+from colonnade.tableformat.write.settings import CommitSettings
+
+
+def check_write_options(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Check the options of a write, before anything else. Raises InvalidInputError."""
+    parse_write_options(args["options"])
+    return {}
+
+
+def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Plan a write to the table at `path` of rows with the Spark schema `schema`.
+
+    `overwrite` deletes all rows. With `where`, filters as in `filters.py`, it deletes the rows
+    that they select; with `dynamic`, the partitions that get new rows. If the reply's `exact` is
+    false, only Spark can find the rows that `where` selects; the caller then uses
+    `commit_overwrite`.
+
+    `filled` names the generated columns that Spark computes in the rows, or is None if the
+    statement writes no rows.
+    `seen` is the state that the statement has read, or None to use the newest state. `design`
+    describes a table to create (`table_design`). `transaction` is an id to commit under, if any.
+    `query` is as in `reads.load`.
+    Raises ConflictError if the path now leads to another table than the one seen.
+    """
+    design, filters = args["design"], args["where"]
+    where, exact = (None, True) if filters is None else overwritten(filters)
+    options = parse_write_options({**args["options"], "path": args["path"]})
+    location, base = _base(place(options.path, options.storage), args["seen"], args.get("query"))
+    if TRANSACTIONS.to_write(location) is not None:
+        _check_within(options)
+    job = plan_spark_write(
+        location,
+        base,
+        options,
+        from_json(json.loads(args["schema"])),
+        args["overwrite"],
+        design=None if design is None else table_design(design),
+        where=where,
+        dynamic=args.get("dynamic", False),
+    )
+    if job.create is None:
+        require_fillable(job.target)
+    require_filled(job.target.name, job.target.table_schema, args.get("filled", ()))
+    if (transaction := args.get("transaction")) is not None:
+        job = job.model_copy(update={"transaction": transaction})
+    else:
+        UNSENT.add(job.transaction)
+    take_lease(job, Log(location.store), base)
+    remember(job)
+    names = {column.id: column.name for column in job.target.table_schema.fields}
+    return {
+        "job": job.model_dump_json(),
+        "task": task_json(job),
+        "exact": exact,
+        "identified": bool(identity_columns(job.target.table_schema)),
+        "path": location.url,
+        "database": None if base is None else base.database,
+        "ordering": [
+            {"column": names[key.column], "descending": key.descending}
+            for key in job.target.sort_key
+        ],
+        "partitioning": described_layout(job.target.partition_fields, job.target.table_schema),
+    }
+
+
+def commit_write(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Commit the RowSets that the tasks of a `job` wrote in one epoch; `messages` list them.
+
+    `database` is the one in the reply of the plan. An append of no rows to an existing table makes
+    no epoch. For a MERGE that only inserts rows, `merged` has the `keys` of `commit_rows`.
+    """
+    job = job_of(args)
+    entries = tuple(e for text in args["messages"] for e in decode_entries(text.encode()))
+    if not job.needs_commit(entries):
+        return {"epoch": job.base}
+    known, merged = args["database"], args.get("merged")
+    base = None if known is None else SNAPSHOTS.at(job.address, known, job.base)
+    if merged is None or job.mode != "append" or job.create is not None:
+        return commit(job, base, partial(written_statement, job, entries))
+    inserted = TaskReport.inserting(entries)
+    return commit(
+        job,
+        base,
+        partial(changed_rows, kind="merge", reports=[inserted], filters=None, keys=merged),
+    )
+
+
+def _check_within(options: SparkWriteOptions) -> None:
+    """Refuse, for a write within a transaction, options that only a whole commit can have."""
+    if options.commit != CommitSettings() or options.settings.lease_hours is not None:
+        raise InvalidInputError(
+            "Options txnAppId, txnVersion, expectEpoch, userMetadata and leaseHours are for writes"
+            " outside of transactions; leave them out."
+        )
+
+
+def _base(
+    path: StoreAddress, seen: Mapping[str, Any] | None, query: int | None
+) -> tuple[Location, Snapshot | None]:
+    """Return the location of a path, and the base state of a write; None without a database."""
+    if seen is not None:
+        location, head = require_seen(path, seen)
+        if not TRANSACTIONS.is_own(location, seen["epoch"]):
+            require_checked(location, head, seen)
+            # The writer of a DataFrame may have loaded its table while another session was active.
+            return location, head
+        return location, SNAPSHOTS.at(location.store.address, seen["database"], seen["epoch"])
+    try:
+        return SNAPSHOTS.try_head(path, query)
+    except NotFoundError:
+        location = locate(path)
+        return location, read_base(location, SNAPSHOTS.log(location.store))
+
+
+def require_seen(path: StoreAddress, seen: Mapping[str, Any]) -> tuple[Location, Snapshot]:
+    """Return the location of `path` and its newest known state, if it has the table in `seen`.
+
+    `seen` names the table that the statement read by `database` and `id`. Raises ConflictError if
+    the table has been dropped, or if another table now has its name.
+    """
+    try:
+        # The statement has just looked. The commit compares itself with all later epochs.
+        location, head = SNAPSHOTS.head(path, ANY_LOOK)
+        table = location.find(head)
+    except NotFoundError:
+        table = None
+    if table is None or (head.database, table.id) != (seen["database"], seen["id"]):
+        raise ConflictError(
+            f"Table {path.url} was dropped or replaced after the statement had read it; run it"
+            " again."
+        )
+    return location, head
+
+
+def table_design(args: Mapping[str, Any]) -> TableDesign:
+    """Convert the JSON of a table that a statement describes.
+
+    `schema` is its Spark schema. The sort key is either `cluster_by`, the columns of CLUSTER BY, or
+    the property `sortKey`, which can say `desc`. `partitioning`, if given, is its layout
+    (`partitions.py`). `defaults` and `identities` are those of columns, by name (`defaults.py`,
+    `identity.py`). `generated` are the generated columns (`generated.py`).
+    """
+    properties = dict(args["properties"])
+    sort_key = split_sort_key(properties.pop(SORT_KEY, ""))
+    clustered = tuple(args["cluster_by"])
+    if sort_key and clustered:
+        raise InvalidInputError(f"Give either CLUSTER BY or the property {SORT_KEY}, not both.")
+    columns = from_json(json.loads(args["schema"]))
+    return TableDesign(
+        with_defaults(columns, args.get("defaults", {})),
+        sort_key or clustered,
+        properties,
+        args["comment"],
+        args["replace"],
+        layout_texts(args.get("partitioning", ())),
+        tuple(map(described_constraint, args.get("constraints", ()))),
+        stated_identities(args.get("identities", {})),
+        tuple(map(described_generation, args.get("generated", ()))),
+    )
+
+
+OPS = {
+    "check_write_options": check_write_options,
+    "plan_write": plan_write,
+    "commit_write": commit_write,
+}

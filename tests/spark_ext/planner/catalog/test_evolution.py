@@ -1,0 +1,188 @@
+"""Spark's schema evolution is answered by columns and types that a table can have, or by name."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import colonnade
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.model.schema import type_text
+from colonnade.spark_ext.planner.catalog.evolution import (
+    check_columns,
+    columns_after_merge,
+    evolve_table,
+    may_widen,
+    merge_columns,
+)
+
+
+def added(name: str, kind: str) -> dict[str, Any]:
+    place = {"after": None, "first": False, "comment": None, "nullable": True}
+    return {"kind": "add_column", "column": [name], "type": f'"{kind}"', **place}
+
+
+def widened(name: str, kind: str) -> dict[str, Any]:
+    return {"kind": "widen_column", "column": [name], "type": f'"{kind}"'}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    colonnade.create(tmp_path / "t", pa.schema({"id": pa.int64(), "v": pa.int32()}))
+    return str(tmp_path / "t")
+
+
+def types(path: str) -> dict[str, str]:
+    return {field.name: str(field.type) for field in colonnade.open(path).state.schema.fields}
+
+
+def test_what_is_there_already_is_left_out_so_the_request_may_be_repeated(path: str) -> None:
+    changes = [widened("V", "decimal(9,2)"), added("n", "integer"), added("ID", "integer")]
+    request = {"path": path, "changes": changes, "exact": False}
+    assert evolve_table(request) == evolve_table(request) == {"epoch": 2}
+    assert types(path) == {"id": "long", "v": "decimal(12,2)", "n": "int"}
+
+
+def test_a_new_field_may_have_the_name_of_a_column(tmp_path: Path) -> None:
+    struct = pa.struct([("a", pa.int32())])
+    columns = {"v": pa.string(), "s": struct, "l": pa.list_(struct)}
+    colonnade.create(tmp_path / "t", pa.schema(columns))
+    path = str(tmp_path / "t")
+    changes = [
+        {**added("", "integer"), "column": [*parent, "V"]} for parent in (["s"], ["l", "element"])
+    ]
+    changes.append({**widened("", "long"), "column": ["s", "a"]})
+    request = {"path": path, "changes": changes, "exact": True}
+    assert evolve_table(request) == evolve_table(request) == {"epoch": 2}
+    fields = colonnade.open(path).state.schema.fields
+    kinds = {each.name: type_text(each.type) for each in fields}
+    wider = "struct<a:long,V:int>"
+    assert kinds == {"v": "string", "s": wider, "l": "array<struct<a:int,V:int>>"}
+    refused = [{**widened("", "string"), "column": ["s", "a"]}]
+    with pytest.raises(InvalidInputError, match="Column 's.a' is long and cannot become string"):
+        evolve_table({"path": path, "changes": refused, "exact": False})
+
+
+@pytest.mark.parametrize(
+    ("change", "exact", "said"),
+    [
+        (widened("v", "string"), False, "Column 'v' is int and cannot become string; cast"),
+        (added("v", "boolean"), False, "Column 'v' is int and cannot become boolean"),
+        (widened("id", "integer"), True, "Column 'id' is long and cannot become int"),
+        (widened("v", "decimal(9,2)"), True, r"cannot become decimal\(9,2\)"),
+        (added("x", "void"), False, "void"),
+    ],
+)
+def test_what_cannot_be_is_refused_by_name_before_anything_changes(
+    path: str, change: dict[str, Any], exact: bool, said: str
+) -> None:
+    with pytest.raises(InvalidInputError, match=said):
+        evolve_table({"path": path, "changes": [added("n", "integer"), change], "exact": exact})
+    assert types(path) == {"id": "long", "v": "int"}
+
+
+@pytest.mark.parametrize(
+    ("own", "given", "may"),
+    [
+        ("integer", "long", True),
+        ("long", "integer", False),
+        ("integer", "decimal(9,2)", True),
+        ("integer", "string", False),
+        ("varchar(3)", "string", False),
+        ("varchar(3)", "varchar(9)", True),
+    ],
+)
+def test_a_column_may_widen_only_to_a_type_with_the_values_of_both(
+    own: str, given: str, may: bool
+) -> None:
+    assert may_widen({"own": f'"{own}"', "given": f'"{given}"'}) == {"may": may}
+
+
+def merged(path: str, columns: dict[str, str], by_name: bool = True) -> dict[str, Any]:
+    fields = [
+        {"name": name, "type": kind, "nullable": True, "metadata": {}}
+        for name, kind in columns.items()
+    ]
+    text = json.dumps({"type": "struct", "fields": fields})
+    return merge_columns({"path": path, "columns": text, "by_name": by_name, "options": {}})
+
+
+def test_the_columns_of_rows_are_added_and_widen_and_a_type_to_cast_stays(path: str) -> None:
+    columns = {"V": "long", "n": "string", "ID": "integer"}
+    assert merged(path, columns) == merged(path, columns) == {"epoch": 2}
+    assert types(path) == {"id": "long", "v": "long", "n": "string"}
+    # Spark casts or refuses what is no wider type, and a void column of the table needs none.
+    assert merged(path, {"v": "string", "n": "void"}) == {"epoch": 2}
+    with pytest.raises(InvalidInputError, match="'x' has the Spark type void"):
+        merged(path, {"x": "void"})
+
+
+def test_a_void_column_keeps_the_place_of_the_columns_after_it(path: str) -> None:
+    merged(path, {"NULL": "void", "b": "long", "c": "date"}, by_name=False)
+    assert types(path) == {"id": "long", "v": "long", "c": "date"}
+
+
+def test_void_inside_a_column_has_the_type_that_the_table_has_there(tmp_path: Path) -> None:
+    inside = pa.struct([("a", pa.int32()), ("l", pa.list_(pa.int32()))])
+    colonnade.create(tmp_path / "t", pa.schema({"s": inside, "m": pa.map_(pa.int32(), inside)}))
+
+    def struct(*fields: tuple[str, Any]) -> dict[str, Any]:
+        plain = {"nullable": True, "metadata": {}}
+        return {"type": "struct", "fields": [{"name": n, "type": t, **plain} for n, t in fields]}
+
+    def given(name: str) -> dict[str, Any]:
+        void = {"type": "array", "elementType": "void", "containsNull": True}
+        part = struct(("A", "void"), ("l", void), (name, "long"))
+        ends = {"keyType": "void", "valueType": part, "valueContainsNull": True}
+        return struct(("s", part), ("m", {"type": "map", **ends}))
+
+    request = {"path": str(tmp_path / "t"), "by_name": True, "options": {}}
+    assert merge_columns({**request, "columns": json.dumps(given("new"))}) == {"epoch": 2}
+    fields = colonnade.open(tmp_path / "t").state.schema.fields
+    wider = "struct<a:int,l:array<int>,new:long>"
+    assert [type_text(each.type) for each in fields] == [wider, f"map<int,{wider}>"]
+    late = struct(("s", struct(("late", "void"))))
+    with pytest.raises(InvalidInputError, match="'s.late' has the Spark type void"):
+        merge_columns({**request, "columns": json.dumps(late)})
+
+
+@pytest.mark.parametrize("by_name", [True, False])
+def test_rows_that_lack_a_field_of_a_struct_are_refused_before_the_table_changes(
+    tmp_path: Path, by_name: bool
+) -> None:
+    struct = pa.struct([("a", pa.int32()), ("b", pa.int32())])
+    colonnade.create(tmp_path / "t", pa.schema({"l": pa.list_(struct)}))
+
+    def columns(*names: str) -> dict[str, Any]:
+        plain = {"nullable": True, "metadata": {}}
+        fields = [{"name": name, "type": "integer", **plain} for name in names]
+        part = {"type": "struct", "fields": fields}
+        array = {"type": "array", "elementType": part, "containsNull": True}
+        new = {"name": "new", "type": "integer", **plain}
+        return {"type": "struct", "fields": [{"name": "l", "type": array, **plain}, new]}
+
+    request = {"path": str(tmp_path / "t"), "by_name": by_name, "options": {}}
+    with pytest.raises(InvalidInputError, match="no field 'l.element.b', which table 't' has"):
+        merge_columns({**request, "columns": json.dumps(columns("a"))})
+    with pytest.raises(InvalidInputError, match="no field 'l.element.b', which table 't' has"):
+        check_columns({**request, "columns": json.dumps(columns("a"))})
+    assert check_columns({**request, "columns": json.dumps(columns("b", "a"))}) == {}
+    table = colonnade.open(tmp_path / "t")
+    assert table.epoch == 1
+    after = columns_after_merge({**request, "columns": json.dumps(columns("a", "b", "c"))})
+    names = [each["name"] for each in json.loads(after["schema"])["fields"]]
+    assert (names, table.refresh().epoch) == (["l", "new"], 1)
+    known = {"type": "struct", "fields": columns("a")["fields"][:1]}
+    assert columns_after_merge({**request, "columns": json.dumps(known)}) == {"schema": None}
+    known["fields"][0]["type"] = "void"
+    known["fields"][0]["name"] = "x"
+    assert columns_after_merge({**request, "columns": json.dumps(known)}) == {"schema": None}
+
+
+def test_columns_are_matched_by_position_where_the_write_does_so(path: str) -> None:
+    merged(path, {"x": "integer", "y": "long", "z": "date"}, by_name=False)
+    assert types(path) == {"id": "long", "v": "long", "z": "date"}

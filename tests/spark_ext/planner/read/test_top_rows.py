@@ -1,0 +1,59 @@
+"""A RowSet that is left out could not hold one of the first rows."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from colonnade.spark_ext.planner.read.top_rows import RowOrder, first_rows, top_rows
+from tests.spark_ext.planner.rowsets import COLUMN, Sample, Value, order_key, samples
+
+Key = tuple[int, tuple[bool, float]]
+
+
+def sort_key(value: Value, order: RowOrder) -> Key:
+    """Ascending in this key is the order."""
+    if value is None:
+        return (0 if order.nulls_first else 2, (False, 0.0))
+    nan, number = order_key(value)
+    return (1, (not nan, -number) if order.descending else (nan, number))
+
+
+@given(
+    st.lists(samples(), min_size=1, max_size=6),
+    st.booleans(),
+    st.booleans(),
+    st.integers(1, 8),
+)
+def test_the_first_rows_are_all_in_the_rowsets_that_are_kept(
+    found: list[Sample], descending: bool, nulls_first: bool, count: int
+) -> None:
+    order = RowOrder(COLUMN, descending, nulls_first)
+    kept = top_rows([s.rowset(number) for number, s in enumerate(found)], order, count)
+    left = [found[rowset.id] for rowset in kept]
+    wanted, got = (
+        sorted(sort_key(v, order) for s in some for v in s.live)[:count] for some in (found, left)
+    )
+    assert got == wanted
+    # Ties are decided by other columns, so all rows that tie with the last one must be there.
+    for sample in found:
+        for value in sample.live:
+            if wanted and sort_key(value, order) <= wanted[-1]:
+                assert sample in left
+
+
+def test_rowsets_that_stand_behind_enough_rows_are_left_out() -> None:
+    found = [Sample((1.0, 2.0)).rowset(0), Sample((2.0, 3.0)).rowset(1), Sample((7.0,)).rowset(2)]
+    ascending = RowOrder(COLUMN, descending=False, nulls_first=True)
+    assert [r.id for r in top_rows(found, ascending, 2)] == [0, 1]
+    assert [r.id for r in top_rows(found, ascending, 3)] == [0, 1]
+    assert [r.id for r in top_rows(found, ascending, 5)] == [0, 1, 2]
+    assert [r.id for r in top_rows(found, RowOrder(COLUMN, True, False), 1)] == [2]
+
+
+@given(st.lists(samples(), max_size=6), st.integers(0, 12))
+def test_a_limit_keeps_no_rowset_more_than_it_takes(found: list[Sample], count: int) -> None:
+    rowsets = [s.rowset(number) for number, s in enumerate(found)]
+    kept = first_rows(rowsets, count)
+    rows = [r.row_count for r in kept]
+    assert kept == rowsets[: len(kept)]
+    assert sum(rows) >= min(count, sum(r.row_count for r in rowsets))
+    assert sum(rows[:-1]) < count or not kept

@@ -1,0 +1,225 @@
+"""Which RowSets an UPDATE replaces columns in, and what concurrent writers make of its commit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+import colonnade
+from colonnade.manifests.errors import ConflictError, InvalidInputError
+from colonnade.manifests.state.snapshot import LiveRowSet
+from colonnade.spark_ext.planner.read import reads
+from colonnade.spark_ext.planner.write import column_updates, rows
+from colonnade.spark_ext.types import declared_json
+from colonnade.tableformat.rowset.reader import RowSetReader
+from colonnade.tableformat.rowset.write_options import WriteOptions
+from colonnade.tableformat.statements.reported import encode_rows
+from colonnade.tableformat.types.storage_form import to_storage
+from colonnade.tableformat.write.job import WriteJob
+from colonnade.tableformat.write.replaced_columns import WritePlace, write_replacement
+from tests.spark_ext.planner.catalog.test_databases import planned
+
+COUNT = 3000
+
+
+def numbers(first: int, count: int = COUNT) -> pa.Table:
+    """Rows of one column to set, and many others that take bytes."""
+    ids = np.arange(first, first + count)
+    others = {f"c{i}": np.random.default_rng(i).random(count) for i in range(8)}
+    return pa.table({"id": ids, "n": ids * 2, **others})
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A table with two large RowSets and a small one."""
+    table = colonnade.create(tmp_path / "t", numbers(0).schema)
+    for each in (numbers(0), numbers(COUNT), numbers(2 * COUNT, 10)):
+        table.append(each)
+    return tmp_path / "t"
+
+
+class Update:
+    """An UPDATE of `n` as the jar asks for it."""
+
+    def __init__(self, path: Path, *columns: str, reads_columns: int = 1) -> None:
+        self.table = colonnade.open(path)
+        state = reads.load({"path": str(path), "options": {}})
+        seen = {name: state[name] for name in ("database", "id", "epoch")}
+        schema = declared_json(self.table.state.schema)
+        plan = planned(path, schema=schema, seen=seen)
+        self.args: dict[str, Any] = {
+            "job": plan["job"],
+            "database": plan["database"],
+            "epoch": state["epoch"],
+            "columns": list(columns or ("n",)),
+            "filters": [],
+            "reads": reads_columns,
+            "least": "0",
+        }
+
+    def candidates(self) -> list[int]:
+        found: list[int] = column_updates.updated_rowsets(self.args)["rowsets"]
+        return found
+
+    def choose(self, counts: dict[int, int] | None) -> tuple[list[int], list[int]]:
+        """The RowSets in which columns are replaced, and those in which rows move."""
+        given = None if counts is None else {str(n): count for n, count in counts.items()}
+        self.chosen = column_updates.choose_columns({**self.args, "counts": given})
+        return [each["id"] for each in self.chosen["rowsets"]], self.chosen.get("others", [])
+
+    def commit(self, least: int = 0) -> None:
+        """Add one to `n` of the rows from `least` on, in the chosen RowSets."""
+        state, epoch = self.table.state, self.table.epoch
+        chosen = {each["id"] for each in self.chosen["rowsets"]}
+        rowsets = [each for each in self.table.log.read_rowsets(state) if each.id in chosen]
+        columns = {
+            "names": self.args["columns"],
+            "asked": self.chosen["asked"],
+            "reports": [self._write(each, least) for each in rowsets],
+        }
+        assert epoch == self.args["epoch"]
+        rows.commit_rows(
+            {**self.args, "messages": [], "kind": "update", "keys": None, "columns": columns}
+        )
+
+    def _write(self, rowset: LiveRowSet, least: int) -> str:
+        state, store = self.table.state, self.table.log.store
+        field = state.schema.field("n")
+        [(_, batch)] = RowSetReader(store, state.prefix, rowset).read(
+            [state.schema.field("id"), field]
+        )
+        met = pc.greater_equal(batch["id"], least)
+        new = pc.if_else(met, pc.add(batch["n"], 1), batch["n"])
+        one = state.schema.model_copy(update={"fields": (field,)})
+        arrays = to_storage(pa.record_batch({"n": new}), one)
+        job = WriteJob.model_validate_json(self.args["job"])
+        place = WritePlace(store, state.id, state.prefix, job.job_id, 1024)
+        done = write_replacement(place, rowset, [field], [arrays], None, WriteOptions())
+        stored = {
+            **done.replacement.model_dump(mode="json", exclude={"columns"}),
+            "rows": rowset.entry.rows,
+            "cuts": rowset.entry.cuts,
+            "statistics": {
+                key: each.model_dump(mode="json", exclude_none=True)
+                for key, each in done.statistics.items()
+            },
+        }
+        changed = np.flatnonzero(met.to_numpy(zero_copy_only=False))
+        report = {
+            "rowset": rowset.id,
+            "stored": {key: value for key, value in stored.items() if value is not None},
+            "rows": len(changed),
+            "changed": {str(rowset.id): encode_rows(changed)},
+        }
+        return json.dumps([report])
+
+
+def test_rows_are_counted_in_large_rowsets_if_that_reads_few_columns(path: Path) -> None:
+    assert Update(path).candidates() == [0, 1]
+    assert Update(path, reads_columns=0).candidates() == [0, 1]
+    assert Update(path, reads_columns=2).candidates() == []
+
+
+def test_columns_are_replaced_where_most_rows_change_and_other_rows_move(path: Path) -> None:
+    assert Update(path).choose({0: COUNT, 1: 5}) == ([0], [1, 2])
+    assert Update(path).choose({0: COUNT}) == ([0], [2])
+    assert Update(path).choose({0: 5})[0] == []
+    assert Update(path).choose(None) == ([0, 1], [2])
+    every = ("n", *(f"c{i}" for i in range(8)))
+    assert Update(path, *every).choose(None)[0] == []
+
+
+def test_rows_that_take_few_bytes_move(path: Path) -> None:
+    update = Update(path)
+    large = sum(each.byte_count for each in update.table.log.read_rowsets(update.table.state))
+    for least, chosen in ((None, []), (f"{large}", []), (f"{large // 3}", [0, 1])):
+        update.args["least"] = least
+        assert update.candidates() == chosen
+        assert update.choose(None)[0] == chosen
+        assert update.choose({0: COUNT // 8})[0] == []
+    update.args["least"] = "much"
+    with pytest.raises(InvalidInputError, match="replaceColumnsBytes is 'much'"):
+        update.candidates()
+
+
+def test_columns_that_decide_more_than_their_own_values_are_never_replaced(
+    tmp_path: Path,
+) -> None:
+    schema = numbers(0).schema
+    table = colonnade.create(
+        tmp_path / "t",
+        schema,
+        sort_key=["c0"],
+        constraints={"both": "n >= 0 OR c1 > 5", "one": "c2 >= 0"},
+    )
+    table.append(numbers(0))
+    for column, chosen in (("c0", []), ("n", []), ("c1", []), ("c2", [0]), ("c3", [0])):
+        update = Update(tmp_path / "t", column)
+        assert update.choose(None)[0] == chosen, column
+        assert update.candidates() == chosen, column
+
+
+def test_a_statement_that_read_another_epoch_than_its_job_moves_rows(path: Path) -> None:
+    update = Update(path)
+    update.args["epoch"] -= 1
+    assert update.candidates() == []
+    assert update.choose(None)[0] == []
+
+
+def found(path: Path) -> dict[int, int]:
+    """The values of `n` by id, after a look at all that is stored."""
+    table = colonnade.open(path)
+    assert table.verify().is_sound
+    columns = table.scan(["id", "n"]).to_arrow()
+    return dict(zip(columns["id"].to_pylist(), columns["n"].to_pylist(), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("meddle", "rows_after"),
+    [
+        (lambda table: table.append(numbers(7000, 5)), 6015),
+        (lambda table: table.update({"c5": 0.0}, "id = 6001"), 6010),
+        (lambda table: table.delete("id IN (5, 4000)"), 6008),
+    ],
+)
+def test_a_commit_keeps_what_concurrent_writers_do_to_other_rows_and_columns(
+    path: Path, meddle: Callable[[colonnade.ArrowTable], object], rows_after: int
+) -> None:
+    update = Update(path)
+    update.choose({0: COUNT, 1: COUNT})
+    before = colonnade.open(path)
+    meddle(before)
+    assert colonnade.open(path).epoch == update.table.epoch + 1
+    update.commit(least=2)
+    values = found(path)
+    assert all(values[n] == 2 * n + (2 <= n < 6000) for n in values)
+    assert len(values) == rows_after
+
+
+@pytest.mark.parametrize(
+    "meddle",
+    [
+        lambda table: table.update({"n": -1}, "id = 5"),
+        lambda table: table.update({"n": -1}),
+        lambda table: table.optimize().executeZOrderBy("c0", "c1"),
+        lambda table: table.alter(colonnade.DropColumn("n")),
+        lambda table: table.alter(colonnade.AddConstraint("low", "n < 12019")),
+    ],
+)
+def test_a_commit_beside_a_change_of_its_column_is_refused_and_changes_nothing(
+    path: Path, meddle: Callable[[colonnade.ArrowTable], object]
+) -> None:
+    update = Update(path)
+    update.choose({0: COUNT, 1: COUNT})
+    meddle(colonnade.open(path))
+    before = colonnade.open(path).epoch
+    with pytest.raises(ConflictError):
+        update.commit()
+    assert colonnade.open(path).epoch == before == update.table.epoch + 1

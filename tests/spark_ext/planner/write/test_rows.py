@@ -1,0 +1,310 @@
+"""The planner's operations behind statements that change rows, called as Java calls them."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyroaring import BitMap
+
+import colonnade
+from colonnade.manifests.errors import (
+    CommitUnknownError,
+    ConflictError,
+    CorruptionError,
+    NotFoundError,
+    StoreError,
+)
+from colonnade.manifests.store import open_store
+from colonnade.spark_ext.planner import outdated
+from colonnade.spark_ext.planner.operations import OPS
+from colonnade.spark_ext.planner.read import reads
+from colonnade.spark_ext.planner.state import snapshots
+from colonnade.spark_ext.planner.state.snapshots import Snapshots
+from colonnade.spark_ext.planner.state.unsent import Unsent
+from colonnade.spark_ext.planner.write import commits, rows, writes
+from tests.faults import Fault, FaultyStore
+from tests.spark_ext.planner.catalog.test_databases import ids, planned, written
+
+ID = {"column": ["id"]}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A table of the ids 1, 2 in one RowSet and 3, 4 in another."""
+    writes.commit_write(written(planned(tmp_path / "t")))
+    writes.commit_write(
+        written(planned(tmp_path / "t"), pa.table({"id": [3, 4], "name": ["c", "d"]}))
+    )
+    return tmp_path / "t"
+
+
+def compare(operator: str, value: int | None) -> dict[str, Any]:
+    literal = {"type": "bigint", "value": None if value is None else str(value)}
+    return {"op": operator, "args": [ID, literal]}
+
+
+def is_whole(path: Path, *filters: dict[str, Any]) -> bool:
+    state = reads.load({"path": str(path), "options": {}})
+    names = ("url", "database", "epoch", "id")
+    return bool(rows.can_delete({n: state[n] for n in names} | {"filters": filters})["whole"])
+
+
+def message(deleted: dict[int, list[int]]) -> str:
+    bitmaps = {n: base64.b64encode(BitMap(r).serialize()).decode() for n, r in deleted.items()}
+    return json.dumps({"rowsets": [], "deleted": bitmaps, "moved": {}, "inserted": {}})
+
+
+@pytest.mark.parametrize(
+    ("filters", "whole"),
+    [
+        ([compare(">=", 3)], True),
+        ([compare(">=", 2)], False),
+        ([compare(">", 9)], True),
+        ([compare(">=", 1), compare("<", 3)], True),
+        ([], True),
+        ([{"type": "boolean", "value": "true"}], True),
+        # NULL selects nothing: neither do the bounds, nor the rows.
+        ([{"op": "OR", "args": [compare("=", 1), compare("=", None)]}], False),
+        ([compare("=", None)], True),
+        ([{"op": "UPPER", "args": [ID]}], False),
+        ([{"op": "=", "args": [{"column": ["_row"]}, {"type": "bigint", "value": "1"}]}], False),
+    ],
+)
+def test_only_what_the_bounds_decide_is_deleted_without_tasks(
+    path: Path, filters: list[dict[str, Any]], whole: bool
+) -> None:
+    assert is_whole(path, *filters) is whole
+
+
+def test_a_delete_that_is_sent_twice_lands_once(path: Path) -> None:
+    plan = planned(path)
+    job = {"job": plan["job"], "database": plan["database"]}
+    epochs = [rows.delete_where({**job, "filters": [compare(">=", 3)]})["epoch"] for _ in range(2)]
+    assert epochs == [3, 3]
+    assert ids(path) == [1, 2]
+
+
+def test_reports_of_tasks_that_are_sent_twice_land_once(path: Path) -> None:
+    plan = planned(path)
+    commit = {
+        "job": plan["job"],
+        "database": plan["database"],
+        "kind": "merge",
+        "filters": None,
+        "keys": ["id"],
+        "messages": [message({0: [1]}), message({0: [1], 1: [0]})],
+    }
+    assert [rows.commit_rows(commit)["epoch"] for _ in range(2)] == [3, 3]
+    assert ids(path) == [1, 4]
+    assert colonnade.open(path).history(1)[0].metrics["rows_deleted"] == 2
+
+
+def forget_plans(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Know as much of commits as a planner that has just replaced another one."""
+    unsent = Unsent()
+    for module in (commits, outdated, writes):
+        monkeypatch.setattr(module, "UNSENT", unsent)
+
+
+def outlive(path: Path) -> None:
+    """Have retention remove the epochs up to a new one of another writer."""
+    other = colonnade.open(path)
+    other.append(pa.table({"id": [9], "name": ["z"]}))
+    other.vacuum(0, retain_epochs=1, force=True)
+
+
+@pytest.mark.parametrize("statement", ["append", "delete"])
+def test_what_retention_overtakes_before_it_was_ever_sent_is_a_conflict(
+    path: Path, statement: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def commit(plan: dict[str, Any]) -> None:
+        if statement == "append":
+            writes.commit_write(written(plan, pa.table({"id": [7], "name": ["x"]})))
+        else:
+            where = {"filters": [compare(">=", 3)]}
+            rows.delete_where({"job": plan["job"], "database": plan["database"], **where})
+
+    reads.load({"path": str(path), "options": {}})
+    plan, known = planned(path), planned(path, transaction="0123456789abcdef" * 2)
+    of_another_process = planned(path)
+    outlive(path)
+    with pytest.raises(ConflictError, match="removed by retention; read the table again"):
+        commit(plan)
+    for sent in (plan, known):
+        with pytest.raises(CommitUnknownError, match="removed by retention; look for transaction"):
+            commit(sent)
+    forget_plans(monkeypatch)
+    with pytest.raises(CommitUnknownError, match="removed by retention"):
+        commit(of_another_process)
+    assert ids(path) == [1, 2, 3, 4, 9]
+
+
+def test_an_object_that_retention_removes_during_a_read_is_not_damage(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    colonnade.open_database(path).repair()  # from now on a state is read from a checkpoint
+    fresh = Snapshots()
+    for module in (reads, rows, writes):
+        monkeypatch.setattr(module, "SNAPSHOTS", fresh)
+    state = reads.load({"path": str(path), "options": {}})
+    plan, sent = planned(path), planned(path, transaction="0123456789abcdef" * 2)
+    outlive(path)
+    names = ("url", "database", "epoch", "id")
+    with pytest.raises(NotFoundError, match="Epoch 2 of .* was removed by retention"):
+        OPS["can_delete"]({n: state[n] for n in names} | {"filters": [compare(">=", 3)]})
+
+    def delete(plan: dict[str, Any]) -> None:
+        job = {"job": plan["job"], "database": plan["database"]}
+        OPS["delete_where"](job | {"filters": [compare(">=", 3)]})
+
+    for _ in range(2):
+        with pytest.raises(ConflictError, match="was removed by retention; read the table again"):
+            delete(plan)
+    with pytest.raises(CommitUnknownError, match="by retention; look for transaction"):
+        delete(sent)
+    assert ids(path) == [1, 2, 3, 4, 9]
+
+
+Commit = tuple[str, dict[str, Any]]
+"""An operation of the planner and its arguments."""
+
+
+def delete(path: Path, value: int = 3) -> Commit:
+    plan = planned(path)
+    job = {"job": plan["job"], "database": plan["database"]}
+    return "delete_where", {**job, "filters": [compare("=", value)]}
+
+
+def merge(path: Path) -> Commit:
+    plan = planned(path)
+    job = {"job": plan["job"], "database": plan["database"]}
+    messages = [message({0: [1], 1: [0]})]
+    commit = {"kind": "merge", "filters": None, "keys": ["id"], "messages": messages}
+    return "commit_rows", {**job, **commit}
+
+
+def some_overwritten(path: Path) -> Commit:
+    job = written(planned(path, overwrite=True), pa.table({"id": [9], "name": ["z"]}))
+    found = {"overwritten": [message({0: [1]})], "filters": [compare(">=", 2)]}
+    return "commit_overwrite", {**job, **found}
+
+
+def insert_by_merge(path: Path) -> Commit:
+    job = written(planned(path), pa.table({"id": [9], "name": ["z"]}))
+    return "commit_write", {**job, "merged": ["id"]}
+
+
+def overwrite(path: Path) -> Commit:
+    return "commit_write", written(planned(path, overwrite=True))
+
+
+def append(path: Path) -> Commit:
+    return "commit_write", written(planned(path))
+
+
+COMMITS = [delete, merge, some_overwritten, insert_by_merge, overwrite, append]
+
+
+def fail(monkeypatch: pytest.MonkeyPatch, url: str, call: int) -> FaultyStore:
+    """Fail the call of this number of those that evaluate and commit a statement."""
+    store, fresh = FaultyStore(open_store(url), {call: Fault.FAIL_BEFORE}), Snapshots()
+    for module in (rows, writes):
+        monkeypatch.setattr(module, "SNAPSHOTS", fresh)
+    for module in (commits, rows, snapshots):
+        monkeypatch.setattr(module, "open_store", lambda _: store)
+    return store
+
+
+@pytest.mark.parametrize("commit", COMMITS)
+def test_a_commit_that_has_landed_is_found_whichever_call_of_its_second_request_fails(
+    path: Path, commit: Callable[[Path], Commit]
+) -> None:
+    operation, args = commit(path)
+    landed = OPS[operation](args)["epoch"]
+    call, failed = 0, True
+    while failed:
+        call += 1
+        with pytest.MonkeyPatch.context() as patch:
+            forget_plans(patch)
+            store = fail(patch, str(path), call)
+            assert OPS[operation](args)["epoch"] == landed
+            failed = bool(store.fired)
+    assert call > 3
+    assert colonnade.open(path).history(1)[0].epoch == landed
+
+
+@pytest.mark.parametrize("commit", COMMITS)
+@pytest.mark.parametrize("sent", [False, True])
+def test_a_commit_that_cannot_be_evaluated_has_failed_only_if_it_was_never_sent(
+    path: Path, commit: Callable[[Path], Commit], sent: bool
+) -> None:
+    operation, args = commit(path)
+    with pytest.MonkeyPatch.context() as patch:
+        if sent:
+            forget_plans(patch)
+        fail(patch, str(path), 1)
+        with pytest.raises(CommitUnknownError if sent else StoreError, match="planned failure"):
+            OPS[operation](args)
+    assert sorted(ids(path)) == [1, 2, 3, 4]
+
+
+def test_a_delete_that_has_landed_is_found_although_its_rows_are_damaged(path: Path) -> None:
+    names = [hex(pow(7, n, 2**127)) for n in range(2997)]  # too large for the log
+    many = pa.table({"id": range(9, 9000, 3), "name": names})
+    writes.commit_write(written(planned(path), many))
+    operation, args = delete(path, 300)
+    landed = OPS[operation](args)["epoch"]
+    for file in path.rglob("*"):
+        if file.is_file() and "_manifest" not in file.parts:
+            file.write_bytes(b"")
+    with pytest.MonkeyPatch.context() as patch:
+        forget_plans(patch)
+        assert OPS[operation](args)["epoch"] == landed
+        _, other = delete(path, 600)
+        with pytest.raises(CorruptionError):
+            OPS[operation](other)
+        forget_plans(patch)
+        with pytest.raises(CommitUnknownError, match="look for it in the history"):
+            OPS[operation](other)
+
+
+def test_so_many_plans_that_are_not_committed_are_forgotten_in_the_end() -> None:
+    unsent = Unsent()
+    for number in range(20_000):
+        unsent.add(str(number))
+    assert not unsent.take("0")
+    assert unsent.take("19999")
+    assert not unsent.take("19999")
+
+
+def test_a_statement_commits_under_the_transaction_that_its_caller_knows(path: Path) -> None:
+    transaction = "0123456789abcdef" * 2
+    plan = planned(path, transaction=transaction)
+    job = {"job": plan["job"], "database": plan["database"], "filters": [compare(">=", 3)]}
+    rows.delete_where(job)
+    counts = colonnade.open(path).find_counts(transaction, 2)
+    assert (counts.epoch, counts.rows_deleted) == (3, 2)
+    assert colonnade.open(path).find_counts("f" * 32, 2).rows_deleted == 0
+
+
+def test_a_merge_that_only_inserts_guards_its_keys(path: Path) -> None:
+    commit = written(planned(path), pa.table({"id": [7, 8], "name": ["x", "y"]}))
+    colonnade.open(path).append(pa.table({"id": [8], "name": ["z"]}))
+    with pytest.raises(ConflictError, match="Keys that the statement inserts"):
+        writes.commit_write({**commit, "merged": ["id"]})
+    with pytest.raises(ConflictError, match="Keys that the statement inserts"):
+        writes.commit_write({**commit, "merged": []})
+    assert writes.commit_write(commit)["epoch"] == 4
+
+
+def test_a_merge_without_comparable_keys_commits_if_no_row_was_added(path: Path) -> None:
+    commit = written(planned(path), pa.table({"id": [7, 8], "name": ["x", "y"]}))
+    colonnade.open(path).delete("id = 1")
+    assert writes.commit_write({**commit, "merged": []})["epoch"] == 4
+    assert colonnade.open(path).history(1)[0].operation == "merge"
