@@ -3,5 +3,5 @@
 filters.py      conditions and literals
 defaults.py     defaults of columns
 partitions.py   partition layouts
-constraints.py  generated.py   rules of the table itself
+constraints.py  generated.py  identity_columns.py    rules and values of the table itself
 """

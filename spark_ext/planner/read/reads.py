@@ -27,6 +27,7 @@ from colonnade.spark_ext.options import parse_read_options
 from colonnade.spark_ext.planner.clauses.defaults import default_texts
 from colonnade.spark_ext.planner.clauses.filters import predicate_of, usable
 from colonnade.spark_ext.planner.clauses.generated import described
+from colonnade.spark_ext.planner.clauses.identity_columns import described_identities
 from colonnade.spark_ext.planner.clauses.partitions import described_layout
 from colonnade.spark_ext.planner.read import aggregates
 from colonnade.spark_ext.planner.read.grouping import divide_by_partition, is_fair
@@ -34,7 +35,6 @@ from colonnade.spark_ext.planner.read.top_rows import RowOrder, first_rows, top_
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS, Recent
 from colonnade.spark_ext.planner.state.storage import place, place_of
 from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS, is_state
-from colonnade.spark_ext.planner.write.identity import described_identities
 from colonnade.spark_ext.types import declared_json, refuse_fine_times
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.predicate.prune import MOST_MEMBERS

@@ -21,13 +21,14 @@ from colonnade.spark_ext.planner.clauses.constraints import described_constraint
 from colonnade.spark_ext.planner.clauses.defaults import with_defaults
 from colonnade.spark_ext.planner.clauses.filters import overwritten
 from colonnade.spark_ext.planner.clauses.generated import described_generation, require_filled
+from colonnade.spark_ext.planner.clauses.identity_columns import require_fillable, stated_identities
 from colonnade.spark_ext.planner.clauses.partitions import described_layout, layout_texts
 from colonnade.spark_ext.planner.state.snapshots import ANY_LOOK, SNAPSHOTS
 from colonnade.spark_ext.planner.state.storage import job_of, place
 from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS
 from colonnade.spark_ext.planner.state.unsent import UNSENT
 from colonnade.spark_ext.planner.write.commits import commit
-from colonnade.spark_ext.planner.write.identity import remember, require_fillable, stated_identities
+from colonnade.spark_ext.planner.write.identity import remember
 from colonnade.spark_ext.planner.write.rows import changed_rows
 from colonnade.spark_ext.types import from_json
 from colonnade.spark_ext.write_plan import TableDesign, plan_spark_write
@@ -177,7 +178,7 @@ def table_design(args: Mapping[str, Any]) -> TableDesign:
     `schema` is its Spark schema. The sort key is either `cluster_by`, the columns of CLUSTER BY, or
     the property `sortKey`, which can say `desc`. `partitioning`, if given, is its layout
     (`partitions.py`). `defaults` and `identities` are those of columns, by name (`defaults.py`,
-    `identity.py`). `generated` are the generated columns (`generated.py`).
+    `identity_columns.py`). `generated` are the generated columns (`generated.py`).
     """
     properties = dict(args["properties"])
     sort_key = split_sort_key(properties.pop(SORT_KEY, ""))

@@ -14,13 +14,10 @@ import colonnade
 from colonnade import ArrowTable, ConflictError, IdentityColumn, InvalidInputError, WidenColumn
 from colonnade.manifests.errors import CommitUnknownError, NotFoundError
 from colonnade.manifests.model.entries import RowSetEntry
+from colonnade.spark_ext.planner.clauses.identity_columns import require_fillable
 from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS
 from colonnade.spark_ext.planner.write import identity
-from colonnade.spark_ext.planner.write.identity import (
-    draw_identity,
-    note_identity,
-    require_fillable,
-)
+from colonnade.spark_ext.planner.write.identity import draw_identity, note_identity
 from colonnade.spark_ext.planner.write.writes import commit_write
 from colonnade.tableformat.location import locate, locate_existing
 from colonnade.tableformat.statements.commit import written_statement
