@@ -17,9 +17,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Literal, TypeVar, cast
+from typing import Literal, TypeVar
 
-from colonnade.manifests.epochs.slot_reader import try_hint
+from colonnade.manifests.epochs.first_look import FirstLook
 from colonnade.manifests.epochs.slots import check_unused, is_taken
 from colonnade.manifests.errors import (
     AlreadyExistsError,
@@ -46,9 +46,8 @@ StorageOptions = Mapping[str, object]
 class Location:
     """A database's store, and the name of one table in it (None: the database as a whole).
 
-    With `id` and `created_epoch` it identifies one table, whatever table has the name now. `hint`
-    is the hint of the log as `locate` found it, for the first `read_head` of a caller. Behind a
-    network it saves a request. The rest of the open would have to wait for that request.
+    With `id` and `created_epoch` it identifies one table, whatever table has the name now. `look`
+    is what `locate` has read of the log behind a network, for the first `read_head` of a caller.
     """
 
     store: ObjectStore
@@ -56,7 +55,7 @@ class Location:
     exists: bool
     id: TableId | None = None
     created_epoch: int = 0
-    hint: bytes | ColonnadeError | None = field(default=None, compare=False, repr=False)
+    look: FirstLook | None = field(default=None, compare=False, repr=False)
 
     def find(self, snapshot: Snapshot) -> TableState | None:
         """Return the table, or None when it does not exist (yet, or any more).
@@ -145,11 +144,12 @@ class Location:
 
 
 def locate(path: StorePath, storage_options: StorageOptions | None = None) -> Location:
-    """Find the database that `path` belongs to. Costs up to four GETs, more if there is none.
+    """Find the database that `path` belongs to.
 
-    Behind a network, the path and the folder above it are looked at side by side, and then all
-    folders above these. A GET of the hint goes with each of the first two looks. A live database
-    that a killed drop has moved away from the path, or from the folder above it, is moved back.
+    On local disk it costs one or two GETs, and more if there is none. Behind a network, it costs a
+    first look at the path and one at the folder above it, side by side. If there is none, all
+    folders above these follow. A live database that a killed drop has moved away from the path, or
+    from the folder above it, is moved back.
     Raises InvalidInputError for a path inside a table, and for a value that is not a path. Raises
     NotFoundError for a file. Raises CorruptionError for a database that has lost its epoch 0.
     """
@@ -157,15 +157,15 @@ def locate(path: StorePath, storage_options: StorageOptions | None = None) -> Lo
     place = store.address
     above = place.parent
     parent = None if above is None else open_store(above)
-    found, hint = _look_near(store, parent)
+    found, look = _look_near(store, parent)
     if found is True:
-        return Location(store, None, exists=True, hint=hint)
+        return Location(store, None, exists=True, look=look)
     if parent is not None and found is not None:
         if found.lone_table:
             raise InvalidInputError(
                 f"{store.url} is inside the table {parent.url}; use another path."
             )
-        return Location(parent, place.url.rpartition("/")[2], exists=True, hint=hint)
+        return Location(parent, place.url.rpartition("/")[2], exists=True, look=look)
     outer = _first_database([*_stores_above(above)])
     if outer is not None:
         raise InvalidInputError(
@@ -175,8 +175,7 @@ def locate(path: StorePath, storage_options: StorageOptions | None = None) -> Lo
     here = [store] if parent is None else [store, parent]
     if any([put_back(each) for each in here]):
         return locate(path, storage_options)
-    for each in here:
-        check_unused(each)
+    store.together([partial(check_unused, each) for each in here])
     store.require_folder()
     return Location(store, None, exists=False)
 
@@ -215,7 +214,7 @@ def read_base(location: Location, log: Log) -> Snapshot | None:
     if not location.exists:
         return None
     try:
-        return log.read_head(hint=location.hint)
+        return log.read_head(look=location.look)
     except NotFoundError:
         if location.table is not None or not log.is_dropped():
             raise
@@ -251,25 +250,22 @@ def _stores_above(below: StoreAddress | None) -> Iterator[ObjectStore]:
 
 def _look_near(
     store: ObjectStore, parent: ObjectStore | None
-) -> tuple[Literal[True] | Snapshot | None, bytes | ColonnadeError | None]:
+) -> tuple[Literal[True] | Snapshot | None, FirstLook | None]:
     """Return True if a path has a database, else the first state of the database above it, if any.
 
-    The second value is the hint of that database, if it was read. Reads epoch 0 and not the head:
-    with a damaged head, earlier epochs can still be read. Raises StoreError; for the database
+    The second value is the first look at that database, if there was one. Reads epoch 0 and not the
+    head: with a damaged head, earlier epochs can still be read. Raises StoreError; for the database
     above, also CorruptionError.
     """
-    above = [] if parent is None else [Log(parent).try_read_first]
     if store.parallel == 1:
-        return is_taken(store, 0) or next((look() for look in above), None), None
+        taken = is_taken(store, 0)
+        return taken or (None if parent is None else Log(parent).try_read_first()), None
     stores = [store] if parent is None else [store, parent]
-    looks: list[Callable[[], object]] = [partial(is_taken, store, 0), *above]
-    looks += [partial(try_hint, each) for each in stores]
-    results = store.together([partial(_outcome, look) for look in looks])
-    for found, hint in zip(results, results[len(stores) :], strict=False):
-        if isinstance(found, ColonnadeError):
-            raise found
-        if found:
-            return cast("Literal[True] | Snapshot", found), cast("bytes | ColonnadeError", hint)
+    near, *above = store.together([partial(FirstLook, each) for each in stores])
+    if near.is_taken():
+        return True, near
+    for look in above:
+        return Log(stores[1]).try_read_first(look), look
     return None, None
 
 

@@ -53,7 +53,7 @@ def open_place(path: StorePath) -> Place:
     """
     location = locate_existing(path)
     log = Log(location.store)
-    place = Place(location, log, log.read_head(hint=location.hint))
+    place = Place(location, log, log.read_head(look=location.look))
     if location.table is not None:
         location.require(place.head)
     return place

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from colonnade.manifests.clock import elapsed_s
 from colonnade.manifests.epochs.slots import (
     FAR,
     NEXT,
@@ -50,9 +51,11 @@ class SlotReader:
     `ahead` is the number of slots of the first group; each later group is larger, up to `AHEAD`.
     `far` looks for lost epochs as far behind the end as a process that opens a log has to. `last`
     is the last slot that the caller needs. `trusted` means that the caller has seen the log a
-    moment ago, and accepts a free slot as the end without a further look. `hint` is the result of
-    `try_hint`, if the caller has it already.
+    moment ago, and accepts a free slot as the end without a further look. `known_hint` is the
+    result of `try_hint`, if there is one already. No slot was read before `started` (`elapsed_s`).
     """
+
+    known_hint: bytes | ColonnadeError | None = None
 
     def __init__(
         self,
@@ -62,8 +65,8 @@ class SlotReader:
         far: bool = False,
         last: int | None = None,
         trusted: bool = False,
-        hint: bytes | ColonnadeError | None = None,
     ) -> None:
+        self.started = elapsed_s()
         self.trusted = trusted
         self._store = store
         # Without a checkpoint, only a mark can tell that the first block has been freed.
@@ -71,35 +74,42 @@ class SlotReader:
         self._ahead = ahead
         self._far = far
         self._last = last
-        self._hint = hint
         self._group = range(0)
         self._found: dict[int, bytes | ColonnadeError] = {}
 
     def hint(self) -> bytes:
-        """Return the bytes of the hint. Costs one GET, or nothing if the caller gave them.
+        """Return the bytes of the hint. Costs one GET, or nothing if they are known.
 
         Raises NotFoundError; CorruptionError; StoreError.
         """
-        found = try_hint(self._store) if self._hint is None else self._hint
+        found = try_hint(self._store) if self.known_hint is None else self.known_hint
         if isinstance(found, ColonnadeError):
             raise found
         return found
 
-    def fetch(self, number: int) -> None:
-        """Read a group of slots that begins with `number`, and far slots behind it."""
+    def fetch(self, number: int, first: int | None = None) -> None:
+        """Read a group of slots that begins with `number`, and far slots behind it.
+
+        With `first`, it reads a group of that size and no far slots.
+        """
         if self._store.parallel == 1:
             return
-        stop = number + min(self._ahead, self._store.parallel)
+        stop = number + min(first or self._ahead, self._store.parallel)
         if self._last is not None:
             stop = max(number + 1, min(stop, self._last + 1))
         self._group = range(number, stop)
-        self._ahead = min(_GROWTH * self._ahead, AHEAD)
+        if first is None:
+            self._ahead = min(_GROWTH * self._ahead, AHEAD)
         # Counted from the last slot of the group, these slots meet every gap that `FAR` promises
         # to find, wherever in the group the gap begins.
-        far = [stop - 1 + distance for distance in FAR] if self._far else []
+        far = [stop - 1 + distance for distance in FAR] if self._far and first is None else []
         numbers = [*self._group, *far]
         found = self._store.read_many([*map(epoch_name, numbers)], limit=_AHEAD_BYTES)
         self._found = dict(zip(numbers, found, strict=True))
+
+    def peek(self, number: int) -> bytes | ColonnadeError:
+        """Return what the last group has of a slot: its bytes, or the error of the read."""
+        return self._found[number]
 
     def data(self, number: int) -> bytes:
         """Return the bytes in a slot, of a group that was read ahead or from the store.
@@ -130,12 +140,23 @@ class SlotReader:
     def check_end(self, number: int, blocks: SlotBlocks | None) -> Stub | bool:
         """Return whether a slot, which was just read and was free, is the end of the log.
 
-        Returns, costs and raises as `check_end` in `slots.py`. If the reader is `trusted` and has
-        seen no later object, returns True and costs nothing.
+        Returns, costs and raises as `check_end` in `slots.py`. Slots behind it that were not read
+        yet are looked at beside the mark, where the store reads objects side by side. If the reader
+        is `trusted` and has seen no later object, returns True and costs nothing.
         """
-        behind = self._is_taken_behind(number)
+        behind, unread = self._is_known_behind(number), self._unread_behind(number)
         if self.trusted and not behind:
             return True
+        looks = partial(any_taken, self._store, unread)
+        if behind or not unread or self._store.parallel == 1:
+            return self._judge(number, blocks, behind=behind or looks())
+        later, found = self._store.both(looks, partial(self._judge, number, blocks, behind=False))
+        if found is True and later:
+            # The free slot may be a gap. The mark tells so only if it is looked for after this.
+            return self._judge(number, blocks, behind=True)
+        return found
+
+    def _judge(self, number: int, blocks: SlotBlocks | None, *, behind: bool) -> Stub | bool:
         judge = partial(judge_end, self._store, number, blocks, behind=behind)
         if not (self._far and self._from_start):
             return judge()
@@ -146,11 +167,16 @@ class SlotReader:
             check_lost_mark(self._store, number, blocks)
         return found
 
-    def _is_taken_behind(self, number: int) -> bool:
+    def _unread_behind(self, number: int) -> list[int]:
+        """Return the slots behind a free slot that an end needs and that were not read yet."""
+        if not self._far:
+            distances = () if self.trusted or number + 1 in self._found else NEXT
+            return [number + distance for distance in distances]
+        last = max(number, self._group.stop - 1) if number in self._group else number
+        return [each for d in FAR if (each := last + d) not in self._found]
+
+    def _is_known_behind(self, number: int) -> bool:
         known = [self._found[each] for each in self._found if each > number]
-        if not known:
-            distances = () if self.trusted else FAR if self._far else NEXT
-            return any_taken(self._store, [number + distance for distance in distances])
         for found in known:
             if isinstance(found, ColonnadeError) and not isinstance(
                 found, NotFoundError | CorruptionError

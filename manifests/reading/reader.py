@@ -14,6 +14,7 @@ from colonnade.manifests.checkpoint.anchor_list import find_anchor
 from colonnade.manifests.checkpoint.reader import UNUSABLE, read_hint, read_state
 from colonnade.manifests.clock import elapsed_s, now_ms, utc
 from colonnade.manifests.epochs.epoch_times import last_epoch_by, present_ms
+from colonnade.manifests.epochs.first_look import FirstLook
 from colonnade.manifests.epochs.freed_slots import find_freed, read_blocks
 from colonnade.manifests.epochs.slot_reader import AHEAD, SlotReader, read_slots_down
 from colonnade.manifests.epochs.slots import (
@@ -25,7 +26,6 @@ from colonnade.manifests.epochs.slots import (
     read_slot,
 )
 from colonnade.manifests.errors import (
-    ColonnadeError,
     CorruptionError,
     NotFoundError,
     StoreError,
@@ -59,28 +59,25 @@ class LogReader(LiveRowSetReader):
         """Return the time by this machine's clock, in ms since 1970 UTC."""
         return now_ms()
 
-    def read_head(
-        self, *, ahead: int = AHEAD, hint: bytes | ColonnadeError | None = None
-    ) -> Snapshot:
+    def read_head(self, *, ahead: int = AHEAD, look: FirstLook | None = None) -> Snapshot:
         """Return the newest state. Costs the hint, a checkpoint, nine GETs, and one for each later
         epoch; without a checkpoint, two GETs more.
 
         If the store reads objects side by side, at most three of these requests follow one another:
         the hint; the checkpoint, the next slots and far slots; the mark. Each further 66 epochs
         cost one more. `ahead` is how many slots are read at first: with a small number, a log with
-        few new epochs takes fewer requests. `hint` is what `try_hint` returned; it saves the first
-        request. Raises NotFoundError if there is no database, or if it was dropped.
+        few new epochs takes fewer requests. `look` is a first look at this store, which the call
+        goes on with. It saves the first of the three requests. For a log of at most seven epochs
+        without a checkpoint, it saves the second one, too. Raises NotFoundError if there is no
+        database, or if it was dropped.
         """
-        started = elapsed_s()
-        head = self._read_head(ahead, hint)
-        self.last_look.note(head, started)
+        slots = look.slots() if look else SlotReader(self.store, ahead=ahead, far=True)
+        head = self._read_head(slots)
+        self.last_look.note(head, slots.started)
         return self.require_live(head)
 
-    def _read_head(
-        self, ahead: int = AHEAD, hint: bytes | ColonnadeError | None = None
-    ) -> Snapshot:
+    def _read_head(self, slots: SlotReader) -> Snapshot:
         """Return the newest state, also of a log that has ended."""
-        slots = SlotReader(self.store, ahead=ahead, far=True, hint=hint)
         return self._advance(self._begin(None, slots), slots=slots)
 
     def is_dropped(self) -> bool:
@@ -88,7 +85,7 @@ class LogReader(LiveRowSetReader):
 
         Costs as `read_head`. Raises NotFoundError if there is no database.
         """
-        return self._read_head().dropped
+        return self._read_head(SlotReader(self.store, ahead=AHEAD, far=True)).dropped
 
     def require_live(self, state: Snapshot) -> Snapshot:
         """Return the state unchanged. Raises NotFoundError if its log has ended."""
@@ -96,16 +93,16 @@ class LogReader(LiveRowSetReader):
             raise dropped_error(self.store, state.epoch)
         return state
 
-    def try_read_head(self, hint: bytes | ColonnadeError | None = None) -> Snapshot | None:
+    def try_read_head(self, look: FirstLook | None = None) -> Snapshot | None:
         """Return the newest state, or None if an epoch is damaged, unreadable or of a newer
         version.
 
         For callers that an earlier epoch may serve. `read_at` still reads that one, and `read_head`
-        says what is wrong. `hint` is as in `read_head`. Raises NotFoundError if there is no
+        says what is wrong. `look` is as in `read_head`. Raises NotFoundError if there is no
         database.
         """
         try:
-            return self.read_head(hint=hint)
+            return self.read_head(look=look)
         except (CorruptionError, StoreError, UnsupportedFormatError):
             return None
 
@@ -116,12 +113,13 @@ class LogReader(LiveRowSetReader):
         """
         return self._begin(0, use_hint=False)
 
-    def try_read_first(self) -> Snapshot | None:
-        """Return the state right after epoch 0, or None if that slot is empty. Costs one GET.
+    def try_read_first(self, look: FirstLook | None = None) -> Snapshot | None:
+        """Return the state right after epoch 0, or None if that slot is empty.
 
-        Raises CorruptionError; UnsupportedFormatError; StoreError.
+        Costs one GET, or nothing with a first `look` at this store. Raises CorruptionError;
+        UnsupportedFormatError; StoreError.
         """
-        first = read_slot(self.store, 0)
+        first = look.read_first() if look else read_slot(self.store, 0)
         return None if first is None else self._state_of_first(first)
 
     def refresh(self, snapshot: Snapshot) -> Snapshot:

@@ -102,7 +102,7 @@ def _commit_reported(
     if job.create_database:
         # When a commit is sent again, its first try may have created the database.
         with suppress(AlreadyExistsError):
-            create_database(log.store, lone_table=True)
+            base = create_database(log.store, lone_table=True)
     if base is None:
         base, landed = log.resume(job.base, job.transaction, fresh=fresh)
         if landed:

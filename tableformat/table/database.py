@@ -74,7 +74,7 @@ class ArrowDatabase:
                 f"{location.url} is inside the database {location.store.url}; open that."
             )
         log = Log(location.store)
-        return cls(location.store, log, log.read_head(hint=location.hint))
+        return cls(location.store, log, log.read_head(look=location.look))
 
     @classmethod
     def create(

@@ -69,7 +69,7 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         """
         location = locate_existing(path, storage_options)
         log = Log(location.store)
-        return cls(location, log, log.try_read_head(location.hint))
+        return cls(location, log, log.try_read_head(location.look))
 
     @classmethod
     def create(

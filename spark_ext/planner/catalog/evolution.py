@@ -47,7 +47,7 @@ def evolve_table(args: Args) -> dict[str, Any]:
     def changes(table: TableState) -> tuple[Alteration, ...]:
         return asked_changes(table.schema, asked, exact=args["exact"])
 
-    base = log.read_head(hint=location.hint)
+    base = log.read_head(look=location.look)
     return {"epoch": commit_evolution(log, location, base, changes).epoch}
 
 
@@ -66,14 +66,14 @@ def merge_columns(args: Args) -> dict[str, Any]:
     def changes(table: TableState) -> tuple[Alteration, ...]:
         return _wanted(args, table)
 
-    base = log.read_head(hint=location.hint)
+    base = log.read_head(look=location.look)
     return {"epoch": commit_evolution(log, location, base, changes).epoch}
 
 
 def check_columns(args: Args) -> dict[str, Any]:
     """Refuse what `merge_columns` would refuse of the rows. Changes nothing."""
     location = locate_existing(place(args["path"]))
-    _wanted(args, location.require(Log(location.store).read_head(hint=location.hint)))
+    _wanted(args, location.require(Log(location.store).read_head(look=location.look)))
     return {}
 
 
@@ -97,7 +97,7 @@ def columns_after_merge(args: Args) -> dict[str, Any]:
     Changes nothing.
     """
     location = locate_existing(place(args["path"]))
-    table = location.require(Log(location.store).read_head(hint=location.hint))
+    table = location.require(Log(location.store).read_head(look=location.look))
     try:
         given = _given(json.loads(args["columns"]), table, by_name=True)
         changes = merged_changes(table.schema, given, by_name=True)

@@ -130,7 +130,7 @@ def _history(arguments: Args) -> Iterable[Row]:
 
 def _checkpoint(arguments: Args) -> Iterable[Row]:
     location = locate_existing(place(arguments["table"]))
-    head = Log(location.store).read_head(hint=location.hint)
+    head = Log(location.store).read_head(look=location.look)
     location.require(head)
     stored = write_checkpoint(location.store, head)
     return [(stored.epoch, sum(t.rowsets.rowset_count for t in stored.tables.values()))]

@@ -158,7 +158,7 @@ class Snapshots:
         location = locate(path)
         if not location.exists:
             return location, None
-        head = self.log(location.store).read_head(hint=location.hint)
+        head = self.log(location.store).read_head(look=location.look)
         place = location.address
         for each in (path, place):
             self._places.put(each, place)

@@ -1,0 +1,110 @@
+"""A first look at a place leads to the same log as reads one after another, and never gets old."""
+
+from __future__ import annotations
+
+from unittest.mock import patch
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from colonnade.manifests.epochs import first_look
+from colonnade.manifests.epochs.first_look import FIRST, FirstLook
+from colonnade.manifests.epochs.slots import FAR
+from colonnade.manifests.errors import CorruptionError, NotFoundError, StoreError
+from colonnade.manifests.log.log import Log, create_database
+from colonnade.manifests.model.codec import encode_epoch
+from colonnade.manifests.object_names import HINT, epoch_name
+from colonnade.manifests.store import MemoryStore
+from tests.far_store import FarStore
+from tests.faults import Fault, FaultyStore
+from tests.log_samples import append, contents, make_log
+from tests.manifests.epochs.test_slot_reader import epoch
+from tests.manifests.log.far import far_log
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 90), st.sampled_from((8, 64, 1000)), st.booleans())
+def test_a_log_is_opened_at_the_same_head_with_and_without_a_first_look(
+    epochs: int, interval: int, without_hint: bool
+) -> None:
+    store, head = far_log(epochs, interval)
+    if without_hint:
+        store.inner.delete(HINT)
+    log = Log(store)
+    assert contents(log, log.read_head(look=FirstLook(store))) == contents(log, head)
+
+
+@pytest.mark.parametrize(("epochs", "rounds"), [(2, 2), (6, 2), (7, 3), (60, 3), (70, 3)])
+def test_a_log_with_few_epochs_is_opened_in_two_rounds(epochs: int, rounds: int) -> None:
+    store, _ = far_log(epochs)
+    with store.counted() as cost:
+        assert Log(store).read_head(look=FirstLook(store)).epoch == epochs
+    assert cost.rounds == rounds
+    assert cost.requests <= (19 if rounds == 2 else 88)
+
+
+def test_only_one_reader_gets_the_slots_that_were_read() -> None:
+    store, head = far_log(2)
+    look, log = FirstLook(store), Log(store)
+    assert log.read_head(look=look).epoch == 2
+    after = make_log(store.inner).commit(append(), head)
+    assert log.read_head(look=look).epoch == after.epoch
+
+
+def test_slots_that_were_read_more_than_ten_seconds_ago_are_read_again() -> None:
+    store, head = far_log(2)
+    look, log = FirstLook(store), Log(store)
+    after = make_log(store.inner).commit(append(), head)
+    with patch.object(first_look, "elapsed_s", lambda: look.slots().started + 11):
+        found = log.read_head(look=FirstLook(store))
+    assert found.epoch == after.epoch
+
+
+def test_a_log_is_trusted_from_the_beginning_of_the_first_look_on() -> None:
+    store, _ = far_log(2)
+    with patch("colonnade.manifests.epochs.slot_reader.elapsed_s", lambda: 7.0):
+        look = FirstLook(store)
+    log = Log(store)
+    with (
+        patch.object(log.last_look, "note") as note,
+        patch.object(first_look, "elapsed_s", lambda: 8.0),
+    ):
+        head = log.read_head(look=look)
+    note.assert_called_once_with(head, 7.0)
+
+
+def test_an_epoch_0_that_is_too_large_to_be_read_ahead_is_found() -> None:
+    inner = MemoryStore()
+    create_database(inner, lone_table=False)
+    store = FarStore(inner)
+    with patch("colonnade.manifests.epochs.slot_reader._AHEAD_BYTES", 10):
+        look = FirstLook(store)
+    assert look.is_taken()
+    assert look.read_first() is not None
+    assert Log(store).read_head(look=look).epoch == 0
+
+
+@pytest.mark.parametrize("distance", FAR)
+def test_a_lost_epoch_is_found_behind_the_first_slots(distance: int) -> None:
+    store, head = far_log(1)
+    for slot in (head.epoch + 1 + distance, FIRST - 1 + distance):
+        near = FarStore(store.inner)
+        near.inner.put_if_absent(epoch_name(slot), encode_epoch(epoch(slot)))
+        if slot < FIRST or slot >= FIRST - 1 + distance:
+            with pytest.raises(CorruptionError, match=f"{head.epoch + 1:020}.json is missing"):
+                Log(near).read_head(look=FirstLook(near))
+        near.inner.delete(epoch_name(slot))
+
+
+def test_a_failure_of_epoch_0_is_told_and_one_of_the_hint_too() -> None:
+    broken = FarStore(FaultyStore(far_log(2)[0].inner, {2: Fault.FAIL_BEFORE}))
+    look = FirstLook(broken)
+    for call in (look.is_taken, look.read_first):
+        with pytest.raises(StoreError, match="planned failure"):
+            call()
+    store = FarStore(FaultyStore(far_log(2)[0].inner, {1: Fault.FAIL_BEFORE}))
+    with pytest.raises(StoreError, match="planned failure"):
+        Log(store).read_head(look=FirstLook(store))
+    assert isinstance(FirstLook(FarStore()).hint, NotFoundError)
+    assert not FirstLook(FarStore()).is_taken()
