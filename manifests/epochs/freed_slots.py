@@ -87,13 +87,13 @@ def read_stub_blocks(store: ObjectStore, stub: Stub) -> SlotBlocks | None:
 
 def stated_blocks(database: TableId, item: Epoch | Stub) -> SlotBlocks | None:
     """Return the slot blocks that an upgrade or a stub states; None if it states none."""
-    if isinstance(item, Stub):
-        size, start = item.slot_block, item.slot_start
-        return None if size is None or start is None else SlotBlocks(database, size, start)
-    for operation in item.ops:
-        if isinstance(operation, EnableFeatures) and operation.slot_block is not None:
-            return SlotBlocks(database, operation.slot_block, item.epoch + 1)
-    return None
+    if isinstance(item, Epoch):
+        for operation in item.ops:
+            if isinstance(operation, EnableFeatures) and operation.slot_block is not None:
+                return SlotBlocks(database, operation.slot_block, item.epoch + 1)
+        return None
+    size, start = item.slot_block, item.slot_start
+    return None if size is None or start is None else SlotBlocks(database, size, start)
 
 
 def make_stub(slot: int, floor: Anchor, blocks: SlotBlocks | None) -> Stub:

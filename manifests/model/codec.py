@@ -154,10 +154,10 @@ def decode_slot(data: bytes, number: int, name: str) -> Epoch | Stub:
         if not any(problem["loc"] == ("removed",) for problem in error.errors()):
             raise _translated(error, name) from error
         item = decode_model(Stub, data, name)
-    own = item.removed if isinstance(item, Stub) else item.epoch
+    own = item.epoch if isinstance(item, Epoch) else item.removed
     if own != number:
         raise CorruptionError(f"{name} holds epoch {own}: files of the log were exchanged.")
-    if isinstance(item, Stub) and not number <= item.floor == item.anchor.epoch:
+    if not isinstance(item, Epoch) and not number <= item.floor == item.anchor.epoch:
         raise CorruptionError(
             f"{name} is a stub above the floor, or does not name the floor's anchor."
         )

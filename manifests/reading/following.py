@@ -122,10 +122,6 @@ class LogFollower:
         number = state.epoch + 1
         while target is None or number <= target:
             found = slots.read(number) or slots.check_end(number, state.blocks)
-            if isinstance(found, Stub):
-                return state, found
-            if found is True:
-                return self._applied(state, pending), None
             if isinstance(found, Epoch):
                 pending.append(found)
                 number += 1
@@ -133,6 +129,10 @@ class LogFollower:
                     return self._applied(state, pending), None
                 if len(pending) >= self.limits.pending_epochs:
                     state, pending = self._applied(state, pending), []
+            elif found is True:
+                return self._applied(state, pending), None
+            elif found:
+                return state, found
         # If the slot of the last one was not freed, all of them are epochs of the log.
         freed = find_freed(self.store, state.blocks, number - 1) if number > 1 else None
         return self._applied(state, pending), freed

@@ -150,9 +150,6 @@ class _Fold:
         if isinstance(operation, Valued) and self._features.has(IDENTITY_COLUMNS):
             fold = self._touch(operation.table)
             fold.table = with_values(self._epoch, fold.table, operation)
-        if isinstance(operation, TableOperation):
-            self._alter(operation)
-            return
         match operation:
             case AddRowSet():
                 self._touch(operation.table).add(self._epoch, operation.rowset, operation.vector)
@@ -195,6 +192,8 @@ class _Fold:
                 self._dropped = True
             case CreateDatabase():
                 self._refuse("creates the database again")
+            case _:
+                self._alter(operation)
 
     def _require(self, feature: str, what: str) -> None:
         if not self._features.has(feature):

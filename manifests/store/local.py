@@ -301,10 +301,13 @@ class LocalStore(ObjectStore):
         """Open an object. Yields its file descriptor and its size in bytes."""
         check_name(name)
         try:
-            with self._folders.open(name, flags=_PASS) as (folder, leaf):
+            folder, leaf = self._folders.enter(name, flags=_PASS)
+            try:
                 file = os.open(leaf, _READ, dir_fd=folder)
                 if self._first_epoch is None and epoch_number(name) is not None:
                     self._first_epoch = self._first_in(folder)
+            finally:
+                os.close(folder)
             try:
                 status = os.fstat(file)
                 if not stat.S_ISREG(status.st_mode):

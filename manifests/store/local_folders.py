@@ -1,4 +1,4 @@
-"""The folders of a store on local disk, opened one by one below its root and never through a link.
+"""The folders of a store on local disk, opened below its root, and never through a link.
 
 No name therefore leads out of the root. The root itself may be reached through links.
 
@@ -48,29 +48,52 @@ class LocalFolders:
     def open(
         self, name: str, *, make: bool = False, sync: bool = False, flags: int = FOLDER
     ) -> Iterator[tuple[int, str]]:
-        """Open the folder of an object. Yields its file descriptor, and the object's name in it.
+        """Yield what `enter` returns, and close the file descriptor at the end of the block."""
+        folder, leaf = self.enter(name, make=make, sync=sync, flags=flags)
+        try:
+            yield folder, leaf
+        finally:
+            os.close(folder)
 
-        With `make`, makes missing folders, and the root. With `sync`, the entry of each folder in
-        its parent is durable afterwards. `flags` are those of `os.open`. Cost: one `open` for each
-        folder in the name. Raises: OSError; FileNotFoundError if a folder is missing.
+    def enter(
+        self, name: str, *, make: bool = False, sync: bool = False, flags: int = FOLDER
+    ) -> tuple[int, str]:
+        """Open the folder of an object. Returns its file descriptor, and the object's name in it.
+
+        The caller closes the file descriptor. With `make`, makes missing folders, and the root.
+        With `sync`, the entry of each folder in its parent is durable afterwards. `flags` are those
+        of `os.open`. Cost: one `open` for each folder in the name, and one more with `make`, or for
+        the first sync of a folder. Raises: OSError; FileNotFoundError if a folder is missing.
         """
         *parts, leaf = name.split("/")
-        folder = self._open_root(make, flags)
+        path = f"/{parts[0]}" if parts else ""
+        if parts and not make and (path in self._synced or not sync):
+            folder, below = self._open_first(path, flags), parts[1:]
+        else:
+            folder, below, path = self._open_root(make, flags), parts, ""
         try:
-            path = ""
-            for part in parts:
+            for part in below:
                 path = f"{path}/{part}"
                 if make:
                     self._make_folder(folder, part, path)
                 if sync and path not in self._synced:
                     os.fsync(folder)
                     self._synced.add(path)
-                below = os.open(part, flags | os.O_NOFOLLOW, dir_fd=folder)
+                inner = os.open(part, flags | os.O_NOFOLLOW, dir_fd=folder)
                 os.close(folder)
-                folder = below
-            yield folder, leaf
-        finally:
+                folder = inner
+        except BaseException:
             os.close(folder)
+            raise
+        return folder, leaf
+
+    def _open_first(self, path: str, flags: int) -> int:
+        """Open a folder right below the root by one call, which follows links to the root alone."""
+        try:
+            return os.open(self.root + path, flags | os.O_NOFOLLOW)
+        except NotADirectoryError:
+            os.close(self._open_root(make=False, flags=flags))  # says so if the root is a file
+            raise
 
     def _open_root(self, make: bool, flags: int) -> int:
         try:

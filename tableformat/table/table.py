@@ -318,7 +318,8 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
             # against a constraint that was dropped since.
             base = self.refresh()
         if unknown is not None:
-            base, batches, commit = self._fit(base, batches, unknown, commit, held_batches(data))
+            held = held_batches(data) if unknown.evolve else ()
+            base, batches, commit = self._fit(base, batches, unknown, commit, held)
         limits = self._log.limits
         job = plan_write(
             self._location, base, mode, settings=settings, commit=commit, limits=limits

@@ -96,12 +96,14 @@ _PLAIN = {
     pa.time64("ns"): "time(9)",
 }
 
-_LISTS = (
-    pa.types.is_list,
-    pa.types.is_large_list,
-    pa.types.is_fixed_size_list,
-    pa.types.is_list_view,
-    pa.types.is_large_list_view,
+_LISTS = frozenset(
+    {
+        pa.lib.Type_LIST,
+        pa.lib.Type_LARGE_LIST,
+        pa.lib.Type_FIXED_SIZE_LIST,
+        pa.lib.Type_LIST_VIEW,
+        pa.lib.Type_LARGE_LIST_VIEW,
+    }
 )
 
 _EXTENSION_NAME = b"ARROW:extension:name"
@@ -307,7 +309,7 @@ def _type_from_arrow(arrow: pa.DataType, path: str) -> DataType:
 
 def is_list(arrow: pa.DataType) -> bool:
     """Return whether an Arrow type is a list in any of its physical forms; a map is not."""
-    return any(matches(arrow) for matches in _LISTS)
+    return arrow.id in _LISTS
 
 
 def _decimal_from_arrow(arrow: Any, path: str) -> str:

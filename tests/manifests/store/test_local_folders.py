@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -49,10 +50,35 @@ def test_the_root_itself_may_be_a_link(tmp_path: Path) -> None:
         assert (tmp_path / "real/a").is_dir()
 
 
-def test_a_root_that_is_a_file_has_no_folders(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["a", "a/b", "a/b/c"])
+def test_a_root_that_is_a_file_has_no_folders(tmp_path: Path, name: str) -> None:
     (tmp_path / "top").write_bytes(b"x")
-    with pytest.raises(FileNotFoundError), LocalFolders(str(tmp_path / "top")).open("a"):
+    with pytest.raises(FileNotFoundError), LocalFolders(str(tmp_path / "top")).open(name):
         raise AssertionError("a file was opened as a folder")
+
+
+def test_a_folder_is_entered_by_one_call_for_each_part_and_left_closed(
+    folders: LocalFolders, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with folders.open("a/b/c", make=True, sync=True):
+        pass
+    (Path(folders.root) / "a/file").touch()
+    opened: list[int] = []
+    real = os.open
+
+    def open_and_note(*arguments: Any, **options: Any) -> int:
+        opened.append(real(*arguments, **options))
+        return opened[-1]
+
+    monkeypatch.setattr(os, "open", open_and_note)
+    with folders.open("a/b/c", sync=True) as (folder, _):
+        assert len(opened) == 2
+        assert folder == opened[-1]
+    with pytest.raises(NotADirectoryError):
+        folders.enter("a/file/c")
+    for each in opened:
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            os.fstat(each)
 
 
 def test_each_new_folder_is_synced_once_by_each_process(
