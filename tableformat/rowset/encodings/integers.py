@@ -51,7 +51,21 @@ def is_null(array: pa.Array) -> NDArray[np.bool_]:
     return array.is_null().to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
 
 
+def allocate(count: int, native: type[np.integer[Any]]) -> tuple[pa.Buffer, Integers]:
+    """Return memory of Arrow's pool for some integers, and the same memory as a numpy array.
+
+    The pool keeps freed memory for the next block. Memory that numpy allocates goes back to the
+    operating system in between, and the next block would meet a page fault for each page.
+    """
+    buffer = pa.allocate_buffer(count * np.dtype(native).itemsize)
+    return buffer, np.frombuffer(buffer, native)
+
+
+def from_buffer(buffer: pa.Buffer, arrow: pa.DataType, validity: pa.Buffer | None) -> pa.Array:
+    """Return an array of an Arrow type over all bytes of a buffer."""
+    return pa.Array.from_buffers(arrow, buffer.size * 8 // arrow.bit_width, [validity, buffer])
+
+
 def from_numpy(values: Integers, arrow: pa.DataType, validity: pa.Buffer | None) -> pa.Array:
     """Return an array of an Arrow type over the bytes of `values`."""
-    rows = values.nbytes * 8 // arrow.bit_width
-    return pa.Array.from_buffers(arrow, rows, [validity, pa.py_buffer(values)])
+    return from_buffer(pa.py_buffer(values), arrow, validity)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from colonnade.tableformat.rowset.encodings.encoded import Encoded
 from colonnade.tableformat.rowset.encodings.integers import (
     UNSIGNED,
+    allocate,
     from_numpy,
     is_null,
     validity_of,
@@ -92,9 +93,10 @@ def decode(stream: pa.StructArray, rows: int, limit: int) -> pa.Array:
         raise ValueError("it has bytes under a NULL")
     if int(lengths.sum(dtype=np.int64)) != end:
         raise ValueError("its lengths do not add up to its bytes")
-    ends = np.zeros(rows + 1, np.int32)
+    offsets, ends = allocate(rows + 1, np.int32)
+    ends[0] = 0
     np.cumsum(lengths, out=ends[1:], dtype=np.int32)
-    buffers = [validity_of(elements), pa.py_buffer(ends), text.buffers()[2]]
+    buffers = [validity_of(elements), offsets, text.buffers()[2]]
     return pa.Array.from_buffers(text.type, rows, buffers)
 
 

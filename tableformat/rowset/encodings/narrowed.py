@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from colonnade.tableformat.rowset.encodings.encoded import Encoded
 from colonnade.tableformat.rowset.encodings.integers import (
     NATIVE,
     UNSIGNED,
     Integers,
+    allocate,
+    from_buffer,
     from_numpy,
     is_null,
     validity_of,
@@ -81,24 +82,25 @@ def stream_types(data_type: pa.DataType) -> tuple[pa.DataType, ...]:
 
 def decode(stream: pa.Array, base: int, data_type: pa.DataType) -> pa.Array:
     """Return the array that was encoded."""
-    validity = validity_of(stream)
+    values, validity = values_of(stream), validity_of(stream)
     if pa.types.is_decimal(data_type):
-        return from_numpy(_decimal_words(values_of(stream), base), data_type, validity)
+        return from_buffer(_decimal_words(values, base), data_type, validity)
     native = NATIVE[integer_type(data_type)]
-    values = values_of(stream).astype(native)
-    np.add(values, np.int64(base).astype(native), out=values)
-    return from_numpy(values, data_type, validity)
+    buffer, sums = allocate(len(values), native)
+    np.add(values, np.int64(base).astype(native), out=sums, dtype=native, casting="unsafe")
+    return from_buffer(buffer, data_type, validity)
 
 
-def _decimal_words(values: Integers, base: int) -> NDArray[np.int64]:
+def _decimal_words(values: Integers, base: int) -> pa.Buffer:
     """Return 16-byte little-endian two's complement, as pairs of 64-bit words."""
-    never_negative = base >= 0 and values.dtype != np.int64
-    words = (np.zeros if never_negative else np.empty)(2 * len(values), np.int64)
-    low = words[::2]
+    buffer, words = allocate(2 * len(values), np.int64)
+    low, high = words[::2], words[1::2]
     np.add(values, np.int64(base), out=low, dtype=np.int64, casting="unsafe")
-    if not never_negative:
-        np.right_shift(low, 63, out=words[1::2])
-    return words
+    if base >= 0 and values.dtype != np.int64:
+        high[:] = 0  # never negative
+    else:
+        np.right_shift(low, 63, out=high)
+    return buffer
 
 
 def _masked(values: Integers, arrow: pa.DataType, source: pa.Array) -> pa.Array:

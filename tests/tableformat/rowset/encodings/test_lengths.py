@@ -238,3 +238,11 @@ def test_a_huge_stream_is_refused_before_memory_is_taken() -> None:
     with pytest.raises(ValueError, match="larger than the index says"):
         decode_block(*sealed(data, 30_000_000, 40_000_000), column("string"))
     assert pa.total_allocated_bytes() == before
+
+
+def test_decoded_offsets_are_in_memory_of_arrows_pool() -> None:
+    encoded = lengths.encode(pa.array([str(number) for number in range(1000)]))
+    assert encoded is not None
+    before = pa.total_allocated_bytes()
+    found = lengths.decode(encoded.stream, 1000, 10_000)
+    assert pa.total_allocated_bytes() - before >= found.buffers()[1].size == 4004

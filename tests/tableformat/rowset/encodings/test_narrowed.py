@@ -69,6 +69,19 @@ def test_integers_of_every_type_come_back_in_the_fewest_bytes(array: pa.Array) -
     assert found.equals(array)
 
 
+@pytest.mark.parametrize("data_type", [pa.int64(), pa.date32(), pa.decimal128(18, 6)], ids=str)
+@pytest.mark.parametrize("low", [-500, 0])
+def test_decoded_values_are_in_memory_of_arrows_pool(data_type: pa.DataType, low: int) -> None:
+    integers = pa.array(range(low, low + 1000), narrowed.integer_type(data_type))
+    encoded = narrowed.encode(integers, low, low + 999, data_type)
+    assert encoded is not None
+    assert encoded.stream is not None
+    assert encoded.base is not None
+    before = pa.total_allocated_bytes()
+    found = narrowed.decode(encoded.stream, encoded.base, data_type)
+    assert pa.total_allocated_bytes() - before >= found.nbytes >= 4000
+
+
 def test_a_value_under_a_null_is_not_stored() -> None:
     secret = pa.array([5, 77, 9], pa.int32())
     array = pa.Array.from_buffers(
