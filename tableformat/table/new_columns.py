@@ -29,6 +29,7 @@ from colonnade.tableformat.table.wanted_columns import (
     unknown_columns,
     unknown_fields,
 )
+from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.types.conform import conform
 from colonnade.tableformat.write.identity import OwnDraws
 from colonnade.tableformat.write.job import ready_rows, target_of
@@ -83,6 +84,8 @@ def fit_rows(
     if unknown.evolve:
         return evolve(log, location, base, first.slice(0, 0), expect_epoch, held), rows
     schema = location.require(base).schema
+    if first.schema.equals(arrow_schema(schema)):
+        return base, rows
     extra = unknown_columns(schema, first.schema)
     if not unknown.ignore and (extra or unknown_fields(schema, first.schema)):
         _refuse(schema, first.slice(0, 0))
