@@ -194,9 +194,8 @@ def test_an_append_looks_once_and_commits_by_one_put(lake: Lake, proxy: Proxy) -
     assert looks(proxy, lambda: lake.shell.run(append)) == ["GET", "PUT", "GET"]
 
 
-def test_a_scan_of_k_columns_is_two_round_trips_of_k_and_two_requests(
-    lake: Lake, proxy: Proxy, wide: str
-) -> None:
+def late_reads(lake: Lake, proxy: Proxy, query: str) -> list[float]:
+    """When a query asks for each range of bytes, if each answer comes half a second late."""
     starts: list[float] = []
 
     def late(handler: Handler, body: bytes) -> None:
@@ -205,10 +204,28 @@ def test_a_scan_of_k_columns_is_two_round_trips_of_k_and_two_requests(
         handler.answer(*handler.pass_on(body))
 
     proxy.plan = lambda seen: None if "/_manifest/" in seen.path else late
-    lake.shell.sql(f"SELECT sum(c1), sum(c8), sum(c17) FROM {wide}")
+    lake.shell.sql(query)
+    return starts
+
+
+def test_a_scan_of_k_columns_is_two_round_trips_of_k_and_two_requests(
+    lake: Lake, proxy: Proxy, wide: str
+) -> None:
+    starts = late_reads(lake, proxy, f"SELECT sum(c1), sum(c8), sum(c17) FROM {wide}")
     assert len(starts) == 5  # the footer, the deletion vector, and each column
     assert sum(each - min(starts) < 0.5 for each in starts) == 2
     assert max(starts) - min(starts) < 1
+
+
+def test_a_task_opens_its_rowsets_side_by_side(lake: Lake, proxy: Proxy) -> None:
+    table = f"colonnade.`s3a://{lake.bucket}/several`"
+    code = "spark.range(0, 12000, 1, 1).selectExpr('id', 'uuid() AS t').write.format('colonnade')"
+    save = f"mode('append').save('s3a://{lake.bucket}/several')"
+    lake.shell.run(f"{code}.option('maxRecordsPerFile', 2000).{save}")
+    # Each of the six has less than a megabyte, so it comes whole with its footer.
+    starts = late_reads(lake, proxy, f"SELECT count(DISTINCT t) FROM {table}")
+    assert len(starts) == 6
+    assert max(starts) - min(starts) < 0.5
 
 
 @pytest.mark.long

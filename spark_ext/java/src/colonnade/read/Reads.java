@@ -66,6 +66,11 @@ final class Reads {
     return THREADS.submit(read);
   }
 
+  /** Runs work in the background. */
+  static void ahead(Runnable work) {
+    THREADS.execute(work);
+  }
+
   static <T> T await(Future<T> read) throws IOException {
     try {
       return read.get();

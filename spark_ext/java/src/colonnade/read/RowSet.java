@@ -34,7 +34,7 @@ final class RowSet {
   /** The stored columns: those of the RowSet's own entry, and those of each entry that replaces. */
   private final Map<RowSetEntry, StoredColumns> stored;
   /** The requests for the columns, if each is read in one; else null. */
-  private final ColumnRuns runs;
+  private ColumnRuns runs;
   /** The source of the bytes of each column to read. */
   private final RowSetSource[] sources;
 
@@ -79,6 +79,13 @@ final class RowSet {
     OpenColumnSegment[] open = open(wanted);
     segments = Arrays.copyOf(open, columns.size());
     chosen = choose(plan, wanted, open);
+  }
+
+  /**
+   * Prepares to read the stretches. Does no I/O. A RowSet that is opened before its turn holds no
+   * requests until then, because the tasks of a process share a few.
+   */
+  void begin() throws IOException {
     long bytes = Arrays.stream(chosen).mapToLong(this::byteCount).sum();
     runs = ColumnRuns.open(segments, chosen, bytes);
   }

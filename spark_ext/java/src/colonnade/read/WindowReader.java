@@ -2,14 +2,18 @@ package colonnade.read;
 
 import colonnade.store.ByteSource;
 import java.io.IOException;
+import java.util.ArrayDeque;
 import java.util.Arrays;
+import java.util.Deque;
 import java.util.Iterator;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 
 /**
  * Reads the bytes of a plan window by window. Reads the next window in the background while the
  * reader decodes the current one. Holds at most two windows. A window has about 8 MiB, or about 32
- * MiB where every window costs a round trip.
+ * MiB where every window costs a round trip. Where opening a RowSet costs round trips, the next
+ * RowSets are opened at the same time. Their ends are held, too, with at most about 2 MiB each.
  */
 final class WindowReader implements AutoCloseable {
   private static final long WINDOW_BYTES = 8L << 20;
@@ -17,9 +21,13 @@ final class WindowReader implements AutoCloseable {
   /** The size of a window that costs a round trip, and a request for each column. */
   static final long FAR_WINDOW_BYTES = 32L << 20;
 
+  /** How many RowSets are opened at the same time. */
+  private static final int OPENED_AT_ONCE = 8;
+
   private final ByteSource store;
   private final ReadPlan plan;
   private final Iterator<RowSetScan> rowsets;
+  private final Deque<FutureTask<RowSet>> opening = new ArrayDeque<>();
   private RowSet rowset;
   private int position;
   private Future<Window> ahead;
@@ -36,18 +44,19 @@ final class WindowReader implements AutoCloseable {
    */
   Window next() throws IOException {
     Window window = ahead == null ? read() : Reads.await(ahead);
-    boolean more = rowsets.hasNext() || (rowset != null && position < rowset.chosen.length);
+    boolean more = hasMoreRowSets() || (rowset != null && position < rowset.chosen.length);
     ahead = window != null && more ? Reads.ahead(this::read) : null;
     return window;
   }
 
   private Window read() throws IOException {
     while (rowset == null || position == rowset.chosen.length) {
-      if (!rowsets.hasNext()) {
+      if (!hasMoreRowSets()) {
         return null;
       }
       end();
-      rowset = new RowSet(store, plan, rowsets.next());
+      rowset = open();
+      rowset.begin();
       position = 0;
     }
     long limit = rowset.isReadInSmallWindows() ? WINDOW_BYTES : FAR_WINDOW_BYTES;
@@ -59,6 +68,27 @@ final class WindowReader implements AutoCloseable {
         && size + rowset.byteCount(rowset.chosen[position]) <= limit);
     int[] stretches = Arrays.copyOfRange(rowset.chosen, first, position);
     return new Window(rowset, stretches, rowset.read(stretches));
+  }
+
+  private boolean hasMoreRowSets() {
+    return !opening.isEmpty() || rowsets.hasNext();
+  }
+
+  /** Returns the next RowSet. Begins to open the RowSets after it if that costs round trips. */
+  private RowSet open() throws IOException {
+    int most = store.isRemote() ? OPENED_AT_ONCE : 1;
+    while (rowsets.hasNext() && opening.size() < most) {
+      RowSetScan scan = rowsets.next();
+      FutureTask<RowSet> next = new FutureTask<>(() -> new RowSet(store, plan, scan));
+      opening.add(next);
+      if (store.isRemote() && !scan.rowset().entry().isInline()) {
+        Reads.ahead(next);
+      }
+    }
+    FutureTask<RowSet> first = opening.remove();
+    // It does nothing if another thread has begun it.
+    first.run();
+    return Reads.await(first);
   }
 
   @Override
