@@ -273,16 +273,20 @@ class Log(LogReader):
         return landed
 
     @contextmanager
-    def removals_are_conflicts(self, change: Change, base: Snapshot) -> Iterator[None]:
+    def removals_are_conflicts(self, planned: Change | str, base: Snapshot) -> Iterator[None]:
         """A block that reads objects which a change or its base names, such as files of a slow job.
 
-        A missing object is not damage if a vacuum since the base has removed it, or the base.
+        `planned` is the change, or the name of the operation if nothing of it was sent yet. A
+        missing object is not damage if a vacuum since the base has removed it, or the base.
         Raises ConflictError or CommitUnknownError, as `commit_change` does. For a change that is
         not `fresh`, it may stay a CorruptionError, because an earlier send may be in the log.
         """
         try:
             yield
         except CorruptionError:
+            change = planned
+            if isinstance(change, str):
+                change = Change("", change, (), fresh=True)
             number = base.epoch + 1
             found: Epoch | Stub | None = find_freed(self.store, base.blocks, number)
             while found := found or read_slot(self.store, number):

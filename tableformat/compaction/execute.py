@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any
 
-from colonnade.manifests.commit.change import Change
 from colonnade.manifests.compaction.plan import CompactionGroup, CompactionPlan
 from colonnade.manifests.errors import ConflictError
 from colonnade.manifests.log.log import Log
@@ -31,9 +30,6 @@ from colonnade.tableformat.jobs import Stop
 
 TRIES = 3
 """How often a group is run when concurrent writers rewrite RowSets of it meanwhile."""
-
-PLANNED = Change("", OPERATION, (), fresh=True)
-"""A compaction whose files a vacuum may remove before anything of it is committed."""
 
 
 class CompactionReport(Model):
@@ -131,7 +127,7 @@ class _Queue:
             group, before = self._waiting.popleft()
             self._base = self._log.refresh(self._base)
             try:
-                with self._log.removals_are_conflicts(PLANNED, self._base):
+                with self._log.removals_are_conflicts(OPERATION, self._base):
                     job = plan_job(self._log, self._base, self._plan, group, self._order_by)
             except ConflictError as conflict:
                 self.dropped.append(before[0] if before else conflict)
@@ -224,7 +220,7 @@ class _Execution:
 
     def _commit(self, turn: _Turn, result: CompactionOutcome | BaseException) -> None:
         try:
-            with self._log.removals_are_conflicts(PLANNED, turn.base):
+            with self._log.removals_are_conflicts(OPERATION, turn.base):
                 if isinstance(result, BaseException):
                     raise result
             # An interrupt may come between a commit and the record of it; the job is sent again.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from colonnade.manifests.commit.change import Change
 from colonnade.manifests.compaction.facts import facts_of
 from colonnade.manifests.compaction.picker import plan_compaction, plan_order
 from colonnade.manifests.compaction.plan import CompactionGroup, CompactionPlan
@@ -44,7 +43,7 @@ def plan_table(
     meanwhile.
     """
     policy = parse_policy(table.properties, dict(chosen.options))
-    with log.removals_are_conflicts(Change("", OPERATION, (), fresh=True), base):
+    with log.removals_are_conflicts(OPERATION, base):
         facts = facts_of(table, log.read_entries(table, rowset_filter(table, chosen.where)))
     if not order_by:
         plan = plan_compaction(table, base.epoch, facts, policy, log.limits)

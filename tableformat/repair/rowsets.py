@@ -110,7 +110,7 @@ def take_out(
     """Replace RowSets by their readable rows; see `ArrowTable.repair`."""
     log.store.require_writable()
     log = log.uncached
-    with log.removals_are_conflicts(Change("", OPERATION, (), fresh=True), base):
+    with log.removals_are_conflicts(OPERATION, base):
         chosen = _chosen(log, table, rowsets)
     job_id = new_job_id()
     parts = [(rowset, DamagedRowSet(log.store, table, rowset)) for rowset in chosen]

@@ -101,8 +101,7 @@ def _reading(log: Log, base: Snapshot, then: Snapshot) -> Iterator[None]:
     Raises NotFoundError if retention removes `then` meanwhile, and ConflictError if it removes
     `base`.
     """
-    planned = Change("", RESTORE, (), fresh=True)
-    with log.removals_are_conflicts(planned, base), log.removals_are_told(then.epoch):
+    with log.removals_are_conflicts(RESTORE, base), log.removals_are_told(then.epoch):
         yield
 
 

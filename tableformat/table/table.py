@@ -356,7 +356,7 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
     def _overwrite(self, evaluate: Evaluate, commit: CommitSettings | None) -> int:
         """Commit a statement on the last state read, once: its rows may have been read from it."""
         base, table, job_id = self.snapshot, self.state, new_job_id()
-        with self._log.removals_are_conflicts(Change("", "overwrite", (), fresh=True), base):
+        with self._log.removals_are_conflicts("overwrite", base):
             statement = guarded(evaluate(self._log, table, job_id), self._log.store, table)
         if is_done(statement, commit, self._log, base):
             return base.epoch

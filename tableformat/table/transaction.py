@@ -231,8 +231,7 @@ class Transaction:
         return statement.counts
 
     def _removals_are_conflicts(self) -> AbstractContextManager[None]:
-        change = Change("", "transaction", (), fresh=True)
-        return self._log.removals_are_conflicts(change, self._base)
+        return self._log.removals_are_conflicts("transaction", self._base)
 
     def _become(self, plan: TransactionPlan) -> None:
         self._state = self._log.preview(self._change(plan, self._hold_vector), self._base)
