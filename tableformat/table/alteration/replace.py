@@ -25,6 +25,7 @@ from colonnade.tableformat.table.alteration.paths import (
     Names,
     dotted,
     find,
+    with_field,
     with_fields,
 )
 from colonnade.tableformat.table.alteration.widen import WidenColumn
@@ -36,8 +37,9 @@ class ReplaceColumns(Alteration):
 
     A column stays if the list has its name, in any case, with its type or with a type that it
     widens to. It keeps its id and values. It also keeps what it has of NOT NULL, default, identity
-    and generation, and it takes the comment of the list. A field of a struct stays by the same
-    rule, and so a struct always does. Other columns are dropped, and the rest of the list is added.
+    and generation, and its metadata unless the list states other metadata. It takes the comment of
+    the list. A field of a struct stays by the same rule, and so a struct always does. Other columns
+    are dropped, and the rest of the list is added.
     """
 
     columns: tuple[SchemaField, ...]
@@ -111,6 +113,9 @@ def _keep(draft: Draft, parent: Names, wanted: SchemaField) -> None:
         RenameColumn((*parent, own.name), wanted.name).apply(draft)
     if own.comment != wanted.comment:
         CommentColumn(path, wanted.comment).apply(draft)
+    if wanted.metadata is not None:
+        stated = {"metadata": wanted.metadata}
+        draft.schema = with_field(draft.schema, path, lambda own: own.model_copy(update=stated))
     if own.nullable and not wanted.nullable:
         SetNotNull(path).apply(draft)
     if isinstance(wanted.type, str):

@@ -64,6 +64,17 @@ def test_columns_that_stay_keep_ids_and_values_and_the_others_are_new(table: Arr
     assert table.history(1)[0].parameters["changes"] == "replace columns by new, POINT, id"
 
 
+def test_a_column_that_stays_takes_the_metadata_that_the_list_states(table: ArrowTable) -> None:
+    key, other = '{"unit":"m"}', '{"unit":"km"}'
+    x = field("x", "int", nullable=False, metadata=key)
+    for wanted, kept in ((key, key), (None, key), (other, other)):
+        point = struct(x.model_copy(update={"metadata": wanted}), field("y", "long"))
+        table.alter(replaced(field("id", "long", metadata=wanted), field("point", point)))
+        found = {each.name: each.metadata for each in walk(table.state.schema.fields)}
+        assert (found["id"], found["x"]) == (kept, kept)
+    assert [row["id"] for row in read(table)] == [1, 2]
+
+
 def test_a_type_that_widens_keeps_its_values_and_another_one_does_not(table: ArrowTable) -> None:
     table.alter(SetSortKey(()))
     wider = field("id", "decimal(20,1)")
