@@ -18,6 +18,7 @@ import numpy as np
 from colonnade.manifests.errors import InvalidInputError
 
 MAX_DIGITS = 38
+_MANY_DIGITS = 10**MAX_DIGITS
 _EPOCH_DAY = dt.date(1970, 1, 1).toordinal()
 _EPOCH_UTC = dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)
 _MICROSECOND = dt.timedelta(microseconds=1)
@@ -69,8 +70,10 @@ class Literal:
             raise InvalidInputError(f"{self.value!r} is not a valid {self.kind.value}.")
         if isinstance(self.value, str):
             _check_text(self.value)
-        elif type(self.value) in (int, Decimal):
-            _check_digits(Decimal(self.value))  # type: ignore[arg-type]
+        elif isinstance(self.value, Decimal):
+            _check_digits(self.value)
+        elif type(self.value) is int and abs(self.value) >= _MANY_DIGITS:
+            raise _too_long(Decimal(self.value))
 
     def __str__(self) -> str:
         return f"{self.kind.value} {self.value!s}" if self.value is not None else "NULL"
@@ -94,7 +97,11 @@ def _check_digits(value: Decimal) -> None:
     _, digits, exponent = value.as_tuple()
     assert isinstance(exponent, int)
     if max(len(digits) + exponent, len(digits), -exponent) > MAX_DIGITS:
-        raise InvalidInputError(f"The number {value} has more than {MAX_DIGITS} digits.")
+        raise _too_long(value)
+
+
+def _too_long(value: Decimal) -> InvalidInputError:
+    return InvalidInputError(f"The number {value} has more than {MAX_DIGITS} digits.")
 
 
 def make_literal(value: object) -> Literal:

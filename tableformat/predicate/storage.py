@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from colonnade.manifests.errors import InvalidInputError
@@ -41,6 +42,7 @@ class Domain:
     unit: Fraction = Fraction(1)
 
 
+@lru_cache(maxsize=256)
 def domain_of(type_name: str) -> Domain | None:
     """Return how values of a primitive type compare; None for a type without an order."""
     if type_name in _BITS:
@@ -128,9 +130,12 @@ def locate(literal: Literal, domain: Domain) -> tuple[int, int]:
     """
     if literal.kind is Kind.DOUBLE:
         return _locate_double(float(literal.value), domain)  # type: ignore[arg-type]
-    exact = Fraction(literal.value) * _INSTANTS.get(literal.kind, 1)  # type: ignore[arg-type]
-    steps = exact / domain.unit
-    return math.ceil(steps), math.floor(steps)
+    assert isinstance(literal.value, int | Decimal)
+    numerator, denominator = literal.value.as_integer_ratio()
+    # Fractions would find common divisors, at several times the cost.
+    above = numerator * _INSTANTS.get(literal.kind, 1) * domain.unit.denominator
+    below = denominator * domain.unit.numerator
+    return -(-above // below), above // below
 
 
 def _locate_double(value: float, domain: Domain) -> tuple[int, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from colonnade.manifests.arrays.bounds import BoundsTable
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import SchemaField, TableSchema
-from colonnade.tableformat.predicate import bind, col, prune
+from colonnade.tableformat.predicate import BoundPredicate, bind, col, prune
 from colonnade.tableformat.predicate.expressions import Predicate, conjunction
 from colonnade.tableformat.predicate.literals import Kind, Literal, make_literal
 from colonnade.tableformat.predicate.storage import domain_of
@@ -25,7 +26,7 @@ _LISTED_KEYS = 10_000
 """The most keys of one column that are compared with bounds one by one."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class KeySet:
     """The keys of some rows, all distinct.
 
@@ -88,7 +89,12 @@ class KeySet:
         """Return a mask of the RowSets or blocks whose bounds allow one of the keys."""
         if not len(self.values[0]):
             return np.zeros(len(bounds.rows), np.bool_)
-        return prune(bind(self.predicate(), self.schema), bounds)
+        return prune(self._bound, bounds)
+
+    @cached_property
+    def _bound(self) -> BoundPredicate:
+        """The condition, resolved once for all RowSets."""
+        return bind(self.predicate(), self.schema)
 
 
 def key_columns(on: Sequence[str], schema: TableSchema) -> TableSchema:

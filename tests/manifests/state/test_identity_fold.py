@@ -69,8 +69,8 @@ def test_a_draw_moves_the_last_value_by_its_count() -> None:
 @pytest.mark.parametrize(
     ("operation", "part"),
     [
-        (draw(1, column=2), "no identity column"),
-        (draw(1, column=9), "no identity column"),
+        (draw(1, column=2), "not an identity column"),
+        (draw(1, column=9), "not an identity column"),
         (draw(2**63), "more values"),
     ],
 )
