@@ -68,7 +68,8 @@ def with_identities(
     draws = draws_of(log, table, job_id)
     new = list(identified(batches, table.name, table.schema, draws))
     target = arrow_schema(table.schema)
-    return pa.concat_tables([matched.cast(target), pa.Table.from_batches(new, target)])
+    kept_rows = pa.Table.from_arrays(matched.columns, schema=target)
+    return pa.concat_tables([kept_rows, pa.Table.from_batches(new, target)])
 
 
 def _kept(

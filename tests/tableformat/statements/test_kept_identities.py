@@ -57,6 +57,19 @@ def test_users_give_values_only_where_they_may(tmp_path: Path) -> None:
     assert len(found(fixed)) == 3
 
 
+def test_a_replaced_row_may_be_null_in_a_struct_whose_fields_are_not(tmp_path: Path) -> None:
+    inner = pa.struct([pa.field("a", pa.int32(), nullable=False)])
+    columns = pa.schema([("k", pa.string()), ("id", pa.int64()), ("s", pa.struct([("in", inner)]))])
+    path = str(tmp_path / "t")
+    table = colonnade.create(path, columns, identity={"id": IdentityColumn()})
+    # `take` puts NULL under the NULL struct, too, as most computed arrays have it.
+    structs = pa.array([{"in": {"a": 1}}], columns.field("s").type).take(pa.array([0, None]))
+    for s in (structs, structs.take(pa.array([1, 0]))):
+        table.upsert(pa.table({"k": ["a", "b"], "s": s}), on="k")
+    read = table.scan().to_arrow().sort_by("k").to_pylist()
+    assert read == [{"k": "a", "id": 1, "s": None}, {"k": "b", "id": 2, "s": {"in": {"a": 1}}}]
+
+
 def test_the_column_as_the_key_finds_rows_and_inserts_none_that_the_table_must_number(
     tmp_path: Path,
 ) -> None:
