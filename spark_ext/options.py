@@ -172,11 +172,6 @@ def _evolving(given: Mapping[str, str]) -> tuple[bool, bool]:
                 f"Options {name} and overwriteSchema exclude each other: the table gets the columns"
                 " of the rows."
             )
-    if merges and "expectepoch" in given:
-        raise InvalidInputError(
-            "Options mergeSchema and expectEpoch exclude each other, because new columns are an"
-            " epoch of their own; add the columns first, with ALTER TABLE."
-        )
     return merges, ignores
 
 

@@ -113,7 +113,7 @@ def _commit_reported(
             f"A concurrent writer created a database at {job.url}; write to a table in it, such as"
             f" {job.url}/{job.target.name}."
         )
-    created = _creation(job)
+    created = _table_operations(job)
     planned = Change(job.transaction, job.mode, created, fresh=fresh)
     before = log.preview(planned, base) if created else base
     table = before.tables.get(TableId(job.target.table))
@@ -135,7 +135,30 @@ def _commit_reported(
         reads=(*change.reads, *(TableRead(table.id, overwrites=True) for _ in dropped)),
         fresh=fresh,
     )
-    return log.commit(change, base)
+    try:
+        return log.commit(change, base)
+    except ConflictError as error:
+        if not _has_columns(job, log.read_head(), error):
+            raise
+    # A concurrent writer has given the table the same columns.
+    rest = tuple(op for op in change.ops if op not in job.columns.operations)
+    return log.commit(replace(change, ops=rest), base)
+
+
+def _has_columns(job: WriteJob, head: Snapshot, error: ConflictError) -> bool:
+    """Return whether a table has the columns that a job wanted to give it, with the same ids.
+
+    Raises ConflictError that names the changes if a concurrent writer has made other ones.
+    """
+    table, target = head.tables.get(TableId(job.target.table)), job.target
+    if not job.columns.operations or table is None or table.schema_id < target.schema_id:
+        return False
+    if (table.schema_id, table.schema) == (target.schema_id, target.table_schema):
+        return True
+    raise ConflictError(
+        f"The write was to change columns ({job.columns.text}), and another writer did so first."
+        f" {error.message}"
+    ) from error
 
 
 def written_statement(
@@ -157,10 +180,10 @@ def written_statement(
     return replace(added, overwrites_all=job.overwrites_all)
 
 
-def _creation(job: WriteJob) -> tuple[Operation, ...]:
-    """Return the operations that create a job's table, and drop a table that it replaces."""
+def _table_operations(job: WriteJob) -> tuple[Operation, ...]:
+    """Return the operations that create or alter a job's table, or replace a table by it."""
     if job.create is None:
-        return ()
+        return job.columns.operations
     if job.replaced_table is None:
         return (job.create,)
     # Like any overwrite, this fails rather than lose rows that were added since the base.

@@ -51,6 +51,7 @@ from colonnade.tableformat.partition.writer import PartitionedWriter
 from colonnade.tableformat.predicate import Predicate, to_json
 from colonnade.tableformat.rowset.writer import RowSetWriter, WriteOptions
 from colonnade.tableformat.types.conform import conform_batches
+from colonnade.tableformat.write.column_changes import ColumnChanges
 from colonnade.tableformat.write.constraints import bind_constraints, checked_rows
 from colonnade.tableformat.write.generated import bind_generations, filled_rows
 from colonnade.tableformat.write.identity import Draws, draws_at, identified, open_schema
@@ -85,7 +86,8 @@ WriteMode = Literal["append", "overwrite", "overwrite_partitions"]
 class WriteJob(Model):
     """One planned write; the same value on the driver and on every executor.
 
-    `create` describes a table that the write creates. `replaced_table` is a table that it drops in
+    `create` describes a table that the write creates. `columns` are changes of the columns of an
+    existing table; `target` has them already. `replaced_table` is a table that it drops in
     the same epoch. An overwrite deletes the rows that `where` selects, which is a predicate as
     JSON; None means all rows. A partition overwrite deletes the rows in the partitions of its new
     rows.
@@ -95,6 +97,7 @@ class WriteJob(Model):
     target: WriteTarget
     mode: WriteMode
     create: CreateTable | None
+    columns: ColumnChanges = ColumnChanges()
     replaced_table: TableIdText | None = None
     where: Any = None
     create_database: bool
@@ -127,12 +130,20 @@ class WriteJob(Model):
     def needs_commit(self, entries: Sequence[RowSetEntry]) -> bool:
         """Return whether there is something to commit or to check, given what the tasks wrote.
 
-        An append without rows needs no commit, unless it ends a lease, records a batch or expects
-        an epoch.
+        An append without rows needs no commit, unless it changes columns, ends a lease, records a
+        batch or expects an epoch.
         """
         asked = self.commit.batch is not None or self.commit.expect_epoch is not None
-        other = self.mode == "overwrite" or self.create is not None or asked or self.has_lease
-        return bool(entries) or other
+        alters = self.create is not None or bool(self.columns.operations)
+        return bool(entries) or self.mode == "overwrite" or alters or asked or self.has_lease
+
+    def with_columns(self, base: Snapshot, changes: ColumnChanges) -> WriteJob:
+        """Return the job, planned on a preview of `changes`, as one that makes them on `base`."""
+        if not changes.operations:
+            return self
+        described = {**self.parameters, "changes": changes.text}
+        more = {"base": base.epoch, "columns": changes, "parameters": described}
+        return self.model_copy(update=more)
 
 
 _ENTRIES = TypeAdapter(tuple[RowSetEntry, ...])

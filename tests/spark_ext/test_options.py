@@ -117,7 +117,6 @@ def test_a_wrong_read_is_refused_naming_the_option(options: dict[str, str], sent
         ({"mergeSchema": "true", "ignoreUnknownColumns": "true"}, "exclude each other"),
         ({"mergeSchema": "true", "overwriteSchema": "true"}, "mergeSchema and overwriteSchema"),
         ({"ignoreUnknownColumns": "true", "overwriteSchema": "true"}, "exclude each other"),
-        ({"mergeSchema": "true", "expectEpoch": "3"}, "mergeSchema and expectEpoch"),
         ({"txnAppId": "job"}, "give both"),
         ({"txnVersion": "1"}, "give both"),
         ({"txnAppId": "job", "txnVersion": "-1"}, "txnVersion must be a whole number from 0"),

@@ -3,5 +3,6 @@
 filters.py      conditions and literals
 defaults.py     defaults of columns
 partitions.py   partition layouts
+brought_columns.py                                   columns that the rows of a write bring
 constraints.py  generated.py  identity_columns.py    rules and values of the table itself
 """

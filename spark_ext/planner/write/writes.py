@@ -17,6 +17,7 @@ from colonnade.manifests.model.identity import identity_columns
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import StoreAddress
 from colonnade.spark_ext.options import SparkWriteOptions, parse_write_options, split_sort_key
+from colonnade.spark_ext.planner.clauses.brought_columns import with_columns
 from colonnade.spark_ext.planner.clauses.constraints import described_constraint, require_checked
 from colonnade.spark_ext.planner.clauses.defaults import with_defaults
 from colonnade.spark_ext.planner.clauses.filters import overwritten
@@ -37,6 +38,7 @@ from colonnade.tableformat.location import Location, locate, read_base
 from colonnade.tableformat.statements.commit import written_statement
 from colonnade.tableformat.statements.reported import TaskReport
 from colonnade.tableformat.table.properties import SORT_KEY
+from colonnade.tableformat.write.column_changes import ColumnChanges
 from colonnade.tableformat.write.job import decode_entries, take_lease
 from colonnade.tableformat.write.settings import CommitSettings
 
@@ -59,7 +61,8 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
     statement writes no rows.
     `seen` is the state that the statement has read, or None to use the newest state. `design`
     describes a table to create (`table_design`). `transaction` is an id to commit under, if any.
-    `query` is as in `reads.load`.
+    `query` is as in `reads.load`. `evolving` has the columns of rows for which the epoch first
+    gives the table what it lacks (`brought_columns.with_columns`); None means that nothing changes.
     Raises ConflictError if the path now leads to another table than the one seen.
     """
     design, filters = args["design"], args["where"]
@@ -68,9 +71,12 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
     location, base = _base(place(options.path, options.storage), args["seen"], args.get("query"))
     if TRANSACTIONS.to_write(location) is not None:
         _check_within(options)
+    state, changes = base, ColumnChanges()
+    if base is not None:
+        state, changes = with_columns(location, base, args.get("evolving"))
     job = plan_spark_write(
         location,
-        base,
+        state,
         options,
         from_json(json.loads(args["schema"])),
         args["overwrite"],
@@ -78,6 +84,8 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
         where=where,
         dynamic=args.get("dynamic", False),
     )
+    if base is not None:
+        job = job.with_columns(base, changes)
     if job.create is None:
         require_fillable(job.target)
     require_filled(job.target.name, job.target.table_schema, args.get("filled", ()))

@@ -13,12 +13,13 @@ import colonnade
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import type_text
 from colonnade.spark_ext.planner.catalog.evolution import (
-    check_columns,
     columns_after_merge,
+    columns_for_rows,
     evolve_table,
     may_widen,
-    merge_columns,
 )
+from colonnade.spark_ext.planner.read.reads import load
+from colonnade.spark_ext.planner.write.writes import commit_write, plan_write
 
 
 def added(name: str, kind: str) -> dict[str, Any]:
@@ -107,8 +108,27 @@ def merged(path: str, columns: dict[str, str], by_name: bool = True) -> dict[str
         {"name": name, "type": kind, "nullable": True, "metadata": {}}
         for name, kind in columns.items()
     ]
-    text = json.dumps({"type": "struct", "fields": fields})
-    return merge_columns({"path": path, "columns": text, "by_name": by_name, "options": {}})
+    return brought(path, {"type": "struct", "fields": fields}, by_name)
+
+
+def brought(path: str, columns: dict[str, Any], by_name: bool = True) -> dict[str, Any]:
+    """Commit a write without rows for these columns, as the jar does."""
+    args = {"path": path, "options": {}}
+    seen = load(args)
+    rows = {"columns": json.dumps(columns), "by_name": by_name}
+    schema = columns_for_rows({**args, **rows, "seen": seen})["schema"]
+    same = schema == seen["schema"]
+    request = {
+        "overwrite": False,
+        "where": None,
+        "design": None,
+        "evolving": None if same else rows,
+    }
+    planned = plan_write({**args, **request, "schema": schema, "seen": seen})
+    assert load(args)["schema"] == seen["schema"]
+    done = commit_write({**planned, "messages": []})
+    assert load(args)["schema"] == schema
+    return done
 
 
 def test_the_columns_of_rows_are_added_and_widen_and_a_type_to_cast_stays(path: str) -> None:
@@ -140,14 +160,14 @@ def test_void_inside_a_column_has_the_type_that_the_table_has_there(tmp_path: Pa
         ends = {"keyType": "void", "valueType": part, "valueContainsNull": True}
         return struct(("s", part), ("m", {"type": "map", **ends}))
 
-    request = {"path": str(tmp_path / "t"), "by_name": True, "options": {}}
-    assert merge_columns({**request, "columns": json.dumps(given("new"))}) == {"epoch": 2}
+    path = str(tmp_path / "t")
+    assert brought(path, given("new")) == {"epoch": 2}
     fields = colonnade.open(tmp_path / "t").state.schema.fields
     wider = "struct<a:int,l:array<int>,new:long>"
     assert [type_text(each.type) for each in fields] == [wider, f"map<int,{wider}>"]
     late = struct(("s", struct(("late", "void"))))
     with pytest.raises(InvalidInputError, match="'s.late' has the Spark type void"):
-        merge_columns({**request, "columns": json.dumps(late)})
+        brought(path, late)
 
 
 @pytest.mark.parametrize("by_name", [True, False])
@@ -167,10 +187,7 @@ def test_rows_that_lack_a_field_of_a_struct_are_refused_before_the_table_changes
 
     request = {"path": str(tmp_path / "t"), "by_name": by_name, "options": {}}
     with pytest.raises(InvalidInputError, match="no field 'l.element.b', which table 't' has"):
-        merge_columns({**request, "columns": json.dumps(columns("a"))})
-    with pytest.raises(InvalidInputError, match="no field 'l.element.b', which table 't' has"):
-        check_columns({**request, "columns": json.dumps(columns("a"))})
-    assert check_columns({**request, "columns": json.dumps(columns("b", "a"))}) == {}
+        brought(str(tmp_path / "t"), columns("a"), by_name)
     table = colonnade.open(tmp_path / "t")
     assert table.epoch == 1
     after = columns_after_merge({**request, "columns": json.dumps(columns("a", "b", "c"))})

@@ -25,10 +25,7 @@ public final class SessionExtension extends AbstractFunction1<SparkSessionExtens
     extensions.injectPostHocResolutionRule(session -> new FillGenerated());
     extensions.injectHintResolutionRule(session -> new EvolvingWrites());
     extensions.injectHintResolutionRule(session -> new EvolvingInserts());
-    extensions.injectHintResolutionRule(
-        session ->
-            new EvolvingMerges(
-                (table, columns) -> ((ColonnadeTable) table).withColumns(columns)));
+    extensions.injectHintResolutionRule(session -> new EvolvingMerges());
     extensions.injectHintResolutionRule(
         session -> new AlteredTexts(table -> table instanceof ColonnadeTable));
     return BoxedUnit.UNIT;

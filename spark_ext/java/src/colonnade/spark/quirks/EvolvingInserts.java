@@ -10,15 +10,16 @@ import org.apache.spark.sql.catalyst.plans.logical.InsertIntoStatement;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.WithCTE;
 import org.apache.spark.sql.catalyst.rules.Rule;
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * A rule that gives a table what it lacks for the rows of an {@code INSERT} of SQL, in sessions with
- * the setting {@code spark.colonnade.mergeSchema}. Where the statement itself asks for schema
- * evolution, Spark changes the table, and the rule refuses rows before that which the table could
- * not take. An {@code INSERT} with {@code PARTITION (…)} is left to Spark.
+ * A rule that analyzes an {@code INSERT} of SQL as if its table had what it lacks for the rows. It
+ * applies if the statement asks for schema evolution, or if the session has the setting {@code
+ * spark.colonnade.mergeSchema}. The write then changes the table in the epoch of the rows. An
+ * {@code INSERT} with {@code PARTITION (…)} is left to Spark.
  *
  * <p>Seen on Spark 4.1 and 4.3: {@code InsertIntoStatement} names its table when the rule runs, and
  * stands below {@code WithCTE} after {@code WITH}.
@@ -31,19 +32,24 @@ public final class EvolvingInserts extends Rule<LogicalPlan> {
         && insert.table() instanceof UnresolvedRelation named
         && insert.partitionSpec().isEmpty()
         && (EvolvingWrites.mergesByDefault() || isEvolving(insert))) {
-      NamedTables.find(named.multipartIdentifier())
+      return NamedTables.find(named.multipartIdentifier())
           .filter(relation -> relation.table() instanceof TableAtEpoch)
-          .ifPresent(
-              relation -> evolve((TableAtEpoch) relation.table(), insert, query(plan, insert)));
+          .flatMap(relation -> evolved(relation, insert, query(plan, insert)))
+          .<LogicalPlan>map(
+              changed -> plan instanceof WithCTE with ? new WithCTE(changed, with.cteDefs()) : changed)
+          .orElse(plan);
     }
     return plan;
   }
 
   /** Whether the statement has the clause WITH SCHEMA EVOLUTION, which Spark 4.1 does not know. */
   private static boolean isEvolving(InsertIntoStatement insert) {
+    return evolutionAt(insert) >= 0 && (boolean) insert.productElement(evolutionAt(insert));
+  }
+
+  private static int evolutionAt(InsertIntoStatement insert) {
     int last = insert.productArity() - 1;
-    return insert.productElementName(last).equals("withSchemaEvolution")
-        && (boolean) insert.productElement(last);
+    return insert.productElementName(last).equals("withSchemaEvolution") ? last : -1;
   }
 
   /** Returns the rows of a statement, as a query of its own. */
@@ -53,17 +59,26 @@ public final class EvolvingInserts extends Rule<LogicalPlan> {
         : insert.query();
   }
 
-  private static void evolve(TableAtEpoch table, InsertIntoStatement insert, LogicalPlan query) {
-    Optional<StructType> columns = columns(query, insert);
+  /** Returns the statement with its table as it will be; nothing if only Spark can tell. */
+  private static Optional<LogicalPlan> evolved(
+      DataSourceV2Relation table, InsertIntoStatement insert, LogicalPlan query) {
     boolean named = insert.byName() || insert.userSpecifiedCols().nonEmpty();
-    if (columns.isEmpty()) {
-      return;
+    return columns(query, insert)
+        .flatMap(each -> EvolvingWrites.evolved(table, each, named, Map.of(), table.options()))
+        .map(after -> insert.makeCopy(withTable(insert, after)));
+  }
+
+  /** Returns the parts of a statement with another table, for which Spark evolves nothing. */
+  private static Object[] withTable(InsertIntoStatement insert, LogicalPlan table) {
+    Object[] parts = new Object[insert.productArity()];
+    for (int at = 0; at < parts.length; at++) {
+      boolean isTable = insert.productElementName(at).equals("table");
+      parts[at] = isTable ? table : insert.productElement(at);
     }
-    if (EvolvingWrites.mergesByDefault()) {
-      EvolvingWrites.merge(table, columns.get(), named, Map.of());
-    } else {
-      EvolvingWrites.check(table, columns.get(), named);
+    if (evolutionAt(insert) >= 0) {
+      parts[evolutionAt(insert)] = false;
     }
+    return parts;
   }
 
   /** Returns the columns under the names of the statement; nothing if only Spark can tell them. */

@@ -7,7 +7,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.BiFunction;
 import org.apache.spark.sql.AnalysisException;
 import org.apache.spark.sql.catalyst.QueryPlanningTracker;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation;
@@ -33,13 +32,6 @@ import scala.jdk.javaapi.CollectionConverters;
 public final class EvolvingMerges extends Rule<LogicalPlan> {
   private static final String INCOMPATIBLE = "INCOMPATIBLE_DATA_FOR_TABLE";
 
-  private final BiFunction<TableAtEpoch, String, Table> withColumns;
-
-  /** Makes the rule. The function returns a table with other columns, given as Spark's JSON. */
-  public EvolvingMerges(BiFunction<TableAtEpoch, String, Table> withColumns) {
-    this.withColumns = withColumns;
-  }
-
   @Override
   public LogicalPlan apply(LogicalPlan plan) {
     if (plan instanceof MergeIntoTable merge && merge.withSchemaEvolution()) {
@@ -62,7 +54,7 @@ public final class EvolvingMerges extends Rule<LogicalPlan> {
               Optional<String> columns = evolved(table, merge.sourceTable());
               columns.ifPresent(
                   schema -> {
-                    Table after = withColumns.apply(table, schema);
+                    Table after = table.withColumns(schema);
                     analyze(withTarget(merge, named, relationOf(after, relation)));
                   });
             });

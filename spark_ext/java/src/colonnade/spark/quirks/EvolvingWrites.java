@@ -11,7 +11,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import org.apache.spark.sql.catalyst.analysis.NamedRelation;
-import org.apache.spark.sql.catalyst.analysis.NoSuchTableException;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression;
@@ -24,11 +23,9 @@ import org.apache.spark.sql.catalyst.plans.logical.V2WriteCommand;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.classic.SparkSession;
-import org.apache.spark.sql.connector.catalog.CatalogV2Util;
-import org.apache.spark.sql.connector.catalog.Table;
-import org.apache.spark.sql.connector.catalog.TableCatalog;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
 import org.apache.spark.sql.internal.SQLConf;
+import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
@@ -36,9 +33,9 @@ import scala.jdk.javaapi.CollectionConverters;
 
 /**
  * A rule that fits the table and the rows of a DataFrame's write to each other before Spark
- * compares their columns. With the option {@code mergeSchema} the table gets the columns that it
- * lacks, and wider types. With {@code ignoreUnknownColumns} the write leaves out columns that the
- * table lacks.
+ * compares their columns. With the option {@code mergeSchema} the write gives the table the columns
+ * that it lacks, and wider types, in the epoch of its rows. With {@code ignoreUnknownColumns} the
+ * write leaves out columns that the table lacks.
  *
  * <p>Seen on Spark 4.1 and 4.3: the rows of such a write are resolved before the rule runs. The
  * options of the write are in {@code AppendData}, {@code OverwriteByExpression} and {@code
@@ -73,14 +70,16 @@ public final class EvolvingWrites extends Rule<LogicalPlan> {
       return plan; // Spark says which columns are too many
     }
     Optional<DataSourceV2Relation> target = target(write.table());
-    if (target.isEmpty() || !(target.get().table() instanceof TableAtEpoch table)) {
+    if (target.isEmpty()
+        || !(target.get().table() instanceof TableAtEpoch table)
+        || table.evolving() != null) {
       return plan;
     }
     if (!write.query().resolved()) {
       write = write.withNewQuery(analyzed(write.query())); // writeTo leaves that to Spark
     }
     if (merges) {
-      return (LogicalPlan) merged(write, table, options);
+      return (LogicalPlan) merged(write, target.get(), options);
     }
     return (LogicalPlan) (ignores ? withoutUnknown(write, table) : checked(write, table));
   }
@@ -128,62 +127,49 @@ public final class EvolvingWrites extends Rule<LogicalPlan> {
     return Dataset.ofRows(SparkSession.active(), query).queryExecution().analyzed();
   }
 
+  /** Returns a write to the table as it will be with what it lacks for the rows. */
   private static V2WriteCommand merged(
-      V2WriteCommand write, TableAtEpoch table, CaseInsensitiveStringMap options) {
-    boolean changed =
-        merge(table, write.query().schema(), write.isByName(), options.asCaseSensitiveMap());
-    if (!changed || !(write.table() instanceof DataSourceV2Relation relation)) {
-      return write; // nothing has changed, or Spark loads the table after this rule
-    }
-    Table altered = reloaded(relation);
-    return CatalogV2Util.v2ColumnsToStructType(altered.columns()).equals(relation.schema())
-        ? write
-        : write.withNewTable(
-            DataSourceV2Relation.create(
-                altered,
-                relation.catalog(),
-                relation.identifier(),
-                relation.options(),
-                relation.timeTravelSpec()));
-  }
-
-  /** Refuses rows with these columns if the table could not take them after it gets what it lacks. */
-  static void check(TableAtEpoch table, StructType columns, boolean byName) {
-    Map<String, Object> args =
-        Map.of(
-            "path", table.path(), "columns", columns.asNullable().json(), "by_name", byName);
-    Planner.call("check_columns", args);
+      V2WriteCommand write, DataSourceV2Relation target, CaseInsensitiveStringMap options) {
+    StructType columns = write.query().schema();
+    Map<String, String> given = options.asCaseSensitiveMap();
+    CaseInsensitiveStringMap own =
+        write.table() instanceof DataSourceV2Relation ? target.options() : options;
+    return evolved(target, columns, write.isByName(), given, own)
+        .map(write::withNewTable)
+        .orElse(write);
   }
 
   /**
-   * Gives a table what it lacks for rows with these columns; whether it lacked anything. An EXPLAIN
-   * changes nothing, so Spark then says what does not fit.
+   * Returns a table as it will be with what it lacks for rows with these columns; nothing if it
+   * lacks nothing. The write itself changes the table, in the epoch of its rows.
+   *
+   * @param options those of the write
+   * @param own those of the table in the plan
    */
-  static boolean merge(
-      TableAtEpoch table, StructType columns, boolean byName, Map<String, String> options) {
-    if (RunningStatement.isExplained()) {
-      return false;
+  static Optional<DataSourceV2Relation> evolved(
+      DataSourceV2Relation target,
+      StructType columns,
+      boolean byName,
+      Map<String, String> options,
+      CaseInsensitiveStringMap own) {
+    TableAtEpoch table = (TableAtEpoch) target.table();
+    Map<String, Object> rows =
+        Map.of("columns", columns.asNullable().json(), "by_name", byName);
+    Map<String, Object> args = new HashMap<>(rows);
+    args.put("path", table.path());
+    args.put("seen", table.state());
+    args.put("options", options);
+    String schema = Planner.call("columns_for_rows", args).get("schema").textValue();
+    if (DataType.fromJson(schema).equals(table.schema())) {
+      return Optional.empty();
     }
-    Map<String, Object> args =
-        Map.of(
-            "path", table.path(),
-            "columns", columns.asNullable().json(),
-            "by_name", byName,
-            "options", options);
-    long epoch = Planner.call("merge_columns", args).get("epoch").asLong();
-    if (epoch == table.epoch()) {
-      return false;
-    }
-    CachedReads.refresh(table.path());
-    return true;
-  }
-
-  private static Table reloaded(DataSourceV2Relation relation) {
-    try {
-      return ((TableCatalog) relation.catalog().get()).loadTable(relation.identifier().get());
-    } catch (NoSuchTableException dropped) {
-      return relation.table(); // the write itself meets it, too
-    }
+    return Optional.of(
+        DataSourceV2Relation.create(
+            table.forRows(schema, rows),
+            target.catalog(),
+            target.identifier(),
+            own,
+            target.timeTravelSpec()));
   }
 
   private static V2WriteCommand withoutUnknown(V2WriteCommand write, TableAtEpoch table) {

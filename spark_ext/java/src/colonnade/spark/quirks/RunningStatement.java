@@ -7,7 +7,6 @@ import org.apache.spark.sql.catalyst.plans.logical.ReplaceTableAsSelect;
 import org.apache.spark.sql.catalyst.plans.logical.V2CreateTableAsSelectPlan;
 import org.apache.spark.sql.execution.QueryExecution;
 import org.apache.spark.sql.execution.SQLExecution;
-import org.apache.spark.sql.execution.command.ExplainCommand;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 import scala.jdk.javaapi.CollectionConverters;
 
@@ -34,11 +33,6 @@ public final class RunningStatement {
   /** Whether the statement creates or replaces a table with the rows of a query. */
   public static boolean createsFromQuery() {
     return find(V2CreateTableAsSelectPlan.class).isPresent();
-  }
-
-  /** Whether the statement is an EXPLAIN, which analyzes another statement and does not run it. */
-  static boolean isExplained() {
-    return find(ExplainCommand.class).isPresent();
   }
 
   /** Returns the write options of a statement that replaces a table with the rows of a query. */

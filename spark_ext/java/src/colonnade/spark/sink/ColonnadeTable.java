@@ -1,6 +1,7 @@
 package colonnade.spark.sink;
 
 import colonnade.planner.ColonnadeException;
+import colonnade.planner.Json;
 import colonnade.planner.Planner;
 import colonnade.spark.quirks.Caller;
 import colonnade.spark.quirks.CharComparisons;
@@ -109,10 +110,17 @@ public class ColonnadeTable extends TableAtEpoch
     return of(loaded(), isCallable(), true, catalogProperties());
   }
 
-  /** Returns this table as it would be with other columns, for the analysis of a statement. */
+  @Override
   public ColonnadeTable withColumns(String schema) {
     ObjectNode other = loaded().deepCopy();
     other.put("schema", schema);
+    return of(other, isCallable(), isDeletedFrom(), catalogProperties());
+  }
+
+  @Override
+  public ColonnadeTable forRows(String schema, Map<String, Object> rows) {
+    ObjectNode other = loaded().deepCopy();
+    other.put("schema", schema).set(EVOLVING, Json.MAPPER.valueToTree(rows));
     return of(other, isCallable(), isDeletedFrom(), catalogProperties());
   }
 

@@ -22,6 +22,7 @@ import org.apache.spark.sql.types.StructType;
  * @param where filters that select the rows to overwrite, or null for all
  * @param dynamic whether it overwrites just the partitions that its rows are of
  * @param callable whether Spark finds the partition transforms as functions
+ * @param evolving the columns of rows for which the write gives the table what it lacks, or null
  */
 public record WriteRequest(
     String path,
@@ -33,39 +34,44 @@ public record WriteRequest(
     boolean overwrite,
     List<Map<String, Object>> where,
     boolean dynamic,
-    boolean callable) {
+    boolean callable,
+    JsonNode evolving) {
 
   public static WriteRequest append(String path, StructType rows, Map<String, String> options) {
     List<String> filled = GeneratedColumn.computedIn(rows);
-    return new WriteRequest(path, rows, filled, options, null, null, false, null, false, true);
+    return new WriteRequest(
+        path, rows, filled, options, null, null, false, null, false, true, null);
   }
 
   /** Returns the request of a statement that writes no rows to a table with these columns. */
   public static WriteRequest withoutRows(
       String path, StructType columns, Map<String, String> options) {
-    return new WriteRequest(path, columns, null, options, null, null, false, null, false, true);
+    return new WriteRequest(
+        path, columns, null, options, null, null, false, null, false, true, null);
   }
 
   /** Returns the request for the state of a table that a statement has read. */
   public WriteRequest basedOn(ColonnadeTable table) {
     boolean functions = table.layout().callable();
+    Map<String, Object> state = table.state();
+    JsonNode given = table.evolving();
     return new WriteRequest(
-        path, rows, filled, options, table.state(), design, overwrite, where, dynamic, functions);
+        path, rows, filled, options, state, design, overwrite, where, dynamic, functions, given);
   }
 
   public WriteRequest creating(Map<String, Object> table) {
     return new WriteRequest(
-        path, rows, filled, options, seen, table, overwrite, where, dynamic, callable);
+        path, rows, filled, options, seen, table, overwrite, where, dynamic, callable, evolving);
   }
 
   public WriteRequest overwriting(List<Map<String, Object>> filters) {
     return new WriteRequest(
-        path, rows, filled, options, seen, design, true, filters, false, callable);
+        path, rows, filled, options, seen, design, true, filters, false, callable, evolving);
   }
 
   WriteRequest overwritingPartitions() {
     return new WriteRequest(
-        path, rows, filled, options, seen, design, true, null, true, callable);
+        path, rows, filled, options, seen, design, true, null, true, callable, evolving);
   }
 
   /** The planned write; nothing is written. Fails where the columns do not fit the table. */
@@ -81,6 +87,7 @@ public record WriteRequest(
     args.put("dynamic", dynamic);
     args.put("transaction", StatementTag.running());
     args.put("filled", filled);
+    args.put("evolving", evolving);
     JsonNode planned = Planner.call("plan_write", PlannedQuery.with(args));
     return new PlannedWrite(
         planned.get("job").asText(),

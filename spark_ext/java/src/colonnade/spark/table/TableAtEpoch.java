@@ -35,6 +35,9 @@ public abstract class TableAtEpoch
   /** The key of the ids of the RowSets to read, where these are not all. */
   protected static final String ROWSETS = "rowsets";
 
+  /** The key of the rows that the columns of the table are for, where it does not have them yet. */
+  protected static final String EVOLVING = "evolving";
+
   private static final String COMMENT = "comment";
 
   private final JsonNode loaded;
@@ -71,6 +74,20 @@ public abstract class TableAtEpoch
   /** The properties that only the table's catalog knows. */
   protected Map<String, String> catalogProperties() {
     return catalogProperties;
+  }
+
+  /** Returns this table as it would be with other columns, for the analysis of a statement. */
+  public abstract TableAtEpoch withColumns(String schema);
+
+  /**
+   * Returns this table with other columns, which a write of rows gives it. {@code rows} has the
+   * {@code columns} of these rows, and whether they are matched {@code by_name}.
+   */
+  public abstract TableAtEpoch forRows(String schema, Map<String, Object> rows);
+
+  /** The rows that the columns of the table are for; null if the table has these columns. */
+  public JsonNode evolving() {
+    return loaded.get(EVOLVING);
   }
 
   /** Where the table is. */
@@ -121,7 +138,8 @@ public abstract class TableAtEpoch
 
   @Override
   public String version() {
-    return deletedFrom ? null : loaded.get("epoch").asText(); // else loaded anew, as one to read
+    boolean fixed = deletedFrom || evolving() != null; // Spark must not load it anew
+    return fixed ? null : loaded.get("epoch").asText();
   }
 
   @Override
