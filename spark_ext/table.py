@@ -13,7 +13,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import types as spark
 
 from colonnade.manifests.errors import AlreadyExistsError, InvalidInputError, NotFoundError
-from colonnade.manifests.model.schema import TableSchema
+from colonnade.manifests.model.schema import IdentityColumn, TableSchema
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import StoreAddress, StorePath
 from colonnade.spark_ext.answer_rows import (
@@ -44,6 +44,7 @@ from colonnade.spark_ext.statements import (
 )
 from colonnade.spark_ext.update import Update, update_columns
 from colonnade.tableformat.statements.statement import RowCounts
+from colonnade.tableformat.table.generated import NewGenerated
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.verify.findings import VerifyReport
 
@@ -264,6 +265,8 @@ class TableBuilder:
         self._properties: dict[str, str] = {}
         self._comment: str | None = None
         self._constraints: dict[str, str] = {}
+        self._generated: dict[str, str] = {}
+        self._identity: dict[str, IdentityColumn] = {}
 
     def location(self, location: str) -> TableBuilder:
         """Set the path of the table: a new path, or `<database>/<name>`."""
@@ -281,12 +284,40 @@ class TableBuilder:
         dataType: str | spark.DataType,
         nullable: bool = True,
         comment: str | None = None,
+        *,
+        generatedAlwaysAs: str | IdentityColumn | None = None,
+        generatedByDefaultAs: IdentityColumn | None = None,
     ) -> TableBuilder:
-        """Add a column; the type is a Spark type or its text, such as `decimal(12,2)`."""
+        """Add a column; the type is a Spark type or its text, such as `decimal(12,2)`.
+
+        `generatedAlwaysAs` is an expression over other columns, as SQL text, or an IdentityColumn
+        whose values the table gives. With `generatedByDefaultAs`, users may also give values of an
+        identity column. Expressions mean the session's time zone. Raises InvalidInputError that
+        names the column for another argument.
+        """
+        self._generate(colName, generatedAlwaysAs, generatedByDefaultAs)
         data_type = spark.DataType.fromDDL(dataType) if isinstance(dataType, str) else dataType
         metadata = {} if comment is None else {"comment": comment}
         self._fields.append(spark.StructField(colName, data_type, nullable, metadata))
         return self
+
+    def _generate(self, column: str, always: object, by_default: object) -> None:
+        """Note how a column is generated, if it is."""
+        if always is not None and by_default is not None:
+            raise InvalidInputError(
+                f"Column {column!r} cannot be generated both ALWAYS and BY DEFAULT; choose one."
+            )
+        stated = by_default if always is None else always
+        if isinstance(stated, IdentityColumn):
+            spec = stated.model_copy(update={"always": by_default is None})
+            self._identity[column] = spec
+        elif isinstance(stated, str) and by_default is None:
+            self._generated[column] = stated
+        elif stated is not None:
+            wanted = "an IdentityColumn" if always is None else "SQL text or an IdentityColumn"
+            raise InvalidInputError(
+                f"Column {column!r} can be generated as {wanted}, not as {stated!r:.100}."
+            )
 
     def addColumns(self, cols: spark.StructType | list[spark.StructField]) -> TableBuilder:
         """Add the columns of a Spark schema, with their comments and NOT NULL."""
@@ -324,6 +355,7 @@ class TableBuilder:
         address = address_in(self._spark, self._path, self._storage_options)
         refuse_within(self._spark, f"Creating {address.url}")
         schema: TableSchema = from_spark(spark.StructType(self._fields))
+        zone = str(self._spark.conf.get("spark.sql.session.timeZone"))
         try:
             table = ArrowTable.create(
                 address,
@@ -333,6 +365,11 @@ class TableBuilder:
                 properties=self._properties,
                 comment=self._comment,
                 constraints=self._constraints,
+                generated={
+                    name: NewGenerated(name, sql, time_zone=zone)
+                    for name, sql in self._generated.items()
+                },
+                identity=self._identity,
             )
         except AlreadyExistsError:
             if not self._open_existing:

@@ -58,8 +58,8 @@ class NewGenerated:
             return bind_expression(field, made, schema).columns
         except InvalidInputError as error:
             raise InvalidInputError(
-                f"Column {field.name!r} cannot be generated as {self.sql} without Spark:"
-                f" {error.message}"
+                f"Column {field.name!r} cannot be generated as {self.sql} without Spark's CREATE"
+                f" TABLE: {error.message}"
             ) from error
 
 
@@ -97,16 +97,19 @@ def _carried(described: TableSchema) -> tuple[NewGenerated, ...]:
     )
 
 
-def named_expressions(given: Mapping[str, str]) -> tuple[NewGenerated, ...]:
+def named_expressions(given: Mapping[str, str | NewGenerated]) -> tuple[NewGenerated, ...]:
     """Return the generated columns that a user describes by name: `{"year": "year(ts)"}`.
 
-    Raises InvalidInputError for another value.
+    An expression without a time zone means UTC. Raises InvalidInputError for another value.
     """
     if not isinstance(given, Mapping):
         raise InvalidInputError(
             f"generated must be a dict of expressions by column, not {given!r:.100}."
         )
-    return tuple(NewGenerated(name, sql) for name, sql in given.items())
+    return tuple(
+        each if isinstance(each, NewGenerated) else NewGenerated(name, each)
+        for name, each in given.items()
+    )
 
 
 def check_sources(before: TableSchema, after: TableSchema) -> None:

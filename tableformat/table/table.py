@@ -39,7 +39,7 @@ from colonnade.tableformat.table.alteration import Alteration, SetPartitioning, 
 from colonnade.tableformat.table.computed_columns import ComputedColumns
 from colonnade.tableformat.table.constraints import named_conditions
 from colonnade.tableformat.table.design import new_table
-from colonnade.tableformat.table.generated import named_expressions
+from colonnade.tableformat.table.generated import NewGenerated, named_expressions
 from colonnade.tableformat.table.new_columns import UnknownColumns, fit_rows
 from colonnade.tableformat.table.restore import restore_table
 from colonnade.tableformat.table.time_travel import snapshot_at
@@ -83,7 +83,7 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         comment: str | None = None,
         constraints: Mapping[str, str] | None = None,
         identity: Mapping[str, IdentityColumn] | None = None,
-        generated: Mapping[str, str] | None = None,
+        generated: Mapping[str, str | NewGenerated] | None = None,
         storage_options: StorageOptions | None = None,
     ) -> ArrowTable:
         """Create an empty table: at `path` itself, or in the database directly above it.
