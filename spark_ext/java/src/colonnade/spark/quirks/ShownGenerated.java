@@ -1,6 +1,7 @@
 package colonnade.spark.quirks;
 
 import colonnade.spark.table.GeneratedColumn;
+import colonnade.spark.table.TableAtEpoch;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -11,6 +12,8 @@ import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.ShowCreateTable;
 import org.apache.spark.sql.catalyst.util.QuotingUtils;
+import org.apache.spark.sql.connector.catalog.Column;
+import org.apache.spark.sql.connector.catalog.IdentityColumnSpec;
 import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.SparkStrategy;
 import org.apache.spark.sql.execution.datasources.v2.ShowCreateTableExec;
@@ -20,8 +23,8 @@ import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * A strategy that adds the expressions of generated columns to {@code SHOW CREATE TABLE}. Spark
- * leaves them out.
+ * A strategy that adds what generated and identity columns state to {@code SHOW CREATE TABLE}. Spark
+ * leaves it out. SQL has no clause for the time zone of an expression, so a comment shows it.
  *
  * <p>Seen on Spark 4.1 and 4.3: {@code ShowCreateTableExec}, whose text has one line for each column
  * and each constraint.
@@ -35,36 +38,53 @@ final class ShownGenerated extends SparkStrategy {
         plan instanceof ShowCreateTable show
             && !show.asSerde()
             && show.child() instanceof ResolvedTable found
-            && found.table() instanceof GeneratedColumn.Owner owner
-            && !owner.generated().isEmpty();
+            && found.table() instanceof TableAtEpoch table
+            && !clauses(table).isEmpty();
     if (!applies) {
       return seq(List.of());
     }
     ShowCreateTable show = (ShowCreateTable) plan;
     ResolvedTable found = (ResolvedTable) show.child();
     InternalRow row = new ShowCreateTableExec(show.output(), found).executeCollect()[0];
-    String text =
-        withExpressions(row.getUTF8String(0).toString(), (GeneratedColumn.Owner) found.table());
+    String text = withClauses(row.getUTF8String(0).toString(), (TableAtEpoch) found.table());
     InternalRow shown = new GenericInternalRow(new Object[] {UTF8String.fromString(text)});
     LogicalPlan rows =
         new LocalRelation(show.output(), seq(List.of(shown)), false, Option.empty());
     return seq(List.of(planLater(rows)));
   }
 
-  private static String withExpressions(String shown, GeneratedColumn.Owner owner) {
-    Map<String, String> expressions = new HashMap<>();
-    owner.generated().forEach(each -> expressions.put(each.column(), each.sql()));
+  private static String withClauses(String shown, TableAtEpoch table) {
+    Map<String, String> clauses = clauses(table);
     StringBuilder text = new StringBuilder(shown);
     int at = 0;
-    for (String name : owner.declared().fieldNames()) {
+    for (String name : table.declared().fieldNames()) {
       String start = "\n  " + QuotingUtils.quoteIfNeeded(name) + " ";
       at = text.indexOf(start, at) + start.length();
-      String sql = expressions.get(name);
-      if (sql != null) {
-        text.insert(endOfType(text, at), " GENERATED ALWAYS AS (" + sql + ")");
-      }
+      text.insert(endOfType(text, at), clauses.getOrDefault(name, ""));
     }
     return text.toString();
+  }
+
+  /** Returns what Spark leaves out, by column. */
+  private static Map<String, String> clauses(TableAtEpoch table) {
+    Map<String, String> found = new HashMap<>();
+    for (GeneratedColumn each : table.generated()) {
+      String zone = " /* in the time zone " + each.timeZone() + " */";
+      found.put(each.column(), " GENERATED ALWAYS AS (" + each.sql() + ")" + zone);
+    }
+    for (Column column : table.columns()) {
+      IdentityColumnSpec stated = column.identityColumnSpec();
+      if (stated != null) {
+        found.put(
+            column.name(),
+            String.format(
+                " GENERATED %s AS IDENTITY (START WITH %d INCREMENT BY %d)",
+                stated.isAllowExplicitInsert() ? "BY DEFAULT" : "ALWAYS",
+                stated.getStart(),
+                stated.getStep()));
+      }
+    }
+    return found;
   }
 
   /** Returns where the type that begins at a place ends: before a comment or the next column. */
