@@ -37,8 +37,8 @@ def with_columns_of(table: TableState, other: TableState) -> TableState:
     """
     if table.id != other.id:
         raise InvalidInputError(
-            f"Table {table.name!r} was another table at the epoch that schemaEpoch names; name an"
-            " epoch of this table."
+            f"Table {table.name!r} was another table at the epoch whose columns are asked for; name"
+            " an epoch of this table."
         )
     fields = [_as_read(field, table, at) for at, field in enumerate(other.schema.fields)]
     return replace(table, schema=TableSchema(fields=tuple(fields)))
@@ -61,10 +61,10 @@ def _as_read(wanted: SchemaField, table: TableState, position: int) -> SchemaFie
             return form
     old, new = type_text(own.type), type_text(wanted.type)
     why = (
-        "an earlier row may have a date that no timestamp can hold; leave schemaEpoch out, and"
+        "an earlier row may have a date that no timestamp can hold; leave the schema epoch out, and"
         " cast the column in the query"
         if may_overflow(own.type, wanted.type)
-        else f"{new} does not hold all values of {old}; leave schemaEpoch out"
+        else f"{new} does not hold all values of {old}; leave the schema epoch out"
     )
     raise InvalidInputError(
         f"Column {own.name!r} of table {table.name!r} is {old} at the epoch that is read, and"
@@ -98,7 +98,7 @@ def _check_fields(wanted: SchemaField, own: SchemaField, table: TableState) -> N
         if known.isdisjoint(field.ids) and min(field.ids) < table.next_column_id:
             raise InvalidInputError(
                 f"Field {field.name!r} of column {own.name!r} of table {table.name!r} was dropped"
-                " before the epoch that is read; leave schemaEpoch out."
+                " before the epoch that is read; leave the schema epoch out."
             )
 
 

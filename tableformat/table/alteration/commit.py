@@ -65,7 +65,10 @@ def commit_alterations(
         return change
 
     if checked is not None and only_spark:
-        return log.commit(evaluate(checked), checked)
+        planned = _change("alter_table", operations, parameters)
+        with log.removals_are_conflicts(planned, checked):
+            change = evaluate(checked)
+        return log.commit(change, checked)
     return commit_statement(log, base, evaluate)[0]
 
 

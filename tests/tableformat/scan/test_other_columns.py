@@ -148,7 +148,7 @@ def test_an_epoch_that_does_not_exist_or_has_another_table_is_refused(tmp_path: 
     epoch = first.epoch
     db.drop_table("t")
     table = db.create_table("t", pa.schema({"k": pa.int64()}))
-    with pytest.raises(InvalidInputError, match="'t' was another table at the epoch that"):
+    with pytest.raises(InvalidInputError, match="'t' was another table at the epoch whose"):
         table.scan(schema_epoch=epoch)
     with pytest.raises(NotFoundError):
         table.scan(schema_epoch=99)
@@ -178,11 +178,11 @@ def test_a_type_that_rows_may_not_fit_is_refused_with_the_reason(tmp_path: Path)
     assert refusal.value.message == (
         "Column 'd' of table 't' is date at the epoch that is read, and cannot be read as"
         " timestamp_ntz: an earlier row may have a date that no timestamp can hold; leave"
-        " schemaEpoch out, and cast the column in the query."
+        " the schema epoch out, and cast the column in the query."
     )
     with pytest.raises(InvalidInputError) as refusal:
         table.scan(epoch=table.epoch, schema_epoch=dated)
     assert refusal.value.message == (
         "Column 'n' of table 't' is long at the epoch that is read, and cannot be read as int: int"
-        " does not hold all values of long; leave schemaEpoch out."
+        " does not hold all values of long; leave the schema epoch out."
     )
