@@ -8,6 +8,7 @@ import colonnade.spark.quirks.EvolvingWrites;
 import colonnade.spark.quirks.FillGenerated;
 import colonnade.spark.quirks.LoadCatalogFirst;
 import colonnade.spark.quirks.ProvenChecks;
+import colonnade.spark.quirks.SubqueryChecks;
 import colonnade.spark.sink.ColonnadeTable;
 import org.apache.spark.sql.SparkSessionExtensions;
 import scala.runtime.AbstractFunction1;
@@ -22,6 +23,7 @@ public final class SessionExtension extends AbstractFunction1<SparkSessionExtens
         session -> new AlteredFields(table -> table instanceof ColonnadeTable));
     extensions.injectPostHocResolutionRule(
         session -> new ProvenChecks(table -> table instanceof ColonnadeTable));
+    extensions.injectPostHocResolutionRule(session -> new SubqueryChecks());
     extensions.injectPostHocResolutionRule(session -> new FillGenerated());
     extensions.injectHintResolutionRule(session -> new EvolvingWrites());
     extensions.injectHintResolutionRule(session -> new EvolvingInserts());

@@ -1,5 +1,6 @@
 package colonnade.planner;
 
+import colonnade.store.ShortText;
 import org.apache.spark.QueryContext;
 import org.apache.spark.sql.AnalysisException;
 import scala.Option;
@@ -26,7 +27,7 @@ public final class ColonnadeException extends AnalysisException {
   }
 
   public ColonnadeException(String code, String sentence, Throwable cause) {
-    this(code, "[" + code + "] " + sentence, cause, code);
+    this(code, "[" + code + "] " + ShortText.of(sentence), cause, code);
   }
 
   private ColonnadeException(String code, String message, Throwable cause, String condition) {

@@ -24,7 +24,7 @@ public final class TaskFailure {
    * Creates an error. {@code condition} may be one of Spark's own; {@code code} begins the message.
    */
   public static RuntimeException of(String condition, String code, String sentence) {
-    return thrown(condition, "[" + code + "] " + sentence, null);
+    return thrown(condition, "[" + code + "] " + ShortText.of(sentence), null);
   }
 
   /**

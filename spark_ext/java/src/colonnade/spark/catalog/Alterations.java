@@ -100,7 +100,10 @@ final class Alterations {
       found.put("type", add.dataType().json());
       found.put("nullable", add.isNullable());
       found.put("comment", add.comment());
-      found.put("default", Defaults.of(add.defaultValue()));
+      found.put(
+          "default",
+          Defaults.of(
+              add.defaultValue(), String.join(".", add.fieldNames()), add.dataType()));
       return found;
     }
     if (change instanceof TableChange.RenameColumn rename) {

@@ -1,6 +1,7 @@
 package colonnade.spark.catalog;
 
 import colonnade.planner.ColonnadeException;
+import colonnade.spark.quirks.CheckCondition;
 import colonnade.spark.quirks.ReadColumns;
 import colonnade.spark.quirks.UncheckedRows;
 import colonnade.spark.sink.ColonnadeTable;
@@ -56,6 +57,7 @@ final class Constraints {
     known.addAll(Arrays.asList(schema.fieldNames()));
     Map<String, Object> described = new HashMap<>();
     refuseOffered(check, schema);
+    refuseVarying(check, schema);
     described.put("name", check.name());
     described.put("condition", check.predicateSql());
     described.put("columns", new ArrayList<>(ReadColumns.of(check.predicateSql(), known)));
@@ -72,6 +74,17 @@ final class Constraints {
               "Constraint %s cannot read %s: rows have this column only when they are read; name"
                   + " columns of the table itself.",
               check.name(), name));
+    }
+  }
+
+  /** Refuses a condition whose answer for a row depends on the session or its time. */
+  private static void refuseVarying(Check check, StructType schema) {
+    if (new CheckCondition(check.predicateSql(), schema).isOfSession()) {
+      throw refusal(
+          String.format(
+              "Constraint %s cannot be CHECK (%s): it depends on the session or its time; use"
+                  + " another condition.",
+              check.name(), check.predicateSql()));
     }
   }
 

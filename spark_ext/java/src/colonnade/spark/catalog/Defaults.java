@@ -1,5 +1,6 @@
 package colonnade.spark.catalog;
 
+import colonnade.planner.ColonnadeException;
 import colonnade.spark.quirks.FoldedDefault;
 import colonnade.spark.sink.ColonnadeTable;
 import colonnade.spark.table.ExpressionTree;
@@ -9,14 +10,19 @@ import org.apache.spark.sql.connector.catalog.Column;
 import org.apache.spark.sql.connector.catalog.ColumnDefaultValue;
 import org.apache.spark.sql.connector.catalog.DefaultValue;
 import org.apache.spark.sql.connector.expressions.Literal;
+import org.apache.spark.sql.types.DataType;
 
 /** Defaults of columns in the planner's terms: SQL text, and the value that it has now. */
 final class Defaults {
   private Defaults() {}
 
   /** Returns the default that ADD COLUMN declares, or null. Spark states the value that it has. */
-  static Map<String, Object> of(ColumnDefaultValue declared) {
-    return declared == null ? null : of(declared, declared.getValue());
+  static Map<String, Object> of(ColumnDefaultValue declared, String column, DataType type) {
+    if (declared == null) {
+      return null;
+    }
+    refuseLoss(column, type, declared);
+    return of(declared, declared.getValue());
   }
 
   /**
@@ -28,6 +34,7 @@ final class Defaults {
     for (Column column : columns) {
       if (column.defaultValue() != null) {
         DefaultValue given = column.defaultValue();
+        refuseLoss(column.name(), column.dataType(), given);
         found.put(
             column.name(), of(given, FoldedDefault.now(column.name(), column.dataType(), given)));
       }
@@ -40,11 +47,23 @@ final class Defaults {
     if (column.length == 1) {
       for (Column each : ColonnadeTable.load(path, Map.of()).columns()) {
         if (each.name().equalsIgnoreCase(column[0])) {
+          refuseLoss(each.name(), each.dataType(), given);
           return of(given, FoldedDefault.now(each.name(), each.dataType(), given));
         }
       }
     }
     return of(given, (Literal<?>) null); // the planner refuses it
+  }
+
+  private static void refuseLoss(String column, DataType type, DefaultValue given) {
+    if (FoldedDefault.losesDigits(column, type, given)) {
+      throw ColonnadeException.unchecked(
+          "COLONNADE_INVALID_INPUT",
+          String.format(
+              "Column '%s' is %s and cannot have the default %s, which has more digits; round it, or"
+                  + " choose another type.",
+              column, type.sql(), given.getSql()));
+    }
   }
 
   private static Map<String, Object> of(DefaultValue given, Literal<?> now) {
