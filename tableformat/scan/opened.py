@@ -23,6 +23,9 @@ _FAR_ROWSETS = 16
 _WHOLE_BYTES = 32 * MIB
 """The most bytes of RowSets that are read whole before the plan is known."""
 
+_UNNEEDED_BYTES = 3 * MIB
+"""The most bytes of unneeded columns that are read with them. A round takes about as long."""
+
 
 class OpenedRowSet(NamedTuple):
     """A RowSet of a plan whose footer was read, with its deletion vector."""
@@ -52,14 +55,19 @@ class OpenedAhead:
 def open_ahead(store: ObjectStore, plan: ScanPlan) -> OpenedAhead:
     """Open the first RowSets of a plan that may turn out to be old.
 
-    RowSets are read whole if the plan needs most of their columns in all rows, up to 32 MiB
-    together. Raises CorruptionError; StoreError.
+    If the plan needs all rows, RowSets are read whole, up to 32 MiB together: all of them if it
+    needs most of their columns, else up to 3 MiB of other columns. Raises CorruptionError;
+    StoreError.
     """
-    most = 4 * len(plan.projection) >= 3 * len(plan.table_schema.fields)
-    left, calls = _WHOLE_BYTES if most and plan.predicate is None else 0, []
+    needed, columns = len(plan.projection), len(plan.table_schema.fields)
+    left, calls = _WHOLE_BYTES if needed and plan.predicate is None else 0, []
+    unneeded_left = _WHOLE_BYTES if 4 * needed >= 3 * columns else _UNNEEDED_BYTES
     for scan in plan.rowsets[: min(_FAR_ROWSETS, store.parallel)]:
-        whole = scan.rowset.entry.bytes <= left
-        left -= scan.rowset.entry.bytes if whole else 0
+        size = scan.rowset.entry.bytes
+        unneeded = size * (columns - needed) // columns
+        whole = size <= left and unneeded <= unneeded_left
+        if whole:
+            left, unneeded_left = left - size, unneeded_left - unneeded
         calls.append(partial(_open, store, plan.prefix, scan, whole=whole))
     return OpenedAhead(plan.prefix, store.together(calls))
 

@@ -10,6 +10,7 @@ from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.schema import assign_ids
 from colonnade.manifests.store import MemoryStore
+from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.scan import opened
 from colonnade.tableformat.types.arrow_types import schema_from_arrow
 from tests.compaction_tables import another, new
@@ -47,10 +48,20 @@ def reader(writer: ArrowTable, store: FarStore) -> ArrowTable:
     return ArrowTable(type(location)(store, location.table, exists=True), log, log.read_head())
 
 
-@pytest.mark.parametrize(("columns", "rounds"), [(NAMES[:2], 2), (NAMES[:6], 1), (None, 1)])
+@pytest.mark.parametrize(
+    ("columns", "rounds", "unneeded"),
+    [(NAMES[:2], 2, 1000), (NAMES[:2], 1, None), (NAMES[:6], 1, 1000), (None, 1, 1000)],
+)
 def test_a_scan_of_an_open_table_takes_at_most_two_rounds(
-    reader: ArrowTable, store: FarStore, columns: list[str] | None, rounds: int
+    reader: ArrowTable,
+    store: FarStore,
+    columns: list[str] | None,
+    rounds: int,
+    unneeded: int | None,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    if unneeded is not None:
+        monkeypatch.setattr(opened, "_UNNEEDED_BYTES", unneeded)
     with store.counted() as cost:
         found = reader.scan(columns).to_arrow()
     assert found.equals(rows(0).select(columns or NAMES))
@@ -122,3 +133,18 @@ def test_rowsets_beyond_the_first_are_opened_when_they_are_used(
     wanted = reader.scan(["c3"]).to_arrow()
     assert sorted(wanted["c3"].to_pylist())[-1] == 19 * ROWS + 999
     assert wanted.num_rows == ROWS + 19_000
+
+
+def test_a_scan_without_columns_reads_no_whole_rowset(
+    reader: ArrowTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[bool] = []
+
+    def note(*args: object, whole: bool) -> RowSetReader:
+        asked.append(whole)
+        return RowSetReader(*args, whole=whole)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(opened, "RowSetReader", note)
+    assert reader.scan([]).to_arrow().num_rows == ROWS
+    assert reader.scan(["c0"]).to_arrow().num_rows == ROWS
+    assert asked == [False, True]
