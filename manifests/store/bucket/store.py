@@ -6,10 +6,10 @@ Spec: docs/spec/store.md#buckets
 from __future__ import annotations
 
 import abc
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from colonnade.manifests.errors import (
     ColonnadeError,
@@ -46,6 +46,8 @@ from colonnade.manifests.store.checks import (
 from colonnade.manifests.store.memory_turns import turns_of
 from colonnade.manifests.store.near_ranges import Request, plan_requests
 from colonnade.manifests.store.turn import Turn
+
+T = TypeVar("T")
 
 _SUSPICIOUS = 1 << 30
 """A range of as many bytes is compared with the object's size before anything is planned."""
@@ -111,6 +113,11 @@ class BucketStore(ObjectStore):
                 else:
                     found[index][start : start + length] = part[offset : offset + length]  # type: ignore[index]
         return [bytes(each) for each in found]
+
+    def together(self, calls: Sequence[Callable[[], T]]) -> list[T]:
+        # Options that no client takes are refused once, and not by each call.
+        _ = self.bucket
+        return super().together(calls)
 
     def put_if_absent(self, name: str, data: Data) -> PutOutcome:
         check_body(name, data)

@@ -78,3 +78,18 @@ def test_a_server_with_a_certificate_of_ones_own_is_reached_by_option_or_environ
         assert colonnade.open(f"{url}/told", storage_options=again).scan().to_arrow().equals(rows)
     finally:
         server.stop()
+
+
+def test_options_that_no_client_takes_are_refused_once_and_not_by_each_request(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: list[object] = []
+
+    def fail(*settings: object) -> None:
+        made.append(settings)
+        raise InvalidInputError("refused")
+
+    monkeypatch.setattr("colonnade.manifests.store.s3.client.S3Client", fail)
+    with pytest.raises(InvalidInputError, match="refused"):
+        colonnade.open("s3://bucket/lake/trips", storage_options={"endpoint_url": "nowhere"})
+    assert len(made) == 1
