@@ -5,6 +5,7 @@
       NotFoundError                    choose another name
       AlreadyExistsError               choose another name
       ConflictError                    plan again on the new head, then retry
+        ColumnConflictError            the same; or move the rows whose columns were replaced
       CommitUnknownError               look the transaction id up; delete nothing
       UnsupportedFormatError           upgrade; never guess
       CorruptionError                  stop, keep the file
@@ -71,6 +72,13 @@ class ConflictError(ColonnadeError):
     """A concurrent writer changed data that this change depends on. Nothing was committed."""
 
     kind = "CONFLICT"
+
+
+class ColumnConflictError(ConflictError):
+    """A concurrent writer is in the way of replaced columns, and not of the rows that change.
+
+    The same statement may commit if it moves these rows instead.
+    """
 
 
 class CommitUnknownError(ColonnadeError):

@@ -32,7 +32,8 @@ def fits_columns(change: Change, planned: TableState, current: TableState) -> bo
 
     Only columns are compared. The rows of a change may fit, and still be wrong: a statement that
     inserts missing keys has looked for them under the ids that the key columns had. A compaction
-    writes no new values, which a user would have meant for a column by its name.
+    writes no new values, which a user would have meant for a column by its name. Whether columns
+    can be replaced is another question (`fits_replacements`).
     """
     old, new = planned.schema, current.schema
     ops = [op for op in change.ops if isinstance(op, Written) and op.table == current.id]
@@ -40,8 +41,16 @@ def fits_columns(change: Change, planned: TableState, current: TableState) -> bo
     return (
         rows_fit(old, new)
         and (not has_values or same_by_name(old, new))
-        and all(_can_replace(op, current) for op in ops if isinstance(op, ReplaceColumn))
         and all(_keep_ids(g.columns, old, new) for g in change.keys if g.table == current.id)
+    )
+
+
+def fits_replacements(change: Change, current: TableState) -> bool:
+    """Return whether the columns that a change replaces in a table can still be replaced."""
+    return all(
+        _can_replace(op, current)
+        for op in change.ops
+        if isinstance(op, ReplaceColumn) and op.table == current.id
     )
 
 

@@ -10,12 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from colonnade.manifests.commit.change import Change
-from colonnade.manifests.commit.column_conflicts import Written, fits_columns, gives_new_ids
+from colonnade.manifests.commit.column_conflicts import (
+    Written,
+    fits_columns,
+    fits_replacements,
+    gives_new_ids,
+)
 from colonnade.manifests.commit.constraint_conflicts import check_constraints
 from colonnade.manifests.commit.identity_draws import check_draws
 from colonnade.manifests.commit.vacuum_conflicts import check_removed
 from colonnade.manifests.errors import (
     AlreadyExistsError,
+    ColumnConflictError,
     ConflictError,
     InvalidInputError,
     NotFoundError,
@@ -187,8 +193,10 @@ def _check_columns(change: Change, base: Snapshot, head: Snapshot) -> None:
         if planned is None or current is None:
             continue
         fits = table not in written or fits_columns(change, planned, current)
-        if not fits or (table in dropped and not gives_new_ids(change, planned, current)):
-            raise ConflictError(
+        fits &= table not in dropped or gives_new_ids(change, planned, current)
+        if not fits or not fits_replacements(change, current):
+            kind = ColumnConflictError if fits else ConflictError
+            raise kind(
                 f"The columns of table {planned.name!r} changed after epoch {base.epoch}, on"
                 f" which {change.operation!r} was planned; read the table again and repeat it."
             )

@@ -193,6 +193,17 @@ def divide_plan(plan: ScanPlan, count: int, *, apart: bool = False) -> list[Scan
     return [plan.model_copy(update={"rowsets": _joined(share)}) for share in shares.values()]
 
 
+def divide_by_rowset(plan: ScanPlan, count: int) -> list[ScanPlan]:
+    """Divide a plan into `count` plans of whole RowSets, some of which may have none.
+
+    Plan i reads the RowSets whose ids leave the remainder i when divided by `count`, by their ids.
+    """
+    shares: list[list[RowSetScan]] = [[] for _ in range(count)]
+    for each in sorted(plan.rowsets, key=lambda scan: scan.rowset.id):
+        shares[each.rowset.id % count].append(each)
+    return [plan.model_copy(update={"rowsets": tuple(share)}) for share in shares]
+
+
 def _joined(pieces: Iterable[RowSetScan]) -> tuple[RowSetScan, ...]:
     """Join adjacent pieces of a RowSet, so that its footer is read once."""
     joined: list[RowSetScan] = []

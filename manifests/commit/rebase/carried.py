@@ -29,7 +29,12 @@ from colonnade.manifests.commit.rebase.targets import (
 from colonnade.manifests.commit.rebase.vector_writer import VectorWriter
 from colonnade.manifests.commit.spill import spill
 from colonnade.manifests.commit.vacuum_conflicts import check_vacuum
-from colonnade.manifests.errors import ConflictError, CorruptionError, InvalidInputError
+from colonnade.manifests.errors import (
+    ColumnConflictError,
+    ConflictError,
+    CorruptionError,
+    InvalidInputError,
+)
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.codec import encoded_length
 from colonnade.manifests.model.epoch import Epoch
@@ -103,7 +108,8 @@ class Carried:
                 carried = carried._follow(operation, table, first_id, theirs)
             except Overlap as overlap:
                 happened = f"{overlap} of table {self._name(table)!r} changed"
-                raise self._conflict(happened, theirs) from overlap
+                kind = ColumnConflictError if overlap.of_columns_only else ConflictError
+                raise self._conflict(happened, theirs, kind) from overlap
             except CorruptionError as error:
                 if not self.change.fresh:
                     raise  # An earlier send may have followed this epoch while it was readable.
@@ -218,8 +224,10 @@ class Carried:
             )
         return overwritten
 
-    def _conflict(self, happened: str, theirs: Epoch) -> ConflictError:
-        return conflict(self.change.operation, self.base.epoch, happened, theirs)
+    def _conflict(
+        self, happened: str, theirs: Epoch, kind: type[ConflictError] = ConflictError
+    ) -> ConflictError:
+        return conflict(self.change.operation, self.base.epoch, happened, theirs, kind)
 
     def _name(self, table: str) -> str:
         known = self.base.tables.get(TableId(table))

@@ -91,7 +91,7 @@ def carry_through(
     for index, target in moved:
         for each in target.changes if target else ():
             if each.kind == "replace":
-                raise Overlap(op.inputs[index].rowset, each.rows)
+                raise Overlap(op.inputs[index].rowset, each.rows, of_columns_only=True)
             for output, rows in moves.carry(index, each.rows).items():
                 rowset = first_id + output
                 known = after.get(rowset) or _output(op, output, rowset, vectors)

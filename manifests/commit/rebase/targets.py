@@ -116,19 +116,31 @@ class TargetRowSet:
         Raises Overlap if a change of this target was computed from the replaced values, or
         overwrites such a row.
         """
-        for each in self.changes:
-            if (overwrites and each.rows & changed) or each.meets(columns, changed):
-                raise Overlap(self.found.id, (each.rows & changed) or each.rows or changed)
+        met = [
+            each
+            for each in self.changes
+            if (overwrites and each.rows & changed) or each.meets(columns, changed)
+        ]
+        if met:
+            same = FrozenBitMap.union(*(each.rows & changed for each in met))
+            rows = same or met[0].rows or changed
+            raise Overlap(self.found.id, rows, of_columns_only=not same)
         return self
 
 
 class Overlap(Exception):
-    """Two statements deleted the same rows of a RowSet, and at least one of them moved them."""
+    """Two statements changed a RowSet in ways that cannot be joined.
 
-    def __init__(self, rowset: int, rows: FrozenBitMap) -> None:
+    Both deleted the same rows and at least one of them moved them, or one replaced columns.
+    `of_columns_only` says that only the replaced columns are in the way: the rows that change are
+    not the same.
+    """
+
+    def __init__(self, rowset: int, rows: FrozenBitMap, *, of_columns_only: bool = False) -> None:
         super().__init__(rowset, rows)
         self.rowset = rowset
         self.rows = rows
+        self.of_columns_only = of_columns_only
 
     def __str__(self) -> str:
         text = rows_text(self.rows)
@@ -198,9 +210,15 @@ def id_ranges(ids: Iterable[int]) -> tuple[tuple[int, int], ...]:
     return tuple(ranges)
 
 
-def conflict(operation: str, base: int, happened: str, theirs: Epoch) -> ConflictError:
+def conflict(
+    operation: str,
+    base: int,
+    happened: str,
+    theirs: Epoch,
+    error: type[ConflictError] = ConflictError,
+) -> ConflictError:
     """Return the error for two conflicting statements. `happened` says what changed, of a table."""
-    return ConflictError(
+    return error(
         f"{happened} in epoch {theirs.epoch} ({theirs.operation}), but {operation!r} was planned on"
         f" epoch {base}; read the table again and repeat it."
     )

@@ -41,7 +41,13 @@ from colonnade.tableformat.predicate.prune import MOST_MEMBERS
 from colonnade.tableformat.predicate.storage import domain_of
 from colonnade.tableformat.scan.narrow import narrow_plan
 from colonnade.tableformat.scan.other_columns import with_columns_of
-from colonnade.tableformat.scan.plan import ScanPlan, divide_plan, plan_scan, rowset_filter
+from colonnade.tableformat.scan.plan import (
+    ScanPlan,
+    divide_by_rowset,
+    divide_plan,
+    plan_scan,
+    rowset_filter,
+)
 from colonnade.tableformat.table.time_travel import timestamp_ms
 from colonnade.tableformat.write.identity import open_schema
 
@@ -150,7 +156,8 @@ def scan(args: Mapping[str, Any]) -> dict[str, Any]:
     `rowsets`, if given, are the ids of the only RowSets to read. `filters` (see `filters.py`) skip
     RowSets. Without filters, `limit` and `top` ({"column",
     "descending", "nulls_first", "count"}) may skip RowSets. With `apart` a task reads rows of one
-    RowSet only.
+    RowSet only. `whole`, if given, is the number of tasks, each of which reads whole RowSets
+    (`divide_by_rowset`).
 
     With `grouped` a task reads rows of one partition only, if all RowSets have the table's layout;
     with `fair`, only if no task becomes long (`grouping.py`). The reply's `partitioning` is then
@@ -168,15 +175,19 @@ def scan(args: Mapping[str, Any]) -> dict[str, Any]:
     TRANSACTIONS.note_read(args["epoch"], TableRead(table.id, keep))
     size = read_bytes(plan)
     count = task_count(size, args["parallelism"])
-    grouped, groups = None, args.get("grouped") and table.partition_layout_id
-    if count > 1 and not groups:
+    whole = args.get("whole")
+    grouped, groups = None, not whole and args.get("grouped") and table.partition_layout_id
+    if count > 1 and not groups and not whole:
         plan = _narrowed(place_of(args), plan)
         count = task_count(read_bytes(plan), args["parallelism"])
     if groups:
         most = max(MAX_TASK_BYTES, size // args["parallelism"])
         if not args.get("fair") or is_fair(plan, size, count, most):
             grouped = divide_by_partition(table, plan, count, apart=args["apart"])
-    tasks = grouped or divide_plan(plan, count, apart=args["apart"])
+    if whole:
+        tasks = divide_by_rowset(plan, whole)
+    else:
+        tasks = grouped or divide_plan(plan, count, apart=args["apart"])
     ordered = bool(tasks) and all(len(task.rowsets) == 1 for task in tasks)
     return {
         "tasks": _tasks(args, tasks),

@@ -1,8 +1,8 @@
-"""Answer the Java source's requests about an UPDATE that replaces columns instead of moving rows.
+"""Answer the Java source's requests about an UPDATE or MERGE that replaces columns.
 
-Spark plans an UPDATE as a write of whole rows. The jar knows the columns that the statement sets.
-In some RowSets, writing only these columns takes fewer bytes, and the jar asks which RowSets these
-are. Both kinds of writes have the same job, and `commit_rows` commits them together.
+Spark plans such a statement as a write of whole rows. The jar knows the columns that the statement
+sets. It asks for the RowSets in which it takes fewer bytes to write only these columns. The job is
+that of the write of rows, and `commit_rows` commits both.
 """
 
 from __future__ import annotations
@@ -36,24 +36,23 @@ from colonnade.tableformat.write.constraints import are_decided_by
 from colonnade.tableformat.write.job import WriteJob
 
 COUNTED_SHARE = 8
-"""Rows are counted if the condition reads at most one of this many columns of the table."""
+"""Rows are counted if finding them reads at most one of this many columns of the table."""
 
 LEAST_BYTES = 2**25
 """Columns are replaced if the changed rows take at least this many stored bytes.
 
-Tasks that replace columns shuffle the rows. That takes longer than to move fewer bytes.
+Replaced columns are one more file of each RowSet, for each reader, until a compaction.
 """
 
 Args = Mapping[str, Any]
 
 
 class _Update(NamedTuple):
-    """An UPDATE as the requests describe it.
+    """An UPDATE or MERGE as the requests describe it.
 
-    The request has the `job` and `database` of the planned write, and the `epoch` that the
-    statement reads. `columns` are the names of the columns that the statement sets, and `filters`
-    are those of its condition, or None. `least` is the text of a size that takes the place of
-    `LEAST_BYTES`, or None.
+    The request has the `job` and `database` of the planned write, the `epoch` that the statement
+    reads, the names of the `columns` that it sets, and the `filters` of its scan, or None.
+    `least` is the text of a size that takes the place of `LEAST_BYTES`, or None.
     """
 
     job: WriteJob
@@ -65,9 +64,9 @@ class _Update(NamedTuple):
 
     @classmethod
     def of(cls, args: Args) -> _Update | None:
-        """Return the UPDATE of a request; None if its columns cannot be replaced.
+        """Return the statement of a request; None if its columns cannot be replaced.
 
-        Raises InvalidInputError if `least` is not a size.
+        Raises InvalidInputError if `least` is no size.
         """
         job = job_of(args)
         state = SNAPSHOTS.at(job.address, args["database"], job.base)
@@ -85,10 +84,6 @@ class _Update(NamedTuple):
         found = self.log.read_rowsets(self.table, self.keep)
         return [each for each in found if each.row_count]
 
-    def is_large(self, rowset: LiveRowSet) -> bool:
-        """Return whether a RowSet is large enough to save bytes."""
-        return _data_bytes(rowset) > self.log.limits.in_place_bytes
-
     def pays(self, moved: int) -> bool:
         """Return whether it may be faster to replace columns than to move rows of some bytes."""
         return moved >= self.least
@@ -97,49 +92,48 @@ class _Update(NamedTuple):
 def updated_rowsets(args: Args) -> dict[str, Any]:
     """Return the ids of the RowSets whose changed rows are to be counted; none if it cannot pay.
 
-    Counting reads the `reads` columns of the condition once more. That must cost little beside the
-    UPDATE itself, which reads all columns.
+    To count them reads `reads` columns once more. That must cost little beside the statement
+    itself, which reads all columns.
     """
     update = _Update.of(args)
     if update is None or args["reads"] * COUNTED_SHARE > len(update.table.schema.fields):
         return {"rowsets": []}
-    large = [each for each in update.rowsets() if update.is_large(each)]
-    if not update.pays(sum(map(_data_bytes, large))):
+    rowsets, least = update.rowsets(), update.log.limits.in_place_bytes
+    large = sum(size for each in rowsets if (size := _data_bytes(each)) > least)
+    if not large or not update.pays(large):
         return {"rowsets": []}
-    return {"rowsets": [each.id for each in large]}
+    return {"rowsets": [each.id for each in rowsets]}
 
 
 def choose_columns(args: Args) -> dict[str, Any]:
-    """Choose in which RowSets columns are replaced.
+    """Choose the RowSets in which to replace columns.
 
-    `counts` has the number of changed rows by RowSet id, for the RowSets that `updated_rowsets`
+    `counts` has the number of changed rows by RowSet id, among the RowSets that `updated_rowsets`
     returned; None means that all rows change. The reply has the `task` of each of Spark's tasks,
     the chosen `rowsets`, and the ids of the `others` that have changed rows. `rowsets` is empty if
-    no RowSet was chosen, or if the changed rows of all chosen RowSets take few bytes.
+    the changed rows of all RowSets that could be chosen take few bytes.
     """
     update = _Update.of(args)
     if update is None:
-        return {"rowsets": []}
-    rowsets, counts = update.rowsets(), args["counts"]
+        return {"rowsets": [], "others": [], "asked": []}
+    counts = args["counts"]
     changed = [
-        (each, each.row_count if counts is None else counts.get(str(each.id), 0))
-        for each in rowsets
-        if update.is_large(each)
+        (each, count)
+        for each in update.rowsets()
+        if (count := each.row_count if counts is None else counts.get(str(each.id), 0))
     ]
-    unchanged = {each.id for each, count in changed if not count}
-    some = [(each, count) for each, count in changed if count]
-    ids = in_place(update.log, update.table, some, TableSchema(fields=update.fields))
-    chosen = [each for each in rowsets if each.id in ids]
-    moved = (_data_bytes(each) * n // each.entry.rows for each, n in some if each.id in ids)
+    ids = in_place(update.log, update.table, changed, TableSchema(fields=update.fields))
+    moved = (_data_bytes(each) * n // each.entry.rows for each, n in changed if each.id in ids)
     if not update.pays(sum(moved)):
-        return {"rowsets": []}
+        ids = frozenset()
+    chosen = [each for each, _ in changed if each.id in ids]
     return {
         "task": columns_task_json(
             update.job, update.table, update.log.limits, update.fields, len(chosen)
         ),
         "asked": [encode_rowsets(chosen)],
         "rowsets": task_rowsets(chosen),
-        "others": [each.id for each in rowsets if each.id not in ids | unchanged],
+        "others": [each.id for each, _ in changed if each.id not in ids],
     }
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from colonnade.manifests.commit.change import TableRead
-from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.errors import ColumnConflictError, InvalidInputError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import RowKind
 from colonnade.manifests.state.snapshot import Snapshot, TableState
@@ -42,7 +42,9 @@ def commit_rows(args: Mapping[str, Any]) -> dict[str, Any]:
     `filters` are the filters of the statement's scan, or None if they are not known. `keys` are
     the columns whose equal values decided that a row to insert was missing. `keys` is empty if
     another condition decided that, and None if no row was inserted because it was missing.
-    `columns`, if given, are columns that tasks replaced (`column_updates.replaced_rowsets`).
+    `columns`, if given, are columns that tasks replaced (`column_updates.replaced_rowsets`). If
+    only these are in conflict with a concurrent writer, the reply's `conflict` says so. The caller
+    may then move the rows instead, by the same job.
     """
     job, base = _planned(args)
     reports = [decode_report(message) for message in args["messages"]]
@@ -58,7 +60,10 @@ def commit_rows(args: Mapping[str, Any]) -> dict[str, Any]:
             replaced=replaced_rowsets(log, job, table, args.get("columns")),
         )
 
-    return commit(job, base, changed)
+    try:
+        return commit(job, base, changed)
+    except ColumnConflictError as conflict:
+        return {"conflict": conflict.message}
 
 
 def changed_rows(

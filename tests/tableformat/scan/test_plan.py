@@ -19,7 +19,14 @@ from colonnade.manifests.model.schema import SchemaField, StructType, TableSchem
 from colonnade.manifests.state.amendments import UNAMENDED, Amendments
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.tableformat.predicate import col
-from colonnade.tableformat.scan.plan import ScanPlan, cut_rows, divide_plan, plan_scan, split_plan
+from colonnade.tableformat.scan.plan import (
+    ScanPlan,
+    cut_rows,
+    divide_by_rowset,
+    divide_plan,
+    plan_scan,
+    split_plan,
+)
 
 SCHEMA = TableSchema(
     fields=(SchemaField(id=1, name="a", type="long"), SchemaField(id=2, name="B", type="string"))
@@ -157,6 +164,23 @@ def test_dividing_a_plan_reads_every_row_once_in_order(
         for each in share.rowsets:
             rows = {row for ends in each.ranges for row in ends}
             assert rows <= set(cut_rows(each.rowset.entry))
+
+
+@given(
+    st.lists(rowsets(), max_size=9, unique_by=lambda r: (r.id, r.entry.object)),
+    st.integers(1, 5),
+)
+def test_dividing_by_rowset_gives_each_share_whole_rowsets_by_their_ids(
+    live: list[LiveRowSet], count: int
+) -> None:
+    live = list({rowset.id: rowset for rowset in live}.values())
+    plan = plan_scan(TABLE, 1, live)
+    shares = divide_by_rowset(plan, count)
+    assert len(shares) == count
+    for number, share in enumerate(shares):
+        ids = [each.rowset.id for each in share.rowsets]
+        assert ids == sorted(each.id for each in live if each.id % count == number)
+        assert all(each.ranges == ((0, each.rowset.entry.rows),) for each in share.rowsets)
 
 
 def test_shares_are_of_nearly_equal_size() -> None:

@@ -151,6 +151,8 @@ def test_the_plan_shows_both_ways(spark: SparkShell) -> None:
         ("SET w = 'much too long'", "EXCEED_LIMIT_LENGTH"),
         ("SET n = CASE WHEN id < 3990 THEN 1 END", "NULL"),
         ("SET n = 1 / 0 WHERE id > 10", "DIVIDE_BY_ZERO"),
+        ("SET _row = 5", "UPDATE cannot set '_row'"),
+        ("SET n = 5, _EPOCH = 5 WHERE id = 5", "UPDATE cannot set '_EPOCH'"),
     ],
 )
 def test_values_that_the_table_does_not_allow_change_nothing(

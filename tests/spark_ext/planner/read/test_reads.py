@@ -71,6 +71,14 @@ def compare(op: str, key: int) -> dict[str, Any]:
     return {"op": op, "args": [{"column": ["k"]}, {"type": "bigint", "value": str(key)}]}
 
 
+def test_tasks_read_whole_rowsets_where_that_is_asked_for(path: str) -> None:
+    loaded = load(path)
+    planned = scan(loaded, "k", whole=2, grouped=True, filters=[compare(">=", 25)])
+    assert [[each.rowset.id for each in plan.rowsets] for plan in plans(planned)] == [[2], []]
+    assert keys(scan(loaded, "k", whole=2)) == [*range(10), *range(20, 30), *range(10, 20)]
+    assert len(scan(loaded, "k", whole=7, rowsets=[1])["tasks"]) == 7
+
+
 def test_a_table_is_described_as_spark_has_it(path: str) -> None:
     loaded = load(path)
     assert loaded["epoch"] == 4

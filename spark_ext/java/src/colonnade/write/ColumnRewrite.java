@@ -13,6 +13,7 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.api.java.function.FlatMapFunction;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.types.StructType;
@@ -50,6 +51,19 @@ public final class ColumnRewrite implements FlatMapFunction<Iterator<InternalRow
     this.rowsetsJson = rowsetsJson;
     this.rowSchema = rowSchema;
     this.hadoopConf = new HashMap<>(hadoopConf);
+  }
+
+  /** Runs the tasks, one for each partition of the rows of a query. Returns their reports. */
+  public List<String> of(JavaRDD<InternalRow> rows) {
+    return rows.mapPartitions(this).collect();
+  }
+
+  /**
+   * Does so where {@code changes} has other rows for some of these handlers, in equal partitions.
+   * Each partition is ordered by the handlers, in both.
+   */
+  public List<String> of(JavaRDD<InternalRow> rows, JavaRDD<InternalRow> changes) {
+    return rows.zipPartitions(changes, MergedRows.written(this)).collect();
   }
 
   @Override

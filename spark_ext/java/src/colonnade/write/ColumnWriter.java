@@ -45,6 +45,7 @@ final class ColumnWriter implements AutoCloseable {
   private long[] cuts;
   private int nextCut;
   private long rows;
+  private long given;
   private int sinceCut;
   private RowSetOutput output;
   private RowNumbers changed;
@@ -81,6 +82,7 @@ final class ColumnWriter implements AutoCloseable {
     }
     InternalRow values = valid.apply(row);
     fillUpTo((handler & ROW) + 1, values);
+    given++;
     if (row.getBoolean(CHANGED)) {
       changed.add(handler);
       changedRows++;
@@ -99,6 +101,7 @@ final class ColumnWriter implements AutoCloseable {
     cuts = shape.cuts().boundaries(shape.rows());
     nextCut = 1;
     rows = 0;
+    given = 0;
     changed = new RowNumbers();
     changedRows = 0;
     CutsBuilder same = new CutsBuilder(job.options().blockRows(), shape.cuts());
@@ -140,6 +143,10 @@ final class ColumnWriter implements AutoCloseable {
   private void endRowSet() throws IOException {
     if (output == null) {
       return;
+    }
+    if (given != shape.liveRows()) {
+      throw new IllegalStateException(
+          "The query has " + given + " of " + shape.liveRows() + " rows of RowSet " + rowset + ".");
     }
     if (rows < shape.rows()) {
       fillUpTo(shape.rows(), last);

@@ -118,24 +118,19 @@ public final class ColumnValues {
   /**
    * Has tasks write the column of RowSets, and returns their reports.
    *
-   * @param table only these RowSets of the table
-   * @param tasks how many tasks write
+   * @param table these RowSets of the table, each read by one task
    * @param jobJson the job of {@link ColumnRewrite}
    * @param rowsetsJson the RowSets, as {@link ColumnRewrite} takes them
    */
   public List<String> write(
       TableAtEpoch table,
-      int tasks,
       String jobJson,
       String rowsetsJson,
       Map<String, String> hadoopConf) {
     Project plan = values(table);
-    Dataset<Row> rows =
-        Dataset.ofRows(SparkSession.active(), checks(table, plan).in(plan))
-            .repartition(tasks, rowset("handler"))
-            .sortWithinPartitions("handler");
+    Dataset<Row> rows = Dataset.ofRows(SparkSession.active(), checks(table, plan).in(plan));
     ColumnRewrite rewrite = new ColumnRewrite(jobJson, rowsetsJson, rows.schema(), hadoopConf);
-    return rows.queryExecution().toRdd().toJavaRDD().mapPartitions(rewrite).collect();
+    return rewrite.of(rows.queryExecution().toRdd().toJavaRDD());
   }
 
   private static Column rowset(String handler) {

@@ -10,7 +10,7 @@ import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * A strategy that puts {@link ReplaceColumnsExec} above Spark's plan of an UPDATE.
+ * A strategy that puts {@link ReplaceColumnsExec} above Spark's plan of an UPDATE or MERGE.
  *
  * <p>Seen on Spark 4.1 and 4.3: {@code WriteDelta}, whose write is planned when a strategy meets it.
  */

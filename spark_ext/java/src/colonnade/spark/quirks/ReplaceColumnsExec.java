@@ -13,7 +13,7 @@ import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * An UPDATE that replaces columns where that writes less. Otherwise its child runs, which is Spark's
+ * An UPDATE or MERGE that replaces columns where that writes less. Otherwise its child runs, which is Spark's
  * own plan of the statement and moves whole rows.
  *
  * <p>Seen on Spark 4.1 and 4.3: {@code V2CommandExec}.
@@ -33,14 +33,23 @@ public final class ReplaceColumnsExec extends V2CommandExec {
 
   @Override
   public Seq<InternalRow> run() {
-    Optional<SetColumns> columns =
-        RunningStatement.find(WriteDelta.class)
-            .filter(analyzed -> analyzed.operation() == operation)
-            .flatMap(SetColumns::of);
-    if (columns.isEmpty() || !write.replace(columns.get())) {
+    if (!replaces()) {
       child.executeCollect();
     }
     return nothing();
+  }
+
+  private boolean replaces() {
+    Optional<SetColumns> found =
+        RunningStatement.findToRun(WriteDelta.class)
+            .filter(statement -> statement.operation() == operation)
+            .flatMap(SetColumns::of);
+    if (found.isEmpty()) {
+      return false;
+    }
+    try (SetColumns columns = found.get()) {
+      return write.replace(columns);
+    }
   }
 
   @Override

@@ -21,13 +21,16 @@ public final class RunningStatement {
 
   /** Returns the analyzed plan, or nothing if no statement runs. */
   static Optional<LogicalPlan> plan() {
+    return execution().map(QueryExecution::analyzed);
+  }
+
+  private static Optional<QueryExecution> execution() {
     String execution =
         SparkSession.active().sparkContext().getLocalProperty(SQLExecution.EXECUTION_ID_KEY());
     if (execution == null) {
       return Optional.empty();
     }
-    QueryExecution query = SQLExecution.getQueryExecution(Long.parseLong(execution));
-    return Optional.ofNullable(query).map(QueryExecution::analyzed);
+    return Optional.ofNullable(SQLExecution.getQueryExecution(Long.parseLong(execution)));
   }
 
   /** Whether the statement creates or replaces a table with the rows of a query. */
@@ -45,6 +48,14 @@ public final class RunningStatement {
   /** Returns the first node of a kind in the plan, from the root on. */
   static <T> Optional<T> find(Class<T> kind) {
     return plan().flatMap(plan -> find(plan, kind));
+  }
+
+  /**
+   * Returns the first node of a kind in the plan that Spark optimizes and runs. Its tables are those
+   * that Spark reads, and what Spark has cached takes the place of what it was computed from.
+   */
+  static <T> Optional<T> findToRun(Class<T> kind) {
+    return execution().flatMap(query -> find(query.withCachedData(), kind));
   }
 
   private static <T> Optional<T> find(LogicalPlan plan, Class<T> kind) {

@@ -1,10 +1,7 @@
 package colonnade.spark.quirks;
 
 import colonnade.spark.table.TableAtEpoch;
-import colonnade.write.ColumnRewrite;
-import colonnade.write.CountedRows;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -14,17 +11,15 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.catalyst.expressions.Alias;
 import org.apache.spark.sql.catalyst.expressions.And;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
-import org.apache.spark.sql.catalyst.expressions.Coalesce;
 import org.apache.spark.sql.catalyst.expressions.ExprId;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.If;
 import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression;
-import org.apache.spark.sql.catalyst.expressions.PythonUDF;
-import org.apache.spark.sql.catalyst.expressions.SubqueryExpression;
 import org.apache.spark.sql.catalyst.optimizer.ComputeCurrentTime$;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.MergeRows;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.catalyst.plans.logical.WriteDelta;
 import org.apache.spark.sql.classic.Dataset;
@@ -34,51 +29,42 @@ import org.apache.spark.sql.connector.catalog.Table;
 import org.apache.spark.sql.connector.write.RowLevelOperation;
 import org.apache.spark.sql.connector.write.RowLevelOperationTable;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
-import org.apache.spark.sql.functions;
 import scala.Option;
 import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * The columns that an UPDATE sets, taken from its analyzed plan: the values with all casts and
- * checks of lengths and NULL, the condition, and the CHECK constraints.
+ * The columns that an UPDATE or MERGE sets, taken from its analyzed plan: the values with all casts
+ * and checks of lengths and NULL, which rows get them, and the CHECK constraints.
  *
- * <p>Seen on Spark 4.1 and 4.3: the query of {@code WriteDelta} is a {@code Project} of the new
- * rows over a {@code Filter} of the condition over the relation. If the table has constraints, a
- * {@code Filter} of them is above the {@code Project}.
+ * <p>Seen on Spark 4.1 and 4.3: the query of {@code WriteDelta} is a {@code Filter} of the
+ * constraints, if there are any, over the new rows. Those are a {@code Project} for an UPDATE, and
+ * {@code MergeRows} for a MERGE.
  */
-public final class SetColumns {
-  private static final String HANDLER = "handler";
+public abstract class SetColumns implements AutoCloseable {
+  static final String HANDLER = "handler";
 
-  /** A planned UPDATE that may write only the columns that it sets, instead of whole rows. */
+  /** A planned statement that may write only the columns that it sets, instead of whole rows. */
   public interface Writer {
     /** Whether the statement may do so at all. */
     boolean mayReplace();
 
     /**
      * Does the statement by replacing columns, and commits it. Returns false, and has changed
-     * nothing, if that would not write less, or if a concurrent writer has changed these columns.
+     * nothing, if that would not write less, or if a concurrent writer is in the way.
      */
     boolean replace(SetColumns columns);
   }
 
-  private final WriteDelta statement;
-  private final DataSourceV2Relation relation;
-  private final Expression condition;
+  final WriteDelta statement;
+  final DataSourceV2Relation relation;
   private final List<Expression> constraints;
-  private final Map<Attribute, Alias> values;
 
-  private SetColumns(
-      WriteDelta statement,
-      DataSourceV2Relation relation,
-      Expression condition,
-      List<Expression> constraints,
-      Map<Attribute, Alias> values) {
+  SetColumns(
+      WriteDelta statement, DataSourceV2Relation relation, List<Expression> constraints) {
     this.statement = statement;
     this.relation = relation;
-    this.condition = condition;
     this.constraints = constraints;
-    this.values = values;
   }
 
   /** Returns the columns that a statement sets; nothing for one whose rows must be written whole. */
@@ -91,21 +77,12 @@ public final class SetColumns {
       constraints = conjuncts(checked.condition());
       rows = checked.child();
     }
-    if (rows instanceof Project project
-        && project.child() instanceof Filter filter
-        && filter.child() instanceof DataSourceV2Relation relation
-        && relation.table() instanceof RowLevelOperationTable) {
-      Map<Attribute, Alias> values = values(project, relation);
-      Expression condition = filter.condition();
-      boolean simple =
-          isSimple(condition)
-              && values.values().stream().allMatch(SetColumns::isSimple)
-              && constraints.stream().allMatch(SetColumns::isSimple);
-      if (simple && !values.isEmpty()) {
-        return Optional.of(new SetColumns(statement, relation, condition, constraints, values));
-      }
+    if (rows instanceof MergeRows merge) {
+      return MergedColumns.of(statement, constraints, merge).map(each -> each);
     }
-    return Optional.empty();
+    return rows instanceof Project project
+        ? UpdatedColumns.of(statement, constraints, project).map(each -> each)
+        : Optional.empty();
   }
 
   private static List<Expression> conjuncts(Expression condition) {
@@ -119,152 +96,70 @@ public final class SetColumns {
     return parts;
   }
 
-  /** Returns the new values of the columns that the statement sets, by the columns of the table. */
-  private static Map<Attribute, Alias> values(Project rows, DataSourceV2Relation relation) {
-    Map<String, Attribute> columns = new HashMap<>();
-    RowLevelOperationTable table = (RowLevelOperationTable) relation.table();
-    Set<String> own = Set.of(((TableAtEpoch) table.table()).schema().fieldNames());
-    for (Attribute each : CollectionConverters.asJava(relation.output())) {
-      if (own.contains(each.name())) {
-        columns.put(each.name(), each);
-      }
-    }
-    Map<Attribute, Alias> values = new HashMap<>();
-    for (NamedExpression each : CollectionConverters.asJava(rows.projectList())) {
-      Attribute column = columns.get(each.name());
-      if (column != null && each instanceof Alias value && !isSame(value.child(), column)) {
-        values.put(column, value);
-      }
-    }
-    return values;
-  }
-
-  private static boolean isSame(Expression value, Attribute column) {
-    return value instanceof Attribute read && read.exprId().equals(column.exprId());
-  }
-
-  /** Whether an expression has the same value each time, and is evaluated only where it is needed. */
-  private static boolean isSimple(Expression expression) {
-    return expression.deterministic()
-        && !(expression instanceof SubqueryExpression)
-        && !(expression instanceof PythonUDF)
-        && CollectionConverters.asJava(expression.children()).stream()
-            .allMatch(SetColumns::isSimple);
-  }
-
-  /** Returns the names of the columns, in the order of the table. */
-  public List<String> names() {
-    return columns().stream().map(Attribute::name).toList();
-  }
-
-  private List<? extends Attribute> columns() {
-    return CollectionConverters.asJava(relation.output()).stream()
-        .filter(values::containsKey)
-        .toList();
-  }
+  /** Returns the set columns, in the order of the table. */
+  abstract List<Attribute> columns();
 
   /** Whether the statement changes all rows. */
-  public boolean isOfAllRows() {
-    return condition.equals(Literal.TrueLiteral());
-  }
+  public abstract boolean isOfAllRows();
 
-  /** Returns how many columns the condition reads. */
-  public int conditionReads() {
-    return condition.references().size();
-  }
+  /** Returns how many columns of the table must be read to find the changed rows. */
+  public abstract int reads();
 
-  /** Runs a query that counts the rows to change by RowSet. Omits RowSets without such rows. */
-  public Map<Long, Long> count(TableAtEpoch table) {
-    NamedExpression handler = alias(handler(), HANDLER, NamedExpression.newExprId());
-    LogicalPlan found = new Filter(condition, read(table));
-    LogicalPlan rows = new Project(seq(List.of(handler)), found);
-    return CountedRows.of(
-        Dataset.ofRows(SparkSession.active(), rows).queryExecution().toRdd().toJavaRDD());
-  }
+  /**
+   * Runs a query that counts the rows to change by RowSet. Omits RowSets without such rows.
+   *
+   * @param table only these RowSets of the table
+   */
+  public abstract Map<Long, Long> count(TableAtEpoch table);
+
+  /** Whether {@link #count} has evaluated the statement, which must not be evaluated again. */
+  public abstract boolean isEvaluated();
 
   /**
    * Has tasks write the columns of RowSets, and returns their reports.
    *
-   * @param table only these RowSets of the table
-   * @param tasks how many tasks write
-   * @param jobJson the job of {@link ColumnRewrite}
-   * @param rowsetsJson the RowSets, as {@link ColumnRewrite} takes them
+   * @param table these RowSets of the table, each read by one task
+   * @param rowsets their ids
+   * @param job the job of {@link colonnade.write.ColumnRewrite}
+   * @param shapes the RowSets, as {@link colonnade.write.ColumnRewrite} takes them
    */
-  public List<String> write(
+  public abstract List<String> write(
       TableAtEpoch table,
-      int tasks,
-      String jobJson,
-      String rowsetsJson,
-      Map<String, String> hadoopConf) {
-    Dataset<Row> rows =
-        Dataset.ofRows(SparkSession.active(), newValues(read(table)))
-            .repartition(tasks, functions.shiftrightunsigned(functions.col(HANDLER), 32))
-            .sortWithinPartitions(HANDLER);
-    ColumnRewrite rewrite = new ColumnRewrite(jobJson, rowsetsJson, rows.schema(), hadoopConf);
-    return rows.queryExecution().toRdd().toJavaRDD().mapPartitions(rewrite).collect();
+      List<Long> rowsets,
+      String job,
+      String shapes,
+      Map<String, String> hadoopConf);
+
+  /** Whether the statement changes anything besides the columns of the RowSets that were written. */
+  public abstract boolean changesMore(List<Long> others);
+
+  /**
+   * Does the rest of the statement as Spark writes whole rows, by another operation.
+   *
+   * @param table the RowSets in which rows move
+   * @param others their ids
+   */
+  public abstract void run(
+      SupportsRowLevelOperations table, List<Long> others, RowLevelOperation operation);
+
+  /** Forgets what {@link #count} has found. */
+  @Override
+  public void close() {}
+
+  /** Returns the names of the set columns, in the order of the table. */
+  public List<String> names() {
+    return columns().stream().map(Attribute::name).toList();
   }
 
-  /** Runs the statement as Spark plans it, by another operation, which reads another table. */
-  public void run(SupportsRowLevelOperations table, RowLevelOperation operation) {
-    Table other = new RowLevelOperationTable(table, operation);
-    LogicalPlan moved =
-        (LogicalPlan)
-            statement
-                .withNewQuery(over(statement.query(), other))
-                .withNewTable(with((DataSourceV2Relation) statement.table(), other));
-    Dataset.ofRows(SparkSession.active(), moved); // Spark runs commands at once
-  }
-
-  /** Returns a plan that reads another table. Requires: each node has one child. */
-  private static LogicalPlan over(LogicalPlan plan, Table table) {
-    if (plan instanceof DataSourceV2Relation relation) {
-      return with(relation, table);
-    }
-    return plan.withNewChildren(seq(List.of(over(plan.children().head(), table))));
-  }
-
-  /** Returns a relation without a catalog: from a catalog, Spark would load the whole table anew. */
-  private DataSourceV2Relation read(TableAtEpoch table) {
-    return relation.copy(
-        table,
-        relation.output(),
-        Option.empty(),
-        Option.empty(),
-        relation.options(),
-        relation.timeTravelSpec());
-  }
-
-  private static DataSourceV2Relation with(DataSourceV2Relation relation, Table table) {
-    return relation.copy(
-        table,
-        relation.output(),
-        relation.catalog(),
-        relation.identifier(),
-        relation.options(),
-        relation.timeTravelSpec());
-  }
-
-  /** Returns the query of {@link ColumnRewrite}, which fails if a constraint does not hold. */
-  private LogicalPlan newValues(LogicalPlan rows) {
-    boolean all = isOfAllRows();
-    Expression met =
-        all ? condition : new Coalesce(seq(List.of(condition, Literal.FalseLiteral())));
-    Alias changed = alias(met, "changed", NamedExpression.newExprId());
-    List<NamedExpression> list = new ArrayList<>();
-    list.add(alias(handler(), HANDLER, NamedExpression.newExprId()));
-    list.add(changed);
-    Set<ExprId> set = new HashSet<>();
-    for (Attribute column : columns()) {
-      Alias value = values.get(column);
-      set.add(value.exprId());
-      Expression kept = all ? value.child() : new If(met, value.child(), column);
-      list.add(alias(kept, "value" + list.size(), value.exprId()));
-    }
-    LogicalPlan plan = new Project(seq(list), rows);
+  /**
+   * Returns a plan that fails if a changed row does not meet a constraint that reads a set column.
+   *
+   * @param changed which rows of the plan change
+   */
+  LogicalPlan checked(LogicalPlan plan, Expression changed, Set<ExprId> set) {
     for (Expression constraint : constraints) {
       if (reads(constraint, set)) {
-        Expression allowed = new If(changed.toAttribute(), constraint, Literal.TrueLiteral());
-        plan = new Filter(allowed, plan);
+        plan = new Filter(new If(changed, constraint, Literal.TrueLiteral()), plan);
       }
     }
     return plan;
@@ -275,18 +170,68 @@ public final class SetColumns {
         .anyMatch(each -> columns.contains(each.exprId()));
   }
 
-  private Attribute handler() {
+  /** Returns the columns of the table itself, by the relation that the statement reads. */
+  static List<Attribute> own(DataSourceV2Relation relation) {
+    RowLevelOperationTable table = (RowLevelOperationTable) relation.table();
+    Set<String> names = Set.of(((TableAtEpoch) table.table()).schema().fieldNames());
+    List<Attribute> columns = new ArrayList<>();
+    for (Attribute each : CollectionConverters.asJava(relation.output())) {
+      if (names.contains(each.name())) {
+        columns.add(each);
+      }
+    }
+    return columns;
+  }
+
+  /** Returns the handler of the rows that the statement reads. */
+  Attribute handler() {
     return CollectionConverters.asJava(relation.output()).stream()
         .filter(each -> each.name().equals(TableAtEpoch.ROW_HANDLER))
         .findFirst()
         .orElseThrow();
   }
 
-  private static Alias alias(Expression value, String name, ExprId id) {
+  static boolean isSame(Expression value, Attribute column) {
+    return value instanceof Attribute read && read.exprId().equals(column.exprId());
+  }
+
+  static Set<ExprId> ids(List<? extends NamedExpression> columns) {
+    Set<ExprId> ids = new HashSet<>();
+    columns.forEach(each -> ids.add(each.exprId()));
+    return ids;
+  }
+
+  /** Returns a relation without a catalog, from which Spark would load the whole table anew. */
+  static DataSourceV2Relation pinned(DataSourceV2Relation relation, Table table) {
+    return relation.copy(
+        table,
+        relation.output(),
+        Option.empty(),
+        Option.empty(),
+        relation.options(),
+        relation.timeTravelSpec());
+  }
+
+  /** Returns a relation of another table. */
+  static DataSourceV2Relation with(DataSourceV2Relation relation, Table table) {
+    return relation.copy(
+        table,
+        relation.output(),
+        relation.catalog(),
+        relation.identifier(),
+        relation.options(),
+        relation.timeTravelSpec());
+  }
+
+  static Dataset<Row> query(LogicalPlan plan) {
+    return Dataset.ofRows(SparkSession.active(), plan);
+  }
+
+  static Alias alias(Expression value, String name, ExprId id) {
     return new Alias(value, name, id, seq(List.of()), Option.empty(), seq(List.of()));
   }
 
-  private static <T> Seq<T> seq(List<T> values) {
+  static <T> Seq<T> seq(List<T> values) {
     return CollectionConverters.asScala(values).toSeq();
   }
 }

@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.util.CharVarcharUtils;
 import org.apache.spark.sql.connector.catalog.Column;
 import org.apache.spark.sql.connector.catalog.SupportsDeleteV2;
@@ -131,6 +132,18 @@ public class ColonnadeTable extends TableAtEpoch
     ArrayNode ids = some.putArray(ROWSETS);
     rowsets.forEach(ids::add);
     return new ColonnadeTable(some, isCallable(), isDeletedFrom(), catalogProperties());
+  }
+
+  /**
+   * Returns some RowSets of this table at an epoch, as a table whose tasks each read whole RowSets
+   * in the order of their rows. A RowSet is read by the task whose number is the remainder of its id
+   * divided by the number of tasks.
+   */
+  ColonnadeTable ofWholeRowSets(long epoch, List<Long> rowsets) {
+    ColonnadeTable some = ofRowSets(epoch, rowsets);
+    int most = 4 * SparkSession.active().sparkContext().defaultParallelism();
+    ((ObjectNode) some.loaded()).put(WHOLE, Math.min(2 * rowsets.size(), most));
+    return some;
   }
 
   @Override

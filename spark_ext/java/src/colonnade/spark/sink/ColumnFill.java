@@ -13,7 +13,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 
@@ -105,12 +104,9 @@ public final class ColumnFill {
     if (rowsets.isEmpty()) {
       return;
     }
-    int tasks =
-        Math.min(rowsets.size(), 4 * SparkSession.active().sparkContext().defaultParallelism());
     reports.addAll(
         values.write(
-            table.ofRowSets(epoch, ids(rowsets)),
-            tasks,
+            table.ofWholeRowSets(epoch, ids(rowsets)),
             planned.get("task").asText(),
             rowsets.toString(),
             HadoopSettings.ofTasks(table.path())));

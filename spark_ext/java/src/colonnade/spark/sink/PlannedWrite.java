@@ -65,7 +65,10 @@ public record PlannedWrite(
     send("commit_write", more);
   }
 
-  /** Commits the deleted, moved and added rows that tasks report, with the replaced columns. */
+  /**
+   * Commits the deleted, moved and added rows that tasks report, with the replaced columns. Throws
+   * {@link ColumnConflict} if only the replaced columns are in conflict with a concurrent writer.
+   */
   public void commit(RowChange change, WriterCommitMessage[] messages) {
     Map<String, Object> more = new HashMap<>();
     more.put("kind", change.kind());
@@ -73,7 +76,10 @@ public record PlannedWrite(
     more.put("keys", change.keys());
     more.put("messages", texts(messages));
     more.put("columns", change.replaced());
-    send("commit_rows", more);
+    JsonNode done = send("commit_rows", more);
+    if (done.hasNonNull("conflict")) {
+      throw new ColumnConflict(done.get("conflict").asText());
+    }
   }
 
   /**
@@ -140,11 +146,12 @@ public record PlannedWrite(
     return args;
   }
 
-  private void send(String op, Map<String, ?> more) {
+  private JsonNode send(String op, Map<String, ?> more) {
     Map<String, Object> args = named();
     args.putAll(more);
-    Planner.call(op, args);
+    JsonNode reply = Planner.call(op, args);
     CachedReads.refresh(path);
+    return reply;
   }
 
   private static List<String> texts(WriterCommitMessage[] messages) {

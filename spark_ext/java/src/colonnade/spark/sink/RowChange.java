@@ -3,9 +3,12 @@ package colonnade.spark.sink;
 import colonnade.planner.ColonnadeException;
 import colonnade.spark.quirks.AssignedColumns;
 import colonnade.spark.quirks.MergeJoin;
+import colonnade.spark.quirks.NamedColumns;
+import colonnade.spark.table.RowColumn;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.apache.spark.sql.connector.catalog.Column;
 import org.apache.spark.sql.connector.catalog.IdentityColumnSpec;
 
@@ -15,27 +18,61 @@ import org.apache.spark.sql.connector.catalog.IdentityColumnSpec;
  * @param table the table to change
  * @param kind delete, update or merge
  * @param read the filters of the statement's scan; null if they are not known
+ * @param compared the columns that a MERGE compares with existing rows; null for another statement
  * @param replaced the columns that tasks have replaced, as the planner takes them; null for none
  */
 public record RowChange(
     ColonnadeTable table,
     String kind,
     Supplier<List<Map<String, Object>>> read,
+    Supplier<List<String>> compared,
     Map<String, Object> replaced) {
 
   RowChange(ColonnadeTable table, String kind, Supplier<List<Map<String, Object>>> read) {
-    this(table, kind, read, null);
+    this(table, kind, read, compared(table, kind), null);
   }
 
+  private static Supplier<List<String>> compared(ColonnadeTable table, String kind) {
+    return () -> kind.equals("merge") ? MergeJoin.running(table).orElse(null) : null;
+  }
+
+  /** Returns this statement with replaced columns. Spark must have begun to run the statement. */
   RowChange with(Map<String, Object> columns) {
-    return new RowChange(table, kind, read, columns);
+    List<String> keys = keys(); // other plans do parts of it
+    return new RowChange(table, kind, read, () -> keys, columns);
   }
 
   /**
-   * Refuses an UPDATE or MERGE that sets an identity column whose values only the table gives. Spark
-   * must have begun to run the statement.
+   * Refuses an UPDATE or MERGE that sets what only the table gives: the values of an identity
+   * column, or those of a column beside the table's own. Spark must have begun to run the statement.
    */
-  void requireKeptIdentities() {
+  void requireSettable() {
+    requireKeptIdentities();
+    if (kind.equals("update")) {
+      NamedColumns.running().forEach(this::requireOwn);
+    }
+  }
+
+  private void requireOwn(List<String> name) {
+    String last = name.get(name.size() - 1);
+    boolean isField = name.size() > 1 && isColumn(name.get(name.size() - 2));
+    boolean isOffered =
+        RowColumn.beside(table.schema()).stream().anyMatch(each -> each.isCalled(last));
+    if (isOffered && !isField) {
+      String sentence =
+          String.format(
+              "UPDATE cannot set '%s' of table %s, which says where a row is stored; name columns of"
+                  + " the table in SET.",
+              last, table.path());
+      throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
+    }
+  }
+
+  private boolean isColumn(String name) {
+    return Stream.of(table.schema().fieldNames()).anyMatch(name::equalsIgnoreCase);
+  }
+
+  private void requireKeptIdentities() {
     for (Column column : kind.equals("delete") ? new Column[0] : table.columns()) {
       IdentityColumnSpec stated = column.identityColumnSpec();
       boolean always = stated != null && !stated.isAllowExplicitInsert();
@@ -56,6 +93,6 @@ public record RowChange(
 
   /** Returns the columns that a MERGE compares with existing rows; null for another statement. */
   List<String> keys() {
-    return kind.equals("merge") ? MergeJoin.running(table).orElse(null) : null;
+    return compared.get();
   }
 }

@@ -63,12 +63,12 @@ final class RowChangeWrite
 
   @Override
   public boolean mayReplace() {
-    return change.kind().equals("update") && change.replaced() == null;
+    return !change.kind().equals("delete") && change.replaced() == null;
   }
 
   @Override
   public boolean replace(SetColumns columns) {
-    return new ColumnUpdate(planned, change, columns).run();
+    return new ColumnChange(planned, change, columns).run();
   }
 
   @Override
@@ -78,7 +78,9 @@ final class RowChangeWrite
 
   @Override
   public DeltaWriterFactory createBatchWriterFactory(PhysicalWriteInfo info) {
-    change.requireKeptIdentities();
+    if (change.replaced() == null) {
+      change.requireSettable();
+    }
     identities = planned.identities();
     return new RowChangeWriterFactory(
         planned.task(), planned.rows(), planned.storeSettings(), identities.source());

@@ -36,9 +36,9 @@ public final class RowOperation implements SupportsDelta {
     builder = rows -> newBuilder(rows, info.options());
   }
 
-  private RowOperation(ColonnadeTable table, DeltaWrite write) {
+  private RowOperation(ColonnadeTable table, Command command, DeltaWrite write) {
     this.table = table;
-    command = Command.UPDATE;
+    this.command = command;
     builder =
         rows ->
             new DeltaWriteBuilder() {
@@ -49,9 +49,10 @@ public final class RowOperation implements SupportsDelta {
             };
   }
 
-  /** Returns the part of an UPDATE that reads {@code table}; its write is planned already. */
+  /** Returns the part of a statement that reads {@code table}; its write is planned already. */
   static RowOperation planned(ColonnadeTable table, PlannedWrite planned, RowChange change) {
-    return new RowOperation(table, new RowChangeWrite(planned, change));
+    Command command = Command.valueOf(change.kind().toUpperCase(Locale.ROOT));
+    return new RowOperation(table, command, new RowChangeWrite(planned, change));
   }
 
   @Override

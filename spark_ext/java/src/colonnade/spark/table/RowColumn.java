@@ -49,6 +49,11 @@ public record RowColumn(String name, String comment) implements MetadataColumn {
     return atTheEnd ? new StructType(own) : rows;
   }
 
+  /** Whether Spark finds this column by a name. */
+  public boolean isCalled(String given) {
+    return name.equalsIgnoreCase(given);
+  }
+
   @Override
   public DataType dataType() {
     return DataTypes.LongType;

@@ -38,6 +38,9 @@ public abstract class TableAtEpoch
   /** The key of the rows that the columns of the table are for, where it does not have them yet. */
   protected static final String EVOLVING = "evolving";
 
+  /** The key of the number of tasks, where each reads whole RowSets. */
+  protected static final String WHOLE = "whole";
+
   private static final String COMMENT = "comment";
 
   private final JsonNode loaded;
@@ -115,10 +118,17 @@ public abstract class TableAtEpoch
     if (loaded.hasNonNull("schema_epoch")) {
       named.put("schema_epoch", loaded.get("schema_epoch").asLong());
     }
-    if (loaded.has(ROWSETS)) {
-      named.put(ROWSETS, loaded.get(ROWSETS));
+    for (String key : List.of(ROWSETS, WHOLE)) {
+      if (loaded.has(key)) {
+        named.put(key, loaded.get(key));
+      }
     }
     return named;
+  }
+
+  /** The number of tasks, where each reads whole RowSets. Requires: this is such a table. */
+  public int wholeTasks() {
+    return loaded.get(WHOLE).intValue();
   }
 
   /** What is read, for plans that people look at. */
