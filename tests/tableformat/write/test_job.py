@@ -50,7 +50,7 @@ def ids(path: Path) -> list[int]:
 
 def test_no_write_is_planned_for_a_store_that_cannot_commit() -> None:
     create = new_table("t", as_table_schema(SCHEMA))
-    with pytest.raises(InvalidInputError, match=r"memory://.* is read-only: .* bucket"):
+    with pytest.raises(InvalidInputError, match=r"memory://.* is read-only: .* S3, GCS"):
         plan_write(locate("memory://db/t"), None, "append", create=create)
 
 
