@@ -1,7 +1,8 @@
 """Describe a planned write to the tasks in the JVM.
 
 The JSON of a task has a part of the `WriteJob`, all options of RowSets that follow from the job's
-settings and the table, and the choices of the encodings. So the JVM has no constants for them.
+settings and the table, the choices of the encodings, and the sizes of draws of identity values. So
+the JVM has no constants for them.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from colonnade.tableformat.rowset import block, bloom_filter, ipc_stream
 from colonnade.tableformat.rowset.encodings import dictionary, lengths
 from colonnade.tableformat.rowset.write_options import MIB, WriteOptions
 from colonnade.tableformat.statements.update import replacement_options
+from colonnade.tableformat.write.identity import MOST_AHEAD
 from colonnade.tableformat.write.job import WriteJob, target_of, target_options
 
 HELD_BYTES = 128 * MIB
@@ -40,6 +42,17 @@ ENCODING = {
 }
 """When a writer chooses which encoding; the same choices as those of a writer in Python."""
 
+AHEAD_SHARE = 4
+"""A draw has at least one fourth of the values that a job, or a task, has taken: draws are few."""
+
+IDENTITY_DRAWS = {
+    "waiting_rows": 1024,
+    "least_ahead": 1024,
+    "most_ahead": MOST_AHEAD,
+    "ahead_share": AHEAD_SHARE,
+}
+"""How many values of identity columns a task asks for."""
+
 
 def task_json(
     job: WriteJob, options: WriteOptions | None = None, held_bytes: int = HELD_BYTES
@@ -57,6 +70,7 @@ def task_json(
         "partition_fields": [field.model_dump(mode="json") for field in target.partition_fields],
         "options": _options_json(chosen, len(target.table_schema.fields), held_bytes),
         "encoding": ENCODING,
+        "identity_draws": IDENTITY_DRAWS,
     }
     return json.dumps(task)
 

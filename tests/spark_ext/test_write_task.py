@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from colonnade.manifests.model.schema import SchemaField, TableSchema
-from colonnade.spark_ext.write_task import ROWSET_ROWS, task_json
+from colonnade.spark_ext.write_task import ENCODING, IDENTITY_DRAWS, ROWSET_ROWS, task_json
 from colonnade.tableformat.rowset.write_options import WriteOptions
 from colonnade.tableformat.write.job import target_options
 from colonnade.tableformat.write.settings import WriteSettings
@@ -17,15 +17,14 @@ from tests.spark_ext.java.write_tool import job_of
 
 WRITE = Path(__file__).parent.parent.parent / "spark_ext/java/src/colonnade/write"
 JAVA, CHOICES = WRITE / "WriteOptions.java", WRITE / "staged/EncodingChoices.java"
+DRAWS = WRITE / "IdentityDraws.java"
 OWN = {
     "HIGH_BITS", "DAY_NS", "SMALL", "MOST_ROWS", "BYTES", "WIDTH", "MOST", "MOST_BYTES",
     "MOST_HELD_ROWS", "serialVersionUID", "HANDLER", "CHANGED", "VALUES", "ROW",
-    "LEAST_AHEAD", "MOST_AHEAD", "AHEAD_SHARE", "MOST_WAITING",
 }  # fmt: skip
 """Constants of the JVM that no writer in Python has.
 
-They are of its own buffers, words and units, of the columns of a query that fills, and of the
-values of identity columns that a task asks for ahead.
+They are of its own buffers, words and units, and of the columns of a query that fills.
 """
 PYTHON_ALONE = {"run_bytes"}
 """Spark sorts the rows of a task."""
@@ -51,13 +50,14 @@ def test_the_task_reads_every_choice_that_it_gets() -> None:
     assert set(re.findall(r'options\.get\("(\w+)"\)', JAVA.read_text())) == set(options())
 
 
-def test_the_encodings_read_every_choice_that_they_get() -> None:
-    task = json.loads(task_json(job_of("/t", schema())))
-    assert re.findall(r'encoding\.get\("(\w+)"\)', CHOICES.read_text()) == list(task["encoding"])
+@pytest.mark.parametrize(("group", "file"), [("encoding", CHOICES), ("draws", DRAWS)])
+def test_a_task_reads_every_size_that_it_gets(group: str, file: Path) -> None:
+    sizes: dict[str, list[str]] = {"encoding": [*ENCODING], "draws": [*IDENTITY_DRAWS]}
+    assert re.findall(rf'{group}\.get\("(\w+)"\)', file.read_text()) == sizes[group]
 
 
 def test_the_jvm_has_no_choices_of_its_own() -> None:
-    for file in (JAVA, CHOICES):
+    for file in (JAVA, CHOICES, DRAWS):
         code = re.sub(r"/\*.*?\*/", "", file.read_text(), flags=re.DOTALL)
         assert not re.search(r"\d{2,}", code)
     constant = re.compile(r"static final (?:int|long|double) (\w+) =")

@@ -27,6 +27,7 @@ from colonnade.manifests.store import open_store
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.state.storage import job_of
 from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS, is_state
+from colonnade.spark_ext.write_task import AHEAD_SHARE
 from colonnade.tableformat.statements.commit import Reported
 from colonnade.tableformat.statements.identity_guard import refuse_repeated
 from colonnade.tableformat.statements.statement import Statement
@@ -39,9 +40,6 @@ from colonnade.tableformat.write.identity import (
     values_beyond,
 )
 from colonnade.tableformat.write.job import WriteJob
-
-AHEAD_SHARE = 4
-"""A draw has at least one fourth of the values that the job has taken, so draws are few."""
 
 _MOST_JOBS = 10_000
 """At most this many jobs are remembered. A job that is forgotten gets no more values."""

@@ -11,14 +11,9 @@ import java.util.List;
  * skipped. Python's twin is in {@code tableformat/write/identity.py}.
  */
 final class IdentitySupply {
-  private static final long LEAST_AHEAD = 1 << 10;
-  private static final long MOST_AHEAD = 1 << 20;
-
-  /** A draw has at least one fourth of the values that the task has used. */
-  private static final int AHEAD_SHARE = 4;
-
   private final IdentityColumn column;
   private final IdentitySource source;
+  private final IdentityDraws draws;
 
   /** The values that rows have got, as ranges from a first to a last value. */
   private final List<long[]> used = new ArrayList<>();
@@ -30,9 +25,10 @@ final class IdentitySupply {
   /** The farthest value that a user gave, or null. */
   private Long farthest;
 
-  IdentitySupply(IdentityColumn column, IdentitySource source) {
+  IdentitySupply(IdentityColumn column, IdentitySource source, IdentityDraws draws) {
     this.column = column;
     this.source = source;
+    this.draws = draws;
   }
 
   /**
@@ -41,9 +37,8 @@ final class IdentitySupply {
    */
   long take(long needed) {
     if (left == 0) {
-      long ahead = Math.min(Math.max(taken / AHEAD_SHARE, LEAST_AHEAD), MOST_AHEAD);
-      IdentitySource.Values drawn =
-          source.draw(column.id(), needed > 0 ? needed : ahead, farthest);
+      long count = needed > 0 ? needed : draws.ahead(taken);
+      IdentitySource.Values drawn = source.draw(column.id(), count, farthest);
       next = drawn.first();
       left = drawn.count();
     }

@@ -32,12 +32,11 @@ import scala.jdk.javaapi.CollectionConverters;
  * values. They then have RowSets of their own.
  */
 final class IdentityWriter implements RowWriter {
-  private static final int MOST_WAITING = 1024;
-
   private final List<Column> columns = new ArrayList<>();
   private final UnsafeProjection layout;
   private final UnsafeRow filled;
   private byte[] filledBytes = new byte[0];
+  private final int mostRows;
   private final long mostBytes;
   private final boolean appends;
   private final boolean completes;
@@ -117,13 +116,15 @@ final class IdentityWriter implements RowWriter {
     for (IdentityColumn each : job.identities()) {
       int ordinal = ordinals[each.position()];
       DataType type = rowSchema.fields()[ordinal].dataType();
-      columns.add(new Column(each, ordinal, type, new IdentitySupply(each, source)));
+      IdentitySupply supply = new IdentitySupply(each, source, job.draws());
+      columns.add(new Column(each, ordinal, type, supply));
     }
     divides =
         job.sortKey().stream()
             .anyMatch(key -> job.identities().stream().anyMatch(id -> id.id() == key.column()));
     layout = layout(given, rowSchema);
     filled = new UnsafeRow(rowSchema.length());
+    mostRows = job.draws().waitingRows();
     mostBytes = job.options().cutBytes();
   }
 
@@ -170,7 +171,7 @@ final class IdentityWriter implements RowWriter {
     UnsafeRow kept = unsafe(row).copy();
     waiting.add(new Waiting(kept, isNew, inserted));
     waitingBytes += kept.getSizeInBytes();
-    if (waiting.size() == MOST_WAITING || waitingBytes > mostBytes) {
+    if (waiting.size() == mostRows || waitingBytes > mostBytes) {
       release();
     }
   }

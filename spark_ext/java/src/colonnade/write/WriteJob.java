@@ -30,7 +30,8 @@ record WriteJob(
     List<SortField> sortKey,
     List<PartitionField> partitionedBy,
     WriteOptions options,
-    EncodingChoices encoding) {
+    EncodingChoices encoding,
+    IdentityDraws draws) {
   private static final ObjectMapper MAPPER = new ObjectMapper();
 
   /** One column of the sort key. {@code column} is its id. */
@@ -76,6 +77,7 @@ record WriteJob(
         sortKey,
         partitionedBy,
         WriteOptions.parse(task.get("options")),
-        EncodingChoices.parse(task.get("encoding")));
+        EncodingChoices.parse(task.get("encoding")),
+        IdentityDraws.parse(task.get("identity_draws")));
   }
 }
