@@ -6,8 +6,11 @@ take time for, and those that make the tables are more than the one that is refu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from tests.spark_ext.java.spark_shell import SparkShell
 
@@ -42,3 +45,15 @@ class KeptDatabase:
 
     def _objects(self) -> set[Path]:
         return set(self._folder.rglob("*"))
+
+
+def kept_database(name: str, *statements: str) -> Any:
+    """Return a fixture of a module: the database `colonnade.NAME`, which is dropped at the end."""
+
+    @pytest.fixture(scope="module")
+    def database(spark_shell: SparkShell) -> Iterator[KeptDatabase]:
+        kept = KeptDatabase(spark_shell, name, statements)
+        yield kept
+        kept.drop()
+
+    return database

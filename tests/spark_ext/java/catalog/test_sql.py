@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 
 import pytest
 
 import colonnade
 from colonnade.tableformat.rowset.reader import RowSetReader
-from tests.spark_ext.java.kept import KeptDatabase
+from tests.spark_ext.java.kept import KeptDatabase, kept_database
 from tests.spark_ext.java.spark_shell import SparkShell
 
 ON = "bloom-filter-enabled.column."
 
 
-@pytest.fixture(scope="module")
-def database(spark_shell: SparkShell) -> Iterator[KeptDatabase]:
-    statements = [
-        "CREATE TABLE colonnade.db.t (id BIGINT NOT NULL, name STRING)",
-        "INSERT INTO colonnade.db.t VALUES (1, 'a')",
-        "INSERT INTO colonnade.db.t (id) VALUES (2)",
-    ]
-    kept = KeptDatabase(spark_shell, "db", statements)
-    yield kept
-    kept.drop()
+database = kept_database(
+    "db",
+    "CREATE TABLE colonnade.db.t (id BIGINT NOT NULL, name STRING)",
+    "INSERT INTO colonnade.db.t VALUES (1, 'a')",
+    "INSERT INTO colonnade.db.t (id) VALUES (2)",
+)
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow as pa
@@ -12,7 +11,7 @@ import pytest
 
 import colonnade
 from colonnade.manifests.errors import ColonnadeError
-from tests.spark_ext.java.kept import KeptDatabase
+from tests.spark_ext.java.kept import KeptDatabase, kept_database
 from tests.spark_ext.java.spark_shell import SparkShell
 
 pytestmark = pytest.mark.spark_compat
@@ -21,15 +20,11 @@ TABLE = "colonnade.altered.t"
 COLUMNS = "id INT NOT NULL, n INT, s STRUCT<x: INT, y: STRING>, c STRING"
 
 
-@pytest.fixture(scope="module")
-def database(spark_shell: SparkShell) -> Iterator[KeptDatabase]:
-    statements = [
-        f"CREATE TABLE {TABLE} ({COLUMNS}) CLUSTER BY (id)",
-        f"INSERT INTO {TABLE} VALUES (1, 2, named_struct('x', 3, 'y', 'y'), 'c')",
-    ]
-    kept = KeptDatabase(spark_shell, "altered", statements)
-    yield kept
-    kept.drop()
+database = kept_database(
+    "altered",
+    f"CREATE TABLE {TABLE} ({COLUMNS}) CLUSTER BY (id)",
+    f"INSERT INTO {TABLE} VALUES (1, 2, named_struct('x', 3, 'y', 'y'), 'c')",
+)
 
 
 @pytest.fixture

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import colonnade
-from tests.spark_ext.java.kept import KeptDatabase
+from tests.spark_ext.java.kept import KeptDatabase, kept_database
 from tests.spark_ext.java.spark_shell import SparkShell
 
 TABLE = "colonnade.db.t"
@@ -30,18 +29,14 @@ TYPES = {
 }
 
 
-@pytest.fixture(scope="module")
-def database(spark_shell: SparkShell) -> Iterator[KeptDatabase]:
-    select = "SELECT id, id * 10, concat('a', id) FROM range"
-    statements = [
-        f"CREATE TABLE {TABLE} (id BIGINT NOT NULL, v INT, s STRING)",
-        f"INSERT INTO {TABLE} {select}(0, 10)",
-        f"INSERT INTO {TABLE} {select}(100, 104)",
-        f"DELETE FROM {TABLE} WHERE id IN (0, 4, 9, 101)",
-    ]
-    kept = KeptDatabase(spark_shell, "db", statements)
-    yield kept
-    kept.drop()
+SELECT = "SELECT id, id * 10, concat('a', id) FROM range"
+database = kept_database(
+    "db",
+    f"CREATE TABLE {TABLE} (id BIGINT NOT NULL, v INT, s STRING)",
+    f"INSERT INTO {TABLE} {SELECT}(0, 10)",
+    f"INSERT INTO {TABLE} {SELECT}(100, 104)",
+    f"DELETE FROM {TABLE} WHERE id IN (0, 4, 9, 101)",
+)
 
 
 @pytest.fixture

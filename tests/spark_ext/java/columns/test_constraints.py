@@ -10,7 +10,7 @@ import pytest
 
 import colonnade
 from colonnade import InvalidInputError
-from tests.spark_ext.java.kept import KeptDatabase
+from tests.spark_ext.java.kept import KeptDatabase, kept_database
 from tests.spark_ext.java.queries.read_road import OLDER
 from tests.spark_ext.java.spark_shell import SparkShell
 
@@ -28,11 +28,7 @@ STATEMENTS = (
 )
 
 
-@pytest.fixture(scope="module")
-def database(spark_shell: SparkShell) -> Iterator[KeptDatabase]:
-    kept = KeptDatabase(spark_shell, "rules", STATEMENTS)
-    yield kept
-    kept.drop()
+database = kept_database("rules", *STATEMENTS)
 
 
 @pytest.fixture

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 import colonnade
-from tests.spark_ext.java.kept import KeptDatabase
+from tests.spark_ext.java.kept import KeptDatabase, kept_database
 from tests.spark_ext.java.spark_shell import SparkShell
 
 TABLE = "colonnade.db.n"
@@ -24,16 +23,12 @@ ROW = (
 )
 
 
-@pytest.fixture(scope="module")
-def database(spark_shell: SparkShell) -> Iterator[KeptDatabase]:
-    statements = [
-        f"CREATE TABLE {TABLE} ({COLUMNS})",
-        f"INSERT INTO {TABLE} VALUES {', '.join(ROW.format(i) for i in (1, 2, 3))}",
-        f"INSERT INTO {TABLE} (k) VALUES (4)",
-    ]
-    kept = KeptDatabase(spark_shell, "db", statements)
-    yield kept
-    kept.drop()
+database = kept_database(
+    "db",
+    f"CREATE TABLE {TABLE} ({COLUMNS})",
+    f"INSERT INTO {TABLE} VALUES {', '.join(ROW.format(i) for i in (1, 2, 3))}",
+    f"INSERT INTO {TABLE} (k) VALUES (4)",
+)
 
 
 @pytest.fixture

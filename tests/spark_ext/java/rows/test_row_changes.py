@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import colonnade
-from tests.spark_ext.java.kept import KeptDatabase
+from tests.spark_ext.java.kept import KeptDatabase, kept_database
 from tests.spark_ext.java.spark_shell import SparkShell
 
 TABLE = "colonnade.db.t"
 
 
-@pytest.fixture(scope="module")
-def database(spark_shell: SparkShell) -> Iterator[KeptDatabase]:
-    select = "SELECT id, concat('n', id), id * 10 FROM range"
-    statements = [
-        f"CREATE TABLE {TABLE} (id BIGINT NOT NULL, name STRING, v INT)",
-        f"INSERT INTO {TABLE} {select}(0, 10)",
-        f"INSERT INTO {TABLE} {select}(10, 20)",
-    ]
-    kept = KeptDatabase(spark_shell, "db", statements)
-    yield kept
-    kept.drop()
+SELECT = "SELECT id, concat('n', id), id * 10 FROM range"
+database = kept_database(
+    "db",
+    f"CREATE TABLE {TABLE} (id BIGINT NOT NULL, name STRING, v INT)",
+    f"INSERT INTO {TABLE} {SELECT}(0, 10)",
+    f"INSERT INTO {TABLE} {SELECT}(10, 20)",
+)
 
 
 @pytest.fixture

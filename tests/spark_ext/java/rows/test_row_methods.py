@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 import colonnade
-from tests.spark_ext.java.kept import KeptDatabase
+from tests.spark_ext.java.kept import KeptDatabase, kept_database
 from tests.spark_ext.java.spark_shell import SparkShell
 
 TABLE = "colonnade.db.t"
@@ -43,15 +42,11 @@ class Rows:
         self.shell.run(f"spark.udf.register('meddle', lambda id: {body}, 'boolean') and None")
 
 
-@pytest.fixture(scope="module")
-def database(spark_shell: SparkShell) -> Iterator[KeptDatabase]:
-    statements = [
-        f"CREATE TABLE {TABLE} (id BIGINT NOT NULL, v INT)",
-        f"INSERT INTO {TABLE} SELECT id, id * 10 FROM range(10)",
-    ]
-    kept = KeptDatabase(spark_shell, "db", statements)
-    yield kept
-    kept.drop()
+database = kept_database(
+    "db",
+    f"CREATE TABLE {TABLE} (id BIGINT NOT NULL, v INT)",
+    f"INSERT INTO {TABLE} SELECT id, id * 10 FROM range(10)",
+)
 
 
 @pytest.fixture

@@ -9,21 +9,18 @@ import pyarrow as pa
 import pytest
 
 import colonnade
-from tests.spark_ext.java.kept import KeptDatabase
+from tests.spark_ext.java.kept import KeptDatabase, kept_database
 from tests.spark_ext.java.spark_shell import SparkShell
 
 BEGIN = "CALL colonnade.system.begin(database => 'db')"
 COMMIT, ROLLBACK = "CALL colonnade.system.commit()", "CALL colonnade.system.rollback()"
 
 
-@pytest.fixture(scope="module")
-def database(spark_shell: SparkShell) -> Iterator[KeptDatabase]:
-    rows = "SELECT id, id * 2 AS v FROM range(10)"
-    kept = KeptDatabase(
-        spark_shell, "db", [f"CREATE TABLE colonnade.db.{name} AS {rows}" for name in "ab"]
-    )
-    yield kept
-    kept.drop()
+ROWS = "SELECT id, id * 2 AS v FROM range(10)"
+database = kept_database(
+    "db",
+    *(f"CREATE TABLE colonnade.db.{name} AS {ROWS}" for name in "ab"),
+)
 
 
 @pytest.fixture
