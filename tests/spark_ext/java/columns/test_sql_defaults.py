@@ -10,6 +10,7 @@ import pytest
 
 import colonnade
 from colonnade.manifests.errors import InvalidInputError
+from tests.spark_ext.java.queries.read_road import OLDER
 from tests.spark_ext.java.spark_shell import SparkShell
 
 pytestmark = [pytest.mark.spark, pytest.mark.spark_compat]
@@ -17,7 +18,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.spark_compat]
 NAMES = ("colonnade.defaults.t", "spark_catalog.default.with_defaults")
 
 
-@pytest.fixture(params=NAMES)
+@pytest.fixture(params=NAMES[:1] if OLDER else NAMES)
 def named(spark_shell: SparkShell, request: pytest.FixtureRequest) -> Iterator[str]:
     """A table with the rows 1 and 2 of the column `k`, in two catalogs."""
     name: str = request.param
