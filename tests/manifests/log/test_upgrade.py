@@ -196,8 +196,9 @@ def test_a_reader_that_is_overtaken_by_a_vacuum_after_the_upgrade_finds_the_head
         assert found.epoch == old.log.read_head().epoch, slot
 
 
-def test_a_vacuum_of_an_upgraded_database_that_is_killed_anywhere_is_taken_up() -> None:
-    for number in range(1, 10_000):
+@pytest.mark.parametrize("stride", [7, pytest.param(1, marks=pytest.mark.long)])
+def test_a_vacuum_of_an_upgraded_database_that_is_killed_anywhere_is_taken_up(stride: int) -> None:
+    for number in range(1, 10_000, stride):
         old = Blocks(epochs=11, upgraded=4)
         stop = Fault.STOP_AFTER if number % 2 else Fault.STOP_BEFORE
         store = FaultyStore(old.store, {number: stop})

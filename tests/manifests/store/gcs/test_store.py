@@ -172,7 +172,7 @@ def test_a_missing_permission_is_named_and_reading_goes_on(
 
 
 @pytest.mark.parametrize(
-    ("processes", "rounds"), [(3, 30), pytest.param(8, 200, marks=pytest.mark.long)]
+    ("processes", "rounds"), [(2, 20), pytest.param(8, 200, marks=pytest.mark.long)]
 )
 def test_of_racing_processes_one_wins_each_slot(
     gcs: FakeGcs, bucket: str, processes: int, rounds: int

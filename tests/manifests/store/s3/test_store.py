@@ -94,7 +94,7 @@ def test_wrong_credentials_are_named_and_not_shown(minio: Minio, bucket: str) ->
 
 
 @pytest.mark.parametrize(
-    ("processes", "rounds"), [(3, 40), pytest.param(8, 200, marks=pytest.mark.long)]
+    ("processes", "rounds"), [(2, 20), pytest.param(8, 200, marks=pytest.mark.long)]
 )
 def test_of_racing_processes_one_wins_each_slot(
     minio: Minio, bucket: str, processes: int, rounds: int
