@@ -5,8 +5,7 @@ Spec: docs/spec/checkpoint.md
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,6 +17,7 @@ from colonnade.manifests.arrays.entry_segment import (
     encode_entry_segment,
     split_block,
 )
+from colonnade.manifests.checkpoint.hint import put_usable_hint
 from colonnade.manifests.checkpoint.paged_map import PageTable
 from colonnade.manifests.checkpoint.reader import (
     UNUSABLE,
@@ -27,28 +27,24 @@ from colonnade.manifests.checkpoint.reader import (
 )
 from colonnade.manifests.checkpoint.root import (
     CheckpointRef,
-    Hint,
     encode_root,
     encode_table_record,
-    is_worth_keeping,
     plan_earlier,
+)
+from colonnade.manifests.checkpoint.segment_choice import (
+    is_worth_keeping,
     plan_merge,
     touched_segments,
 )
 from colonnade.manifests.checkpoint.stored_batches import store_batches
 from colonnade.manifests.checkpoint.stored_map import StoredMap, write_map
 from colonnade.manifests.checkpoint.stored_tables import CheckpointTables, StoredTables
-from colonnade.manifests.epochs.slots import read_log_slot
-from colonnade.manifests.errors import ConflictError, NotFoundError, StoreError
+from colonnade.manifests.errors import StoreError
 from colonnade.manifests.ids import TableId, new_job_id, new_object_id
 from colonnade.manifests.limits import LIMITS, Limits
-from colonnade.manifests.model.codec import byte_check, encode_model
+from colonnade.manifests.model.codec import byte_check
 from colonnade.manifests.model.entries import EntrySegment
-from colonnade.manifests.model.epoch import Epoch, Stub
-from colonnade.manifests.model.named_objects import removed_objects
-from colonnade.manifests.model.operations import Anchor, Vacuum
-from colonnade.manifests.model.slot_blocks import SlotBlocks
-from colonnade.manifests.object_names import HINT, checkpoint_name
+from colonnade.manifests.object_names import checkpoint_name
 from colonnade.manifests.state.amendments import LaterAmendments
 from colonnade.manifests.state.snapshot import (
     BatchMap,
@@ -92,7 +88,7 @@ def write_checkpoint(
     """Store a snapshot as a checkpoint. Returns the same state with its RowSets in segments.
 
     Costs one object for each table that changed since the last checkpoint, a few more if small
-    segments are merged, the root, and `lead_hint`. Raises StoreError; CorruptionError or
+    segments are merged, the root, and `put_usable_hint`. Raises StoreError; CorruptionError or
     NotFoundError if an old segment is damaged or missing; ConflictError if vacuum removed one
     meanwhile. After an error nothing refers to the objects written so far.
     """
@@ -105,7 +101,7 @@ def write_checkpoint(
         held = stored.held_tables().values()
         listing = (name for table in held if table for name in table.listing_objects())
         names = {ref.root, *listing, *stored.stored_objects()}
-        lead_hint(store, ref, names, snapshot.epoch, snapshot.blocks)
+        put_usable_hint(store, ref, names, snapshot.epoch, snapshot.blocks)
     return stored
 
 
@@ -218,75 +214,6 @@ def _changed_names(
         if table is not None and (was is None or table.name != was.name):
             names[table.name] = key
     return names
-
-
-def point_hint(store: ObjectStore, ref: CheckpointRef | Anchor) -> None:
-    """Make the hint name a checkpoint as the newest. Raises StoreError."""
-    store.put(HINT, _hint(ref), sync=False)
-
-
-def lead_hint(
-    store: ObjectStore,
-    ref: CheckpointRef | Anchor,
-    names: Collection[str],
-    since: int,
-    blocks: SlotBlocks | None,
-) -> None:
-    """Point the hint to a checkpoint, unless a vacuum after the epoch `since` removes a part of it.
-
-    `names` are the checkpoint's objects. A vacuum that runs during the PUT may not see the new
-    hint. This call then removes the hint again. If the caller is killed before that, the next
-    vacuum does so. Costs a PUT, a GET for each epoch since, and one or two GETs before and after
-    the PUT.
-    Raises ConflictError if the hint does not lead to the checkpoint; StoreError; CorruptionError.
-    """
-    number = _check_not_removed(store, ref, names, since + 1, blocks)
-    point_hint(store, ref)
-    try:
-        _check_not_removed(store, ref, names, number, blocks)
-    except ConflictError:
-        with suppress(NotFoundError):
-            if store.get(HINT) == _hint(ref):
-                store.delete(HINT)
-        raise
-
-
-def _removes(epoch: Epoch, ref: CheckpointRef | Anchor, names: Collection[str]) -> bool:
-    """Return whether a vacuum removes a part of a checkpoint, or the epoch that it needs.
-
-    A vacuum also removes the epoch of its floor. Then only its anchors can be read without that
-    epoch.
-    """
-    floors = (op for op in epoch.ops if isinstance(op, Vacuum) and op.floor >= ref.epoch)
-    return not removed_objects(epoch.ops).isdisjoint(names) or any(
-        ref.root not in (anchor.root for anchor in op.anchors) for op in floors
-    )
-
-
-def _hint(ref: CheckpointRef | Anchor) -> bytes:
-    return encode_model(Hint(epoch=ref.epoch, root=ref.root, check=ref.check))
-
-
-def _check_not_removed(
-    store: ObjectStore,
-    ref: CheckpointRef | Anchor,
-    names: Collection[str],
-    number: int,
-    blocks: SlotBlocks | None,
-) -> int:
-    """Check that no vacuum from epoch `number` on removes one of the objects of a checkpoint.
-
-    Returns the number of the next epoch. Raises ConflictError.
-    """
-    while (item := read_log_slot(store, number, blocks)) is not None:
-        # The epochs that a stub replaces may name parts of the checkpoint, and cannot be read.
-        if isinstance(item, Stub) or _removes(item, ref, names):
-            raise ConflictError(
-                f"Epoch {number}, or retention that has removed it, removes parts of the checkpoint"
-                f" of epoch {ref.epoch}."
-            )
-        number += 1
-    return number
 
 
 def _rewritten(store: ObjectStore, table: TableState, job_id: str, limits: Limits) -> TableState:

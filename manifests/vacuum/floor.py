@@ -14,13 +14,14 @@ from colonnade.manifests.checkpoint.anchor_list import (
     encode_anchor_list,
     read_live_anchors,
 )
+from colonnade.manifests.checkpoint.hint import put_usable_hint
 from colonnade.manifests.checkpoint.loaded_pages import LoadedPages, read_plain_state
 from colonnade.manifests.checkpoint.paged_map import PagePlace
 from colonnade.manifests.checkpoint.reader import UNUSABLE, read_hint, read_state, state_of
 from colonnade.manifests.checkpoint.state_summary import NO_STATES, StateSummary
 from colonnade.manifests.checkpoint.stored_batches import are_stored, check_batches
 from colonnade.manifests.checkpoint.stored_tables import StoredTables
-from colonnade.manifests.checkpoint.writer import lead_hint, store_snapshot, write_object
+from colonnade.manifests.checkpoint.writer import store_snapshot, write_object
 from colonnade.manifests.epochs.freed_slots import make_stub
 from colonnade.manifests.epochs.slots import read_log_slot, read_slot
 from colonnade.manifests.errors import ConflictError, CorruptionError, NotFoundError
@@ -307,7 +308,7 @@ def _first_epoch(store: ObjectStore, slots: range) -> int:
     return low
 
 
-def settle_hint(
+def keep_hint_usable(
     store: ObjectStore,
     head: Snapshot,
     loaded: LoadedPages,
@@ -325,8 +326,8 @@ def settle_hint(
         _lead_to_floor(store, head)
 
 
-def raise_hint(store: ObjectStore, head: Snapshot) -> None:
-    """Make sure that the hint leads to no epoch before the floor. Raises as `settle_hint`."""
+def keep_hint_above_floor(store: ObjectStore, head: Snapshot) -> None:
+    """Make sure that the hint leads to no epoch before the floor. Raises as `keep_hint_usable`."""
     found = read_hint(store)
     if found is None or found[0].epoch < head.floor:
         _lead_to_floor(store, head)
@@ -338,7 +339,7 @@ def _lead_to_floor(store: ObjectStore, head: Snapshot) -> None:
     else:
         anchor = _floor_anchor(head)
         with suppress(ConflictError):  # then a later vacuum leads the hint to its own floor
-            lead_hint(store, anchor, {anchor.root}, head.epoch, head.blocks)
+            put_usable_hint(store, anchor, {anchor.root}, head.epoch, head.blocks)
 
 
 def _is_sound(

@@ -26,11 +26,11 @@ from colonnade.manifests.object_names import checkpoint_name, copy_name
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.vacuum.copies import copy_what_is_lost
 from colonnade.manifests.vacuum.floor import (
+    keep_hint_above_floor,
     list_anchors,
     lost_states,
     name_lost,
     put_stubs,
-    raise_hint,
     write_anchor,
 )
 from colonnade.manifests.vacuum.references import StateObjects, read_state_objects
@@ -102,7 +102,7 @@ def finish_floor(log: Log, head: Snapshot, threads: int) -> None:
     for epoch in log.read_epochs(head.epoch, head.epoch - head.floor):
         if epoch.operation == OPERATION:
             _remove_roots(log, [name for op in epoch.ops for name in _victims(op)])
-    raise_hint(log.store, head)
+    keep_hint_above_floor(log.store, head)
     put_stubs(log, head, threads)
 
 

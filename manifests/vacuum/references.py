@@ -18,7 +18,7 @@ from colonnade.manifests.checkpoint.reader import (
     read_segment_objects,
     refuse_lost,
 )
-from colonnade.manifests.checkpoint.root import touched_segments
+from colonnade.manifests.checkpoint.segment_choice import touched_segments
 from colonnade.manifests.checkpoint.state_summary import NO_STATES, StateSummary, summary_of
 from colonnade.manifests.checkpoint.stored_batches import StoredBatches
 from colonnade.manifests.checkpoint.stored_tables import StoredTables

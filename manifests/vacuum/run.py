@@ -1,25 +1,19 @@
-"""One run of vacuum: find what may be removed, commit an epoch that says so, and remove it.
+"""One run of vacuum: look what may be removed, commit an epoch that says so, and remove it.
 
 Spec: docs/spec/vacuum.md#run
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from dataclasses import replace
+from functools import partial
 
-from colonnade.manifests.checkpoint.loaded_pages import LoadedPages, TableRetention
 from colonnade.manifests.checkpoint.page_summary import (
     Summaries,
-    read_summaries,
     write_summaries,
 )
-from colonnade.manifests.checkpoint.paged_map import PagePlace
-from colonnade.manifests.checkpoint.state_summary import NO_STATES, StateSummary
 from colonnade.manifests.commit.change import Change
-from colonnade.manifests.epochs.freed_slots import freed_slots
 from colonnade.manifests.errors import (
     CommitUnknownError,
     ConflictError,
@@ -30,108 +24,30 @@ from colonnade.manifests.errors import (
 from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import (
-    Anchor,
-    AnchorList,
-    Lease,
     Operation,
     Unpin,
     Vacuum,
 )
 from colonnade.manifests.state.snapshot import Snapshot
-from colonnade.manifests.vacuum.copies import copy_what_is_lost, whole_pages, whole_states
 from colonnade.manifests.vacuum.floor import (
-    cached_objects,
-    keep_states,
-    list_anchors,
+    keep_hint_usable,
     lost_states,
     name_lost,
     put_stubs,
-    settle_hint,
 )
-from colonnade.manifests.vacuum.freeing import restore_marks
-from colonnade.manifests.vacuum.later_floor import finish_floor
-from colonnade.manifests.vacuum.objects import Stored, describe
-from colonnade.manifests.vacuum.plan import Removal, check_listing, plan_removal
-from colonnade.manifests.vacuum.references import StateObjects, read_later_objects
+from colonnade.manifests.vacuum.look import Found, VacuumRequest, look, read_used_objects
+from colonnade.manifests.vacuum.objects import Stored
+from colonnade.manifests.vacuum.plan import Removal
 from colonnade.manifests.vacuum.removal import remove
 from colonnade.manifests.vacuum.result import RemovedFile, VacuumResult
-from colonnade.manifests.vacuum.retention import (
-    Floor,
-    Retention,
-    effective,
-    kept_below,
-    others_that_keep_more,
-    plan_floor,
-)
+
+__all__ = ["VacuumRequest", "plan_vacuum", "read_used_objects", "vacuum"]
 
 TRIES = 10
 """The most tries of a run when concurrent writers change what may be removed."""
 
 _AHEAD = 8
 """The slots that a run reads ahead at first. It counts its requests, not their rounds."""
-
-
-@dataclass(frozen=True, slots=True)
-class VacuumRequest:
-    """The request of a caller.
-
-    `hours` and `epochs` replace the retention of the table with the id `only`, or of all tables.
-    `force` trusts the clock of this machine even if the store's clock differs. A dry run does so
-    too, because it writes nothing.
-    """
-
-    hours: float | None = None
-    epochs: int | None = None
-    only: str | None = None
-    dry_run: bool = False
-    force: bool = False
-    threads: int = 8
-
-
-@dataclass(frozen=True)
-class _Found:
-    """What a run found, and plans to do.
-
-    `anchors` and `anchor_list` store the states that outlive their epochs, which are `anchored`.
-    `used` are objects that must stay. `freed` are the slots that were freed. `loaded` has the pages
-    of tables that were read or whose summaries were `known`, and `page_objects` the objects of the
-    RowSets in those that were read. `states` is the summary of the states below the floor.
-    """
-
-    head: Snapshot
-    stored: tuple[Stored, ...]
-    floor: Floor
-    retention: Retention
-    now_ms: int
-    kept: tuple[int, ...]
-    anchors: tuple[Anchor, ...]
-    anchor_list: AnchorList | None
-    anchored: frozenset[int]
-    used: set[str]
-    freed: range
-    loaded: LoadedPages
-    known: Summaries
-    page_objects: Mapping[PagePlace, frozenset[str]]
-    states: StateSummary
-
-    @cached_property
-    def removal(self) -> Removal:
-        """What may be removed."""
-        jobs = {lease.job for lease in self.head.leases.values() if lease.until_ms > self.now_ms}
-        cutoff_ms = self.retention.cutoff_ms(self.now_ms)
-        return plan_removal(self.stored, self.used, jobs, cutoff_ms, self.freed, self.head.epoch)
-
-    @cached_property
-    def all_victims(self) -> frozenset[str]:
-        """The victims of all parts."""
-        return frozenset(self.removal.victims)
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether an epoch would have nothing to say."""
-        now, before = (self.anchors, self.anchor_list), (self.head.anchors, self.head.anchor_list)
-        moved = self.floor.epoch > self.head.floor or now != before
-        return not moved and not self.removal.victims
 
 
 def vacuum(log: Log, request: VacuumRequest) -> VacuumResult:
@@ -163,22 +79,6 @@ def plan_vacuum(log: Log, request: VacuumRequest) -> VacuumResult:
     return _persist(log.uncached, replace(request, dry_run=True))
 
 
-def read_used_objects(log: Log) -> set[str]:
-    """Return every object that a kept epoch names, or that a usable checkpoint names.
-
-    Reads the epochs and segments that a vacuum would read. Raises CorruptionError if the log cannot
-    be read; StoreError.
-    """
-    log = log.uncached
-    head = log.read_head()
-    kept = kept_below(head, head.floor, log.now_ms())
-    loaded = LoadedPages()
-    _, states = keep_states(log, head, head.floor, kept, loaded, store=False)
-    if head.anchor_list is not None:
-        states.add_anchor_list(head.anchor_list)
-    return _used(log, head, head.floor, states, loaded)
-
-
 def _persist(log: Log, request: VacuumRequest) -> VacuumResult:
     for attempt in range(TRIES):
         try:
@@ -193,7 +93,7 @@ def _persist(log: Log, request: VacuumRequest) -> VacuumResult:
 def _attempt(log: Log, request: VacuumRequest) -> VacuumResult:
     before = log.read_head(ahead=_AHEAD)
     try:
-        found = _look(log, request, before)
+        found = look(log, request, before)
         if request.dry_run:
             return _result(found, None, found.removal, dry_run=True)
         result = _carry_out(log, found, request)
@@ -228,114 +128,7 @@ def _was_vacuumed(log: Log, before: Snapshot, head: Snapshot) -> bool:
     return any(isinstance(op, Vacuum) for epoch in since for op in epoch.ops)
 
 
-def _look(log: Log, request: VacuumRequest, before: Snapshot) -> _Found:
-    """Find what may be removed. Stores the states that outlive their epochs first.
-
-    Otherwise it only finishes what the log already says. A dry run writes nothing at all.
-    """
-    own = request.force or request.dry_run
-    now_ms = log.now_ms() if own else log.agreed_ms()
-    if not request.dry_run:
-        # This finishes the work of a killed run.
-        finish_floor(log, before, request.threads)
-    stored = _listing(log, before.lone_table)
-    if not request.dry_run:
-        restore_marks(log.store, before, {each.info.name for each in stored})
-    head = log.refresh(before)
-    # This is read after the listing, so that a block freed meanwhile is not taken as a gap.
-    freed = freed_slots(log.store, head.blocks)
-    check_listing(stored, before.epoch, head.epoch, log.store.url, freed)
-    sizes = {each.info.name: each.info.size for each in stored if not each.unfinished}
-    known = read_summaries(log.store)
-    loaded = LoadedPages(whole_pages(known.pages, sizes))
-    tables = loaded.retentions(head, request.only)
-    retention = effective(tables, request.hours, request.epochs, request.only)
-    floor = _plan_floor(log, head, retention, now_ms)
-    if request.only is not None:
-        floor = _with_others(log, head, tables, request, floor, now_ms)
-    if floor.epoch > head.floor and _only_vacuums(log, head.floor, floor.epoch):
-        # Otherwise each run would leave an epoch for the next one to remove.
-        floor = Floor(head.floor, floor.held_by)
-    kept = kept_below(head, floor.epoch, now_ms)
-    store = not request.dry_run
-    remembered = whole_states(known.states, sizes)
-    anchors, states = keep_states(log, head, floor.epoch, kept, loaded, remembered, store=store)
-    anchored = frozenset(anchor.epoch for anchor in anchors)
-    anchor_list = None
-    if store:
-        anchors, anchor_list = list_anchors(log, head, anchors, states)
-    used = _used(log, head, floor.epoch, states, loaded)
-    if store:
-        copy_what_is_lost(log.store, states.parts, sizes, request.threads)
-    return _Found(
-        head,
-        stored,
-        floor,
-        retention,
-        now_ms,
-        kept,
-        anchors,
-        anchor_list,
-        anchored,
-        used,
-        freed,
-        loaded,
-        known,
-        states.page_objects(),
-        states.summary() if len(kept) > log.limits.listed_anchors else NO_STATES,
-    )
-
-
-def _plan_floor(log: Log, head: Snapshot, retention: Retention, now_ms: int) -> Floor:
-    aged = log.find_ended(retention.cutoff_ms(now_ms), head, now_ms)
-    return plan_floor(head, retention, aged, now_ms)
-
-
-def _with_others(
-    log: Log,
-    head: Snapshot,
-    tables: Sequence[TableRetention],
-    request: VacuumRequest,
-    floor: Floor,
-    now_ms: int,
-) -> Floor:
-    """Return the floor, with the other tables whose retention keeps it from rising further."""
-    assert request.only is not None
-    own = [each for each in tables if each.table == request.only]
-    alone = effective(own, request.hours, request.epochs, request.only)
-    others = others_that_keep_more(tables, head.table_names(), alone, request.only)
-    if not others or _plan_floor(log, head, alone, now_ms).epoch <= floor.epoch:
-        return floor
-    return Floor(floor.epoch, (*floor.held_by, *others))
-
-
-def _listing(log: Log, lone_table: bool) -> tuple[Stored, ...]:
-    store = log.store
-    infos = [*store.list(""), *store.list_unfinished()]
-    return tuple(describe(info, lone_table=lone_table) for info in infos)
-
-
-def _only_vacuums(log: Log, floor: int, newest: int) -> bool:
-    """Return whether the epochs after the floor, up to `newest`, contain nothing but removals."""
-    return all(
-        isinstance(operation, Vacuum | Unpin | Lease)
-        for epoch in log.read_epochs(newest, newest - floor)
-        for operation in epoch.ops
-    )
-
-
-def _used(
-    log: Log, head: Snapshot, floor: int, states: StateObjects, loaded: LoadedPages
-) -> set[str]:
-    """Return every object that a kept state, a later epoch or a usable checkpoint names.
-
-    Kept states are read from the log itself and never from a cache.
-    """
-    used = states.read() | read_later_objects(log, floor, head.epoch)
-    return used | cached_objects(log.store, floor, loaded)
-
-
-def _carry_out(log: Log, found: _Found, request: VacuumRequest) -> VacuumResult:
+def _carry_out(log: Log, found: Found, request: VacuumRequest) -> VacuumResult:
     """Commit the epochs that name the victims, if there is anything to say, and remove them.
 
     Raises as `vacuum`.
@@ -343,7 +136,7 @@ def _carry_out(log: Log, found: _Found, request: VacuumRequest) -> VacuumResult:
     removal = found.removal
     head, epoch = found.head, None
     there = {each.info.name for each in found.stored} - {each.info.name for each in removal.files}
-    settle = partial(settle_hint, log.store, loaded=found.loaded, there=there)
+    settle = partial(keep_hint_usable, log.store, loaded=found.loaded, there=there)
     if found.is_idle:
         # A writer of a checkpoint, or a vacuum, may have been killed.
         settle(head, victims=())
@@ -360,7 +153,7 @@ def _carry_out(log: Log, found: _Found, request: VacuumRequest) -> VacuumResult:
 
 
 def _change(
-    found: _Found, victims: tuple[str, ...], files: tuple[Stored, ...], head: Snapshot
+    found: Found, victims: tuple[str, ...], files: tuple[Stored, ...], head: Snapshot
 ) -> Change:
     """Return the change that names what is removed. It ends expired pins and leases."""
     now = found.now_ms
@@ -394,7 +187,7 @@ def _change(
     )
 
 
-def _result(found: _Found, epoch: int | None, removal: Removal, dry_run: bool) -> VacuumResult:
+def _result(found: Found, epoch: int | None, removal: Removal, dry_run: bool) -> VacuumResult:
     removed = dict.fromkeys((*removal.files, *removal.leftovers))
     return VacuumResult(
         dry_run=dry_run,

@@ -10,8 +10,9 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from colonnade.manifests.checkpoint.anchor_list import read_live_anchors
+from colonnade.manifests.checkpoint.hint import put_usable_hint
 from colonnade.manifests.checkpoint.reader import read_state
-from colonnade.manifests.checkpoint.writer import lead_hint, store_snapshot
+from colonnade.manifests.checkpoint.writer import store_snapshot
 from colonnade.manifests.errors import ConflictError, CorruptionError, NotFoundError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.object_names import HINT
@@ -65,7 +66,7 @@ def rebuild_caches(log: Log, *, give_up_lost_epochs: bool = False) -> Rebuilt:
         raise _lost_error(log, newest, lost)
     state, ref = store_snapshot(log.store, log.read_from_log(newest.epoch), limits=log.limits)
     with suppress(ConflictError):  # then a vacuum leads the hint to its floor
-        lead_hint(log.store, ref, {ref.root}, newest.epoch, newest.blocks)
+        put_usable_hint(log.store, ref, {ref.root}, newest.epoch, newest.blocks)
     if lost:
         raise _lost_error(log, newest, lost)
     return Rebuilt(state, restored, marks)

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from colonnade.manifests.checkpoint.root import plan_merge
 from colonnade.manifests.checkpoint.writer import write_checkpoint
-from colonnade.manifests.limits import LIMITS, Limits
-from colonnade.manifests.model.entries import ByteCheck, EntrySegment
+from colonnade.manifests.limits import Limits
 from colonnade.manifests.model.operations import DropRowSet
-from colonnade.manifests.object_names import CHECKPOINTS, HINT
-from colonnade.manifests.state.snapshot import EntrySegmentRef
 from colonnade.manifests.store import MemoryStore
 from tests.log_samples import (
     ORDERS,
@@ -26,41 +22,6 @@ from tests.log_samples import (
     vector,
     with_orders,
 )
-from tests.manifests.checkpoint.tables import checkpointed, names
-
-
-def test_a_late_checkpoint_writer_leaves_the_newer_hint() -> None:
-    store, log, state = checkpointed(interval=3)
-    newest, before = store.get(HINT), names(store, CHECKPOINTS)
-    write_checkpoint(store, log.read_at(5))
-    assert len(names(store, CHECKPOINTS)) > len(before)
-    assert store.get(HINT) == newest
-    assert contents(log, log.read_head()) == contents(log, state)
-
-
-def test_a_new_checkpoint_rewrites_an_entry_a_logarithmic_number_of_times() -> None:
-    sizes: list[int] = []
-    written = 0
-    for _ in range(1000):
-        refs = [segment_of(count) for count in sizes]
-        merged = plan_merge(refs, 1, LIMITS)
-        for ref in merged:
-            sizes.remove(ref.segment.rowset_count)
-        sizes.append(1 + sum(ref.segment.rowset_count for ref in merged))
-        written += sizes[-1]
-    assert len(sizes) <= 12
-    assert written <= 20 * 1000
-
-
-def segment_of(count: int) -> EntrySegmentRef:
-    described = EntrySegment(
-        object="a" * 32,
-        check=ByteCheck(length=100 * count, crc32c=1),
-        rowset_count=count,
-        row_count=count,
-        byte_count=count,
-    )
-    return EntrySegmentRef(described, 0, count)
 
 
 def test_unchanged_large_segments_are_reused() -> None:

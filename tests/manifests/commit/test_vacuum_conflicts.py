@@ -17,23 +17,22 @@ from colonnade.manifests.limits import Limits
 from colonnade.manifests.model.epoch import Epoch, Stub
 from colonnade.manifests.model.operations import Lease, Operation, Pin, Tag, Unpin, Untag
 from colonnade.manifests.store import ObjectStore
-from colonnade.manifests.vacuum import run
+from colonnade.manifests.vacuum import look, run
 from tests.log_samples import ORDERS, append, change
-from tests.manifests.vacuum.test_races import SLOT, busy, during
-from tests.manifests.vacuum.world import World
+from tests.manifests.vacuum.world import SLOT, World, busy, during
 
 
 def looks(world: World, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The epochs that runs look at from here on."""
     seen: list[int] = []
-    real = run._look
+    real = look.look
 
-    def look(log, request, before):  # type: ignore[no-untyped-def]
+    def noted(log, request, before):  # type: ignore[no-untyped-def]
         found = real(log, request, before)
         seen.append(found.head.epoch)
         return found
 
-    monkeypatch.setattr(run, "_look", look)
+    monkeypatch.setattr(run, "look", noted)
     return seen
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from colonnade.manifests.checkpoint.writer import point_hint
+from colonnade.manifests.checkpoint.hint import put_hint
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.epochs.slots import check_unused
 from colonnade.manifests.errors import (
@@ -55,7 +55,7 @@ def test_the_newest_state_is_found_without_a_hint_in_few_reads(hint: str) -> Non
     if hint == "gone":
         old.store.delete(HINT)
     else:
-        point_hint(old.store, old.states[20].anchors[0])
+        put_hint(old.store, old.states[20].anchors[0])
     watched = FaultyStore(old.store)
     assert make_log(watched).read_head().epoch == old.states[-1].epoch
     assert make_log(watched).refresh(first).epoch == old.states[-1].epoch

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -12,15 +11,12 @@ import pytest
 
 from colonnade.manifests.checkpoint.loaded_pages import LoadedPages
 from colonnade.manifests.checkpoint.reader import read_hint
-from colonnade.manifests.checkpoint.root import CheckpointRef, encode_root
 from colonnade.manifests.checkpoint.state_summary import StateSummary
-from colonnade.manifests.checkpoint.writer import point_hint, write_checkpoint
 from colonnade.manifests.epochs.slots import read_slot
 from colonnade.manifests.errors import CommitUnknownError, ConflictError, NotFoundError, StoreError
 from colonnade.manifests.ids import new_job_id
-from colonnade.manifests.limits import LIMITS, Limits
+from colonnade.manifests.limits import Limits
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.codec import byte_check
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.epoch import Stub
 from colonnade.manifests.model.operations import (
@@ -43,30 +39,12 @@ from colonnade.manifests.object_names import (
     epoch_name,
     packed_name,
 )
-from colonnade.manifests.state.snapshot import RowSets, Snapshot
-from colonnade.manifests.vacuum import run
+from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.manifests.vacuum import look
 from colonnade.manifests.vacuum.floor import keep_states
 from tests.faults import Fault, FaultyStore, Stopped
 from tests.log_samples import ORDERS, append, change, vector
-from tests.manifests.vacuum.world import HOUR, PREFIX, Hooked, World
-
-SLOT = ("put_if_absent", "_manifest/0000")
-
-
-def busy(interval: int = 4, limits: Limits = LIMITS) -> World:
-    """Epochs up to 7: files that only old epochs name, and one that nothing does."""
-    world = World(interval, limits=limits)
-    world.append(2)
-    world.overwrite()
-    world.append(2)
-    world.overwrite()
-    world.write()
-    return world
-
-
-def during(world: World, at: tuple[str, str], what: Callable[[], object]) -> None:
-    """Run a vacuum, and something else right before one of its calls."""
-    world.vacuum(store=Hooked(world.store, {at: what}))
+from tests.manifests.vacuum.world import HOUR, PREFIX, SLOT, World, busy, during
 
 
 @pytest.mark.parametrize("at", [("list", ""), ("listed", ""), SLOT])
@@ -126,7 +104,7 @@ def test_a_vacuum_that_another_overtakes_looks_again(monkeypatch: pytest.MonkeyP
             world.vacuum()
         return real(log, head, floor, kept, loaded, remembered, store=store)
 
-    monkeypatch.setattr(run, "keep_states", overtaken)
+    monkeypatch.setattr(look, "keep_states", overtaken)
     world.vacuum()
     assert len(runs) > 1
     world.check_tidy()
@@ -318,91 +296,6 @@ def test_a_run_that_ends_at_any_call_loses_nothing(fault: Fault) -> None:
     while _end_at(call, fault):
         call += 1
     assert call > 60
-
-
-def test_a_checkpoint_that_is_written_meanwhile_does_not_lead_astray() -> None:
-    """A vacuum sees its segment before its root names it."""
-    world = busy(64)
-    state = world.log.read_head()
-
-    def first() -> None:
-        store._before[("put_if_absent", "checkpoint/")] = world.vacuum
-
-    store = Hooked(world.store, {("put_if_absent", "checkpoint/"): first})
-    with pytest.raises(ConflictError, match="removes parts of the checkpoint"):
-        write_checkpoint(store, state)
-    world.check_tidy()
-
-
-@pytest.mark.parametrize("later", [0, 3], ids=["vacuum", "vacuum of later epochs"])
-@pytest.mark.parametrize("at", [("put", "hint"), ("put_if_absent", "checkpoint/")])
-def test_a_writer_leaves_no_hint_to_a_checkpoint_that_a_vacuum_meets(
-    at: tuple[str, str], later: int
-) -> None:
-    world = busy(64)
-
-    def overtake() -> None:
-        world.append(later)
-        world.vacuum()
-
-    with pytest.raises(ConflictError, match="removes parts of the checkpoint of epoch 7"):
-        write_checkpoint(Hooked(world.store, {at: overtake}), world.log.read_head())
-    world.check_hint()
-    world.check_tidy()
-
-
-def test_a_vacuum_leaves_no_hint_to_an_anchor_that_a_later_one_removes() -> None:
-    world = busy(64)
-
-    def overtake() -> None:
-        world.append(3)
-        world.vacuum()
-
-    during(world, ("put", "hint"), overtake)
-    world.check_hint()
-    world.check_tidy()
-
-
-def test_a_hint_of_a_killed_writer_is_put_right_by_a_vacuum_without_anything_to_do() -> None:
-    world = busy(64)
-    for _ in range(3):
-        world.vacuum()
-    lost = CheckpointRef(epoch=world.head.epoch, root="f" * 32, check=byte_check(b"lost"))
-    point_hint(world.store, lost)
-    assert world.vacuum().epoch is None
-    world.check_hint()
-    assert read_hint(world.store) is not None
-
-
-def test_a_hint_to_a_checkpoint_that_lost_a_part_is_put_right() -> None:
-    world = busy(64)
-    world.append()
-    write_checkpoint(world.store, world.log.read_head())
-    found = read_hint(world.store)
-    assert found is not None
-    [segment] = found[1].tables[0].segments
-    world.store.delete(checkpoint_name(segment.segment.object))
-    world.vacuum()
-    found = read_hint(world.store)
-    assert found is not None
-    for each in found[1].tables[0].segments:
-        assert world.store.get(checkpoint_name(each.segment.object))
-    world.check_tidy()
-
-
-def test_a_false_checkpoint_costs_no_live_file() -> None:
-    """Delta 7174: a partial checkpoint that looks whole."""
-    world = busy(64)
-    world.append(2)
-    state = write_checkpoint(world.store, world.log.read_head())
-    [orders] = state.tables.values()
-    empty = replace(orders, rowsets=RowSets())
-    data = encode_root(replace(state, tables={orders.id: empty}), ())
-    world.store.put_if_absent(checkpoint_name("f" * 32), data)
-    point_hint(world.store, CheckpointRef(epoch=state.epoch, root="f" * 32, check=byte_check(data)))
-    world.vacuum()
-    world.store.delete(HINT)
-    world.check()
 
 
 def test_a_state_held_in_memory_makes_no_checkpoint_of_removed_segments() -> None:

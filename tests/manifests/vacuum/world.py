@@ -32,6 +32,8 @@ from tests.log_samples import ORDERS, change, entry, table
 
 HOUR = 3_600_000
 PREFIX = f"{ORDERS}/"
+SLOT = ("put_if_absent", "_manifest/0000")
+"""The call that commits a vacuum, for `during`."""
 
 
 class World:
@@ -190,3 +192,23 @@ class Hooked(MemoryStore):
     def delete(self, name: str) -> None:
         self._meet("delete", name)
         super().delete(name)
+
+    def get(self, name: str, *, limit: int | None = None) -> bytes:
+        self._meet("get", name)
+        return super().get(name, limit=limit)
+
+
+def busy(interval: int = 4, limits: Limits = LIMITS) -> World:
+    """Epochs up to 7: files that only old epochs name, and one that nothing does."""
+    world = World(interval, limits=limits)
+    world.append(2)
+    world.overwrite()
+    world.append(2)
+    world.overwrite()
+    world.write()
+    return world
+
+
+def during(world: World, at: tuple[str, str], what: Callable[[], object]) -> None:
+    """Run a vacuum, and something else right before one of its calls."""
+    world.vacuum(store=Hooked(world.store, {at: what}))

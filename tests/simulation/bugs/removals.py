@@ -22,7 +22,7 @@ from colonnade.manifests.model.named_objects import named_objects
 from colonnade.manifests.model.operations import Operation, Txns
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import Snapshot
-from colonnade.manifests.vacuum import later_floor, references, run
+from colonnade.manifests.vacuum import later_floor, look, references, run
 from colonnade.manifests.vacuum.floor import cached_objects
 from colonnade.manifests.vacuum.references import read_state_objects
 from colonnade.manifests.vacuum.removal import remove
@@ -65,7 +65,7 @@ def _each_part_since_the_one_before(log: Log, change: Change, base: Snapshot) ->
 def _unfinished_floors() -> Iterator[None]:
     with (
         patch.object(caches, "finish_floor", lambda *_, **__: None),
-        patch.object(run, "finish_floor", lambda *_, **__: None),
+        patch.object(look, "finish_floor", lambda *_, **__: None),
     ):
         yield
 
@@ -110,7 +110,7 @@ VACUUMED = (Writer(8), Reader(3), Keeper(1), Vacuumer(5))
 BUGS: tuple[Bug, ...] = (
     Bug(
         "vacuum keeps what the newest epoch needs",
-        lambda: patch.object(run, "_used", _of_head_only),
+        lambda: patch.object(look, "_used", _of_head_only),
         actors=VACUUMED,
     ),
     Bug(
@@ -175,7 +175,7 @@ BUGS: tuple[Bug, ...] = (
     ),
     Bug(
         "a vacuum removes the checkpoint that the hint leads to",
-        lambda: patch.object(run, "settle_hint", lambda *_, **__: None),
+        lambda: patch.object(run, "keep_hint_usable", lambda *_, **__: None),
         actors=VACUUMED,
         seeds=50,
     ),
