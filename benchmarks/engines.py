@@ -30,7 +30,8 @@ EXTENSIONS = (
 def session(folder: Path | str, others: Mapping[str, str] | None = None) -> SparkSession:
     """Start local Spark on two processors with all four formats; `folder` holds Iceberg's tables.
 
-    `folder` may be the URL of a bucket's folder. `others` are further settings of Spark.
+    `folder` may be the URL of a bucket's folder. `others` has settings to add to those of the
+    session.
 
     Raises `RuntimeError` on another version of Spark than the peers are released for.
     """

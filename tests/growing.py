@@ -51,7 +51,7 @@ class Growing:
         self.epochs: dict[int, pa.Table] = {}
 
     def step(self) -> None:
-        """Append one batch by one of two handles, either of which may lag behind."""
+        """Append one batch by one of two handles. Each handle may have an old state."""
         rng = self.rng
         chosen = [name for name in self.types if rng.random() < 0.6]
         given = {name: self._brings(self.types[name]) for name in chosen}

@@ -34,22 +34,22 @@ class Case:
 
     @property
     def before(self) -> TableSchema:
-        """The column as it was."""
+        """The column before the change."""
         return TableSchema(fields=(_field(self.old, {}),))
 
     @property
     def after(self) -> TableSchema:
-        """The column as it is now."""
+        """The column after the change."""
         return TableSchema(fields=(_field(self.new, _types(self.old)),))
 
     @property
     def stored(self) -> pa.RecordBatch:
-        """The rows as they were written."""
+        """The rows that were written before the change."""
         return _batch(self.before, self.old, self.values)
 
     @property
     def wanted(self) -> pa.RecordBatch:
-        """The rows as they are read."""
+        """The rows that a reader returns after the change."""
         return _batch(self.after, self.new, self.values)
 
 
@@ -93,7 +93,7 @@ def _exchanged(make: Columns, fields: Struct) -> Struct:
 
 
 def _again(make: Columns, fields: Struct) -> Struct:
-    """Drop all fields, and add others of the same names and types."""
+    """Drop all fields, and add new ones of the same names and types."""
     return tuple(replace(make.column(each.type), name=each.name) for each in fields)
 
 

@@ -2,7 +2,7 @@
 
 Set-up, CI and the wheel call this one script. It needs a JDK (17 or newer) and an installed
 pyspark, any that Colonnade supports: it compiles against the jars in it, and one jar serves all.
-The same sources and the same compiler make the same jar, byte for byte. The jar has the version and
+Equal sources and equal compilers make equal jars, byte for byte. The jar has the version and
 the hash of its sources, and is made anew only when that hash differs.
 """
 

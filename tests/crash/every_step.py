@@ -15,7 +15,7 @@ from colonnade.manifests.store import MemoryStore, ObjectStore
 from tests.faults import Fault, FaultyStore, Stopped
 
 EACH_PUSH = (Fault.FAIL_AFTER, Fault.STOP_AFTER)
-"""The faults of the default run where a work has many calls; the others are for the long tests."""
+"""The faults of the default run where a work has many calls. Long tests have all faults."""
 
 
 def check_every_step(

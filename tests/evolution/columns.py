@@ -102,7 +102,7 @@ class Column:
         return SchemaField(name=self.name, type=found, nullable=self.nullable)
 
     def shown(self, value: Any) -> Any:
-        """Return a value as Arrow takes it for the type of today."""
+        """Return a value in the form that Arrow needs for the present type."""
         if value is None:
             return None
         if self.type == "struct":

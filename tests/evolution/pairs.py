@@ -42,7 +42,7 @@ from tests.strategies import PRIMITIVES, random_value
 from tests.widened import model_of
 
 ROWS = lengths.FROM_ROWS
-"""The rows of a RowSet: the fewest for which each encoding is possible."""
+"""The rows of a RowSet. Some encodings are not possible with fewer rows."""
 
 Row = dict[str, Any]
 Values = Callable[[SchemaField, random.Random], list[Any]]
@@ -107,7 +107,7 @@ class Before:
             self.append({"k": [*range(first, first + ROWS)], **found})
 
     def append(self, rows: dict[str, list[Any]]) -> None:
-        """Append columns of rows; others have NULL."""
+        """Append rows with values in some columns; all other columns are NULL."""
         arrow = arrow_schema(TableSchema(fields=self.fields(*rows)))
         self.table.append(pa.table([pa.array(rows[f.name], f.type) for f in arrow], arrow))
         count = len(rows["k"])
@@ -137,7 +137,8 @@ class Before:
 
 
 def _add(before: Before) -> None:
-    """Columns of every type, each with a default if its type has any, between the others."""
+    """Columns of every type between the existing ones, with a default where the type can have
+    one."""
     count, changes = len(before.rows["k"]), []
     for field in before.others:
         new = SchemaField(name=f"new {field.name}", type=field.type)
@@ -182,7 +183,7 @@ def _comment(before: Before) -> None:
 
 
 def _set_default(before: Before) -> None:
-    """Rows from before stay as they are, and a later RowSet has the defaults."""
+    """Existing rows do not change, and a later RowSet has the defaults."""
     found = {f.name: next(values(str(f.type))) for f in before.others if f.type in WITH_DEFAULT}
     before.alter(*(SetDefault((name,), stated) for name, (stated, _) in found.items()))
     before.append({"k": [len(before.rows["k"])]})

@@ -1,4 +1,4 @@
-"""What a table is at an epoch: its columns, its rows, and the rules that they keep.
+"""The state of a table at an epoch: its columns, its rows, and the rules that they keep.
 
 Rows are values by the keys of columns, which stay the same under every name, place and type.
 """

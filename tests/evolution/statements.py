@@ -53,7 +53,7 @@ def append_more(world: World, table: ArrowTable) -> None:
 
 
 def upsert(world: World, table: ArrowTable) -> None:
-    """Rows that replace others by `k`, and new ones."""
+    """Rows that replace existing rows by `k`, and new rows."""
     table.refresh()
     state = world.state
     old = {row[0]: row for row in world.rng.sample(state.rows, min(4, len(state.rows)))}

@@ -50,7 +50,7 @@ def restore(world: World, table: ArrowTable) -> None:
 
 
 def drop_and_restore(world: World, table: ArrowTable) -> None:
-    """Drop the table, and bring it back as it was at an epoch."""
+    """Drop the table, and restore its state at an epoch."""
     then, database = world.rng.choice(sorted(world.epochs)), world.database()
     dropped = database.drop_table("t")
     try:

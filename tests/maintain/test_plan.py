@@ -45,6 +45,6 @@ def test_a_checkpoint_is_due_after_a_tail_of_epochs() -> None:
     assert checkpoint_due(CHECKPOINT_TAIL, None)
 
 
-def test_what_waits_for_a_later_run_is_part_of_the_distance() -> None:
+def test_groups_that_wait_for_a_later_run_are_part_of_the_distance() -> None:
     assert distance(plan_of("t")) == Distance(0, 0)
     assert distance(plan_of("t", 3, waiting=(4, 5))) == Distance(3, 12)

@@ -31,7 +31,7 @@ _SOURCE = Path(__file__).with_name("Hdfs.java")
 
 
 def installed() -> Path:
-    """Return the folder of the server's classes. One process makes a missing one, others wait."""
+    """Return the folder of the server's classes. One of several processes makes a missing one."""
     hadoop = version_of("hadoop-client-api")
     source = hashlib.sha256(_SOURCE.read_bytes()).hexdigest()[:12]
 

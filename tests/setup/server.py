@@ -20,7 +20,7 @@ KEEP = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "colon
 
 
 def kept(name: str, make: Callable[[Path], None]) -> Path:
-    """Return a program or folder that is kept. One process makes a missing one, others wait."""
+    """Return a program or folder that is kept. One of several processes makes a missing one."""
     found = KEEP / name
     if not found.exists():
         KEEP.mkdir(parents=True, exist_ok=True)

@@ -173,7 +173,7 @@ def test_a_role_is_taken_on_with_the_credentials_of_its_own_providers() -> None:
         ({"custom_signers": "MARKED"}, "custom.signers"),
     ],
 )
-def test_what_has_no_counterpart_is_named_and_no_value_of_it_is_shown(
+def test_a_setting_without_a_counterpart_is_named_without_its_value(
     texts: dict[str, str], named: str
 ) -> None:
     with pytest.raises(InvalidInputError) as refused:

@@ -156,7 +156,7 @@ def test_a_bug_is_one_sentence_that_names_the_log_with_the_traceback(
     assert "in stumble" in capfd.readouterr().err
 
 
-def test_what_an_operation_prints_cannot_corrupt_the_replies() -> None:
+def test_the_output_of_an_operation_cannot_corrupt_the_replies() -> None:
     program = (
         "import os, sys\n"
         "from colonnade.spark_ext.planner.server import Server, claim_standard_streams\n"

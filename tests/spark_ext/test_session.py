@@ -168,9 +168,7 @@ def test_a_refusal_of_the_planner_is_an_analysis_exception_of_one_sentence(seen:
         ("dies", ['The planner ended 3 times while it ran describe with "mute"']),
     ],
 )
-def test_what_is_wrong_with_a_planner_is_one_sentence(
-    seen: Any, case: str, parts: list[str]
-) -> None:
+def test_a_problem_with_the_planner_is_one_sentence(seen: Any, case: str, parts: list[str]) -> None:
     text = seen["problems"][case]
     assert re.match(r"\[COLONNADE_[A-Z_]+\] [^\n]*\.$", text), text
     for part in parts:

@@ -211,7 +211,7 @@ COLLATED = spark.StructType(
 )
 
 
-def test_collations_stand_in_the_metadata_of_the_field_around_them() -> None:
+def test_collations_are_in_the_metadata_of_the_field_around_them() -> None:
     schema = from_json(COLLATED.jsonValue())
     assert to_json(schema) == COLLATED.jsonValue()
     assert [type_text(field.type) for field in schema.fields] == [

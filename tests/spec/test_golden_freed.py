@@ -91,7 +91,7 @@ def test_a_reader_without_a_hint_finds_the_same_head() -> None:
     assert (head.epoch, head.floor) == (HEAD, FLOOR)
 
 
-def test_what_lies_in_a_freed_slot_is_no_epoch() -> None:
+def test_an_object_in_a_freed_slot_is_not_an_epoch() -> None:
     log = Log(copied())
     for epoch in range(1, FLOOR):
         with pytest.raises(NotFoundError, match=f"oldest readable epoch is {FLOOR}"):

@@ -137,7 +137,7 @@ def test_every_state_is_read_without_checkpoints() -> None:
     assert LOG.read(store) == LOG.expected()
 
 
-def test_what_retention_left_of_an_earlier_log_is_read() -> None:
+def test_the_epochs_of_an_earlier_log_that_retention_kept_are_read() -> None:
     store = LOG.store("retained")
     left = {n: state for n, state in LOG.expected().items() if int(n) >= FLOOR}
     assert states(store, FLOOR) == left

@@ -43,7 +43,7 @@ def test_every_rowset_is_in_one_group_at_most_and_every_group_gains_something(
 
 
 @given(rowsets, st.integers(2, 9))
-def test_what_is_left_of_small_rowsets_is_fewer_than_the_least_of_each_tier(
+def test_a_plan_leaves_fewer_small_rowsets_of_a_tier_than_the_policy_merges(
     found: list[tuple[int, float, list[int]]], fan: int
 ) -> None:
     policy = replaced(min_rowsets=fan)

@@ -1,4 +1,4 @@
-"""A schema whose generated columns cannot be computed is no schema of a table."""
+"""A table cannot have a schema whose generated columns cannot be computed."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ from tests.manifests.state.alterations import ID, NOTE, X, alter
         (RenameTable(table=ORDERS, name="orders"), "a second table the name 'orders'"),
     ],
 )
-def test_what_would_lose_a_column_is_refused(wrong: Operation, text: str) -> None:
+def test_an_operation_that_would_lose_a_column_is_refused(wrong: Operation, text: str) -> None:
     store = MemoryStore()
     log = make_log(store)
     base = log.commit(change(table(TRIPS, "trips")), with_orders(store, log))

@@ -14,7 +14,7 @@ from tests.simulation.world import TABLES, World
 
 @dataclass(frozen=True)
 class Bringer:
-    """Appends with evolution, beside others that bring, drop and add the same columns."""
+    """Appends with evolution, beside actors that bring, drop and add the same columns."""
 
     weight: float = 2.0
 

@@ -1,4 +1,4 @@
-"""Replaces tables by others of their names, as CREATE OR REPLACE does, beside all other work."""
+"""Replaces tables by new tables of their names, as CREATE OR REPLACE does, beside other work."""
 
 from __future__ import annotations
 

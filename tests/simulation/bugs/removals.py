@@ -97,7 +97,7 @@ def _with_stale_summaries() -> AbstractContextManager[Any]:
 
 
 def _knows_all_states(summary: StateSummary, roots: Collection[str]) -> StateSummary:
-    """A summary of some states that is taken for one of all."""
+    """A summary of some states is used as if it were one of all states."""
     return replace(_of(summary, roots), roots=tuple(sorted(roots))) if summary.roots else summary
 
 

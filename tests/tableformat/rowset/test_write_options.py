@@ -21,7 +21,7 @@ def test_the_partitions_of_a_task_keep_few_files_open(columns: int, most: int) -
     assert WriteOptions().partition_limit(columns) == most
 
 
-def test_what_goes_into_the_log_is_smaller_than_what_is_packed() -> None:
+def test_a_rowset_in_the_log_is_smaller_than_a_packed_one() -> None:
     options = WriteOptions()
     assert LIMITS.inline_bytes < options.inline_bytes < options.packed_bytes
     assert options.packed_bytes < options.target_bytes < options.run_bytes

@@ -60,7 +60,7 @@ def test_the_same_rows_are_read_in_the_same_order(conditions: list[str], joint: 
     assert narrow_plan(TABLE._location.store, narrowed) == narrowed
 
 
-def test_what_no_row_can_meet_is_left_out() -> None:
+def test_stretches_where_no_row_meets_the_predicate_are_left_out() -> None:
     narrowed = narrow_plan(TABLE._location.store, plan_of("id BETWEEN 45 AND 72 OR id = 5"))
     assert [each.ranges for each in narrowed.rowsets] == [((0, 10), (40, 50)), ((0, 30),)]
     assert narrowed.byte_count < plan_of("id >= 0").byte_count

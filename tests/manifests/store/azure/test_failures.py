@@ -103,7 +103,7 @@ def test_without_an_answer_only_what_was_certainly_not_sent_has_not_arrived(
     assert (found.arrived, found.passing, found.silent) == (arrived, passing, silent)
 
 
-def test_an_error_that_is_not_of_a_request_is_none_of_ours() -> None:
+def test_an_error_that_is_not_of_a_request_is_not_classified() -> None:
     assert classify("read", ZeroDivisionError()) is None
 
 

@@ -59,7 +59,7 @@ def test_what_may_pass_is_repeated_with_growing_pauses_until_it_succeeds(time: T
         assert most / 10 <= pause <= min(most, LONGEST_PAUSE_S)
 
 
-def test_what_lasts_is_asked_once(time: Time) -> None:
+def test_a_lasting_failure_is_not_repeated(time: Time) -> None:
     lasting = failure(403)
     with pytest.raises(Failure) as caught:
         made(time).patiently(failing(lasting))

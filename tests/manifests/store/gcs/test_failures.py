@@ -86,7 +86,7 @@ def test_a_server_that_is_not_there_was_sent_nothing() -> None:
     assert "check endpoint_url" in found.reason
 
 
-def test_an_error_that_is_not_of_a_request_is_none_of_ours() -> None:
+def test_an_error_that_is_not_of_a_request_is_not_classified() -> None:
     assert classify("read", ZeroDivisionError()) is None
 
 

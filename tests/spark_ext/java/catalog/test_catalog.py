@@ -82,7 +82,7 @@ def test_a_damaged_database_hides_no_other_database_and_can_be_dropped(spark: Sp
         ("CALL colonnade.system.history('db.none', -1)", "from 0, not -1"),
     ],
 )
-def test_what_the_catalog_has_not_is_refused(
+def test_a_statement_that_the_catalog_lacks_is_refused(
     spark: SparkShell, statement: str, sentence: str
 ) -> None:
     assert sentence in spark.refusal(statement)

@@ -116,7 +116,7 @@ def test_a_statement_does_not_notice(
 
 
 @pytest.mark.parametrize("moment", ["before", "after"])
-def test_what_cannot_be_repeated_is_left_to_the_user(
+def test_a_request_that_cannot_be_repeated_is_left_to_the_user(
     spark_shell: SparkShell, ending: Ending, moment: str
 ) -> None:
     ending("alter_table", moment)

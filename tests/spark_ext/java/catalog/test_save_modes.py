@@ -90,7 +90,7 @@ def test_a_table_is_overwritten_by_rows_read_from_it(spark_shell: SparkShell) ->
     assert ids(spark_shell, "self") == [2]
 
 
-def test_what_is_read_must_be_there(spark_shell: SparkShell) -> None:
+def test_a_table_that_is_read_must_exist_at_its_epoch(spark_shell: SparkShell) -> None:
     def load(name: str, options: str = "") -> str:
         read = f"spark.read.format('colonnade'){options}.load(folder + '/{name}')"
         return spark_shell.refused_run(read)

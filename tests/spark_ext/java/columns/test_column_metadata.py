@@ -133,7 +133,7 @@ def test_it_survives_every_statement_that_is_not_about_it(spark_shell: SparkShel
     spark_shell.sql(f"DROP TABLE {name}")
 
 
-def test_it_comes_back_with_the_state_that_is_restored(spark_shell: SparkShell) -> None:
+def test_metadata_is_restored_with_its_state(spark_shell: SparkShell) -> None:
     place = spark_shell.folder / "metadata-restored"
     spark_shell.run(f"{FRAME}.write.format('colonnade').save('{place}')")
     table = colonnade.open(place)

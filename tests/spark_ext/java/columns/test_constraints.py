@@ -331,7 +331,7 @@ def test_a_restore_and_time_travel_keep_the_constraints_of_their_epoch(spark: Sp
     assert "positive" in spark.refusal(f"INSERT INTO {TABLE} VALUES (4, -1, 'x')")
 
 
-def test_tables_of_other_formats_get_no_constraint_that_nobody_checks(spark: SparkShell) -> None:
+def test_tables_of_other_formats_get_no_constraint_that_is_never_checked(spark: SparkShell) -> None:
     spark.refusal("CREATE TABLE plain (n INT, CONSTRAINT c CHECK (n > 0)) USING parquet")
     spark.sql("CREATE TABLE plain (n INT) USING parquet")
     try:

@@ -42,7 +42,7 @@ def database(spark_shell: SparkShell) -> Iterator[SparkShell]:
 
 @pytest.fixture
 def spark(database: SparkShell) -> SparkShell:
-    """With a table `colonnade.grow.t` of one row, in which `s` is a struct with the field `a`."""
+    """With a table `colonnade.grow.t` of one row. Its column `s` is a struct with the field `a`."""
     database.sql(f"DROP TABLE IF EXISTS {TABLE}")
     database.sql(f"CREATE TABLE {TABLE} (id BIGINT, v INT, s STRUCT<a: INT>) USING colonnade")
     database.sql(f"INSERT INTO {TABLE} VALUES (1, 10, named_struct('a', 1))")
@@ -111,7 +111,7 @@ def test_rows_that_are_narrower_or_lack_columns_still_fit(spark: SparkShell) -> 
     assert rows(spark)[2:] == [[3, None, [6, "y"], None]]
 
 
-def test_the_setting_of_a_session_stands_for_the_option(spark: SparkShell) -> None:
+def test_the_setting_of_a_session_acts_as_the_option(spark: SparkShell) -> None:
     spark.sql("SET spark.colonnade.mergeSchema = true")
     try:
         spark.run(write(spark, WAYS["saveAsTable"], "", MORE))

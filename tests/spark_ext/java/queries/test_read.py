@@ -183,7 +183,7 @@ def test_an_order_is_reported_only_where_every_task_reads_one_rowset(seen: dict[
     assert "Sort [" not in seen["plans"]["ordered"]
 
 
-def test_what_the_log_answers_takes_no_job(seen: dict[str, Any]) -> None:
+def test_a_query_that_the_log_answers_takes_no_job(seen: dict[str, Any]) -> None:
     (line,) = [each for each in seen["plans"]["answered"].splitlines() if each.strip()]
     assert line.strip().startswith("LocalTableScan [")
 

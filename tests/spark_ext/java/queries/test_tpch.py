@@ -100,7 +100,7 @@ def test_the_recorded_answers_are_those_on_parquet(spark: SparkSession, parquet:
 
 
 def answer(run: Run, name: str) -> list[list[Any]]:
-    """Return the rows of a query as JSON values, in which decimals and dates are texts.
+    """Return the rows of a query as JSON values. Decimals and dates are texts.
 
     Floating sums depend on the order of rows; everything else must be equal to the bit.
     """

@@ -130,7 +130,7 @@ def test_damage_in_the_cache_costs_only_a_request(
     assert shelf.opened() == 0
 
 
-def test_what_is_no_file_in_the_cache_costs_only_a_request(shelf: Shelf) -> None:
+def test_an_object_in_the_cache_that_is_not_a_file_costs_only_a_request(shelf: Shelf) -> None:
     shelf.opened()
     for number, path in enumerate(shelf.kept()):
         path.unlink()

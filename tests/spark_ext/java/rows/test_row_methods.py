@@ -80,7 +80,7 @@ def test_rows_are_updated_as_they_were_and_counted(rows: Rows) -> None:
     assert {*rows.values().values()} == {0}
 
 
-def test_the_counts_stand_in_history(rows: Rows) -> None:
+def test_history_has_the_counts(rows: Rows) -> None:
     rows.run("update('id < 2', {'v': '0'})")
     history = f"{rows.table}.history(1).select('operation', 'operationMetrics')"
     ((operation, metrics),) = rows.shell.run(history)

@@ -149,7 +149,7 @@ def test_alternating_partitions_stay_open_while_memory_allows(
     assert len(writer.write(next(folders), schema, rows, partitioned_by=[IDENTITY], times=2)) == 128
 
 
-def test_new_rows_are_known_by_where_they_come_to_lie(
+def test_inserted_rows_are_known_by_their_rowset_and_number(
     writer: WriteTool, folders: Iterator[Path]
 ) -> None:
     schema, rows = example(300)

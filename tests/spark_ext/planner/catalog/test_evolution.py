@@ -41,7 +41,7 @@ def types(path: str) -> dict[str, str]:
     return {field.name: str(field.type) for field in colonnade.open(path).state.schema.fields}
 
 
-def test_what_is_there_already_is_left_out_so_the_request_may_be_repeated(path: str) -> None:
+def test_columns_that_the_table_has_are_left_out_so_a_request_may_be_repeated(path: str) -> None:
     changes = [widened("V", "decimal(9,2)"), added("n", "integer"), added("ID", "integer")]
     request = {"path": path, "changes": changes, "exact": False}
     assert evolve_table(request) == evolve_table(request) == {"epoch": 2}
@@ -135,7 +135,7 @@ def test_the_columns_of_rows_are_added_and_widen_and_a_type_to_cast_stays(path: 
     columns = {"V": "long", "n": "string", "ID": "integer"}
     assert merged(path, columns) == merged(path, columns) == {"epoch": 2}
     assert types(path) == {"id": "long", "v": "long", "n": "string"}
-    # Spark casts or refuses what is no wider type, and a void column of the table needs none.
+    # Spark casts or refuses any other type, and a void column of the table needs no wider type.
     assert merged(path, {"v": "string", "n": "void"}) == {"epoch": 2}
     with pytest.raises(InvalidInputError, match="'x' has the Spark type void"):
         merged(path, {"x": "void"})

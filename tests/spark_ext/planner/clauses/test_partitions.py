@@ -123,7 +123,7 @@ def test_partitions_are_replaced_by_the_statement_or_by_the_option(tmp_path: Pat
         ),
     ],
 )
-def test_what_a_write_cannot_mean_is_refused(
+def test_a_write_with_contradicting_partitions_is_refused(
     tmp_path: Path, changed: dict[str, Any], sentence: str
 ) -> None:
     path = made(tmp_path / "t", [BUCKET])

@@ -40,7 +40,7 @@ def test_the_first_rows_are_all_in_the_rowsets_that_are_kept(
                 assert sample in left
 
 
-def test_rowsets_that_stand_behind_enough_rows_are_left_out() -> None:
+def test_rowsets_behind_enough_rows_are_left_out() -> None:
     found = [Sample((1.0, 2.0)).rowset(0), Sample((2.0, 3.0)).rowset(1), Sample((7.0,)).rowset(2)]
     ascending = RowOrder(COLUMN, descending=False, nulls_first=True)
     assert [r.id for r in top_rows(found, ascending, 2)] == [0, 1]

@@ -30,7 +30,7 @@ COUNT = 3000
 
 
 def numbers(first: int, count: int = COUNT) -> pa.Table:
-    """Rows of one column to set, and many others that take bytes."""
+    """Rows with one column to set, and many further columns that take bytes."""
     ids = np.arange(first, first + count)
     others = {f"c{i}": np.random.default_rng(i).random(count) for i in range(8)}
     return pa.table({"id": ids, "n": ids * 2, **others})
@@ -69,7 +69,7 @@ class Update:
         return found
 
     def choose(self, counts: dict[int, int] | None) -> tuple[list[int], list[int]]:
-        """The RowSets in which columns are replaced, and those in which rows move."""
+        """The RowSets whose columns are replaced, and the RowSets whose rows move."""
         given = None if counts is None else {str(n): count for n, count in counts.items()}
         self.chosen = column_updates.choose_columns({**self.args, "counts": given})
         return [each["id"] for each in self.chosen["rowsets"]], self.chosen.get("others", [])

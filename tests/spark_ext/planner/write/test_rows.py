@@ -274,7 +274,7 @@ def test_a_delete_that_has_landed_is_found_although_its_rows_are_damaged(path: P
             OPS[operation](other)
 
 
-def test_so_many_plans_that_are_not_committed_are_forgotten_in_the_end() -> None:
+def test_the_oldest_of_many_uncommitted_plans_are_forgotten() -> None:
     unsent = Unsent()
     for number in range(20_000):
         unsent.add(str(number))
