@@ -37,7 +37,7 @@ _MOST_ELEMENTS = 200_000
 """Elements of all lists at one place together, for each 100,000 rows or fewer."""
 
 _LONG_BYTES = 24_000
-"""The longest text that is repeated in many rows."""
+"""The longest text that is repeated in many rows, unless a test wants shorter ones."""
 
 
 def field_of(primitive: str) -> SchemaField:
@@ -73,12 +73,18 @@ NESTED = TableSchema(
 
 
 class TableMaker:
-    """Makes schemas and rows for them; the same seed makes the same ones."""
+    """Makes schemas and rows for them; the same seed makes the same ones.
 
-    def __init__(self, seed: int, primitives: Sequence[str] = PRIMITIVES) -> None:
+    A text that is repeated in many rows has at most `longest` bytes.
+    """
+
+    def __init__(
+        self, seed: int, primitives: Sequence[str] = PRIMITIVES, longest: int = _LONG_BYTES
+    ) -> None:
         self._values = random.Random(seed)
         self._rng = np.random.default_rng(seed)
         self._primitives = primitives
+        self._longest = longest
 
     def schema(self, columns: int, depth: int = DEPTH) -> TableSchema:
         """A schema with a NOT NULL `id`, an `n`, and columns that are nested as often as not."""
@@ -144,11 +150,11 @@ class TableMaker:
         self, field: SchemaField, target: pa.DataType, nulls: NDArray[np.bool_]
     ) -> pa.Array:
         """Values of a few, in random order or in runs."""
-        count = self._values.choice((1, 3, 60, 400))
+        count = min(self._values.choice((1, 3, 60, 400)), max(1, len(nulls)))
         lone = field.model_copy(update={"nullable": False})
         pool: list[Any] = [random_value(lone, self._values) for _ in range(count)]
         if field.type in ("string", "binary") and self._values.random() < 0.1:
-            pool.append(("x" if field.type == "string" else b"x") * _LONG_BYTES)
+            pool.append(("x" if field.type == "string" else b"x") * self._longest)
             pool *= 40
         picked = self._rng.integers(0, len(pool), len(nulls))
         if self._values.random() < 0.3:

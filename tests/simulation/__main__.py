@@ -15,7 +15,8 @@ from concurrent.futures import ProcessPoolExecutor
 from itertools import count, islice
 
 from tests.simulation.actors.every import ACTORS, EVOLVED, SHARING, UPGRADED
-from tests.simulation.world import Counters, simulate
+from tests.simulation.counters import Counters
+from tests.simulation.run import simulate
 
 BATCH = 20
 """Runs that a process is given at a time."""

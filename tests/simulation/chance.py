@@ -38,7 +38,7 @@ def random_rows(order: random.Random, ids: Iterable[int]) -> Values:
 
 
 def with_columns(order: random.Random, step: Step, names: Collection[str]) -> Step:
-    """The step with rows that have some of the extra columns; an upsert needs all."""
+    """The step with rows that have some of the extra columns; an upsert needs all of them."""
     if not step.rows or not names:
         return step
     given = [name for name in sorted(names) if step.kind == "upsert" or order.random() < 0.6]

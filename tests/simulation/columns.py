@@ -1,4 +1,7 @@
-"""The model of extra columns, which are added and dropped beside those of `SCHEMA`.
+"""The model of extra columns, which are added and dropped beside the first ones.
+
+A field inside the column `INNER` is an extra column, too, with dots in its name. Rows have a value
+in it wherever they have the struct that it is in.
 
 An alteration leaves no note, so the columns are those that the log states. The model checks that no
 alteration loses a column, or changes the values of earlier rows. It takes the values from what
@@ -7,18 +10,32 @@ writers wanted.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 
+import numpy as np
 import pyarrow as pa
 
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import AlterSchema, CreateTable, Restore
 from colonnade.manifests.model.schema import SchemaField, TableSchema, type_text
-from tests.simulation.rows import NUMBER, SCHEMA, TWICE, Rows, State, computed_value, given_value
+from tests.simulation.nested import INNER, inner_fields, inner_types, nested_columns
+from tests.simulation.rows import (
+    FIRST,
+    NUMBER,
+    SHAPE,
+    TWICE,
+    Rows,
+    Shape,
+    State,
+    computed_value,
+    given_value,
+)
 from tests.simulation.statements import Intent, Step
+from tests.strategies import identical
 
-KNOWN = frozenset((*SCHEMA.names, TWICE, NUMBER))
+KNOWN = frozenset((*FIRST, TWICE, NUMBER))
 """The columns that are not extra columns."""
 
 Cells = Mapping[int, int | None]
@@ -49,9 +66,14 @@ class Columns:
     ids: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     table: str = ""
 
+    @property
+    def whole(self) -> list[str]:
+        """The names of the extra columns that are not inside another one."""
+        return [name for name in self.by_name if not _is_inside(name)]
+
     def altered(self, schema: TableSchema, rows: Collection[int]) -> Columns:
         """Return other columns of the same rows, which have the initial value of a new column."""
-        columns = {f.name: _column(f) for f in schema.fields if f.name not in KNOWN}
+        columns = {name: _column(f) for name, f in _extra_fields(schema)}
         before = {column.key: column for column in self.by_name.values()}
         for name, column in columns.items():
             known = before.get(column.key, column)
@@ -73,10 +95,19 @@ class Columns:
             same = self.by_name[name].key == base.by_name[name].key
             assert same, f"rows landed whose column {name} was another one"
         stored = {
-            column.key: given_value(row, step.salt) if name in step.given else column.default
+            column.key: given_value(row, step.salt)
+            if name in step.given or _is_inside(name)
+            else column.default
             for name, column in base.by_name.items()
         }
         return {c.key: stored.get(c.key, c.initial) for c in self.by_name.values()}
+
+    def filled_by(self, step: Step) -> list[int]:
+        """The keys of what a fill computes: a column, or all fields inside `INNER`."""
+        [name] = step.given
+        if name == INNER:
+            return [column.key for name, column in self.by_name.items() if _is_inside(name)]
+        return [self.by_name[name].key]
 
     def check_replaced(self, table: str, by: Columns) -> None:
         """Check that in another table of this name, one id means one column."""
@@ -96,14 +127,36 @@ class Columns:
         found = {row.v for row in rows.values()} if self.not_null else set()
         assert None not in found, f"v of {table} is NULL"
 
-    def check_read(self, found: pa.Table) -> None:
+    def check_read(self, found: pa.Table, shape: Shape = SHAPE) -> None:
         """Compare the columns of rows that were read."""
+        columns = {name: self.by_name[name] for name in self.whole}
         names = {*found.schema.names} - KNOWN
-        assert names == self.by_name.keys(), f"columns {names} were read"
-        for name, column in self.by_name.items():
+        assert names == columns.keys(), f"columns {names} were read"
+        self._check_inside(found, shape)
+        for name, column in columns.items():
             for row, value in zip(found["id"].to_pylist(), found[name].to_pylist(), strict=True):
                 want = self.cells[row][column.key]
                 assert value == want, f"column {name} of row {row} is {value} and not {want}"
+
+    def _check_inside(self, found: pa.Table, shape: Shape) -> None:
+        """Compare the fields inside `INNER`."""
+        inside = {name.rpartition(".")[2]: name for name in self.by_name if _is_inside(name)}
+        assert inner_types(found.schema.field(INNER).type).keys() == inside.keys(), (
+            "a table has other fields inside"
+        )
+        ids, places = np.unique(found["id"].to_numpy(), return_inverse=True)
+        fields = [
+            {name: self.cells[row][self.by_name[whole].key] for name, whole in inside.items()}
+            for row in ids.tolist()
+        ]
+        target = found.schema.field(INNER).type
+        wanted = nested_columns(shape.nested).inner(ids.tolist(), fields, target)
+        read = pa.concat_arrays([pa.nulls(0, target), *found[INNER].chunks])
+        if not identical(read, wanted.take(pa.array(places))):
+            seen = dict(zip(found["id"].to_pylist(), read.to_pylist(), strict=True))
+            pairs = zip(ids.tolist(), wanted.to_pylist(), strict=True)
+            wrong = [(row, seen[row], want) for row, want in pairs if seen[row] != want]
+            raise AssertionError(f"rows with other fields inside: {wrong}")
 
 
 Tables = Mapping[str, Columns]
@@ -161,10 +214,10 @@ def written(tables: Tables, intent: Intent, before: State, now: State, base: Tab
             }
             for step in steps:
                 if step.kind in ("add_column", "backfill"):
-                    [filled] = step.given
-                    key = columns.by_name[filled].key
+                    keys = columns.filled_by(step)
                     for row, it in step.where.of(now[name]).items():
-                        cells[row] = {**cells[row], key: computed_value(it.v, step.salt)}
+                        filled = dict.fromkeys(keys, computed_value(it.v, step.salt))
+                        cells[row] = {**cells[row], **filled}
             found[name] = replace(columns, cells=cells)
     return found
 
@@ -194,6 +247,16 @@ def _column(each: SchemaField) -> Column:
     return Column(each.ids[0], each.nullable, _number(each.initial), _number(default))
 
 
+def _extra_fields(schema: TableSchema) -> Iterator[tuple[str, SchemaField]]:
+    yield from ((each.name, each) for each in schema.fields if each.name not in KNOWN)
+    yield from inner_fields(schema)
+
+
+def _is_inside(name: str) -> bool:
+    """Whether an extra column is a field inside `INNER`."""
+    return "." in name
+
+
 def _number(text: str | None) -> int | None:
     """The value that the log states of a column."""
     return None if text is None else int(text.removeprefix("i:"))
@@ -204,6 +267,10 @@ def _check_names(change: Epoch, before: Columns, after: Columns) -> None:
     said = change.parameters.get("changes", "").split("; ")
     gone = {name for name in before.by_name if f"drop column {name}" in said}
     new = {name for name in after.by_name if f"add column {name}" in said}
+    for old, name in product(before.by_name, after.by_name):
+        if f"rename column {old} to {name.rpartition('.')[2]}" in said:
+            assert before.by_name[old].key == after.by_name[name].key, f"{name} is not {old}"
+            gone, new = gone | {old}, new | {name}
     if change.operation == "add_column":
         new = {change.parameters["column"]}
     wanted = (before.by_name.keys() - gone) | new

@@ -18,6 +18,7 @@ FOUND: dict[str, int] = {
     "a date is believed whatever it says": 2,
     "a RowSet is taken to have the sort order of the table that it lands in": 4,
     "rows land that were planned for another column of the same name": 5,
+    "fields inside a column are taken by their place": 2,
     "a compaction forgets what went meanwhile": 2,
     "the later of two replacements of a column undoes the earlier": 3,
     "a constraint is added beside rows that were not checked": 10,

@@ -39,9 +39,11 @@ from tests.simulation.columns import Tables, altered, restored, written
 from tests.simulation.rows import (
     ALL_ROWS,
     NUMBER,
+    SHAPE,
     TWICE,
     Condition,
     Row,
+    Shape,
     State,
     plain,
     values,
@@ -60,7 +62,7 @@ class Oracle:
     """The models of all epochs so far, and what writers were told."""
 
     serializable: frozenset[str] = frozenset()
-    copies: int = 1
+    shape: Shape = SHAPE
     epochs: list[Epoch] = field(default_factory=list)
     states: list[State] = field(default_factory=list)
     layouts: list[Mapping[str, int]] = field(default_factory=list)
@@ -241,8 +243,8 @@ class Oracle:
     ) -> None:
         """Compare rows that were read with the model. `least` was the head before the read."""
         assert epoch >= least, f"epoch {epoch} was read after epoch {least} had been seen"
-        self.check_rows(epoch, table, plain(found, self.copies), where)
-        self.columns[epoch][table].check_read(found)
+        self.check_rows(epoch, table, plain(found, self.shape), where)
+        self.columns[epoch][table].check_read(found, self.shape)
         self._check_rules(self.columns[epoch][table].table, found)
 
     def _check_rules(self, table: str, found: pa.Table) -> None:

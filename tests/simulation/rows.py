@@ -5,27 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from colonnade.tableformat.types.arrow_types import arrow_schema
-from tests.large_tables import NESTED, TableMaker
-from tests.strategies import identical
+from tests.simulation.nested import FIXED, INNER, inner_types, nested_columns
 
-SCHEMA = pa.schema(
-    [
-        ("id", pa.int64()),
-        ("v", pa.int64()),
-        ("w", pa.float64()),
-        ("copy", pa.int64()),
-        *arrow_schema(NESTED),
-    ]
-)
-
+FIRST = ("id", "v", "w", "copy", *FIXED, INNER)
+"""The columns that all tables have."""
 
 TWICE, NUMBER = "twice", "number"
 """A generated column, which is two times `v`, and an identity column. Some tables have them."""
@@ -54,15 +44,6 @@ def special(row: int) -> float | None:
     return SPECIAL[row % len(SPECIAL)]
 
 
-_NESTED_ROWS = pa.Table.from_batches([TableMaker(7).rows_of(NESTED, 12)])
-
-
-def nested(ids: NDArray[np.int64]) -> pa.RecordBatch:
-    """The nested columns of rows, which never change."""
-    taken = _NESTED_ROWS.take(pa.array(ids % _NESTED_ROWS.num_rows)).combine_chunks()
-    return (taken.to_batches() or [pa.RecordBatch.from_pylist([], taken.schema)])[0]
-
-
 def given_value(row: int, salt: int) -> int | None:
     """The value that a statement gives a row in an extra column."""
     return (row + salt) % 7 or None
@@ -73,16 +54,45 @@ def computed_value(v: int | None, salt: int) -> int:
     return (v or 0) + salt
 
 
-def batch(rows: Values, copies: int = 1) -> pa.Table:
-    """Return rows as an Arrow table, with `copies` of each."""
-    ids = np.repeat(np.array([i for i, _ in rows], np.int64), copies)
-    columns: list[Any] = [
-        pa.array(ids),
-        pa.array([v for _, v in rows for _ in range(copies)], pa.int64()),
-        pa.array([special(i) for i, _ in rows for _ in range(copies)], pa.float64()),
-        pa.array(np.tile(np.arange(copies), len(rows))),
-    ]
-    return pa.Table.from_arrays([*columns, *nested(ids).columns], schema=SCHEMA)
+@dataclass(frozen=True)
+class Shape:
+    """How the rows of one run are: `copies` of each, and which nested columns they have."""
+
+    copies: int = 1
+    nested: int = 0
+
+    def schema(self, inner: pa.Field | None = None) -> pa.Schema:
+        """The columns of a new table, perhaps with more fields inside one."""
+        types = (pa.int64(), pa.int64(), pa.float64(), pa.int64())
+        columns = nested_columns(self.nested)
+        fixed = arrow_schema(columns.fixed)
+        return pa.schema([*zip(FIRST, types, strict=False), *fixed, inner or columns.inner_field()])
+
+    def batch(self, rows: Values, salt: int = 0, inner: pa.Field | None = None) -> pa.Table:
+        """Return rows as an Arrow table, perhaps with more fields inside one column."""
+        columns = nested_columns(self.nested)
+        inner = inner or columns.inner_field()
+        names = inner_types(inner.type)
+        ids = [i for i, _ in rows]
+        fields = [dict.fromkeys(names, given_value(i, salt)) for i in ids]
+        found = [
+            pa.array(ids, pa.int64()),
+            pa.array([v for _, v in rows], pa.int64()),
+            pa.array([special(i) for i in ids], pa.float64()),
+            pa.array([0] * len(ids), pa.int64()),
+            *columns.rows(np.array(ids, np.int64)).columns,
+            columns.inner(ids, fields, inner.type),
+        ]
+        made = pa.Table.from_arrays(found, schema=self.schema(inner))
+        if self.copies == 1:
+            return made
+        numbers = pa.array(np.tile(np.arange(self.copies), len(ids)))
+        several = made.take(pa.array(np.repeat(np.arange(len(ids)), self.copies)))
+        return several.set_column(3, made.schema.field(3), numbers)
+
+
+SHAPE = Shape()
+SCHEMA = SHAPE.schema()
 
 
 def values(rows: Rows) -> dict[int, int | None]:
@@ -90,11 +100,14 @@ def values(rows: Rows) -> dict[int, int | None]:
     return {i: row.v for i, row in rows.items()}
 
 
-def plain(found: pa.Table, copies: int = 1) -> dict[int, int | None]:
-    """What a reader saw, as `values` has it. Raises AssertionError for rows that cannot be."""
+def plain(found: pa.Table, shape: Shape = SHAPE) -> dict[int, int | None]:
+    """What a reader saw, as `values` has it. Raises AssertionError for rows that cannot be.
+
+    Does not look inside `INNER`, whose fields change.
+    """
+    copies = shape.copies
     ids, numbers = found["id"].to_numpy(), found["copy"].to_numpy()
-    batches = found.select(NESTED.names).combine_chunks().to_batches()
-    assert all(identical(each, nested(ids)) for each in batches), "a damaged row was read"
+    nested_columns(shape.nested).check(ids, found)
     places = np.sort(ids * copies + numbers)
     assert (np.diff(places) > 0).all(), f"a row was read twice: {ids}"
     assert len(ids) == copies * len(set(ids.tolist())), f"some copies of a row were read: {ids}"

@@ -22,17 +22,18 @@ from colonnade.tableformat.table.transaction import Transaction, TransactionTabl
 from colonnade.tableformat.types.arrow_types import as_table_schema
 from colonnade.tableformat.write.job import plan_write, write_rows
 from colonnade.tableformat.write.settings import CommitSettings
+from tests.simulation.nested import INNER, inner_types, nested_columns
 from tests.simulation.rows import (
     ALL_ROWS,
     NUMBER,
-    SCHEMA,
+    SHAPE,
     TWICE,
     Condition,
     Row,
     Rows,
+    Shape,
     State,
     Values,
-    batch,
     cell,
     computed_value,
     given_value,
@@ -60,9 +61,10 @@ Kind = Literal[
 class Step:
     """One statement on one table.
 
-    Its rows have the columns `given`, too, with values that depend on `salt`; with `evolve` the
-    table gets these columns. A fill computes the one column `given`. A new one is NOT NULL if
-    `value` is 1. A table that replaces another one has the generated and identity columns `made`.
+    Its rows have the columns `given`, too, with values that depend on `salt`; a name with dots is
+    that of a field inside `INNER`. With `evolve` the table gets these columns and fields. A fill
+    computes the one column `given`. A new one is NOT NULL if `value` is 1. A table that replaces
+    another one has the generated and identity columns `made`.
     """
 
     kind: Kind
@@ -71,35 +73,62 @@ class Step:
     where: Condition = ALL_ROWS
     value: int = 0
     epoch: int = 0
-    copies: int = 1
+    shape: Shape = SHAPE
     given: tuple[str, ...] = ()
     salt: int = 0
     evolve: bool = False
     made: tuple[str, ...] = ()
 
-    @property
-    def batch(self) -> pa.Table:
-        """Its rows as Arrow has them."""
-        made, integer = batch(self.rows, self.copies), pa.int64() if self.evolve else pa.int32()
+    def batch(self, schema: pa.Schema | None = None) -> pa.Table:
+        """Its rows for a table with these columns; None: for a new table.
+
+        Rows must have every field that the table has inside `INNER`.
+        """
+        made = self.shape.batch(self.rows, self.salt, self._inner_field(schema))
         for name in self.given:
-            own = [given_value(i, self.salt) for i, _ in self.rows for _ in range(self.copies)]
-            made = made.append_column(name, pa.array(own, integer))
+            if "." not in name:
+                own = [given_value(i, self.salt) for i in made["id"].to_pylist()]
+                made = made.append_column(
+                    name, pa.array(own, pa.int64() if self.evolve else pa.int32())
+                )
         return made
+
+    def _inner_field(self, schema: pa.Schema | None) -> pa.Field:
+        """The column `INNER` of the rows, which is wide if the table may change."""
+        columns = nested_columns(self.shape.nested)
+        given = [name.rpartition(".")[2] for name in self.given if "." in name]
+        if schema is None:
+            return columns.inner_field(given)
+        own = schema.field(INNER)
+        if not self.evolve:
+            return own
+        return columns.inner_field(dict.fromkeys((*inner_types(own.type), *given)), wide=True)
 
     def compute(self, batch: pa.RecordBatch) -> pa.Array:
         """The values that a fill gives its column in some rows."""
-        return pa.array([computed_value(v, self.salt) for v in batch["v"].to_pylist()], pa.int32())
+        found = [computed_value(v, self.salt) for v in batch["v"].to_pylist()]
+        if self.given != (INNER,):
+            return pa.array(found, pa.int32())
+        target = batch.schema.field(INNER).type
+        fields = [dict.fromkeys(inner_types(target), value) for value in found]
+        columns = nested_columns(self.shape.nested)
+        return columns.inner(batch["id"].to_pylist(), fields, target)
+
+    @property
+    def sources(self) -> list[str]:
+        """The columns that a fill reads."""
+        return ["v", "id", INNER] if self.given == (INNER,) else ["v"]
 
     @property
     def key(self) -> list[str]:
         """What tells rows of a table apart."""
-        return ["id"] if self.copies == 1 else ["id", "copy"]
+        return ["id"] if self.shape.copies == 1 else ["id", "copy"]
 
     def ask(self, table: ArrowTable, commit: CommitSettings) -> int | None:
         """Ask a table for it; returns the epoch that it was told."""
         match self.kind:
             case "append":
-                return table.append(self.batch, evolve=self.evolve, commit=commit)
+                return table.append(self.batch(table.schema), evolve=self.evolve, commit=commit)
             case "add_column":
                 [name], nullable = self.given, self.value != 1
                 return table.add_column(
@@ -108,16 +137,16 @@ class Step:
             case "backfill":
                 [name] = self.given
                 return table.backfill(
-                    name, self.compute, self.where.sql(), columns=["v"], commit=commit
+                    name, self.compute, self.where.sql(), columns=self.sources, commit=commit
                 ).epoch
             case "replace_table":
                 return self._replace(table, commit)
             case "overwrite":
-                return table.overwrite(self.batch, commit=commit)
+                return table.overwrite(self.batch(table.schema), commit=commit)
             case "replace":
-                return table.overwrite(self.batch, self.where.sql(), commit=commit)
+                return table.overwrite(self.batch(table.schema), self.where.sql(), commit=commit)
             case "replace_partitions":
-                return table.overwrite_partitions(self.batch, commit=commit)
+                return table.overwrite_partitions(self.batch(table.schema), commit=commit)
             case "restore":
                 return table.restore(epoch=self.epoch, commit=commit)
             case "delete":
@@ -125,12 +154,12 @@ class Step:
             case "update":
                 return table.update({"v": self.value}, self.where.sql(), commit=commit).epoch
             case "upsert":
-                return table.upsert(self.batch, self.key, commit=commit).epoch
+                return table.upsert(self.batch(table.schema), self.key, commit=commit).epoch
         raise AssertionError(self.kind)
 
     def _replace(self, table: ArrowTable, commit: CommitSettings) -> int:
         """Replace a table by another one of its name, with the columns of the rows."""
-        log, rows = table._log, self.batch
+        log, rows = table._log, self.batch()
         columns = [*rows.schema, *((name, pa.int64()) for name in self.made)]
         design = new_table(
             self.table,
@@ -156,7 +185,7 @@ class Step:
     def ask_within(self, tx: Transaction) -> None:
         """Ask a transaction for it."""
         if self.kind == "create":
-            tx.create(self.table, SCHEMA).append(self.batch)
+            tx.create(self.table, self.shape.schema()).append(self.batch())
         elif self.kind == "drop":
             tx.drop(self.table)
         else:
@@ -165,19 +194,19 @@ class Step:
     def _ask_table(self, table: TransactionTable) -> None:
         match self.kind:
             case "append":
-                table.append(self.batch)
+                table.append(self.batch(table.schema))
             case "overwrite":
-                table.overwrite(self.batch)
+                table.overwrite(self.batch(table.schema))
             case "replace":
-                table.overwrite(self.batch, self.where.sql())
+                table.overwrite(self.batch(table.schema), self.where.sql())
             case "replace_partitions":
-                table.overwrite_partitions(self.batch)
+                table.overwrite_partitions(self.batch(table.schema))
             case "delete":
                 table.delete(self.where.sql())
             case "update":
                 table.update({"v": self.value}, self.where.sql())
             case "upsert":
-                table.upsert(self.batch, self.key)
+                table.upsert(self.batch(table.schema), self.key)
             case _:
                 raise AssertionError(self.kind)
 
@@ -330,6 +359,7 @@ def parse_intent(note: str) -> Intent:
                 "where": Condition(step["where"]["test"], tuple(step["where"]["values"])),
                 "given": tuple(step["given"]),
                 "made": tuple(step["made"]),
+                "shape": Shape(**step["shape"]),
             }
         )
         for step in fields["steps"]

@@ -10,7 +10,9 @@ import pytest
 from tests.simulation.actors.every import ACTORS, EVOLVED, LOSING, SHARING, SORTED, UPGRADED
 from tests.simulation.bugs import BUGS, Bug
 from tests.simulation.corpus import CORPUS, FOUND
-from tests.simulation.world import Counters, World, simulate
+from tests.simulation.counters import Counters
+from tests.simulation.run import run, simulate
+from tests.simulation.world import World
 
 RUNS = 16
 """Seeds of one push; which ones is always the same, so that a failure is everybody's."""
@@ -80,7 +82,7 @@ def test_every_rowset_has_the_order_that_it_states_whoever_changed_the_key() -> 
 def test_a_seed_tells_the_whole_run() -> None:
     def story() -> list[tuple[str, str, int]]:
         world = World(7)
-        world.run(ACTORS, work=20)
+        run(world, ACTORS, work=20)
         return [(each.transaction, each.operation, each.time_ms) for each in world.oracle.epochs]
 
     assert story() == story()

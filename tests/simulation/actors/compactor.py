@@ -52,7 +52,7 @@ class Compactor:
         wanted = self.most if self.most == MANY else order.randint(1, self.most)
         chosen = sorted(order.sample(alike, min(len(alike), wanted)), key=lambda r: r.id)
         change = rewrite(
-            log, base, table, chosen, order if order.random() < 0.5 else None, world.copies
+            log, base, table, chosen, order if order.random() < 0.5 else None, world.shape.copies
         )
         log.commit(change, base)
 

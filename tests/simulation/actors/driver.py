@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from colonnade.manifests.ids import new_job_id, new_transaction_id
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.database import ArrowDatabase
+from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.write.job import WriteJob, target_of, write_rows
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings
 from tests.simulation.chance import random_rows, with_columns
@@ -33,11 +34,12 @@ class Driver:
         log, base = database._log, database.refresh()
         name = order.choice(TABLES)
         step = Step("append", name, random_rows(order, world.new_ids(2)))
-        columns = world.oracle.columns[base.epoch][name].by_name
+        columns = world.oracle.columns[base.epoch][name].whole
         intent = world.intend(with_columns(order, step, columns))
+        target = target_of(base.table(name), log.limits)
         job = WriteJob(
             address=log.store.address,
-            target=target_of(base.table(name), log.limits),
+            target=target,
             mode="append",
             create=None,
             create_database=False,
@@ -48,7 +50,6 @@ class Driver:
             commit=CommitSettings(metadata=intent.note()),
             parameters={},
         )
-        world.jobs[intent.name] = (
-            intent, job, write_rows(job, intent.steps[0].batch.to_batches(), log.store)
-        )  # fmt: skip
+        rows = intent.steps[0].batch(arrow_schema(target.table_schema)).to_batches()
+        world.jobs[intent.name] = (intent, job, write_rows(job, rows, log.store))
         return intent.name

@@ -21,7 +21,7 @@ class Tightener:
     def act(self, database: ArrowDatabase, world: World, order: random.Random) -> None:
         """Change one column of one table, most often `v`, whose NULLs are replaced before."""
         table = database.table(order.choice(TABLES))
-        names = sorted(world.oracle.columns[table.epoch][table.name].by_name)
+        names = sorted(world.oracle.columns[table.epoch][table.name].whole)
         name = order.choice(["v", "v", *names])
         if not table.schema.field(name).nullable:
             table.alter(DropNotNull((name,)))

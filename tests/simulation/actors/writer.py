@@ -31,7 +31,7 @@ class Writer:
                 with_columns(
                     order,
                     random_step(order, table, rows, world.new_ids, self.mix[:WITHIN]),
-                    columns[table].by_name,
+                    columns[table].whole,
                 )
                 for table, rows in state.items()
             ]
@@ -39,7 +39,7 @@ class Writer:
             return
         table = order.choice(sorted(state))
         step = random_step(order, table, state[table], world.new_ids, self.mix)
-        step = with_columns(order, step, columns[table].by_name)
+        step = with_columns(order, step, columns[table].whole)
         expected = database.snapshot.epoch if order.random() < 0.05 else None
         world.ask_of(database, world.intend(step, expect_epoch=expected))
 

@@ -6,6 +6,7 @@ modules divide them by what they break:
     slots.py         the way of a change to its slot
     rows.py          rows beside concurrent writers
     columns.py       columns that change beside concurrent writers
+    fields.py        fields inside a column that change
     stored.py        what is stored of a state
     removals.py      what a vacuum removes, and what it keeps
     freed_slots.py   slots that are free again
@@ -13,7 +14,7 @@ modules divide them by what they break:
 
 from __future__ import annotations
 
-from tests.simulation.bugs import columns, freed_slots, removals, rows, slots, stored
+from tests.simulation.bugs import columns, fields, freed_slots, removals, rows, slots, stored
 from tests.simulation.bugs.bug import Bug
 
 __all__ = ["BUGS", "Bug"]
@@ -22,6 +23,7 @@ BUGS: tuple[Bug, ...] = (
     *slots.BUGS,
     *rows.BUGS,
     *columns.BUGS,
+    *fields.BUGS,
     *stored.BUGS,
     *removals.BUGS,
     *freed_slots.BUGS,

@@ -11,7 +11,8 @@ from unittest.mock import patch
 
 from tests.faults import Fault
 from tests.simulation.actors.every import ACTORS
-from tests.simulation.world import Actor, simulate
+from tests.simulation.run import simulate
+from tests.simulation.world import Actor
 
 Plant = Callable[[], AbstractContextManager[Any]]
 

@@ -1,0 +1,59 @@
+"""What simulated runs went through."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from tests.simulation.world import World
+
+
+@dataclass
+class Counters:
+    """What runs went through."""
+
+    runs: int = 0
+    calls: int = 0
+    faults: int = 0
+    crashes: int = 0
+    commits: int = 0
+    shared: int = 0
+    ruled: int = 0
+    evolved: int = 0
+    numbered: int = 0
+    generated: int = 0
+    reads: int = 0
+    upgrades: int = 0
+    losses: int = 0
+    given_up: int = 0
+
+    def add(self, world: World) -> None:
+        """Count one run."""
+        self.runs += 1
+        self.calls += world.weather.calls
+        self.faults += world.weather.faults
+        self.crashes += world.weather.crashes
+        self.commits += world.oracle.head
+        self.shared += world.oracle.shared
+        self.ruled += world.oracle.ruled
+        self.evolved += world.oracle.evolved
+        self.numbered += world.oracle.numbered
+        self.generated += world.oracle.generated
+        self.reads += world.oracle.reads
+        self.upgrades += any(each.operation == "upgrade" for each in world.oracle.epochs)
+        self.losses += world.losses
+        self.given_up += world.given_up
+
+    def __add__(self, other: Counters) -> Counters:
+        return Counters(
+            **{
+                each.name: getattr(self, each.name) + getattr(other, each.name)
+                for each in fields(self)
+            }
+        )
+
+    def __str__(self) -> str:
+        return (
+            f"{self.runs:,} runs, {self.calls:,} store calls, {self.faults:,} faults,"
+            f" {self.crashes:,} crashes, {self.commits:,} epochs,"
+            f" {self.shared:,} changes that shared one, {self.reads:,} verified reads"
+        )
