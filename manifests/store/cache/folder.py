@@ -134,7 +134,11 @@ class FolderPieces:
         return os.path.join(self._root, key[:2], key[2:])
 
     def _fail(self, error: OSError) -> None:
-        self._resume = time.monotonic() + _PAUSE_S
+        """Stop writing for a while. Of threads that fail at once, only the first one warns."""
+        with self._lock:
+            if time.monotonic() < self._resume:
+                return
+            self._resume = time.monotonic() + _PAUSE_S
         _log.warning(
             "The cache in %s cannot be written to (%s); objects are read from their store.",
             os.path.dirname(self._root),

@@ -132,12 +132,20 @@ final class FolderPieces {
       // Another process has removed the folder because it was empty, or the task was cancelled.
       return;
     } catch (IOException error) {
-      resume = System.nanoTime() + PAUSE_NANOS;
-      LOG.warn(
-          "The cache in {} cannot be written to ({}); objects are read from their store.",
-          root.getParent(),
-          reason(error));
+      pause(error);
     }
+  }
+
+  /** Stops writing for a while. Of threads that fail at once, only the first one warns. */
+  private synchronized void pause(IOException error) {
+    if (System.nanoTime() - resume < 0) {
+      return;
+    }
+    resume = System.nanoTime() + PAUSE_NANOS;
+    LOG.warn(
+        "The cache in {} cannot be written to ({}); objects are read from their store.",
+        root.getParent(),
+        reason(error));
   }
 
   /** Removes all pieces of an object. */
