@@ -12,6 +12,7 @@ KINDS = {
     "NotFoundError": "NOT_FOUND",
     "AlreadyExistsError": "ALREADY_EXISTS",
     "ConflictError": "CONFLICT",
+    "ColumnConflictError": "CONFLICT",
     "CommitUnknownError": "COMMIT_UNKNOWN",
     "UnsupportedFormatError": "UNSUPPORTED_FORMAT",
     "CorruptionError": "CORRUPTION",

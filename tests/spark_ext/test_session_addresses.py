@@ -51,7 +51,8 @@ class Reader:
 def session(**settings: str) -> Any:
     """A session without the jar, with these settings by the end of their names."""
     given = {f"{PREFIX}{name}": value for name, value in settings.items()}
-    conf = SimpleNamespace(getAll=given, get=lambda name, default: given.get(name, default))
+    known = {**given, "spark.sql.session.timeZone": "UTC"}
+    conf = SimpleNamespace(getAll=given, get=lambda name, default=None: known.get(name, default))
     return SimpleNamespace(conf=conf, read=Reader())
 
 
