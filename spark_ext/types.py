@@ -62,7 +62,7 @@ _WITH_PARAMETERS = re.compile(
 """Types whose text is the same in Spark's JSON and in a table's schema."""
 
 _PLAIN = ("boolean", "byte", "short", "long", "float", "double", "string", "binary", "date",
-          "timestamp", "timestamp_ntz", "variant")  # fmt: skip
+          "timestamp", "timestamp_ntz", "variant", "void")  # fmt: skip
 _FROM_JSON = {**{name: name for name in _PLAIN}, "integer": "int"}
 
 

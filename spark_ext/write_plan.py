@@ -19,6 +19,7 @@ from colonnade.manifests.model.schema import (
     TableSchema,
     type_text,
 )
+from colonnade.manifests.model.void import VOID
 from colonnade.manifests.state.partition_layout import field_text, parse_layout
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.spark_ext.options import SparkWriteOptions
@@ -262,9 +263,10 @@ def check_columns(given: TableSchema, table: TableSchema, path: str) -> None:
     order = match_fields(given.names, names, f"The DataFrame for table {path}")
     for index, column in zip(order, wanted, strict=True):
         if not same_values(given.fields[index].type, column.type):
+            hint = "give the column a type first" if column.type == VOID else "cast it"
             raise InvalidInputError(
                 f"Column {column.name!r} of table {path} has the type {type_text(column.type)},"
-                f" but the DataFrame's has {type_text(given.fields[index].type)}; cast it."
+                f" but the DataFrame's has {type_text(given.fields[index].type)}; {hint}."
             )
 
 

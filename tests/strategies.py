@@ -198,6 +198,7 @@ _PLAIN_VALUES: dict[str, Any] = {
     "timestamp": lambda rng: rng.randint(-(2**52), 2**52),
     "timestamp_ntz": lambda rng: rng.randint(-(2**52), 2**52),
     "variant": lambda rng: {"value": rng.randbytes(5), "metadata": b"\x01\x00\x00"},
+    "void": lambda rng: None,
     "interval year to month": _near_zero(32),
     "interval day to second": _near_zero(64),
 }

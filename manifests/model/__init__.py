@@ -4,6 +4,7 @@
     entries.py  statistics.py               stored objects and their statistics; bounds as text
     column_default.py                       values of columns that rows do not give
     widening.py  nested_fields.py           wider types, and changes of fields inside a column
+    void.py                                 columns without a type, which RowSets leave out
     identity.py                             the next values of identity columns
     constraints.py                          conditions that every row of a table meets
     generated.py                            columns that follow from other columns

@@ -22,7 +22,7 @@ from colonnade.manifests.errors import InvalidInputError, NotFoundError
 _PLAIN = frozenset(
     (
         *("boolean", "byte", "short", "int", "long", "float", "double", "string", "binary"),
-        *("date", "timestamp", "timestamp_ntz", "variant"),
+        *("date", "timestamp", "timestamp_ntz", "variant", "void"),
     )
 )
 _PARAMETRIC = re.compile(

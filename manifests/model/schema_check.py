@@ -6,6 +6,7 @@ Spec: docs/spec/types.md
 from __future__ import annotations
 
 from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.model import void
 from colonnade.manifests.model.schema import MapType, SchemaField, TableSchema, walk
 
 ROW_HANDLER = "_row_handler"
@@ -27,8 +28,8 @@ def check_schema(schema: TableSchema) -> None:
 
     Raises InvalidInputError for a schema without columns, and for nesting or metadata beyond its
     limit. Raises it for a name that is empty or reserved, or has a NUL or half of a surrogate pair.
-    Raises it for two names in one struct that differ only by case, and for a nullable map key. The
-    message names the column.
+    Raises it for two names in one struct that differ only by case, and for a nullable map key.
+    Raises it for a void column that is not a plain one (`void.py`). The message names the column.
     """
     if not schema.fields:
         raise InvalidInputError("A table needs at least one column.")
@@ -45,6 +46,8 @@ def check_schema(schema: TableSchema) -> None:
             raise InvalidInputError(
                 f"The key of map {field.name!r} must not be nullable; declare it NOT NULL."
             )
+    if (problem := void.problem_of(schema)) is not None:
+        raise InvalidInputError(problem)
     _check_metadata_size(schema)
 
 

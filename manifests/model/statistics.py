@@ -35,7 +35,7 @@ LOG_BOUND_LENGTH = 32
 def bound_kinds(column: SchemaField) -> BoundKinds:
     """Return the class of a column's bounds, or nothing if its type has no order."""
     name = column.type
-    if not isinstance(name, str) or name == "variant" or " collate " in name:
+    if not isinstance(name, str) or name in ("variant", "void") or " collate " in name:
         return ()
     if name in ("float", "double"):
         return (float,)

@@ -11,6 +11,7 @@ import re
 
 from colonnade.manifests.model.schema import DataType, decimal_digits, type_text
 from colonnade.manifests.model.statistics import Bound
+from colonnade.manifests.model.void import VOID
 
 WIDENED_COLUMNS = "widened_columns"
 """The feature that readers and writers of widened columns must support."""
@@ -33,7 +34,12 @@ _TEXT = re.compile(r"(?P<kind>char|varchar)\((?P<length>\d+)\)", re.ASCII)
 
 
 def widens(old: DataType, new: DataType) -> bool:
-    """Return whether a column of type `old` may widen to type `new`."""
+    """Return whether a column of type `old` may widen to type `new`.
+
+    A void column has no values, so it may get any type, also a nested one.
+    """
+    if old == VOID:
+        return new != VOID
     if not isinstance(old, str) or not isinstance(new, str) or old == new:
         return False
     if new == "double":
@@ -86,12 +92,14 @@ def common_type(first: str, second: str) -> str | None:
     return None
 
 
-def evolved_type(own: DataType, given: DataType) -> str | None:
+def evolved_type(own: DataType, given: DataType) -> DataType | None:
     """Return the type that a column must widen to so that it takes values of another type, too.
 
     None means that it need not widen, or that there is no such type. A char or varchar widens only
     for a longer one, because text without a length may be short.
     """
+    if own == VOID:
+        return given if given != VOID else None
     if not isinstance(own, str) or not isinstance(given, str):
         return None
     length = text_length(own)
@@ -127,6 +135,8 @@ def _fits_text(old: str, new: str) -> bool:
 
 def wider_types(old: DataType) -> str:
     """Return the types that a column may widen to, for messages; empty if there are none."""
+    if old == VOID:
+        return "any other type"
     if not isinstance(old, str):
         return ""
     if old in _DIGITS:

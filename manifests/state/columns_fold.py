@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
-from colonnade.manifests.model import generated
+from colonnade.manifests.model import generated, void
 from colonnade.manifests.model.column_default import problem_of, states_values, widened_values
 from colonnade.manifests.model.entries import PartitionField
 from colonnade.manifests.model.identity import wider_numbers
@@ -41,6 +41,7 @@ def altered(epoch: int, state: TableState, operation: AlterSchema) -> TableState
     _check_widened(epoch, state, operation.table_schema)
     _check_partitions(epoch, before, operation.table_schema)
     _check_kept(epoch, state, operation.table_schema)
+    check_void(epoch, operation.table_schema)
     return replace(
         state,
         schema=operation.table_schema,
@@ -64,6 +65,7 @@ def restored(epoch: int, state: TableState, operation: Restore) -> TableState:
         return state
     state = with_present_ids(state, operation.table_schema)
     _check_ids(epoch, state, operation.table_schema, range(1, state.next_column_id))
+    check_void(epoch, operation.table_schema)
     return replace(state, schema=operation.table_schema, schema_id=state.schema_id + 1)
 
 
@@ -208,6 +210,12 @@ def check_values(epoch: int, operation: Operation) -> None:
         problem = problem_of(schema) or generated.problem_of(schema)
         if problem is not None:
             refuse(epoch, problem)
+
+
+def check_void(epoch: int, schema: TableSchema) -> None:
+    """Refuse void columns that no table can have. Raises CorruptionError."""
+    if (problem := void.problem_of(schema)) is not None:
+        refuse(epoch, f"states wrong columns. {problem.rstrip('.')}")
 
 
 def _field_ids(schema: TableSchema) -> set[int]:

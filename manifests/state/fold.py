@@ -52,6 +52,7 @@ from colonnade.manifests.model.operations import (
 from colonnade.manifests.state.columns_fold import (
     check_fields,
     check_values,
+    check_void,
     with_layout,
 )
 from colonnade.manifests.state.constraints_fold import check_constraints
@@ -68,6 +69,7 @@ from colonnade.manifests.state.partition_layout import PARTITIONS
 from colonnade.manifests.state.refusal import refuse
 from colonnade.manifests.state.rowsets_fold import RowSetsFold
 from colonnade.manifests.state.snapshot import BatchMap, RowSets, Snapshot, TableMap, TableState
+from colonnade.manifests.state.sort_order import check_fits
 from colonnade.manifests.state.table_fold import TableOperation, altered_table
 
 
@@ -211,6 +213,7 @@ class _Fold:
         fields = operation.partition_fields or ()
         self._check_partitions(operation.name, fields)
         check_fields(self._epoch, operation.name, operation.table_schema, fields)
+        check_void(self._epoch, operation.table_schema)
         state = self._changed[table] = TableState(
             id=table,
             name=operation.name,
@@ -228,6 +231,7 @@ class _Fold:
             constraints=operation.constraints or (),
             identities=operation.identities or (),
         )
+        check_fits(self._epoch, state, operation.sort_key)
         check_constraints(self._epoch, state)
         check_identities(self._epoch, state)
 

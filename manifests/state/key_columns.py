@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from colonnade.manifests.model.entries import PartitionField, SortField
 from colonnade.manifests.model.schema import TableSchema, decimal_digits
+from colonnade.manifests.model.void import VOID
 from colonnade.manifests.model.widening import keeps_bounds, text_length
 from colonnade.manifests.state.snapshot import TableState
 
@@ -54,6 +55,8 @@ def keeps_partitions(transform: str, old: str, new: str) -> bool:
 
     Requires: `old` widens to `new`.
     """
+    if old == VOID:
+        return True  # no layout had values of it: a restore lets a former one name it
     if transform == "identity":
         return keeps_bounds(old, new) and new != "double"
     if old == "date":

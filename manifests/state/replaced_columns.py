@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from colonnade.manifests.model.entries import ColumnReplacement, RowSetEntry
 from colonnade.manifests.model.operations import AddRowSet, Operation, ReplaceColumn
+from colonnade.manifests.model.void import VOID
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 
 _STORED = ("object", "place", "bytes", "footer", "data", "unsynced")
@@ -22,15 +23,16 @@ def replaceable(table: TableState) -> frozenset[int]:
     """Return the columns that may be replaced: those that do not decide the place of a row.
 
     Earlier sort orders and partition layouts count, too, because RowSets may have them. Identity
-    columns are not among the result, so each of their values is in the entry of a RowSet. The
-    result has the earlier ids of columns, because a replacement names all ids of a column.
+    columns are not among the result, so each of their values is in the entry of a RowSet. Void
+    columns are not, because no RowSet has them. The result has the earlier ids of columns, because
+    a replacement names all ids of a column.
     """
     keys = {field.column for order in table.sort_orders for field in order}
     keys.update(field.column for layout in table.partition_layouts for field in layout)
     free = (
         field.ids
         for field in table.schema.fields
-        if keys.isdisjoint(field.ids) and field.identity is None
+        if keys.isdisjoint(field.ids) and field.identity is None and field.type != VOID
     )
     return frozenset(each for ids in free for each in ids)
 

@@ -14,6 +14,7 @@ import pyarrow as pa
 from colonnade.manifests.ids import new_object_id
 from colonnade.manifests.model.entries import RowSetEntry, SortField
 from colonnade.manifests.model.schema import TableSchema
+from colonnade.manifests.model.void import stored_columns
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.rowset.column import column_of
 from colonnade.tableformat.rowset.output import RowSetOutput
@@ -46,7 +47,8 @@ class RowSetWriter(TaskWriter):
         self._prefix = prefix
         self._job_id = job_id
         self._schema = schema
-        self._columns = [column_of(field) for field in schema.fields]
+        self._places = stored_columns(schema)
+        self._columns = [column_of(schema.fields[at]) for at in self._places]
         self._sort_key = tuple(sort_key)
         self._options = options or WriteOptions()
         self._limit_bytes = self._options.run_bytes if self._sort_key else self._options.cut_bytes
@@ -70,7 +72,7 @@ class RowSetWriter(TaskWriter):
         """Append rows whose columns already have their storage types. Raises as `write` does."""
         with self._at_work():
             names = [str(column.id) for column in self._columns]
-            stored = pa.RecordBatch.from_arrays(columns, names)
+            stored = pa.RecordBatch.from_arrays([columns[at] for at in self._places], names)
             for piece, size in pieces(stored, self._limit_bytes):
                 self._collect(piece, size)
 
@@ -81,7 +83,8 @@ class RowSetWriter(TaskWriter):
         """
         with self._at_work():
             self._flush()
-            (self._output or self._begin_rowset()).add_stored(columns, rows)
+            stored = [columns[at] for at in self._places]
+            (self._output or self._begin_rowset()).add_stored(stored, rows)
             self._end_if_full()
 
     @property

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import ArrayType, MapType, SchemaField, StructType
+from colonnade.manifests.model.void import VOID
 from colonnade.tableformat.predicate.literals import Kind, Literal, make_literal
 from colonnade.tableformat.predicate.storage import Domain, domain_of, fits, locate, read_text
 from colonnade.tableformat.types.arrow_types import arrow_type, base_type, type_name
@@ -93,6 +94,7 @@ def _primitive(literal: Literal, field: SchemaField) -> pa.Scalar:
 
 
 def _misfit(field: SchemaField, value: object) -> InvalidInputError:
+    hint = "; give the column a type first" if field.type == VOID else ""
     return InvalidInputError(
-        f"Column {field.name!r} is {type_name(field.type)} and cannot be set to {value!s}."
+        f"Column {field.name!r} is {type_name(field.type)} and cannot be set to {value!s}{hint}."
     )

@@ -20,6 +20,7 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.generated import generated_fields, sources_of
 from colonnade.manifests.model.operations import AlterSchema, Operation, ReplaceColumn
 from colonnade.manifests.model.schema import SchemaField, type_text
+from colonnade.manifests.model.void import VOID
 from colonnade.manifests.state.replaced_columns import replaceable
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.tableformat.statements.statement import row_statement
@@ -214,7 +215,7 @@ def fill_target(table: TableState, name: str, *, is_new: bool) -> SchemaField:
     """Return the column to fill.
 
     Raises NotFoundError, and InvalidInputError for a column of the sort key or the partitions, for
-    a generated column, and for one that a generated column reads.
+    a void or generated column, and for one that a generated column reads.
     """
     try:
         target = table.schema.field(name)
@@ -225,6 +226,10 @@ def fill_target(table: TableState, name: str, *, is_new: bool) -> SchemaField:
     if target.identity is not None:
         raise InvalidInputError(
             f"Column {target.name!r} cannot be filled, because it is an identity column."
+        )
+    if target.type == VOID:
+        raise InvalidInputError(
+            f"Column {target.name!r} cannot be filled, because it is void; give it a type first."
         )
     if not (is_new or replaceable(table).issuperset(target.ids)):
         raise InvalidInputError(

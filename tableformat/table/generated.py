@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.generated import generated_fields, sources_of
 from colonnade.manifests.model.schema import Generation, SchemaField, TableSchema
+from colonnade.manifests.model.void import VOID
 from colonnade.tableformat.table.constraints import Place, change_of, places
 from colonnade.tableformat.write.generated import bind_expression
 
@@ -33,8 +34,8 @@ class NewGenerated:
     def apply(self, schema: TableSchema) -> TableSchema:
         """Return the given schema, which has ids, with the column as a generated one.
 
-        Raises InvalidInputError that names the column if it is NOT NULL or has a default, or if it
-        reads a generated column or itself. Raises it, too, if only Spark can evaluate the
+        Raises InvalidInputError that names the column if it is NOT NULL, is void or has a default,
+        or if it reads a generated column or itself. Raises it, too, if only Spark can evaluate the
         expression and `columns` are not given. Raises NotFoundError for an unknown column.
         """
         field = schema.field(self.column)
@@ -45,6 +46,8 @@ class NewGenerated:
             )
         if field.default is not None:
             raise _refusal(field, "has a default; leave one of them out")
+        if field.type == VOID:
+            raise _refusal(field, "is void; give it the type of its values")
         ids = self._sources(field, schema)
         made = Generation(sql=self.sql, columns=tuple(sorted(ids)), time_zone=self.time_zone)
         new = field.model_copy(update={"generated": made})

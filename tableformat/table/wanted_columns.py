@@ -21,6 +21,7 @@ from colonnade.manifests.model.schema import (
     TableSchema,
     type_text,
 )
+from colonnade.manifests.model.void import VOID
 from colonnade.manifests.model.widening import common_type, evolved_type, widens
 from colonnade.tableformat.table.alteration import AddColumn, Alteration, WidenColumn
 from colonnade.tableformat.table.alteration.paths import Names, dotted, find, names_of
@@ -44,7 +45,7 @@ def evolving_changes(schema: TableSchema, given: pa.Schema) -> tuple[Alteration,
     changes: list[Alteration] = []
     for path, own, field in _compared(schema.fields, _columns(given)):
         if own is None:
-            changes.append(AddColumn(_new_column(field, path), parent=path[:-1]))
+            changes.append(AddColumn(_new_column(field), parent=path[:-1]))
         elif (wider := _wider(own, field)) is not None:
             changes.append(WidenColumn(path, wider))
     return tuple(changes)
@@ -181,17 +182,12 @@ def _plain(found: pa.DataType) -> pa.DataType:
     return found
 
 
-def _new_column(field: pa.Field, path: Names) -> SchemaField:
-    if pa.types.is_null(field.type):
-        raise InvalidInputError(
-            f"Column {dotted(path)!r} is new and has no type, because all its values are NULL; cast"
-            " it to a type, or leave it out."
-        )
+def _new_column(field: pa.Field) -> SchemaField:
     [column] = schema_from_arrow(pa.schema([field])).fields
     return column.model_copy(update={"nullable": True})
 
 
-def _wider(own: SchemaField, given: pa.Field) -> str | None:
+def _wider(own: SchemaField, given: pa.Field) -> DataType | None:
     """Return the type that a column must widen to for given values, or None.
 
     None also means that no type can take the values of both. Then the conversion of the rows
@@ -206,11 +202,13 @@ def _wider(own: SchemaField, given: pa.Field) -> str | None:
     wider = evolved_type(own.type, column.type)
     if wider is None:
         return None
+    if own.type == VOID:
+        return wider
     new = own.model_copy(update={"type": wider})
     return wider if accepts(new, arrow_type(column)) else None
 
 
-def _asked_type(own: SchemaField, wanted: DataType, path: Names, exact: bool) -> str | None:
+def _asked_type(own: SchemaField, wanted: DataType, path: Names, exact: bool) -> DataType | None:
     """Return the type that a field must widen to for a type that is asked for, or None."""
     if own.type == wanted:
         return None
@@ -224,6 +222,8 @@ def _asked_type(own: SchemaField, wanted: DataType, path: Names, exact: bool) ->
 
 
 def _has_common_type(own: DataType, wanted: DataType) -> bool:
+    if VOID in (own, wanted):
+        return True
     return isinstance(own, str) and isinstance(wanted, str) and bool(common_type(own, wanted))
 
 

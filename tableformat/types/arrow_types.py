@@ -67,6 +67,7 @@ _ARROW = {
     "interval year to month": pa.int32(),
     "interval day to second": pa.duration("us"),
     "variant": _VARIANT,
+    "void": pa.null(),
 }
 
 _PLAIN = {
@@ -94,6 +95,7 @@ _PLAIN = {
     pa.time32("ms"): "time(6)",
     pa.time64("us"): "time(6)",
     pa.time64("ns"): "time(9)",
+    pa.null(): "void",
 }
 
 _LISTS = frozenset(
@@ -332,9 +334,7 @@ def _is_variant(arrow: pa.DataType) -> bool:
 
 def _refusal(arrow: Any, path: str) -> str:
     hint = "."
-    if pa.types.is_null(arrow):
-        hint = "; give it the type that its values should have."
-    elif pa.types.is_interval(arrow):
+    if pa.types.is_interval(arrow):
         hint = "; store its months as int and the rest as duration, in two columns."
     elif isinstance(arrow, pa.BaseExtensionType):
         hint = f"; cast it to {arrow.storage_type}."

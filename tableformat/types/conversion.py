@@ -21,6 +21,7 @@ from colonnade.manifests.model.schema import (
     StructType,
     decimal_digits,
 )
+from colonnade.manifests.model.void import VOID
 from colonnade.tableformat.types.arrow_types import (
     VARIANT_FIELDS,
     arrow_type,
@@ -74,6 +75,8 @@ def convert(array: pa.Array, field: SchemaField, path: str) -> pa.Array:
     if _differ_in_labels_only(found, target) and not has_lengths(field):
         return relabel(array, target)
     try:
+        if field.type == VOID:
+            return _only_nulls(array, path)
         # The conversion itself copies a top-level view, so `plain_form` would copy it twice.
         plain = array if found in _TEXT | _BYTES else plain_form(array)
         if pa.types.is_null(plain.type):
@@ -84,6 +87,18 @@ def convert(array: pa.Array, field: SchemaField, path: str) -> pa.Array:
             f"Column {path!r} cannot be converted from {found} to {type_name(field.type)} without"
             f" loss: {error}."
         ) from error
+
+
+def _only_nulls(array: pa.Array, path: str) -> pa.Array:
+    """Return the NULLs of a void column. Raises InvalidInputError for any other value."""
+    # Dictionaries and run-ends have NULLs that they do not count.
+    if plain_form(array).null_count < len(array):
+        raise InvalidInputError(
+            f"Column {path!r} is void, so it holds only NULL, but the data holds {array.type};"
+            " give the column a type first, by ALTER COLUMN … TYPE or by evolving it with the"
+            " rows (evolve, mergeSchema)."
+        )
+    return pa.nulls(len(array))
 
 
 def _convert_plain(array: pa.Array, field: SchemaField, path: str) -> pa.Array:

@@ -70,7 +70,11 @@ def add(world: World, table: ArrowTable) -> None:
         return
     state = world.state
     is_flat = world.rng.random() < 0.5
-    new = world.make.column(world.rng.choice(NARROW)) if is_flat else world.make.any(world.depth)
+    new = (
+        world.make.column(world.rng.choice((*NARROW, "void")))
+        if is_flat
+        else world.make.any(world.depth)
+    )
     value = world.make.value(new) if new.type in FLAT else None
     new = replace(new, default=value, initial=value, nullable=world.rng.random() < 0.7)
     at = world.rng.randrange(len(state.columns) + 1)
@@ -128,7 +132,7 @@ def set_nullable(world: World, table: ArrowTable) -> None:
     if column.nullable:
         change = SetNotNull((column.name,))
     after = state.exchanged(column, replace(column, nullable=not column.nullable))
-    alter(world, table, change, after, allowed=column.rule is None)
+    alter(world, table, change, after, allowed=column.rule is None and column.type != "void")
 
 
 def set_check(world: World, table: ArrowTable) -> None:

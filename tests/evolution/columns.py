@@ -41,6 +41,7 @@ WIDER = {
     "decimal(20,2)": ("decimal(22,2)", "decimal(38,10)"),
     "varchar(3)": ("varchar(5)", "string"),
     "varchar(5)": ("string",),
+    "void": ("byte", "int", "float", "decimal(5,2)", "varchar(3)"),
 }
 NARROW = ("byte", "short", "int", "float", "decimal(5,2)", "varchar(3)")
 WIDEST = ("long", "double", "string", "decimal(38,10)")
@@ -152,7 +153,7 @@ class Columns:
 
         A `number` makes a value unique: it is in each of its integers.
         """
-        if number is None and self.rng.random() < 0.1:
+        if column.type == "void" or (number is None and self.rng.random() < 0.1):
             return None
         if column.type == "struct":
             return {child.key: self.value(child, number) for child in column.children}

@@ -142,7 +142,7 @@ def test_rows_that_do_not_fit_are_refused_and_nothing_is_lost(
     [
         (
             "SELECT array(named_struct('deep', NULL)) AS v",
-            "'v.element.deep' has the Spark type void",
+            "'v.element.deep' is void, and only whole columns can be",
         ),
         ("SELECT INTERVAL '1' YEAR AS v", "'v' has the type interval year"),
         ("SELECT 1 AS _row_handler", "reserved"),

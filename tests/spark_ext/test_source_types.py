@@ -29,7 +29,7 @@ UNCARRIED = ("interval year", "interval month", "char(", "time(9)")
 
 
 def every_type() -> TableSchema:
-    names = [text for text in PRIMITIVES if not text.startswith(UNCARRIED)]
+    names = [*(text for text in PRIMITIVES if not text.startswith(UNCARRIED)), "void"]
     plain = [SchemaField(id=i, name=f"c{i}", type=text) for i, text in enumerate(names, 1)]
     start = len(names) + 1
     nested = (

@@ -56,6 +56,7 @@ CASES = [
     (spark.DayTimeIntervalType(1, 2), "interval hour to minute"),
     (spark.YearMonthIntervalType(), "interval year to month"),
     (spark.YearMonthIntervalType(1), "interval month"),
+    (spark.NullType(), "void"),
 ]
 
 
@@ -68,7 +69,6 @@ class Point(spark.UserDefinedType):
 
 
 REFUSED = [
-    (spark.NullType(), "void"),
     (spark.CalendarIntervalType(), "interval"),
     (spark.GeographyType(4326), "geography(OGC:CRS84, SPHERICAL)"),
     (spark.GeometryType(0), "geometry(SRID:0)"),

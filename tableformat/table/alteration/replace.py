@@ -15,6 +15,7 @@ from colonnade.manifests.model.schema import (
     TableSchema,
 )
 from colonnade.manifests.model.schema_check import check_schema
+from colonnade.manifests.model.void import VOID
 from colonnade.manifests.model.widening import widens
 from colonnade.tableformat.table.alteration.attributes import CommentColumn, RenameColumn
 from colonnade.tableformat.table.alteration.columns import AddColumn, DropColumn
@@ -118,7 +119,7 @@ def _keep(draft: Draft, parent: Names, wanted: SchemaField) -> None:
         draft.schema = with_field(draft.schema, path, lambda own: own.model_copy(update=stated))
     if own.nullable and not wanted.nullable:
         SetNotNull(path).apply(draft)
-    if isinstance(wanted.type, str):
+    if isinstance(wanted.type, str) or own.type == VOID:
         WidenColumn(path, wanted.type).apply(draft)
     elif isinstance(wanted.type, StructType):
         _replace(draft, path, wanted.type.fields)

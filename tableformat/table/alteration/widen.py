@@ -14,6 +14,8 @@ from colonnade.manifests.model.schema import (
     DataType,
     EarlierColumn,
     SchemaField,
+    TableSchema,
+    assign_ids,
     type_text,
 )
 from colonnade.manifests.model.widening import LAST_DAY, may_overflow, widens, wider_types
@@ -33,7 +35,8 @@ from colonnade.tableformat.table.alteration.stored_values import TimestampHolds
 class WidenColumn(Alteration):
     """Change the type of a column or field to one that holds all its values, such as int to `long`.
 
-    No file is written again. Existing rows are converted when they are read.
+    A void column may get any type. No file is written again. Existing rows are converted when they
+    are read.
     """
 
     path: Path
@@ -64,7 +67,8 @@ class WidenColumn(Alteration):
 def _wider(draft: Draft, found: SchemaField, wanted: DataType) -> SchemaField:
     """Return a field with a wider type and a new id, under which RowSets have the new type.
 
-    A field of this draft alone keeps its id, because no RowSet has it yet.
+    A field of this draft alone keeps its id, because no RowSet has it yet. The fields inside a
+    nested type, which a void column gets, are new.
     """
     wider = found.model_copy(update={"type": wanted, **widened_values(found, wanted)})
     if found.id < draft.table.next_column_id:
@@ -72,7 +76,8 @@ def _wider(draft: Draft, found: SchemaField, wanted: DataType) -> SchemaField:
         earlier = (*(found.earlier or ()), step)
         wider = wider.model_copy(update={"id": draft.next_id, "earlier": earlier})
         draft.next_id += 1
-    return wider
+    inside, draft.next_id = assign_ids(TableSchema(fields=wider.children()), draft.next_id)
+    return wider.with_children(inside.fields)
 
 
 def _check_type(column: SchemaField, wanted: DataType) -> None:

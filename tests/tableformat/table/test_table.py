@@ -168,8 +168,8 @@ def test_other_stores_can_be_read_and_say_why_they_are_not_written(
 
 
 def test_a_schema_that_cannot_be_stored_is_refused_by_column_and_type(tmp_path: Path) -> None:
-    with pytest.raises(colonnade.InvalidInputError, match=r"void.*null|'void'"):
-        colonnade.create(tmp_path / "t", pa.schema([("void", pa.null())]))
+    with pytest.raises(colonnade.InvalidInputError, match="'when'.*month_day_nano"):
+        colonnade.create(tmp_path / "t", pa.schema([("when", pa.month_day_nano_interval())]))
     assert not (tmp_path / "t").exists()
     with pytest.raises(colonnade.InvalidInputError, match="by more than case"):
         colonnade.create(tmp_path / "t", pa.schema([("a", pa.int8()), ("A", pa.int8())]))

@@ -128,7 +128,6 @@ def test_every_list_is_an_array(arrow: pa.DataType) -> None:
 @pytest.mark.parametrize(
     ("arrow", "named"),
     [
-        (pa.null(), "null"),
         (pa.month_day_nano_interval(), "month_day_nano_interval"),
         (pa.sparse_union([pa.field("x", pa.int8())]), "sparse_union"),
         (pa.bool8(), "bool8"),

@@ -73,7 +73,7 @@ def test_a_damaged_database_hides_no_other_database_and_can_be_dropped(spark: Sp
         ("CREATE TABLE colonnade.db.t (a INT) OPTIONS (x = 'y')", "keep options, such as x;"),
         ("SELECT * FROM colonnade.none", "none does not exist; a path has a slash"),
         ("CREATE TABLE colonnade.db.t (a INT) PARTITIONED BY (x(a))", "Transform 'x' of column"),
-        ("CREATE TABLE colonnade.db.t (a VOID)", "Column 'a' has the Spark type void"),
+        ("CREATE TABLE colonnade.db.t (a VOID)", "All columns of the table are void"),
         ("CREATE TABLE colonnade.db.t (_row_handler INT)", "'_row_handler' is reserved"),
         ("CREATE TABLE colonnade.db.t (a INT) CLUSTER BY (b)", "b"),
         ("CREATE TABLE colonnade.db.t (a INT) TBLPROPERTIES (sortKey = 'b')", "'b' does not exist"),

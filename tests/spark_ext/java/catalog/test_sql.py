@@ -150,7 +150,7 @@ def test_properties_comments_and_names_are_changed(spark: SparkShell) -> None:
         ("ALTER COLUMN name TYPE INT", "NOT_SUPPORTED_CHANGE_COLUMN"),
         ("ALTER COLUMN id TYPE STRING", "The type of column 'id' cannot be changed"),
         ("ADD COLUMN x INT NOT NULL", "'x' cannot be added as NOT NULL"),
-        ("ADD COLUMN x VOID", "Column 'x' has the Spark type void"),
+        ("ADD COLUMN x MAP<INT, VOID>", "Field 'x.value' is void"),
         ("ADD COLUMN _row_HANDLER INT", "'_row_HANDLER' is reserved"),
         ("ADD COLUMN x INT DEFAULT 'a'", "INVALID_DEFAULT_VALUE.DATA_TYPE"),
         (f"SET TBLPROPERTIES ('{ON}x' = 'true')", "names no column: the table has id, name"),

@@ -70,7 +70,7 @@ def test_replaced_columns_keep_the_values_of_what_stays(spark: SparkShell) -> No
     [
         ("n INT", "'id' cannot be dropped: the table is sorted by it"),
         ("id STRING, n INT", "'id' cannot be dropped: the table is sorted by it"),
-        ("id INT, n VOID", "'n' has the Spark type void"),
+        ("id INT, n ARRAY<VOID>", "'n.element' is void"),
     ],
 )
 def test_replaced_columns_that_the_table_cannot_have_are_refused(

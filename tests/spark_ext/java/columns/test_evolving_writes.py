@@ -127,7 +127,7 @@ def test_the_setting_of_a_session_acts_as_the_option(spark: SparkShell) -> None:
 @pytest.mark.parametrize(
     ("way", "options", "select", "said"),
     [
-        ("saveAsTable", MERGE, "SELECT 1L id, 1 v, NULL n", "void"),
+        ("saveAsTable", MERGE, "SELECT 1L id, 1 v, array(NULL) n", "'n.element' is void"),
         ("saveAsTable", MERGE, "SELECT 1L id, 'x' v, 1 n", "v"),
         ("saveAsTable", MERGE + IGNORE, "SELECT 1L id", "exclude each other"),
         ("insertInto", IGNORE, "SELECT 1L id, 1 v, NULL s, 1 n", "matched by name"),

@@ -127,7 +127,7 @@ def test_a_struct_keeps_its_nulls_when_all_that_was_stored_of_it_is_dropped(
     ("change", "said"),
     [
         ("ADD COLUMN s.n INT NOT NULL", "'s.n' cannot be added as NOT NULL"),
-        ("ADD COLUMN s.n VOID", "Column 's.n' has the Spark type void"),
+        ("ADD COLUMN s.n VOID", "Field 's.n' is void"),
         ("ADD COLUMN s.X INT", "`s`.`X` already exists"),
         ("ADD COLUMN l.x INT", "`l`.`x` is invalid"),
         ("ADD COLUMN k.x INT", "k"),

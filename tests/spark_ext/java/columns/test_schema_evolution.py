@@ -146,7 +146,7 @@ def test_without_it_a_column_too_many_is_an_error(spark: SparkShell) -> None:
     ("source", "words"),
     [
         ("SELECT 1L id, array(1) v, 'a' c", "calling"),
-        ("SELECT 1L id, 1 v, 'a' c, NULL n", "void"),
+        ("SELECT 1L id, 1 v, 'a' c, array(NULL) n", "void"),
         ("SELECT 1L id, 'x' v, 'a' c, 2 n", "Column 'v' is int and cannot become string; cast"),
     ],
 )

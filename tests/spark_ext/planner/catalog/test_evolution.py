@@ -21,10 +21,12 @@ from colonnade.spark_ext.planner.catalog.evolution import (
 from colonnade.spark_ext.planner.read.reads import load
 from colonnade.spark_ext.planner.write.writes import commit_write, plan_write
 
+VOIDS = {"type": "array", "elementType": "void", "containsNull": True}
 
-def added(name: str, kind: str) -> dict[str, Any]:
+
+def added(name: str, kind: Any) -> dict[str, Any]:
     place = {"after": None, "first": False, "comment": None, "nullable": True}
-    return {"kind": "add_column", "column": [name], "type": f'"{kind}"', **place}
+    return {"kind": "add_column", "column": [name], "type": json.dumps(kind), **place}
 
 
 def widened(name: str, kind: str) -> dict[str, Any]:
@@ -38,7 +40,8 @@ def path(tmp_path: Path) -> str:
 
 
 def types(path: str) -> dict[str, str]:
-    return {field.name: str(field.type) for field in colonnade.open(path).state.schema.fields}
+    fields = colonnade.open(path).state.schema.fields
+    return {field.name: type_text(field.type) for field in fields}
 
 
 def test_columns_that_the_table_has_are_left_out_so_a_request_may_be_repeated(path: str) -> None:
@@ -75,7 +78,7 @@ def test_a_new_field_may_have_the_name_of_a_column(tmp_path: Path) -> None:
         (added("v", "boolean"), False, "Column 'v' is int and cannot become boolean"),
         (widened("id", "integer"), True, "Column 'id' is long and cannot become int"),
         (widened("v", "decimal(9,2)"), True, r"cannot become decimal\(9,2\)"),
-        (added("x", "void"), False, "void"),
+        (added("x", VOIDS), False, "'x.element' is void"),
     ],
 )
 def test_what_cannot_be_is_refused_by_name_before_anything_changes(
@@ -103,7 +106,7 @@ def test_a_column_may_widen_only_to_a_type_with_the_values_of_both(
     assert may_widen({"own": f'"{own}"', "given": f'"{given}"'}) == {"may": may}
 
 
-def merged(path: str, columns: dict[str, str], by_name: bool = True) -> dict[str, Any]:
+def merged(path: str, columns: dict[str, Any], by_name: bool = True) -> dict[str, Any]:
     fields = [
         {"name": name, "type": kind, "nullable": True, "metadata": {}}
         for name, kind in columns.items()
@@ -135,10 +138,19 @@ def test_the_columns_of_rows_are_added_and_widen_and_a_type_to_cast_stays(path: 
     columns = {"V": "long", "n": "string", "ID": "integer"}
     assert merged(path, columns) == merged(path, columns) == {"epoch": 2}
     assert types(path) == {"id": "long", "v": "long", "n": "string"}
-    # Spark casts or refuses any other type, and a void column of the table needs no wider type.
+    # Spark casts or refuses any other type, and NULL for a column of the table needs no wider type.
     assert merged(path, {"v": "string", "n": "void"}) == {"epoch": 2}
-    with pytest.raises(InvalidInputError, match="'x' has the Spark type void"):
-        merged(path, {"x": "void"})
+
+
+def test_rows_of_null_bring_a_void_column_and_later_rows_its_type(path: str) -> None:
+    assert merged(path, {"x": "void", "y": "void"}) == {"epoch": 2}
+    assert merged(path, {"x": "void"}) == {"epoch": 2}
+    assert types(path) == {"id": "long", "v": "int", "x": "void", "y": "void"}
+    array = {"type": "array", "elementType": "long", "containsNull": True}
+    assert merged(path, {"x": "date", "y": array}) == {"epoch": 3}
+    assert types(path) == {"id": "long", "v": "int", "x": "date", "y": "array<long>"}
+    with pytest.raises(InvalidInputError, match="'z.element' is void"):
+        merged(path, {"z": VOIDS})
 
 
 def test_a_void_column_keeps_the_place_of_the_columns_after_it(path: str) -> None:
@@ -154,9 +166,8 @@ def test_void_inside_a_column_has_the_type_that_the_table_has_there(tmp_path: Pa
         plain = {"nullable": True, "metadata": {}}
         return {"type": "struct", "fields": [{"name": n, "type": t, **plain} for n, t in fields]}
 
-    def given(name: str) -> dict[str, Any]:
-        void = {"type": "array", "elementType": "void", "containsNull": True}
-        part = struct(("A", "void"), ("l", void), (name, "long"))
+    def given(name: str, *late: tuple[str, str]) -> dict[str, Any]:
+        part = struct(("A", "void"), ("l", VOIDS), (name, "long"), *late)
         ends = {"keyType": "void", "valueType": part, "valueContainsNull": True}
         return struct(("s", part), ("m", {"type": "map", **ends}))
 
@@ -165,9 +176,8 @@ def test_void_inside_a_column_has_the_type_that_the_table_has_there(tmp_path: Pa
     fields = colonnade.open(tmp_path / "t").state.schema.fields
     wider = "struct<a:int,l:array<int>,new:long>"
     assert [type_text(each.type) for each in fields] == [wider, f"map<int,{wider}>"]
-    late = struct(("s", struct(("late", "void"))))
-    with pytest.raises(InvalidInputError, match="'s.late' has the Spark type void"):
-        brought(path, late)
+    with pytest.raises(InvalidInputError, match="'s.late' is void, and only whole columns"):
+        brought(path, given("new", ("late", "void")))
 
 
 @pytest.mark.parametrize("by_name", [True, False])
@@ -195,7 +205,7 @@ def test_rows_that_lack_a_field_of_a_struct_are_refused_before_the_table_changes
     assert (names, table.refresh().epoch) == (["l", "new"], 1)
     known = {"type": "struct", "fields": columns("a")["fields"][:1]}
     assert columns_after_merge({**request, "columns": json.dumps(known)}) == {"schema": None}
-    known["fields"][0]["type"] = "void"
+    known["fields"][0]["type"] = VOIDS
     known["fields"][0]["name"] = "x"
     assert columns_after_merge({**request, "columns": json.dumps(known)}) == {"schema": None}
 

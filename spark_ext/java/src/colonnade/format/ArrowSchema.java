@@ -116,6 +116,7 @@ public final class ArrowSchema {
               && isPlain(field.children(0), column.children().get(0));
       case MAP -> type == Type.Map && isMap(field, column);
       case STRUCT -> type == Type.Struct_ && isStruct(field, column);
+      case VOID -> false;
     };
   }
 

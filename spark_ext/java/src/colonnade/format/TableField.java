@@ -37,7 +37,9 @@ public record TableField(
 
   /** The storage form of values in a block. */
   public enum Kind {
-    BOOLEAN, INT8, INT16, INT32, INT64, FLOAT32, FLOAT64, DECIMAL, UTF8, BINARY, LIST, MAP, STRUCT;
+    BOOLEAN, INT8, INT16, INT32, INT64, FLOAT32, FLOAT64, DECIMAL, UTF8, BINARY, LIST, MAP, STRUCT,
+    /** All rows are NULL, and no block stores them. */
+    VOID;
 
     /**
      * Whether a block may store values as the distance from a base. Short decimals may be stored so
@@ -125,12 +127,18 @@ public record TableField(
       case "array" -> Kind.LIST;
       case "map" -> Kind.MAP;
       case "struct", "variant" -> Kind.STRUCT;
+      case "void" -> Kind.VOID;
       default -> throw new IllegalArgumentException("unknown type " + text);
     };
   }
 
   public boolean isVariant() {
     return type.equals("variant");
+  }
+
+  /** Whether all rows are NULL in the column, which no RowSet stores. */
+  public boolean isVoid() {
+    return kind == Kind.VOID;
   }
 
   public boolean isShortDecimal() {
@@ -204,7 +212,7 @@ public record TableField(
   /** Returns the order of the values, which determines the class of their bounds. */
   public Order order() {
     return switch (kind) {
-      case LIST, MAP, STRUCT -> Order.NONE;
+      case LIST, MAP, STRUCT, VOID -> Order.NONE;
       case UTF8 -> type.contains(" collate ") ? Order.NONE : Order.STRING;
       case BINARY -> Order.BINARY;
       case FLOAT32, FLOAT64 -> Order.FLOAT;

@@ -14,6 +14,7 @@ import org.apache.spark.sql.types.DoubleType;
 import org.apache.spark.sql.types.FloatType;
 import org.apache.spark.sql.types.IntegerType;
 import org.apache.spark.sql.types.MapType;
+import org.apache.spark.sql.types.NullType;
 import org.apache.spark.sql.types.ShortType;
 import org.apache.spark.sql.types.StringType;
 import org.apache.spark.sql.types.StructField;
@@ -121,6 +122,8 @@ final class VectorTree {
       return Kind.MAP;
     } else if (type instanceof StructType || type instanceof VariantType) {
       return Kind.STRUCT;
+    } else if (type instanceof NullType) {
+      return Kind.VOID;
     }
     // The remaining types are long, timestamps, time and day-time intervals.
     return Kind.INT64;

@@ -95,7 +95,9 @@ final class RowSetOutput {
     this.oneObject =
         options.oneObject() == null ? !sink.filesAreCheap() : options.oneObject();
     for (TableField column : job.columns()) {
-      parts.add(new Part(column, options.bloomColumns().contains(column.id())));
+      if (!column.isVoid()) {
+        parts.add(new Part(column, options.bloomColumns().contains(column.id())));
+      }
     }
   }
 

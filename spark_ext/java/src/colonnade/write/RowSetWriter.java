@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
+import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
 
 /**
@@ -75,16 +76,19 @@ final class RowSetWriter implements RowWriter {
     this.encoder = encoder;
     options = job.options();
     List<String> names = job.columns().stream().map(TableField::name).toList();
-    ordinals = Names.match(List.of(rowSchema.fieldNames()), names, "The data");
-    for (int i = 0; i < ordinals.length; i++) {
+    int[] places = Names.match(List.of(rowSchema.fieldNames()), names, "The data");
+    List<Integer> stored = new ArrayList<>();
+    for (int i = 0; i < places.length; i++) {
       TableField column = job.columns().get(i);
-      columns.add(
-          StagedColumns.of(
-              column,
-              rowSchema.fields()[ordinals[i]].dataType(),
-              column.name(),
-              staged));
+      DataType found = rowSchema.fields()[places[i]].dataType();
+      if (column.isVoid()) {
+        StagedColumns.requireVoid(found, column.name());
+      } else {
+        columns.add(StagedColumns.of(column, found, column.name(), staged));
+        stored.add(places[i]);
+      }
     }
+    ordinals = stored.stream().mapToInt(Integer::intValue).toArray();
     targets = columns.toArray(Staged[]::new);
     slotBytes = columns.stream().mapToLong(Staged::slotBytes).sum();
     sortCheck = new SortCheck(job, columns);

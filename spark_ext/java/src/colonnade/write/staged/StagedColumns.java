@@ -18,6 +18,7 @@ import org.apache.spark.sql.types.FloatType;
 import org.apache.spark.sql.types.IntegerType;
 import org.apache.spark.sql.types.LongType;
 import org.apache.spark.sql.types.MapType;
+import org.apache.spark.sql.types.NullType;
 import org.apache.spark.sql.types.ShortType;
 import org.apache.spark.sql.types.StringType;
 import org.apache.spark.sql.types.StructField;
@@ -104,6 +105,19 @@ public final class StagedColumns {
               new StagedTexts(field.children().get(1), path, staged));
       default -> nested(field, found, path, staged);
     };
+  }
+
+  /**
+   * Checks that rows have only NULL for a void column, which is not stored.
+   *
+   * @throws org.apache.spark.sql.AnalysisException naming the column, for rows of another type
+   */
+  public static void requireVoid(DataType found, String path) {
+    if (!(found instanceof NullType)) {
+      throw Refusal.invalid(
+          "Column " + Names.quote(path) + " is void, but the data holds " + found.simpleString()
+              + "; give the column a type first.");
+    }
   }
 
   private static Staged nested(

@@ -1,0 +1,148 @@
+"""A log with void columns, as an earlier writer left it, is read and written the same again.
+
+`python -m tests.spec.test_golden_void` makes the files; existing ones are never edited.
+Specification: docs/spec/types.md#void
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from colonnade.manifests.commit.change import Change
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.ids import new_transaction_id
+from colonnade.manifests.model.column_default import COLUMN_DEFAULTS
+from colonnade.manifests.model.entries import PartitionField, SortField
+from colonnade.manifests.model.operations import (
+    AlterSchema,
+    CreateTable,
+    DropRowSet,
+    EnableFeatures,
+    Operation,
+    Restore,
+)
+from colonnade.manifests.model.schema import (
+    ArrayType,
+    ColumnDefault,
+    EarlierColumn,
+    SchemaField,
+    StructType,
+    TableSchema,
+)
+from colonnade.manifests.model.widening import WIDENED_COLUMNS
+from colonnade.manifests.state.partition_layout import PARTITIONS
+from colonnade.manifests.store import MemoryStore
+from tests.spec.golden_logs import (
+    LIMITS,
+    ORDERS,
+    GoldenLog,
+    Writer,
+    add,
+    contents,
+    counted_ids,
+    rowset,
+    states,
+)
+
+ID = SchemaField(id=1, name="id", type="long", nullable=False)
+VOID = SchemaField(id=2, name="b", type="void", comment="not known yet")
+NEW = SchemaField(id=3, name="c", type="void")
+CREATED = TableSchema(fields=(ID, VOID))
+MORE = TableSchema(fields=(ID, VOID, NEW))
+
+
+def typed(field: SchemaField, number: int, kind: Any) -> SchemaField:
+    earlier = (EarlierColumn(id=field.id, type="void"),)
+    return field.model_copy(update={"id": number, "type": kind, "earlier": earlier})
+
+
+LIST = ArrayType(element=SchemaField(id=6, name="element", type="int"))
+TYPED = TableSchema(fields=(ID, typed(VOID, 4, "decimal(9,2)"), typed(NEW, 5, LIST)))
+AGAIN = TableSchema(fields=(ID, typed(VOID, 7, "string"), NEW))
+CREATE = CreateTable(table=ORDERS, name="orders", table_schema=CREATED, next_column_id=3)
+
+
+def altered(schema: TableSchema, number: int, next_id: int) -> AlterSchema:
+    return AlterSchema(table=ORDERS, table_schema=schema, schema_id=number, next_column_id=next_id)
+
+
+def write(writer: Writer) -> None:
+    commit = writer.commit
+    commit("create_table", CREATE)
+    commit("append", *add(rowset(1)))
+    commit("alter_table", altered(MORE, 1, 4))
+    commit("append", *add(rowset(2, schema_id=1)))
+    commit("alter_table", altered(TYPED, 2, 7))
+    commit("append", *add(rowset(3, schema_id=2)))
+    dropped = DropRowSet(table=ORDERS, rowsets=((0, 2),))
+    again = [*add(*(writer.live()[number].stored_entry for number in (0, 1)))]
+    commit("restore", dropped, Restore(table=ORDERS, epoch=4, table_schema=MORE), *again)
+    commit("alter_table", altered(AGAIN, 4, 8))
+    commit("append", *add(rowset(4, schema_id=4)))
+
+
+LOG = GoldenLog("log-v1-void", write, states)
+
+
+def test_every_state_of_an_earlier_log_is_read() -> None:
+    assert LOG.read(LOG.store()) == LOG.expected()
+
+
+def test_the_same_changes_make_the_same_bytes() -> None:
+    assert contents(LOG.written()) == contents(LOG.store())
+
+
+def created(*fields: SchemaField, **more: Any) -> CreateTable:
+    return CREATE.model_copy(
+        update={"table_schema": TableSchema(fields=fields), "next_column_id": 9, **more}
+    )
+
+
+INSIDE = StructType(fields=(SchemaField(id=3, name="x", type="void"),))
+NARROWER = ID.model_copy(
+    update={
+        "id": 3,
+        "type": "void",
+        "nullable": True,
+        "earlier": (EarlierColumn(id=1, type="long"),),
+    }
+)
+BY_IT = PartitionField(transform="identity", column=2)
+WRONG = [
+    (created(VOID), "All columns of the table are void"),
+    (created(ID, SchemaField(id=2, name="s", type=INSIDE)), "Field 's.x' is void"),
+    (created(ID, VOID.model_copy(update={"nullable": False})), "leave out NOT NULL"),
+    (
+        created(ID, VOID.model_copy(update={"default": ColumnDefault(sql="f()")})),
+        "'b' is void, so it cannot have a default",
+    ),
+    (created(ID, VOID, sort_key=(SortField(column=2),)), "'b' of type void has no order"),
+    (created(ID, VOID, partition_fields=(BY_IT,)), "'b' of type void cannot be partitioned"),
+    (
+        altered(TableSchema(fields=(ID, VOID.model_copy(update={"type": "int"}))), 1, 3),
+        "another type or place",
+    ),
+    (altered(TableSchema(fields=(NARROWER, VOID)), 1, 4), "widens column 'id'"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "says"), WRONG, ids=[says for _, says in WRONG])
+def test_an_epoch_with_a_void_column_that_no_table_has_is_refused(
+    wrong: Operation, says: str
+) -> None:
+    with counted_ids():
+        writer = Writer(MemoryStore(), LIMITS, None)
+        features = (COLUMN_DEFAULTS, PARTITIONS, WIDENED_COLUMNS)
+        writer.commit("enable", EnableFeatures(reader=features, writer=features))
+        if isinstance(wrong, AlterSchema):
+            writer.commit("create_table", CREATE)
+        change = Change(new_transaction_id(), "wrong", (wrong,))
+        with pytest.raises(InvalidInputError, match=says):
+            writer.log.preview(change, writer.state)
+
+
+if __name__ == "__main__":
+    if not LOG.path.exists():
+        LOG.make()
