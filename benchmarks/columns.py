@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 import pyspark
-from pyspark.sql import Column, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import colonnade
@@ -22,6 +22,7 @@ from benchmarks.peers import WIDE_COLUMNS, WIDE_ROWS, wide
 from benchmarks.wide import session
 
 LINEITEM, WIDE, FRESH = "lineitem", "wide", "fresh"
+LEAST_SETTING = "spark.colonnade.replaceColumnsBytes"
 REVENUE = "CAST(l_extendedprice * (1 - l_discount) AS DECIMAL(18,4))"
 Way = Callable[[Engine, int], object]
 """Does a step on an engine. Each turn has its own number, for the names of new columns."""
@@ -50,12 +51,14 @@ class Columns:
             ("a computed column", LINEITEM, self.add_computed, 0.2),
             ("INT to BIGINT", LINEITEM, self.widen, None),
             (f"UPDATE of 1 of {WIDE_COLUMNS} columns", WIDE, self.update, None),
+            (f"MERGE that sets 1 of {WIDE_COLUMNS} columns", WIDE, self.merge, None),
             (f"backfill of 1 of {WIDE_COLUMNS} columns", WIDE, self.backfill, 0.2),
         ]
         for measure, table, way, target in steps:
             yield from self._step(measure, table, way, runs, target)
         yield self._evolved(runs)
         yield from self._update_ways(runs)
+        yield from self._moved(runs)
 
     def add_with_default(self, engine: Engine, turn: int) -> object:
         """Add a column that is 5 in every row."""
@@ -86,6 +89,27 @@ class Columns:
             return self._rewrite(engine, WIDE, "c17", F.expr("c17 + 1"))
         return self._sql(engine, WIDE, "UPDATE {t} SET c17 = c17 + 1")
 
+    def merge(self, engine: Engine, _: int) -> object:
+        """Set one of many columns in all rows, from a source with a key."""
+        if isinstance(engine, Parquet):
+            rows, added = engine.read(WIDE), self._added_rows()
+            joined = rows.join(added, rows["c0"] == added["k"], "left").drop("k")
+            return self._replace(
+                engine, WIDE, joined.withColumn("c19", F.expr("c19 + v")).drop("v")
+            )
+        self._added_rows().createOrReplaceTempView("added")
+        return self._sql(
+            engine,
+            WIDE,
+            "MERGE INTO {t} t USING added ON t.c0 = added.k"
+            " WHEN MATCHED THEN UPDATE SET c19 = t.c19 + added.v",
+        )
+
+    def _added_rows(self) -> DataFrame:
+        """Return the keys of all rows of the wide table, each with a number."""
+        rows = self.spark.range(0, int(WIDE_ROWS * self.scale), 1, 2)
+        return rows.selectExpr("id * 7919 % 1000003 AS k", "CAST(id % 1000 AS DOUBLE) AS v")
+
     def backfill(self, engine: Engine, turn: int) -> object:
         """Do as `update` does, by the method that never moves rows where there is one."""
         if isinstance(engine, Colonnade):
@@ -99,8 +123,11 @@ class Columns:
         return self._sql(engine, LINEITEM, f"UPDATE {{t}} SET {name} = {value}")
 
     def _rewrite(self, engine: Engine, table: str, name: str, value: Column) -> object:
+        return self._replace(engine, table, engine.read(table).withColumn(name, value))
+
+    def _replace(self, engine: Engine, table: str, rows: DataFrame) -> object:
         before = engine.place(table)
-        engine.create(table, engine.read(table).withColumn(name, value))
+        engine.create(table, rows)
         shutil.rmtree(before)
         return before
 
@@ -180,6 +207,27 @@ class Columns:
         ):
             medians = statistics.median(ours), statistics.median(other)
             yield Figure(what, unit, *medians, median_ratio(ours, other), 1.5)
+
+    def _moved(self, runs: int) -> Iterator[Figure]:
+        """Compare statements as they run by default with the same ones that move whole rows."""
+        narrow = "UPDATE {t} SET l_tax = l_tax + 1 WHERE l_orderkey % 2 = 0"
+        statements: list[tuple[str, Callable[[], object]]] = [
+            (f"UPDATE of 1 of {WIDE_COLUMNS} columns", partial(self.update, self.ours, 0)),
+            (f"MERGE that sets 1 of {WIDE_COLUMNS} columns", partial(self.merge, self.ours, 0)),
+            ("UPDATE of half of lineitem", partial(self._sql, self.ours, LINEITEM, narrow)),
+        ]
+        for name, work in statements:
+            ours, moved = in_turn([work, partial(self._with_moves, work)], runs, before=os.sync)
+            medians = statistics.median(ours), statistics.median(moved)
+            measure = f"{name}; ratio: to moving rows"
+            yield Figure(measure, "s", *medians, median_ratio(ours, moved), 1.05)
+
+    def _with_moves(self, work: Callable[[], object]) -> object:
+        self.spark.conf.set(LEAST_SETTING, "1000g")
+        try:
+            return work()
+        finally:
+            self.spark.conf.unset(LEAST_SETTING)
 
     def _check(self, table: str) -> None:
         """Raise `AssertionError` if the engines hold different rows."""

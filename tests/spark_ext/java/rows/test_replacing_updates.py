@@ -124,6 +124,21 @@ def test_columns_and_rows_change_in_one_epoch(spark: SparkShell) -> None:
     assert table(spark).epoch == before + 1
 
 
+def test_rows_move_where_new_values_are_too_wide_for_the_cuts(spark: SparkShell) -> None:
+    """Readers decode all rows between two cuts. In the first RowSet these would take 70 MB."""
+    wide = "repeat('x', CASE WHEN id < 2000 THEN 35000 ELSE id % 9 END)"
+    spark.sql(f"UPDATE {TABLE} SET s = named_struct('f', n, 'g', {wide})")
+    found = last(spark)
+    assert 1 <= found["rowsets_in_place"] < found["rowsets_touched"]
+    sizes = "min(length(s.g)), max(length(s.g)), count_if(s.f <> n)"
+    assert spark.sql(f"SELECT {sizes} FROM {TABLE} GROUP BY id < 2000 ORDER BY 2") == [
+        [0, 8, 0],
+        [35000, 35000, 0],
+    ]
+    assert table(spark).verify(4).is_sound
+    spark.sql(f"UPDATE {TABLE} SET s = NULL")
+
+
 def test_updates_of_different_rows_at_once_all_succeed(spark: SparkShell) -> None:
     """Both replace one column of one RowSet. The later one moves its rows instead."""
     pool = "__import__('concurrent.futures', fromlist=['x']).ThreadPoolExecutor(2)"

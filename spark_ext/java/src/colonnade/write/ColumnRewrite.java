@@ -9,6 +9,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
@@ -33,37 +34,44 @@ public final class ColumnRewrite implements FlatMapFunction<Iterator<InternalRow
   private final String rowsetsJson;
   private final StructType rowSchema;
   private final HashMap<String, String> hadoopConf;
+  private final boolean rowsCanMove;
 
   /** The part of a RowSet's entry that a task needs. */
   record Shape(long rows, long liveRows, Cuts cuts) {}
 
   /**
    * Prepares the tasks of a query. Each returns a report as {@code
-   * tableformat/statements/fill_job.py} reads it. No reader sees the columns before a commit.
+   * tableformat/statements/written_columns.py} reads it. No reader sees the columns before a commit.
    *
    * @param jobJson the job, whose columns are written
    * @param rowsetsJson a list of {"id", "rows", "live", "cuts"}
    * @param rowSchema the schema of the query
+   * @param rowsCanMove whether the caller moves the rows of RowSets whose new values are too wide
    */
   public ColumnRewrite(
-      String jobJson, String rowsetsJson, StructType rowSchema, Map<String, String> hadoopConf) {
+      String jobJson,
+      String rowsetsJson,
+      StructType rowSchema,
+      Map<String, String> hadoopConf,
+      boolean rowsCanMove) {
     this.jobJson = jobJson;
     this.rowsetsJson = rowsetsJson;
     this.rowSchema = rowSchema;
     this.hadoopConf = new HashMap<>(hadoopConf);
+    this.rowsCanMove = rowsCanMove;
   }
 
-  /** Runs the tasks, one for each partition of the rows of a query. Returns their reports. */
-  public List<String> of(JavaRDD<InternalRow> rows) {
-    return rows.mapPartitions(this).collect();
+  /** Runs the tasks, one for each partition of the rows of a query. */
+  public RewrittenColumns of(JavaRDD<InternalRow> rows) {
+    return RewrittenColumns.of(rows.mapPartitions(this).collect());
   }
 
   /**
    * Does so where {@code changes} has other rows for some of these handlers, in equal partitions.
    * Each partition is ordered by the handlers, in both.
    */
-  public List<String> of(JavaRDD<InternalRow> rows, JavaRDD<InternalRow> changes) {
-    return rows.zipPartitions(changes, MergedRows.written(this)).collect();
+  public RewrittenColumns of(JavaRDD<InternalRow> rows, JavaRDD<InternalRow> changes) {
+    return RewrittenColumns.of(rows.zipPartitions(changes, MergedRows.written(this)).collect());
   }
 
   @Override
@@ -73,10 +81,13 @@ public final class ColumnRewrite implements FlatMapFunction<Iterator<InternalRow
     }
     WriteJob job = WriteJob.parse(jobJson);
     ByteSink sink = ByteSink.of(job.url(), hadoopConf);
-    try (ColumnWriter writer = new ColumnWriter(job, rowSchema, shapes(), sink)) {
+    try (ColumnWriter writer = new ColumnWriter(job, rowSchema, shapes(), sink, rowsCanMove)) {
       List<ColumnWriter.Written> written = write(writer, rows);
       byte[] report = JsonBytes.of(json -> ColumnWriter.report(written, json));
-      return List.of(new String(report, StandardCharsets.UTF_8)).iterator();
+      List<String> texts = new ArrayList<>();
+      texts.add(new String(report, StandardCharsets.UTF_8));
+      writer.wide().forEach(rowset -> texts.add(Long.toString(rowset)));
+      return texts.iterator();
     } catch (IOException error) {
       throw TaskFailure.of(error);
     }

@@ -7,6 +7,8 @@ import colonnade.format.TableField;
 import colonnade.store.ByteSink;
 import colonnade.write.staged.BlockEncoder;
 import colonnade.write.staged.InvalidText;
+import colonnade.write.staged.Names;
+import colonnade.write.staged.Refusal;
 import colonnade.write.staged.Staged;
 import colonnade.write.staged.StagedBytes;
 import colonnade.write.staged.StagedColumns;
@@ -36,9 +38,13 @@ final class ColumnWriter implements AutoCloseable {
   private final BlockEncoder encoder;
   private final StagedBytes staged = new StagedBytes();
   private final List<Staged> columns = new ArrayList<>();
+  private final long slotBytes;
   private final UnaryOperator<InternalRow> valid;
   private final List<RowSetOutput> outputs = new ArrayList<>();
   private final List<Written> written = new ArrayList<>();
+  private final List<Long> wide = new ArrayList<>();
+  private final boolean rowsCanMove;
+  private final long mostBytes;
 
   private long rowset = -1;
   private ColumnRewrite.Shape shape;
@@ -46,7 +52,8 @@ final class ColumnWriter implements AutoCloseable {
   private int nextCut;
   private long rows;
   private long given;
-  private int sinceCut;
+  private int pending;
+  private long encoded;
   private RowSetOutput output;
   private RowNumbers changed;
   private long changedRows;
@@ -59,8 +66,11 @@ final class ColumnWriter implements AutoCloseable {
       WriteJob job,
       StructType rowSchema,
       Map<Long, ColumnRewrite.Shape> shapes,
-      ByteSink sink) {
+      ByteSink sink,
+      boolean rowsCanMove) {
     this.job = job;
+    this.rowsCanMove = rowsCanMove;
+    mostBytes = rowsCanMove ? 2 * job.options().cutBytes() : Integer.MAX_VALUE;
     this.shapes = shapes;
     this.sink = sink;
     encoder = new BlockEncoder(job.encoding());
@@ -70,6 +80,7 @@ final class ColumnWriter implements AutoCloseable {
           StagedColumns.of(
               column, rowSchema.fields()[VALUES + i].dataType(), column.name(), staged));
     }
+    slotBytes = columns.stream().mapToLong(Staged::slotBytes).sum();
     valid = job.replacesText() ? TextReplacement.inRows(rowSchema) : row -> row;
   }
 
@@ -79,6 +90,9 @@ final class ColumnWriter implements AutoCloseable {
     if (handler >>> 32 != rowset) {
       endRowSet();
       beginRowSet(handler >>> 32);
+    }
+    if (output == null) {
+      return; // of a wide RowSet
     }
     InternalRow values = valid.apply(row);
     fillUpTo((handler & ROW) + 1, values);
@@ -101,6 +115,7 @@ final class ColumnWriter implements AutoCloseable {
     cuts = shape.cuts().boundaries(shape.rows());
     nextCut = 1;
     rows = 0;
+    encoded = 0;
     given = 0;
     changed = new RowNumbers();
     changedRows = 0;
@@ -114,30 +129,64 @@ final class ColumnWriter implements AutoCloseable {
     if (end <= rows) {
       throw new IllegalStateException("The rows of RowSet " + rowset + " are out of order.");
     }
-    for (; rows < end; rows++) {
+    for (; rows < end && output != null; rows++) {
       for (int i = 0; i < columns.size(); i++) {
         columns.get(i).append(values, VALUES + i);
       }
-      sinceCut++;
-      if (rows + 1 == cuts[nextCut]) {
-        cut();
-        nextCut++;
-      }
+      pending++;
+      encodeIfFull(rows + 1 == cuts[nextCut]);
     }
   }
 
-  private void cut() throws IOException {
+  /** New values may be far wider than those for which the cuts were made. */
+  private void encodeIfFull(boolean isCut) throws IOException {
+    long bytes = staged.total + pending * slotBytes;
+    if (encoded + bytes > mostBytes) {
+      giveUp();
+      return;
+    }
+    if (isCut || bytes >= job.options().cutBytes()) {
+      encode();
+      encoded += bytes;
+    }
+    if (isCut) {
+      output.cut((int) (cuts[nextCut] - cuts[nextCut - 1]));
+      nextCut++;
+      encoded = 0;
+    }
+  }
+
+  /** Removes what was written of the RowSet, because readers decode all rows between two cuts. */
+  private void giveUp() {
+    if (!rowsCanMove) {
+      throw Refusal.invalid(
+          "Column " + Names.quote(job.columns().get(0).name()) + " would have more than 2 GiB in "
+              + (cuts[nextCut] - cuts[nextCut - 1])
+              + " neighbouring rows that readers read at once; set it by UPDATE, which moves such"
+              + " rows.");
+    }
+    output.abort();
+    output = null;
+    wide.add(rowset);
+    clear();
+  }
+
+  private void clear() {
+    columns.forEach(Staged::clear);
+    staged.total = 0;
+    pending = 0;
+  }
+
+  private void encode() throws IOException {
     for (Staged column : columns) {
       InvalidText invalid = column.invalidText();
       if (invalid != null) {
-        throw invalid.refusal(rows + 1 - sinceCut + invalid.row());
+        throw invalid.refusal(rows + 1 - pending + invalid.row());
       }
       column.check(0);
     }
-    output.addCut(columns, sinceCut);
-    columns.forEach(Staged::clear);
-    staged.total = 0;
-    sinceCut = 0;
+    output.add(columns, pending);
+    clear();
   }
 
   private void endRowSet() throws IOException {
@@ -151,6 +200,9 @@ final class ColumnWriter implements AutoCloseable {
     if (rows < shape.rows()) {
       fillUpTo(shape.rows(), last);
     }
+    if (output == null) {
+      return;
+    }
     if (changedRows > 0) {
       written.add(new Written(rowset, output.finish(), changed, changedRows));
     } else {
@@ -162,6 +214,11 @@ final class ColumnWriter implements AutoCloseable {
   List<Written> finish() throws IOException {
     endRowSet();
     return written;
+  }
+
+  /** Returns the ids of RowSets of which nothing is written, because their values are too wide. */
+  List<Long> wide() {
+    return wide;
   }
 
   /** Writes the report of a task. */

@@ -111,11 +111,15 @@ final class RowSetOutput {
     return byteCount;
   }
 
-  /** Appends all staged rows of all columns, followed by a cut. */
-  void addCut(List<Staged> columns, int rows) throws IOException {
+  /** Appends all staged rows of all columns. The RowSet must end with a cut. */
+  void add(List<Staged> columns, int rows) throws IOException {
     for (int i = 0; i < parts.size(); i++) {
       encode(parts.get(i), columns.get(i), 0, rows);
     }
+  }
+
+  /** Ends a stretch of {@code rows} rows, which have been added since the cut before. */
+  void cut(int rows) {
     cuts.add(rows);
   }
 

@@ -221,7 +221,8 @@ final class RowSetWriter implements RowWriter {
       CutsBuilder cuts = new CutsBuilder(options.blockRows());
       output = new RowSetOutput(sink, names, job, partition, encoder, cuts);
     }
-    output.addCut(columns, rows);
+    output.add(columns, rows);
+    output.cut(rows);
     columns.forEach(Staged::clear);
     staged.total = 0;
     cutFrom += rows;

@@ -129,8 +129,9 @@ public final class ColumnValues {
       Map<String, String> hadoopConf) {
     Project plan = values(table);
     Dataset<Row> rows = Dataset.ofRows(SparkSession.active(), checks(table, plan).in(plan));
-    ColumnRewrite rewrite = new ColumnRewrite(jobJson, rowsetsJson, rows.schema(), hadoopConf);
-    return rewrite.of(rows.queryExecution().toRdd().toJavaRDD());
+    ColumnRewrite rewrite =
+        new ColumnRewrite(jobJson, rowsetsJson, rows.schema(), hadoopConf, false);
+    return rewrite.of(rows.queryExecution().toRdd().toJavaRDD()).reports();
   }
 
   private static Column rowset(String handler) {

@@ -2,6 +2,7 @@ package colonnade.spark.quirks;
 
 import colonnade.spark.table.TableAtEpoch;
 import colonnade.write.ColumnRewrite;
+import colonnade.write.RewrittenColumns;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -152,7 +153,7 @@ final class MergedColumns extends SetColumns {
   }
 
   @Override
-  public List<String> write(
+  public RewrittenColumns write(
       TableAtEpoch table,
       List<Long> rowsets,
       String job,
@@ -164,7 +165,7 @@ final class MergedColumns extends SetColumns {
         query(changed(updates(found, rowsets)))
             .repartitionById(tasks, rowset().mod(tasks).cast("int"))
             .sortWithinPartitions(HANDLER);
-    ColumnRewrite rewrite = new ColumnRewrite(job, shapes, rows.schema(), hadoopConf);
+    ColumnRewrite rewrite = new ColumnRewrite(job, shapes, rows.schema(), hadoopConf, true);
     return rewrite.of(
         rows.queryExecution().toRdd().toJavaRDD(), changes.queryExecution().toRdd().toJavaRDD());
   }

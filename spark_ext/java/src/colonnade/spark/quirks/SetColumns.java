@@ -1,6 +1,7 @@
 package colonnade.spark.quirks;
 
 import colonnade.spark.table.TableAtEpoch;
+import colonnade.write.RewrittenColumns;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -116,14 +117,14 @@ public abstract class SetColumns implements AutoCloseable {
   public abstract boolean isEvaluated();
 
   /**
-   * Has tasks write the columns of RowSets, and returns their reports.
+   * Has tasks write the columns of RowSets, except of those whose new values are too wide.
    *
    * @param table these RowSets of the table, each read by one task
    * @param rowsets their ids
    * @param job the job of {@link colonnade.write.ColumnRewrite}
    * @param shapes the RowSets, as {@link colonnade.write.ColumnRewrite} takes them
    */
-  public abstract List<String> write(
+  public abstract RewrittenColumns write(
       TableAtEpoch table,
       List<Long> rowsets,
       String job,

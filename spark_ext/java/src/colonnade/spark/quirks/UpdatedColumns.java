@@ -3,6 +3,7 @@ package colonnade.spark.quirks;
 import colonnade.spark.table.TableAtEpoch;
 import colonnade.write.ColumnRewrite;
 import colonnade.write.CountedRows;
+import colonnade.write.RewrittenColumns;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -122,14 +123,14 @@ final class UpdatedColumns extends SetColumns {
   }
 
   @Override
-  public List<String> write(
+  public RewrittenColumns write(
       TableAtEpoch table,
       List<Long> rowsets,
       String job,
       String shapes,
       Map<String, String> hadoopConf) {
     Dataset<Row> rows = query(newValues(pinned(relation, table)));
-    ColumnRewrite rewrite = new ColumnRewrite(job, shapes, rows.schema(), hadoopConf);
+    ColumnRewrite rewrite = new ColumnRewrite(job, shapes, rows.schema(), hadoopConf, true);
     return rewrite.of(rows.queryExecution().toRdd().toJavaRDD());
   }
 

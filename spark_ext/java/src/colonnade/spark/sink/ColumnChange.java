@@ -2,6 +2,7 @@ package colonnade.spark.sink;
 
 import colonnade.planner.Planner;
 import colonnade.spark.quirks.SetColumns;
+import colonnade.write.RewrittenColumns;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -41,12 +42,15 @@ final class ColumnChange {
     if (chosen == null || chosen.get("rowsets").isEmpty() && !columns.isEvaluated()) {
       return false;
     }
+    RewrittenColumns written = write(chosen);
     Map<String, Object> replaced = new HashMap<>();
     replaced.put("names", columns.names());
     replaced.put("asked", chosen.get("asked"));
-    replaced.put("reports", write(chosen));
+    replaced.put("reports", written.reports());
+    List<Long> others = longs(chosen.get("others"));
+    others.addAll(written.wide());
     try {
-      finish(change.with(replaced), longs(chosen.get("others")));
+      finish(change.with(replaced), others);
       return true;
     } catch (Exception error) {
       if (ColumnConflict.isCauseOf(error)) {
@@ -85,12 +89,12 @@ final class ColumnChange {
     return Planner.call("choose_columns", args);
   }
 
-  private List<String> write(JsonNode chosen) {
+  private RewrittenColumns write(JsonNode chosen) {
     JsonNode rowsets = chosen.get("rowsets");
     List<Long> ids = new ArrayList<>();
     rowsets.forEach(each -> ids.add(each.get("id").longValue()));
     return ids.isEmpty()
-        ? List.of()
+        ? new RewrittenColumns(List.of(), List.of())
         : columns.write(
             change.table().ofWholeRowSets(change.table().epoch(), ids),
             ids,
