@@ -41,6 +41,10 @@ _FOREIGN = re.compile(
 )
 """Names that other formats give to their files, logs and partition folders."""
 
+_ICEBERG_FOLDER = "metadata"
+_ICEBERG = re.compile(rf"{_ICEBERG_FOLDER}/(?:[^/]+\.metadata\.json(?:\.gz)?|version-hint\.text)")
+"""Files in the log of an Iceberg table. Other folders have the name of its folder, too."""
+
 
 def create_database(
     store: ObjectStore,
@@ -139,8 +143,8 @@ def _look(store: ObjectStore, status: str) -> _PlaceListing:
             newest, first = max(newest, number), first or number == 0
         elif name == HINT or name.startswith(FREED):
             remains = name
-        elif foreign is None and _FOREIGN.fullmatch(top := name.partition("/")[0]):
-            foreign = top
+        elif foreign is None:
+            foreign = _foreign_part(name)
     if isinstance(store, LocalStore):
         # A local listing leaves out what no store wrote.
         foreign = _foreign_name(store)
@@ -187,20 +191,35 @@ def refuse_foreign_data(store: ObjectStore) -> None:
 
 
 def _foreign_name(store: ObjectStore) -> str | None:
-    return next(filter(_FOREIGN.fullmatch, _names_at_root(store)), None)
+    return next(filter(None, map(_foreign_part, _names_near_root(store))), None)
 
 
-def _names_at_root(store: ObjectStore) -> Iterator[str]:
-    """Yield the names of files and folders directly below the root; nothing if it is missing."""
+def _foreign_part(name: str) -> str | None:
+    """Return the part of a name below the root that another format has given, or None."""
+    top = name.partition("/")[0]
+    if _FOREIGN.fullmatch(top):
+        return top
+    return name if _ICEBERG.fullmatch(name) else None
+
+
+def _names_near_root(store: ObjectStore) -> Iterator[str]:
+    """Yield the names of what is directly below the root, or in a folder that may be Iceberg's."""
     if not isinstance(store, LocalStore):
-        yield from (info.name.partition("/")[0] for info in store.list(""))
+        yield from (info.name for info in store.list(""))
         return
+    yield from _names_in(store.url)
+    inside = _names_in(os.path.join(store.url, _ICEBERG_FOLDER))
+    yield from (f"{_ICEBERG_FOLDER}/{name}" for name in inside)
+
+
+def _names_in(folder: str) -> list[str]:
+    """Return the names in a folder, in order; none if it is missing."""
     try:
-        yield from sorted(os.listdir(store.url))
+        return sorted(os.listdir(folder))
     except (FileNotFoundError, NotADirectoryError):
-        return
+        return []
     except OSError as error:
-        raise StoreError(f"{store.url} could not be listed: {error.strerror}.") from error
+        raise StoreError(f"{folder} could not be listed: {error.strerror}.") from error
 
 
 def _foreign_error(store: ObjectStore, foreign: str) -> InvalidInputError:

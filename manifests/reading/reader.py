@@ -72,12 +72,15 @@ class LogReader(LiveRowSetReader):
         database, or if it was dropped.
         """
         slots = look.slots() if look else SlotReader(self.store, ahead=ahead, far=True)
-        head = self._read_head(slots)
+        head = self.follow_to_head(slots)
         self.last_look.note(head, slots.started)
         return self.require_live(head)
 
-    def _read_head(self, slots: SlotReader) -> Snapshot:
-        """Return the newest state, also of a log that has ended."""
+    def follow_to_head(self, slots: SlotReader) -> Snapshot:
+        """Return the newest state, also of a log that has ended, by a reader of its slots.
+
+        Costs and raises as `read_head`. Trusted `slots` do not prove that no epoch follows.
+        """
         return self._advance(self._begin(None, slots), slots=slots)
 
     def is_dropped(self) -> bool:
@@ -85,7 +88,7 @@ class LogReader(LiveRowSetReader):
 
         Costs as `read_head`. Raises NotFoundError if there is no database.
         """
-        return self._read_head(SlotReader(self.store, ahead=AHEAD, far=True)).dropped
+        return self.follow_to_head(SlotReader(self.store, ahead=AHEAD, far=True)).dropped
 
     def require_live(self, state: Snapshot) -> Snapshot:
         """Return the state unchanged. Raises NotFoundError if its log has ended."""
@@ -122,18 +125,20 @@ class LogReader(LiveRowSetReader):
         first = look.read_first() if look else read_slot(self.store, 0)
         return None if first is None else self._state_of_first(first)
 
-    def refresh(self, snapshot: Snapshot) -> Snapshot:
+    def refresh(self, snapshot: Snapshot, following: SlotReader | None = None) -> Snapshot:
         """Return the newest state, given an earlier one.
 
         Costs four GETs, and one for each later epoch. If the log was seen less than the store's
         `trust_s` seconds ago, it costs one GET when nothing is new, and a few that are read ahead
         when something is. It may then miss, for that time, that the database was removed or
-        replaced, or that retention has removed the epoch after `snapshot`.
+        replaced, or that retention has removed the epoch after `snapshot`. `following` has read
+        the slot after the state already, for a log that was seen so recently.
 
         Raises NotFoundError if the database was dropped, removed or replaced since.
         """
         started, trusted = elapsed_s(), self.last_look.covers(snapshot)
         slots = SlotReader(self.store, ahead=1 if trusted else 2, trusted=trusted)
+        slots = following if following is not None and trusted else slots
         known = False
         if self.store.parallel > 1 and not trusted:
             known, _ = self.store.both(

@@ -11,6 +11,7 @@ from functools import partial
 from typing import NamedTuple
 
 from colonnade.manifests.model.deletion_vector import DeletionVector
+from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.rowset.deleted import read_deleted
 from colonnade.tableformat.rowset.reader import RowSetReader
@@ -52,8 +53,19 @@ class OpenedAhead:
         return found._replace(scan=scan)
 
 
+class BegunScan(NamedTuple):
+    """A scan of the state that was read last: the state of the table, and the RowSets to read.
+
+    It serves a scan of a newer state only where that has the same `table`.
+    """
+
+    table: TableState
+    rowsets: list[LiveRowSet]
+    ahead: OpenedAhead
+
+
 def open_ahead(store: ObjectStore, plan: ScanPlan) -> OpenedAhead:
-    """Open the first RowSets of a plan that may turn out to be old.
+    """Open the first RowSets of a plan that may turn out to be old, without those in the log.
 
     If the plan needs all rows, RowSets are read whole, up to 32 MiB together: all of them if it
     needs most of their columns, else up to 3 MiB of other columns. Raises CorruptionError;
@@ -62,7 +74,9 @@ def open_ahead(store: ObjectStore, plan: ScanPlan) -> OpenedAhead:
     needed, columns = len(plan.projection), len(plan.table_schema.fields)
     left, calls = _WHOLE_BYTES if needed and plan.predicate is None else 0, []
     unneeded_left = _WHOLE_BYTES if 4 * needed >= 3 * columns else _UNNEEDED_BYTES
-    for scan in plan.rowsets[: min(_FAR_ROWSETS, store.parallel)]:
+    # RowSets in the log cost no request.
+    stored = [scan for scan in plan.rowsets if scan.rowset.entry.place != "inline"]
+    for scan in stored[: min(_FAR_ROWSETS, store.parallel)]:
         size = scan.rowset.entry.bytes
         unneeded = size * (columns - needed) // columns
         whole = size <= left and unneeded <= unneeded_left

@@ -20,6 +20,7 @@ from colonnade.manifests.errors import (
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.identity import identity_columns, next_value
 from colonnade.manifests.model.members import find_change
+from colonnade.manifests.reading.begun_head import BegunHead, finish_head
 from colonnade.manifests.state.partition_layout import field_text
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import StoreAddress
@@ -37,11 +38,23 @@ class OpenTable:
     dropped, methods raise NotFoundError, even if another table has its name.
     """
 
-    def __init__(self, location: Location, log: Log, snapshot: Snapshot | None) -> None:
-        """Without a snapshot, the head of the log is read when it is first needed."""
-        self._location = location
+    def __init__(
+        self,
+        location: Location,
+        log: Log,
+        snapshot: Snapshot | None,
+        begun: BegunHead | None = None,
+    ) -> None:
+        """Without a snapshot, the head of the log is read when it is first needed.
+
+        `begun` is that head before its proof, which has the table.
+        """
+        self._location = self._named = location
         self._log = log
         self._snapshot: Snapshot | None = None
+        self._begun = begun
+        if begun is not None:
+            self._location = location.follow(begun.state)
         if snapshot is not None:
             self._see(snapshot)
 
@@ -121,12 +134,26 @@ class OpenTable:
     def refresh(self) -> Snapshot:
         """Look for newer epochs; costs one GET when there are none."""
         seen = self._snapshot
+        if seen is None and self._begun is not None:
+            return self._finish(self._begun)
         return self._see(self._log.read_head() if seen is None else self._log.refresh(seen))
+
+    def _finish(self, begun: BegunHead) -> Snapshot:
+        head = finish_head(self._log, begun)
+        if head is None:
+            # Retention removed what told which table has the name.
+            self._location, head = self._named, self._log.read_head()
+        return self._see(head)
+
+    @property
+    def _last_seen(self) -> Snapshot | None:
+        """The newest state that was read, proven or not: for guesses alone."""
+        return self._begun.state if self._begun is not None else self._snapshot
 
     def _see(self, snapshot: Snapshot) -> Snapshot:
         """Use a state as the newest one, and read the table's name from it."""
         self._location = self._location.follow(snapshot)
-        self._snapshot = snapshot
+        self._snapshot, self._begun = snapshot, None
         return snapshot
 
     def _see_committed(self, snapshot: Snapshot) -> Snapshot:
@@ -137,7 +164,7 @@ class OpenTable:
         """
         with suppress(ColonnadeError):
             self._location = self._location.follow(snapshot)
-        self._snapshot = snapshot
+        self._snapshot, self._begun = snapshot, None
         return snapshot
 
     def snapshot_at(
@@ -212,5 +239,6 @@ class OpenTable:
         return None if found is None or freed else moment(found.time_ms)
 
     def __repr__(self) -> str:
-        epoch = None if self._snapshot is None else self._snapshot.epoch
+        seen = self._last_seen
+        epoch = None if seen is None else seen.epoch
         return f"{type(self).__name__}({self.path!r}, epoch={epoch})"

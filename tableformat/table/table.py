@@ -19,13 +19,14 @@ from colonnade.manifests.errors import (
 from colonnade.manifests.ids import new_job_id
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.schema import IdentityColumn, TableSchema
+from colonnade.manifests.reading.begun_head import begin_head
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import StorePath
 from colonnade.tableformat.compaction.auto import compact_after
 from colonnade.tableformat.location import StorageOptions, locate, locate_existing, read_base
 from colonnade.tableformat.predicate import Predicate, Where, parse_predicate
 from colonnade.tableformat.scan.arrow_scan import Scan, batches_of, held_batches
-from colonnade.tableformat.scan.opened import OpenedAhead, open_ahead
+from colonnade.tableformat.scan.opened import BegunScan, open_ahead
 from colonnade.tableformat.scan.other_columns import with_columns_of
 from colonnade.tableformat.scan.plan import plan_scan, rowset_filter
 from colonnade.tableformat.statements.commit import commit_written
@@ -63,13 +64,19 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
     def open(cls, path: StorePath, storage_options: StorageOptions | None = None) -> ArrowTable:
         """Open the table at `path`, reading the head of the log.
 
+        Behind a network, the look that proves the head is made by the first method that needs it. A
+        scan makes it beside its reads.
+
         A head that is damaged or has a newer format raises only in methods that need it.
         `scan(epoch=…)` can still read earlier epochs. Raises NotFoundError without a table, and
         InvalidInputError when `path` is a database of several tables.
         """
         location = locate_existing(path, storage_options)
-        log = Log(location.store)
-        return cls(location, log, log.try_read_head(location.look))
+        log, look = Log(location.store), location.look
+        begun = None if look is None else begin_head(log, look)
+        if begun is not None and location.find(begun.state) is not None:
+            return cls(location, log, None, begun)
+        return cls(location, log, log.try_read_head(look))
 
     @classmethod
     def create(
@@ -136,37 +143,40 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         column, epoch or part at fault.
         """
         predicate = None if where is None else parse_predicate(where)
-        ahead: OpenedAhead | None = None
+        begun: BegunScan | None = None
         if all(each is None for each in (epoch, timestamp, tag, schema_epoch)):
-            snapshot, ahead = self._refresh_and_open(columns, predicate)
+            snapshot, begun = self._refresh_and_open(columns, predicate)
         else:
             snapshot = self.snapshot_at(epoch, timestamp, tag)
         table = shown = self._location.require_at(snapshot, self._snapshot)
         if schema_epoch is not None:
             other = self.snapshot_at(schema_epoch)
             shown = with_columns_of(table, self._location.require_at(other, self._snapshot))
-        with self._log.removals_are_told(snapshot.epoch):
-            rowsets = self._log.read_rowsets(table, rowset_filter(shown, predicate))
+        if begun is not None and begun.table is table:
+            rowsets = begun.rowsets
+        else:
+            with self._log.removals_are_told(snapshot.epoch):
+                rowsets = self._log.read_rowsets(table, rowset_filter(shown, predicate))
         plan = plan_scan(shown, snapshot.epoch, rowsets, columns, predicate)
-        return Scan(self._location, plan, ahead)
+        return Scan(self._location, plan, begun and begun.ahead)
 
     def _refresh_and_open(
         self, columns: Sequence[str] | None, predicate: Predicate | None
-    ) -> tuple[Snapshot, OpenedAhead | None]:
+    ) -> tuple[Snapshot, BegunScan | None]:
         """Look for newer epochs. Behind a network, open RowSets of the last state side by side."""
-        seen, store = self._snapshot, self._log.store
+        seen, store = self._last_seen, self._log.store
         table = None if seen is None or store.parallel == 1 else self._location.find(seen)
         # The names are read twice, which not everything allows that users give.
         known = columns is None or isinstance(columns, list | tuple)
         if seen is None or table is None or not known:
             return self.refresh(), None
 
-        def open_last() -> OpenedAhead | None:
+        def open_last() -> BegunScan | None:
             # The state may be old. Without its columns or objects, nothing is opened ahead.
             with suppress(ColonnadeError):
                 rowsets = self._log.read_rowsets(table, rowset_filter(table, predicate))
                 plan = plan_scan(table, seen.epoch, rowsets, columns, predicate)
-                return open_ahead(store, plan)
+                return BegunScan(table, rowsets, open_ahead(store, plan))
             return None
 
         return store.both(self.refresh, open_last)

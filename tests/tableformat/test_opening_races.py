@@ -32,7 +32,10 @@ T = TypeVar("T")
 
 LATE = 1_000_000
 LAKE = "far://bucket/lake"
-CLOCKS = ("epochs.first_look", "epochs.slot_reader", "reading.last_look", "reading.reader")
+CLOCKS = (
+    *("epochs.first_look", "epochs.slot_reader"),
+    *("reading.begun_head", "reading.last_look", "reading.reader"),
+)
 
 
 class World:

@@ -12,6 +12,7 @@ Guide: docs/cache.md#the-folder
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import logging
 import os
@@ -79,6 +80,16 @@ class FolderPieces:
         self._lock = Lock()
         self._unchecked = limit  # The first write looks at the whole folder.
         self._resume = 0.0
+
+    def check(self) -> None:
+        """Warn, as a failed write does, if nothing can be written to the folder. Makes nothing."""
+        place = os.path.dirname(self._root)
+        while not os.path.lexists(place):
+            place = os.path.dirname(place)
+        if not os.path.isdir(place):
+            self._fail(NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR)))
+        elif not os.access(place, os.W_OK | os.X_OK):
+            self._fail(PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
 
     def find(self, key: str, ranges: Sequence[tuple[int, int]]) -> list[Piece]:
         """Return the sound pieces of an object that meet (offset, length) ranges."""

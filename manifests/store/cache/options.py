@@ -60,16 +60,17 @@ def cache_settings(options: Mapping[str, Any], url: str) -> CacheSettings | None
 def cache_of(options: Mapping[str, Any], url: str) -> Cache | None:
     """Return the cache that storage options ask for; None without the option `cache`.
 
-    The folder is made when the first piece is kept. Equal settings return the same cache. Does no
-    I/O. Raises as `cache_settings`.
+    The folder is made when the first piece is kept. Equal settings return the same cache. The first
+    call looks at the folder, and warns if it cannot be used. Raises as `cache_settings`.
     """
     chosen = cache_settings(options, url)
     if chosen is None:
         return None
     with _LOCK:
         if chosen not in _CACHES:
-            memory = MemoryPieces(chosen.memory_bytes)
-            _CACHES[chosen] = Cache(memory, FolderPieces(chosen.folder, chosen.bytes))
+            folder = FolderPieces(chosen.folder, chosen.bytes)
+            folder.check()
+            _CACHES[chosen] = Cache(MemoryPieces(chosen.memory_bytes), folder)
         return _CACHES[chosen]
 
 

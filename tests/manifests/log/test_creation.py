@@ -39,6 +39,8 @@ def test_databases_do_not_nest(tmp_path: Path) -> None:
     [
         *("part-00000-c000.snappy.parquet", "_SUCCESS", "_delta_log/00.json", "day=1/part.orc"),
         *("a.csv", "a.csv.gz", "a.json", ".hoodie/x"),
+        *("metadata/00000-1f2e.metadata.json", "metadata/v1.gz.metadata.json"),
+        *("metadata/v1.metadata.json.gz", "metadata/version-hint.text"),
     ],
 )
 def test_a_folder_of_another_format_gets_no_database_and_no_file(tmp_path: Path, name: str) -> None:
@@ -53,10 +55,23 @@ def test_a_folder_of_another_format_gets_no_database_and_no_file(tmp_path: Path,
 
 
 def test_a_database_may_be_made_beside_notes_and_folders_of_data(tmp_path: Path) -> None:
-    for name in ("README.md", ".gitkeep", "raw/part.parquet", "raw/day=1/part.parquet"):
+    notes = ("README.md", ".gitkeep", "metadata/owners.json", "raw/metadata/v1.metadata.json")
+    store = MemoryStore()
+    for name in (*notes, "raw/part.parquet", "raw/day=1/part.parquet"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
+    for name in notes[2:]:
+        store.put(name, b"x", sync=False)
     create_database(LocalStore(tmp_path), lone_table=False)
+    create_database(store, lone_table=False)
+
+
+def test_a_table_of_iceberg_in_a_bucket_gets_no_database() -> None:
+    store = MemoryStore()
+    for name in ("data/part.parquet", "metadata/00000-1f2e.metadata.json"):
+        store.put(name, b"x", sync=False)
+    with pytest.raises(InvalidInputError, match="such as metadata/00000-1f2e.metadata.json"):
+        create_database(store, lone_table=False)
 
 
 @pytest.mark.parametrize("left", [epoch_name(2), HINT, f"{FREED}0123456789abcdef-{0:020d}.json"])

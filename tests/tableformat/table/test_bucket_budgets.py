@@ -44,8 +44,11 @@ def lake(minio: Minio) -> str:
 
 
 def opened(proxy: Proxy, minio: Minio, lake: str, name: str) -> ArrowTable:
+    """Open a table, and prove that what was read is its newest state."""
     options = minio.options(endpoint_url=proxy.url)
-    return colonnade.open(f"{lake}/{name}", storage_options=options)
+    table = colonnade.open(f"{lake}/{name}", storage_options=options)
+    assert table.epoch
+    return table
 
 
 def rounds_of(proxy: Proxy, operation: Callable[[], object], at_most: int) -> int:
@@ -74,6 +77,21 @@ def test_a_cold_open_waits_for_three_requests_one_after_another(
     assert shown == repr(table)
     assert {seen.method for seen in proxy.seen} == {"GET"}
     assert len(proxy.seen) <= (30 if name == "lone" else 95)
+
+
+@pytest.mark.parametrize(("name", "rounds"), [("lone", 2), ("base/one", 4)])
+def test_an_open_is_proved_while_the_first_scan_reads_its_rows(
+    proxy: Proxy, minio: Minio, lake: str, name: str, rounds: int
+) -> None:
+    options = minio.options(endpoint_url=proxy.url)
+
+    def read() -> pa.Table:
+        return colonnade.open(f"{lake}/{name}", storage_options=options).scan().to_arrow()
+
+    assert rounds_of(proxy, read, rounds) <= rounds
+    proxy.seen.clear()
+    assert read().num_rows == 100_000 + 10 * TABLES[name]
+    assert len(proxy.seen) <= (32 if name == "lone" else 98)
 
 
 def test_a_cold_open_of_a_database_waits_for_three_requests_one_after_another(

@@ -9,11 +9,13 @@ import random
 import shutil
 import time
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
 from colonnade.manifests.store.cache import folder as module
 from colonnade.manifests.store.cache.folder import VERSION, FolderPieces
+from colonnade.manifests.store.cache.options import cache_of
 from colonnade.manifests.store.cache.pieces import Piece
 
 KEY, OTHER = "ab" * 16, "cd" * 16
@@ -156,6 +158,29 @@ def test_a_folder_that_cannot_be_written_to_is_one_warning(
         f"The cache in {place} cannot be written to (Not a directory); objects are read from their"
         " store."
     )
+
+
+@pytest.mark.parametrize("below", ["", "deeper/than that"])
+def test_a_folder_that_cannot_be_used_is_one_warning_before_anything_is_read(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, below: str
+) -> None:
+    (tmp_path / "a file").write_text("no folder")
+    place = str(tmp_path / "a file" / below).rstrip("/")
+    with caplog.at_level(logging.WARNING):
+        for _ in range(3):
+            assert cache_of({"cache": place}, "s3://bucket") is not None
+        assert cache_of({"cache": str(tmp_path / "new" / "folder")}, "s3://bucket") is not None
+    [record] = caplog.records
+    assert record.getMessage().startswith(f"The cache in {place} cannot be written to (Not a dir")
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_folder_without_the_permission_to_write_is_a_warning(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with patch.object(os, "access", lambda path, mode: False):
+        FolderPieces(str(tmp_path), 1 << 20).check()
+    assert "cannot be written to (Permission denied)" in caplog.text
 
 
 def test_a_full_disk_leaves_no_part_of_a_piece(

@@ -126,6 +126,7 @@ def test_a_repeated_query_asks_a_bucket_only_for_the_head(minio: Minio, tmp_path
         url, options = table_on(minio, int(proxy.url.rpartition(":")[2]), tmp_path)
         rows = colonnade.open(url, options).scan().to_arrow()
         table = colonnade.open(url, options)
+        table.refresh()
         proxy.seen.clear()
         assert table.scan(["a"], "a < 70").to_arrow().equals(rows.slice(0, 70).select(["a"]))
         assert all("/_manifest/" in each.path for each in proxy.seen)

@@ -1,0 +1,68 @@
+"""The newest state of a log before the look that proves it, which can wait for the first use.
+
+Behind a network, that look is a round of requests. A scan can make it beside the reads of its rows.
+Spec: docs/spec/epoch-log.md#head
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import NamedTuple
+
+from colonnade.manifests.clock import elapsed_s
+from colonnade.manifests.epochs.first_look import FirstLook
+from colonnade.manifests.epochs.slot_reader import SlotReader
+from colonnade.manifests.errors import ColonnadeError
+from colonnade.manifests.model.epoch import Stub
+from colonnade.manifests.reading.reader import LogReader
+from colonnade.manifests.state.snapshot import Snapshot
+
+
+class BegunHead(NamedTuple):
+    """The state before the first free slot, and the reader that found this slot free.
+
+    It is the newest state unless that slot was freed, or an epoch is lost. `finish_head` looks for
+    both. Until then the state may serve for guesses alone: no row may be returned, and nothing may
+    be written, because of it.
+    """
+
+    state: Snapshot
+    slots: SlotReader
+
+
+def begin_head(log: LogReader, look: FirstLook) -> BegunHead | None:
+    """Return the newest state without its proof.
+
+    Costs as `LogReader.read_head` without the last of its rounds. Returns None after an error, and
+    for a log that has ended: the caller then reads the head.
+    """
+    slots = look.slots()
+    slots.trusted = True
+    try:
+        state = log.follow_to_head(slots)
+    except ColonnadeError:
+        return None
+    slots.trusted = False
+    return None if state.dropped else BegunHead(state, slots)
+
+
+def finish_head(log: LogReader, begun: BegunHead) -> Snapshot | None:
+    """Return the newest state at the time of the call; None if retention removed the begun one.
+
+    Costs one round: the look for the mark and behind the free slot, beside one GET for newer
+    epochs. Costs as `LogReader.read_head` if the state was begun more than the store's `trust_s`
+    ago, or if several epochs came since. Raises as that.
+    """
+    state, slots = begun
+    if elapsed_s() - slots.started >= log.store.trust_s:
+        return log.read_head()
+    number, following = state.epoch + 1, SlotReader(log.store, trusted=True)
+    found, _ = log.store.both(
+        partial(slots.check_end, number, state.blocks), partial(following.fetch, number)
+    )
+    if isinstance(found, Stub):
+        return None
+    if not found:
+        return log.read_head()
+    log.last_look.note(state, slots.started)
+    return log.refresh(state, following)

@@ -1,0 +1,115 @@
+"""A head whose proof waits for the first use is the head of that moment, and never an older one."""
+
+from __future__ import annotations
+
+from unittest.mock import patch
+
+import pytest
+
+from colonnade.manifests.epochs.first_look import FIRST, FirstLook
+from colonnade.manifests.epochs.slots import FAR
+from colonnade.manifests.errors import CorruptionError, StoreError
+from colonnade.manifests.log.dropping import drop_database
+from colonnade.manifests.log.log import Log, create_database
+from colonnade.manifests.model.codec import encode_epoch
+from colonnade.manifests.object_names import epoch_name
+from colonnade.manifests.reading import begun_head
+from colonnade.manifests.reading.begun_head import BegunHead, begin_head, finish_head
+from colonnade.manifests.store import MemoryStore
+from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
+from tests.far_store import FarStore
+from tests.faults import Fault, FaultyStore
+from tests.log_samples import append, change, contents, make_log, table
+from tests.manifests.epochs.test_slot_reader import epoch
+from tests.manifests.log.far import far_log
+
+
+def begin(store: FarStore, log: Log) -> BegunHead:
+    begun = begin_head(log, FirstLook(store))
+    assert begun is not None
+    return begun
+
+
+@pytest.mark.parametrize(("epochs", "rounds"), [(2, 1), (6, 1), (60, 2), (70, 2)])
+def test_the_proof_of_a_head_is_one_round_which_also_looks_for_newer_epochs(
+    epochs: int, rounds: int
+) -> None:
+    store, head = far_log(epochs)
+    log = Log(store)
+    with store.counted() as cost:
+        begun = begin(store, log)
+    assert cost.rounds == rounds
+    with store.counted() as cost:
+        found = finish_head(log, begun)
+    assert found is not None
+    assert contents(log, found) == contents(log, head)
+    assert cost.rounds == 1
+    assert cost.requests <= 11
+    assert log.last_look.covers(head)
+
+
+@pytest.mark.parametrize("others", [1, 2, 3, 70])
+@pytest.mark.parametrize("late", [False, True])
+def test_what_others_commit_before_the_first_use_is_found(others: int, *, late: bool) -> None:
+    store, head = far_log(5)
+    log, other = Log(store), make_log(store.inner)
+    begun = begin(store, log)
+    for _ in range(others):
+        head = other.commit(append(), head)
+    with patch.object(begun_head, "elapsed_s", lambda: begun.slots.started + (11 if late else 1)):
+        found = finish_head(log, begun)
+    assert found is not None
+    assert contents(log, found) == contents(log, head)
+
+
+@pytest.mark.parametrize("distance", FAR)
+def test_a_lost_epoch_is_found_before_the_first_use(distance: int) -> None:
+    store, head = far_log(1)
+    log, begun = Log(store), begin(store, Log(store))
+    slot = FIRST - 1 + distance
+    store.inner.put_if_absent(epoch_name(slot), encode_epoch(epoch(slot)))
+    with pytest.raises(CorruptionError, match=f"{head.epoch + 1:020}.json is missing"):
+        finish_head(log, begun)
+
+
+def test_a_state_whose_following_slots_were_freed_is_not_the_head() -> None:
+    near = MemoryStore()
+    state = create_database(near, lone_table=False, slot_block=4, clock_ms=lambda: 0)
+    writer = make_log(near)
+    later = head = writer.commit(change(table(), name="create_table"), state)
+    own = near.get(epoch_name(head.epoch))
+    for _ in range(20):
+        later = writer.commit(append(), later)
+    vacuum(writer, VacuumRequest(hours=0, epochs=1, force=True))
+    # A killed vacuum has left this slot, and has freed those behind it.
+    near.put(epoch_name(head.epoch), own, sync=True)
+    near.delete("_manifest/hint.json")
+    store = FarStore(near)
+    log = Log(store)
+    begun = begin(store, log)
+    assert begun.state.epoch == head.epoch
+    assert finish_head(log, begun) is None
+    assert not log.last_look.covers(begun.state)
+
+
+def test_a_log_that_has_ended_or_cannot_be_read_has_no_begun_head() -> None:
+    store, _ = far_log(5)
+    damaged = FarStore(far_log(5)[0].inner)
+    damaged.inner.put(epoch_name(3), b"no epoch", sync=True)
+    assert begin_head(Log(damaged), FirstLook(damaged)) is None
+    ended = FarStore(store.inner)
+    ended.keeps_logs = True
+    drop_database(Log(ended), cascade=True)
+    assert begin_head(Log(ended), FirstLook(ended)) is None
+
+
+@pytest.mark.parametrize("call", [11, 13])
+def test_a_failure_of_the_proof_is_told(call: int) -> None:
+    store = FarStore(FaultyStore(far_log(5)[0].inner, {call: Fault.FAIL_BEFORE}))
+    log = Log(store)
+    begun = begin(store, log)
+    with pytest.raises(StoreError, match="planned failure"):
+        finish_head(log, begun)
+    head = finish_head(log, begun)
+    assert head is not None
+    assert head.epoch == 5
