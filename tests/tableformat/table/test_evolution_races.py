@@ -51,6 +51,7 @@ SCHEMA = pa.schema(
         ("n", pa.int32()),
         ("s", pa.string()),
         ("p", pa.struct([("a", pa.int32())])),
+        ("v", pa.null()),
     ]
 )
 NEW = SchemaField(name="x", type="int")
@@ -114,6 +115,7 @@ EVOLUTIONS: dict[str, tuple[Alteration, ...]] = {
     "add in front and move": (AddColumn(NEW, first=True), MoveColumn(("s",), first=True)),
     "drop": (DropColumn(("n",)),),
     "drop and add": (DropColumn(("n",)), AddColumn(SchemaField(name="N", type="int"))),
+    "give a type": (WidenColumn(("v",), "int"),),
     "drop not null": (DropNotNull(("k",)),),
     "comment": (CommentColumn(("n",), "tens"),),
 }
@@ -180,7 +182,7 @@ def raced(store: MemoryStore, late: Action, first: Action, patched: pytest.Monke
 
 
 @pytest.mark.parametrize(
-    "evolution", kinds("widen", "widen and rename", "add", "drop", "drop and add")
+    "evolution", kinds("widen", "widen and rename", "add", "drop", "drop and add", "give a type")
 )
 @pytest.mark.parametrize("statement", STATEMENTS)
 def test_a_statement_that_was_planned_before_its_columns_changed_commits_or_changes_nothing(
@@ -194,6 +196,36 @@ def test_a_statement_that_was_planned_before_its_columns_changed_commits_or_chan
         assert opened(store).verify(4).is_sound
     else:
         assert content(store) == serial(made, alter)
+
+
+@pytest.mark.parametrize("statement", ["update of another column", "update", "compact"])
+def test_values_of_a_void_column_that_got_a_type_are_in_rows_that_a_late_statement_moves(
+    made: MemoryStore, monkeypatch: pytest.MonkeyPatch, statement: str
+) -> None:
+    def fill(table: ArrowTable) -> None:
+        table.alter(*EVOLUTIONS["give a type"])
+        table.backfill("v", 7)
+
+    store = copied(made)
+    raced(store, STATEMENTS[statement], fill, monkeypatch)
+    assert [row["v"] for row in content(store)] == [7, 7, 7]
+    assert opened(store).verify(4).is_sound
+
+
+def test_rows_of_a_type_that_a_void_column_had_do_not_land_under_another_type(
+    made: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def retype(table: ArrowTable) -> None:
+        table.restore(epoch=3)
+        table.alter(WidenColumn(("v",), "string"))
+
+    store = copied(made)
+    before = opened(store).epoch
+    assert before == 3
+    opened(store).alter(*EVOLUTIONS["give a type"])
+    late = rows(4).set_column(4, "v", pa.array([4], pa.int32()))
+    assert not raced(store, lambda t: t.append(late), retype, monkeypatch)
+    assert [(row["k"], row["v"]) for row in content(store)] == [(1, None), (2, None), (3, None)]
 
 
 @pytest.mark.parametrize("evolution", kinds("widen", "drop"))
