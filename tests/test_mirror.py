@@ -24,7 +24,7 @@ ELSEWHERE = {
         "it finds the errors that all packages define and raise",
     ),
     "store.base": (
-        "manifests/store/test_conformance.py",
+        "manifests/store/conformance/test_objects.py",
         "the contract, tried on every kind of store",
     ),
     "predicate.sql_grammar": (

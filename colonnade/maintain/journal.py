@@ -23,7 +23,7 @@ import orjson
 from colonnade.manifests.errors import StoreError
 from colonnade.manifests.object_names import JOURNAL, OLDER_JOURNAL, ROUNDS, round_name
 from colonnade.manifests.store import LocalStore, ObjectStore
-from colonnade.manifests.store.local_files import write_all
+from colonnade.manifests.store.local.files import write_all
 
 JOURNAL_BYTES = 4 * 2**20
 """A longer journal is renamed, and replaces the previous renamed one. It holds years of rounds."""

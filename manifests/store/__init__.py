@@ -2,8 +2,7 @@
 
     base.py  checks.py  turn.py              the contract, checks that every store makes, and turns
     address.py  path_text.py  option_text.py    where a store is, as text and as a value
-    local.py  local_turns.py                 files of this machine, and the order of its writers
-    local_folders.py  local_files.py  local_writer.py    folders below a root, and files in them
+    local/                                   files of this machine
     memory.py  memory_turns.py               objects in memory, and the order of their writers
     waking.py                                how a writer wakes writers that wait for its commit
     bucket/  s3/  gcs/  azure/               buckets: what they share, and each kind

@@ -1,6 +1,6 @@
 """A turn among the writers of a log: the default, for stores that cannot order them.
 
-`local_turns.py` and `memory_turns.py` order the writers of a machine and of a process.
+`local/turns.py` and `memory_turns.py` order the writers of a machine and of a process.
 
 Spec: docs/spec/store.md#turns
 """

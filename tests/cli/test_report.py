@@ -30,7 +30,7 @@ from colonnade.cli.report.partitions import SHOWN
 from colonnade.manifests.arrays.vectors import Integers
 from colonnade.manifests.compaction.facts import CompactionFacts
 from tests.cli.runner import Run, order_rows
-from tests.manifests.store.test_local import file_size_limit
+from tests.manifests.store.local.test_store import file_size_limit
 
 MADE = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
 VOID = {"meta", "br", "link", "img"}

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 import colonnade
 from colonnade.manifests.store import StoreAddress
-from colonnade.manifests.store.local_turns import _NOTES, _STATEMENTS
+from colonnade.manifests.store.local.turns import _NOTES, _STATEMENTS
 from tests.longevity.record import Step, read_lines, read_steps
 from tests.longevity.roles import PLAIN, TABLE, rows_of
 from tests.setup.minio import plain_client

@@ -38,7 +38,7 @@ from colonnade.tableformat.jobs import Stop, Workplace
 from colonnade.tableformat.table.alteration import AlterProperties
 from tests.cli.runner import run_command
 from tests.log_samples import make_log, with_orders
-from tests.manifests.store.test_local import file_size_limit
+from tests.manifests.store.local.test_store import file_size_limit
 
 SCHEMA = pa.schema([("id", pa.int64())])
 NOW = datetime(2026, 11, 23, tzinfo=timezone.utc)

@@ -16,6 +16,8 @@ from colonnade.manifests.object_names import epoch_number
 from colonnade.manifests.state.fold import _Fold
 from colonnade.manifests.store import LocalStore
 from colonnade.manifests.store.base import Data
+from colonnade.manifests.store.local import first_epoch
+from colonnade.manifests.store.local.first_epoch import FileIdentity, FirstEpoch
 from tests.simulation.dropping import simulate_dropping
 
 RUNS = 40
@@ -53,7 +55,7 @@ def _stub_anywhere(store: LocalStore, name: str, data: Data, *, sync: bool) -> N
     if epoch_number(name) is None:
         return _put(store, name, data, sync=sync)
     # No other process gets its turn inside this call.
-    with patch.object(LocalStore, "_check_log", lambda *_: None):
+    with patch.object(FirstEpoch, "check", lambda *_: None):
         return _put(store, name, data, sync=sync)
 
 
@@ -62,7 +64,7 @@ _put = LocalStore.put
 
 def _free_anywhere(store: LocalStore, name: str) -> None:
     """A vacuum frees a slot of whatever log is at the place."""
-    with patch.object(LocalStore, "_check_log", lambda *_: None):
+    with patch.object(FirstEpoch, "check", lambda *_: None):
         _delete(store, name)
 
 
@@ -83,7 +85,7 @@ BUGS: dict[str, Callable[[], AbstractContextManager[Any]]] = {
     "epochs follow the one that ends a log": _an_end_that_no_writer_sees,
     "an epoch makes its folder": lambda: patch.object(LocalStore, "_slot", _makes_folders),
     "any log at the place is the one that was read": lambda: patch.object(
-        LocalStore, "_first_in", lambda store, folder: (0, 0, 0)
+        first_epoch, "identity_in", lambda folder: FileIdentity(0, 0, 0)
     ),
     "a vacuum that slept puts its stubs over the epochs of another log": lambda: patch.object(
         LocalStore, "put", _stub_anywhere

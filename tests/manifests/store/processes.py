@@ -1,4 +1,4 @@
-"""Processes that share a folder: started by test_local.py, one command each.
+"""Processes that share a folder: started by tests of local disk and of buckets, one command each.
 
 A fresh interpreter, because forking one that has threads is undefined.
 """

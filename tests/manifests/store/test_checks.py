@@ -16,7 +16,7 @@ from colonnade.manifests.store.checks import (
     finished_name,
     is_name,
 )
-from colonnade.manifests.store.local_files import temp_name
+from colonnade.manifests.store.local.files import temp_name
 
 PARTS = st.from_regex(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,8}", fullmatch=True)
 NAMES = st.lists(PARTS, min_size=1, max_size=8).map("/".join)

@@ -1,4 +1,4 @@
-"""What a store in memory promises beside the contract of all stores (`test_conformance.py`)."""
+"""What a store in memory promises beside the contract of all stores (`conformance/`)."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from colonnade.manifests.errors import (
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.table.alteration import AddColumn, RenameColumn
-from tests.manifests.store.test_local import file_size_limit
+from tests.manifests.store.local.test_store import file_size_limit
 from tests.tableformat.repair.damaged import file_of, make
 from tests.tableformat.verify.damaged import flip
 

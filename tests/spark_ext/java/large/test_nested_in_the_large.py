@@ -144,9 +144,9 @@ def test_both_readers_show_the_rows_of_both_writers_in_fields_that_have_changed(
         "compaction by Spark": lambda: spark.sql(
             "CALL colonnade.system.compact('deep.t', options => 'min-rowsets=2')"
         ),
-        "compaction by Python": lambda: (
+        "z-order by Python": lambda: (
             colonnade.open(path).delete("id = 3"),
-            colonnade.open(path).optimize().option("min-rowsets", 1).executeCompaction(),
+            colonnade.open(path).optimize().executeZOrderBy("id"),
         ),
     }
     for name, step in steps.items():
@@ -154,7 +154,7 @@ def test_both_readers_show_the_rows_of_both_writers_in_fields_that_have_changed(
         if name == "a delete and an update":
             wanted = [each for each in wanted if each["id"] % 1000 != 1]
             wanted = [{**each, "l": None} if each["id"] % 1000 == 2 else each for each in wanted]
-        if name == "compaction by Python":
+        if name == "z-order by Python":
             wanted = [each for each in wanted if each["id"] != 3]
         spark.run(f'spark.table("{TABLE}").write.parquet("{tmp_path}/{name}")')
         assert normal(pq.read_table(tmp_path / name)) == wanted, name

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from colonnade.manifests.errors import StoreError
-from colonnade.manifests.store.local_folders import LocalFolders, failed
+from colonnade.manifests.store.local.folders import LocalFolders, failed
 
 
 @pytest.fixture

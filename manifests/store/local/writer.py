@@ -10,8 +10,8 @@ from contextlib import suppress
 
 from colonnade.manifests.errors import AlreadyExistsError, InvalidInputError
 from colonnade.manifests.store.base import Data, ObjectWriter
-from colonnade.manifests.store.local_files import WRITE, discard, link, temp_name, write_all
-from colonnade.manifests.store.local_folders import LocalFolders
+from colonnade.manifests.store.local.files import WRITE, discard, link, temp_name, write_all
+from colonnade.manifests.store.local.folders import LocalFolders
 
 
 def begin_object(folders: LocalFolders, name: str, *, sync: bool) -> LocalWriter:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from colonnade.manifests.errors import AlreadyExistsError, InvalidInputError, StoreError
-from colonnade.manifests.store.local_folders import LocalFolders
-from colonnade.manifests.store.local_writer import LocalWriter, begin_object
+from colonnade.manifests.store.local.folders import LocalFolders
+from colonnade.manifests.store.local.writer import LocalWriter, begin_object
 
 NAME = "t/a"
 

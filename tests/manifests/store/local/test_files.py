@@ -1,19 +1,16 @@
-"""A store on local disk follows no link, opens no pipe, and lists no foreign file."""
+"""A store on local disk follows no link and lists no foreign file."""
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import re
-import tempfile
-from multiprocessing.queues import SimpleQueue
 from pathlib import Path
 
 import pytest
 
 from colonnade.manifests.errors import NotFoundError, StoreError
 from colonnade.manifests.store import LocalStore, PutOutcome
-from tests.manifests.store.written import WRITES, files
+from tests.manifests.store.local.written import WRITES, files
 
 
 def test_a_link_is_neither_read_nor_listed_nor_written_through(tmp_path: Path) -> None:
@@ -70,16 +67,6 @@ def test_the_root_may_be_reached_through_a_link(tmp_path: Path) -> None:
     assert files(tmp_path / "real") == ["a"]
 
 
-def test_a_named_pipe_or_a_folder_is_refused_and_does_not_hang(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    (tmp_path / "folder").mkdir()
-    store = LocalStore(tmp_path)
-    for name in ("pipe", "folder"):
-        with pytest.raises(StoreError, match=f"{name} is not a regular file"):
-            store.get(name)
-    assert list(store.list("")) == []
-
-
 def test_unfinished_and_foreign_files_are_not_listed(tmp_path: Path) -> None:
     store = LocalStore(tmp_path)
     writer = store.create("t/a.rowset", sync=False)
@@ -108,31 +95,3 @@ def test_no_call_leaves_a_file_open(tmp_path: Path) -> None:
     with pytest.raises(NotFoundError):
         store.get("t/none")
     assert len(os.listdir("/proc/self/fd")) == before
-
-
-def test_a_folder_that_may_be_passed_but_not_listed_is_not_an_obstacle() -> None:
-    # Not below pytest's own folder, which only its owner may pass.
-    with tempfile.TemporaryDirectory() as folder:
-        home = Path(folder) / "home"
-        LocalStore(home / "db").put_if_absent("a/b", b"x")
-        home.chmod(0o311)
-        reader = multiprocessing.get_context("fork").SimpleQueue()
-        process = multiprocessing.get_context("fork").Process(
-            target=_read_unprivileged, args=(home, reader)
-        )
-        Path(folder).chmod(0o711)
-        process.start()
-        process.join(60)
-        home.chmod(0o700)
-        assert process.exitcode == 0
-        assert reader.get() == (b"x", "no such object")
-
-
-def _read_unprivileged(home: Path, found: SimpleQueue[tuple[bytes, str]]) -> None:
-    if os.geteuid() == 0:
-        os.setgid(65534)
-        os.setuid(65534)
-    try:
-        LocalStore(home).get("a/b")
-    except NotFoundError:
-        found.put((LocalStore(home / "db").get("a/b"), "no such object"))

@@ -19,17 +19,16 @@ from typing import Any
 import pytest
 
 from colonnade.manifests.errors import NotFoundError, StoreError
-from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.store import LocalStore, PutOutcome
-from tests.manifests.store.written import WRITES, files
+from tests.manifests.store.local.written import WRITES, files
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 TEMPORARY = re.compile(r"\.tmp-[0-9a-f]{16}-object")
 
 
 def start(*command: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, str(Path(__file__).with_name("processes.py")), *command],
+        [sys.executable, str(Path(__file__).parents[1] / "processes.py"), *command],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -298,33 +297,3 @@ def test_a_store_pickles_as_its_root(tmp_path: Path) -> None:
     store.put_if_absent("t/a", b"x")
     assert len(pickle.dumps(store)) < 200
     assert pickle.loads(pickle.dumps(store)).get("t/a") == b"x"
-
-
-def test_an_epoch_does_not_come_into_a_log_that_took_the_place_of_its_own(tmp_path: Path) -> None:
-    first, later = (f"_manifest/{number:020d}.json" for number in (0, 77))
-    store, other = LocalStore(tmp_path / "db"), LocalStore(tmp_path / "db")
-    other.put_if_absent(first, b"one")
-    assert store.get(first) == b"one"
-    (tmp_path / "db").rename(tmp_path / "gone")
-    LocalStore(tmp_path / "db").put_if_absent(first, b"two")
-    with pytest.raises(NotFoundError, match="removed or replaced"):
-        store.put_if_absent(later, b"x")
-    fresh = LocalStore(tmp_path / "db")
-    assert fresh.get(first) == b"two"
-    assert fresh.put_if_absent(later, b"x") is PutOutcome.CREATED
-
-
-def test_an_epoch_of_another_log_at_the_same_place_is_not_removed(tmp_path: Path) -> None:
-    slept, other = LocalStore(tmp_path / "db"), LocalStore(tmp_path / "db")
-    for store in (slept, other):
-        for number in (0, 1):
-            assert store.put_if_absent(epoch_name(number), b"e") is PutOutcome.CREATED
-        if store is slept:
-            slept.get(epoch_name(1))
-            os.rename(tmp_path / "db", tmp_path / "dropped")
-            slept.delete(epoch_name(1))  # nothing is there
-    with pytest.raises(NotFoundError, match="removed or replaced"):
-        slept.delete(epoch_name(1))
-    other.delete(epoch_name(1))
-    with pytest.raises(NotFoundError, match="does not exist"):
-        other.get(epoch_name(1))

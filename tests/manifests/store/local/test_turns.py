@@ -125,7 +125,7 @@ def test_the_writer_with_the_turn_waits_for_notes_a_moment_and_no_longer(
     with store.turn(MANIFEST) as leader:
         assert leader.take(0)
         assert not other.take(0)
-        with patch("colonnade.manifests.store.local_turns.time", clock):
+        with patch("colonnade.manifests.store.local.turns.time", clock):
             leader.await_notes(0)
             assert not clock.sleep.called
             leader.await_notes(2)
@@ -225,7 +225,7 @@ def test_a_writer_that_cannot_be_woken_looks_by_itself(store: LocalStore) -> Non
     with store.turn(MANIFEST) as leader, LocalStore(store.url).turn(MANIFEST) as waiting:
         assert leader.take(0)
         assert not waiting.take(0)
-        with patch("colonnade.manifests.store.local_turns.Listener", side_effect=OSError):
+        with patch("colonnade.manifests.store.local.turns.Listener", side_effect=OSError):
             assert waiting.leave(b"note\n")
         assert not waiting.wakes
         assert not waiting.take(0.001)

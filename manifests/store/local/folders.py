@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 
 from colonnade.manifests.errors import StoreError
 from colonnade.manifests.store.base import ObjectInfo
-from colonnade.manifests.store.local_files import FOLDER, make_path, walk_folder
+from colonnade.manifests.store.local.files import FOLDER, make_path, walk_folder
 from colonnade.manifests.store.transient import PASSING
 
 # ENOENT: a vacuum removed an unfinished file as left behind, while its process was stopped.

@@ -19,15 +19,13 @@ from __future__ import annotations
 
 import errno
 import os
-import stat
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 
 from colonnade.manifests.errors import (
     InvalidInputError,
     NotFoundError,
-    StoreError,
 )
 from colonnade.manifests.object_names import epoch_name, epoch_number, needs_log
 from colonnade.manifests.store.base import Data, ObjectInfo, ObjectStore, ObjectWriter, PutOutcome
@@ -41,7 +39,7 @@ from colonnade.manifests.store.checks import (
     too_large,
     truncated,
 )
-from colonnade.manifests.store.local_files import (
+from colonnade.manifests.store.local.files import (
     NO_LINKS,
     discard,
     is_there,
@@ -49,16 +47,14 @@ from colonnade.manifests.store.local_files import (
     make_path,
     write_temp,
 )
-from colonnade.manifests.store.local_folders import LocalFolders, failed
-from colonnade.manifests.store.local_turns import Turns
-from colonnade.manifests.store.local_writer import LocalWriter, begin_object
+from colonnade.manifests.store.local.first_epoch import FirstEpoch
+from colonnade.manifests.store.local.folders import LocalFolders, failed
+from colonnade.manifests.store.local.reading import OpenObject, opened
+from colonnade.manifests.store.local.turns import Turns
+from colonnade.manifests.store.local.writer import LocalWriter, begin_object
 from colonnade.manifests.store.transient import retried
 from colonnade.manifests.store.turn import Turn
 
-# For folders on the way to an object. With O_PATH, search permission is enough.
-_PASS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
-# O_NONBLOCK: opening a stray named pipe must fail its check below instead of hanging.
-_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 # After these errors the link certainly does not exist. After any other error (such as a time-out of
 # a network file system) the outcome is unknown.
 _NOT_LINKED = NO_LINKS | {
@@ -86,42 +82,35 @@ class LocalStore(ObjectStore):
         self.url = os.path.abspath(root)
         self._folders = LocalFolders(self.url)
         self._turns = Turns()
-        # The identity of epoch 0's file when this store first read an epoch. Another file means
-        # that another log has replaced this one.
-        self._first_epoch: tuple[int, int, int] | None = None
+        self._first_epoch = FirstEpoch(self.url)
 
     def __reduce__(self) -> tuple[type[LocalStore], tuple[str]]:
         return type(self), (self.url,)
 
     @retried
     def get(self, name: str, *, limit: int | None = None) -> bytes:
-        with self._reading(name) as (file, size):
-            if limit is not None and size > limit:
-                raise too_large(self.locate(name), str(size), limit)
-            return self._read(name, file, 0, size)
+        with self._reading(name) as file:
+            if limit is not None and file.size > limit:
+                raise too_large(file.location, str(file.size), limit)
+            return file.read(0, file.size)
 
     @retried
     def get_ranges(self, name: str, ranges: Sequence[tuple[int, int]]) -> Sequence[bytes]:
         check_ranges(ranges)
-        with self._reading(name) as (file, size):
+        with self._reading(name) as file:
             # Checked before anything is allocated: a forged length must not use up the memory.
             for offset, length in ranges:
-                if offset + length > size:
-                    raise truncated(self.locate(name), size, offset, length)
-            return [self._read(name, file, offset, length) for offset, length in ranges]
+                if offset + length > file.size:
+                    raise truncated(file.location, file.size, offset, length)
+            return [file.read(offset, length) for offset, length in ranges]
 
     def read_windows(
         self, name: str, windows: Sequence[tuple[int, int]], buffer: memoryview
     ) -> Iterator[memoryview]:
         check_ranges(windows)
-        with self._reading(name) as (file, size):
+        with self._reading(name) as file:
             for offset, length in windows:
-                done = 0
-                while done < length:  # one call reads at most 2 GiB
-                    count = os.preadv(file, [buffer[done:length]], offset + done)
-                    if not count:
-                        raise truncated(self.locate(name), size, offset, length)
-                    done += count
+                file.read_into(buffer[:length], offset)
                 yield buffer[:length]
 
     @retried
@@ -194,7 +183,7 @@ class LocalStore(ObjectStore):
             self._folders.open(name) as (folder, leaf),
         ):
             if epoch_number(name) is not None:
-                self._check_log(folder)
+                self._first_epoch.check(folder)
             os.unlink(leaf, dir_fd=folder)
 
     def remove_folder(self, name: str) -> None:
@@ -212,15 +201,16 @@ class LocalStore(ObjectStore):
 
     @retried
     def modified_ms(self, name: str) -> int | None:
-        with self._reading(name) as (file, _):
-            return _modified_ms(os.fstat(file))
+        with self._reading(name) as file:
+            return file.modified_ns // 1_000_000
 
     def date_of_write(self, name: str) -> int | None:
         check_name(name)
         with suppress(OSError), self._folders.open(name) as (folder, leaf):
             temp = write_temp(folder, leaf, b"\n", sync=False)
             try:
-                return _modified_ms(os.stat(temp, dir_fd=folder, follow_symlinks=False))
+                written = os.stat(temp, dir_fd=folder, follow_symlinks=False)
+                return written.st_mtime_ns // 1_000_000
             finally:
                 discard(folder, temp)
         return None
@@ -276,64 +266,10 @@ class LocalStore(ObjectStore):
             except FileNotFoundError as error:
                 raise (no_log(self.url) if later else error) from error
             if later:
-                self._check_log(folder)
+                self._first_epoch.check(folder)
             elif name == epoch_name(0):
-                self._first_epoch = None
+                self._first_epoch.forget()
             yield folder, leaf
 
-    def _check_log(self, folder: int) -> None:
-        """Check that the log in an open folder is the one that this store has read epochs of."""
-        found = self._first_in(folder)
-        if found is None or self._first_epoch not in (None, found):
-            raise no_log(self.url)
-
-    def _first_in(self, folder: int) -> tuple[int, int, int] | None:
-        """Return the identity of epoch 0's file in an open log folder; None if there is none."""
-        try:
-            leaf = epoch_name(0).rpartition("/")[2]
-            status = os.stat(leaf, dir_fd=folder, follow_symlinks=False)
-        except FileNotFoundError:
-            return None
-        return status.st_dev, status.st_ino, status.st_mtime_ns
-
-    @contextmanager
-    def _reading(self, name: str) -> Iterator[tuple[int, int]]:
-        """Open an object. Yields its file descriptor and its size in bytes."""
-        check_name(name)
-        try:
-            folder, leaf = self._folders.enter(name, flags=_PASS)
-            try:
-                file = os.open(leaf, _READ, dir_fd=folder)
-                if self._first_epoch is None and epoch_number(name) is not None:
-                    self._first_epoch = self._first_in(folder)
-            finally:
-                os.close(folder)
-            try:
-                status = os.fstat(file)
-                if not stat.S_ISREG(status.st_mode):
-                    raise StoreError(f"{self.locate(name)} is not a regular file; move it away.")
-                yield file, status.st_size
-            finally:
-                os.close(file)
-        except FileNotFoundError as error:
-            raise NotFoundError(f"{self.locate(name)} does not exist.") from error
-        except OSError as error:
-            if error.errno == errno.ENAMETOOLONG:
-                # The name may come from a table's name, which may be longer than a file's name.
-                raise NotFoundError(
-                    f"{self.locate(name)} cannot exist: its name is too long."
-                ) from error
-            raise failed(self.locate(name), "read", error) from error
-
-    def _read(self, name: str, file: int, offset: int, length: int) -> bytes:
-        data = os.pread(file, length, offset)
-        while len(data) < length:  # one call reads at most 2 GiB
-            more = os.pread(file, length - len(data), offset + len(data))
-            if not more:
-                raise truncated(self.locate(name), offset + len(data), offset, length)
-            data += more
-        return data
-
-
-def _modified_ms(status: os.stat_result) -> int:
-    return status.st_mtime_ns // 1_000_000
+    def _reading(self, name: str) -> AbstractContextManager[OpenObject]:
+        return opened(self._folders, name, self._first_epoch)
