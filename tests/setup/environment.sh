@@ -99,9 +99,11 @@ show_progress() { # says what pip is at: in place on a terminal, else a line for
 
 pip_install() { # pip_install LOCK [OPTION...]: exactly what the lock file names, by hash
     : >"$log"
-    # Not compiled: most of it is never imported, and Python keeps what it compiles.
+    # Not compiled: most of it is never imported, and Python keeps what it compiles. Wheels that are
+    # built here are not compressed: pyspark's has 450 MB of jars, and is unpacked at once.
     "$python" -m pip install --disable-pip-version-check --no-input --progress-bar off --no-compile \
         --root-user-action ignore --require-hashes --use-pep517 --no-build-isolation \
+        --config-settings=--build-option=--compression=stored \
         --requirement "$@" 2>&1 | show_progress ||
         die "pip could not install $(basename "$1"): $(reason_in_log '^ERROR:')"
 }
