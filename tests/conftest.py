@@ -22,13 +22,28 @@ from tests.setup.minio import Minio
 from tests.setup.sharing import Sharing, turn
 
 settings.register_profile("colonnade", settings(), deadline=None)
+settings.register_profile("quick", settings.get_profile("colonnade"), max_examples=40)
 settings.load_profile("colonnade")
 
 os.environ.setdefault("JDK_JAVA_OPTIONS", java_options())
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--first-cases", action="store_true", help="run only the first case of each test"
+    )
+
+
+@pytest.hookimpl(trylast=True)  # when options such as `-m` have left tests out
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     items.sort(key=turn)
+    if config.getoption("first_cases"):
+        first: dict[str, pytest.Item] = {}
+        left = [
+            item for item in items if first.setdefault(item.nodeid.partition("[")[0], item) != item
+        ]
+        config.hook.pytest_deselected(items=left)
+        items[:] = first.values()
 
 
 @pytest.hookimpl(wrapper=True)

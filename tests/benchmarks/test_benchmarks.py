@@ -17,8 +17,8 @@ PEERS = {"changes", "first_merge", "identities", "peers", "s3_clients", "stores"
 """Need another pyspark and the peers' jars from the network, or other packages."""
 
 
-QUICK = {"concurrency", "epochs"}
-"""Need seconds and no Spark. They build logs by hand, so a rule of the log can break them."""
+QUICK = {"concurrency"}
+"""Needs seconds and no Spark. It builds logs by hand, so a rule of the log can break it."""
 
 
 def _measured() -> list[Any]:

@@ -24,6 +24,7 @@ def test_the_example_without_spark_finds_the_flights_of_both_epochs() -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.long
 @pytest.mark.timeout(600)
 def test_the_quickstart_replaces_what_an_earlier_run_left(tmp_path: Path) -> None:
     (tmp_path / "made-by-the-quickstart").touch()

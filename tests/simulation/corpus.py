@@ -14,20 +14,25 @@ CORPUS: tuple[tuple[int, float], ...] = (
 """Seeds that once found a bug, each with its rate of faults."""
 
 FOUND: dict[str, int] = {
-    "serializable is nothing special": 8,
+    "serializable is nothing special": 3,
     "a date is believed whatever it says": 2,
-    "a RowSet is taken to have the sort order of the table that it lands in": 4,
+    "a RowSet is taken to have the sort order of the table that it lands in": 2,
     "rows land that were planned for another column of the same name": 5,
-    "fields inside a column are taken by their place": 2,
+    "fields inside a column are taken by their place": 1,
     "a compaction forgets what went meanwhile": 2,
     "the later of two replacements of a column undoes the earlier": 3,
-    "a constraint is added beside rows that were not checked": 10,
+    "a constraint is added beside rows that were not checked": 2,
     "a replacement forgets deletions": 2,
-    "the default mix overlooks what came between the parts of a vacuum": 5,
+    "an error of a later send is taken for the outcome of the earlier one": 1,
+    "a vacuum trusts the summary of an earlier page of tables": 1,
+    "no writer looks for conflicts": 3,
+    "a fill lands without the fields that its column got meanwhile": 2,
+    "a restore brings deleted rows back": 3,
+    "the default mix overlooks what came between the parts of a vacuum": 3,
     "a vacuum removes the checkpoint that the hint leads to": 9,
     "no writer looks for a mark after a PUT": 3,
 }
-"""The first seeds of planted mistakes that the seeds 0 and 1 do not find.
+"""The first seeds of planted mistakes that seed 0 does not find.
 
 `python -m tests.simulation.bugs` prints the present ones.
 """

@@ -32,6 +32,7 @@ def test_any_epoch_and_any_time_can_be_read(
     assert ids(load(spark, path, timestampAsOf=str(naive_utc))) == [0, 1]
 
 
+@pytest.mark.matrix
 @pytest.mark.spark_compat
 def test_a_dataframe_stays_at_its_epoch_in_every_part_of_every_query(
     spark: SparkSession, table: colonnade.ArrowTable
@@ -47,6 +48,7 @@ def test_a_dataframe_stays_at_its_epoch_in_every_part_of_every_query(
     assert ids(load(spark, table.path)) == [0, 1, 2, 3, 4]
 
 
+@pytest.mark.matrix
 @pytest.mark.spark_compat
 def test_two_filters_of_one_query_do_not_mix(
     spark: SparkSession, table: colonnade.ArrowTable

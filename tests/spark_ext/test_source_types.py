@@ -78,6 +78,7 @@ def test_every_type_passes_through_spark_and_back_bit_by_bit(
         assert identical(one.column(name), two.column(name)), name
 
 
+@pytest.mark.matrix
 @pytest.mark.spark_compat
 def test_values_that_spark_made_are_the_values_that_spark_reads(
     spark: SparkSession, tmp_path: Path

@@ -51,6 +51,7 @@ def test_a_builder_makes_the_table_it_describes(spark: SparkSession, tmp_path: P
     assert frame.count() == 0
 
 
+@pytest.mark.matrix
 @pytest.mark.spark_compat
 def test_history_says_what_each_epoch_did(spark: SparkSession, tmp_path: Path) -> None:
     table = trips(spark, tmp_path / "trips")
@@ -228,6 +229,7 @@ def test_an_error_in_an_executor_is_one_sentence(
     assert len(list(path.glob("*.rowset"))) == 2
 
 
+@pytest.mark.matrix
 @pytest.mark.spark_compat
 def test_a_table_and_a_database_go_back_to_a_tag(spark: SparkSession, tmp_path: Path) -> None:
     database = Database.create(spark, str(tmp_path / "shop"))

@@ -115,9 +115,14 @@ def test_few_batches_stay_in_the_record_of_their_table() -> None:
     assert state.tables[ORDERS].batches == {"app0": 0, "app1": 1}
 
 
+@pytest.mark.parametrize(
+    "seeds", [range(2), pytest.param(range(2, 8), marks=pytest.mark.long)], ids=["few", "many"]
+)
 @pytest.mark.parametrize("limits", [SMALL, PAGED])
-def test_states_with_stored_batches_are_those_that_the_log_tells(limits: Limits) -> None:
-    for seed in range(4):
+def test_states_with_stored_batches_are_those_that_the_log_tells(
+    limits: Limits, seeds: range
+) -> None:
+    for seed in seeds:
         chance = random.Random(seed)
         store = MemoryStore(now_ms=lambda: 0)
         log = make_log(store, chance.choice((1, 3, 7)), limits=limits)

@@ -29,7 +29,9 @@ from tests.manifests.epochs.blocks import BLOCK, Blocks, slept
 from tests.manifests.vacuum.world import Hooked
 
 
-@pytest.mark.parametrize("block", [1, 2, 3, 7, 16_384, None])
+@pytest.mark.parametrize(
+    "block", [1, 3, None, *(pytest.param(size, marks=pytest.mark.long) for size in (2, 7, 16_384))]
+)
 def test_blocks_of_any_size_are_read_the_same(block: int | None) -> None:
     old = Blocks(block=block)
     for _ in range(6):
@@ -201,12 +203,13 @@ def test_a_commit_that_is_sent_again_is_found_where_it_landed_and_nowhere_else()
         make_log(old.store).commit(mine, base)
 
 
+@pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.parametrize("ops", [(), (DropDatabase(),), (Tag(name="t", epoch=1),)])
-def test_the_content_of_freed_slots_is_not_an_epoch(ops: tuple[Operation, ...]) -> None:
+def test_the_content_of_freed_slots_is_not_an_epoch(ops: tuple[Operation, ...], every: int) -> None:
     old = Blocks()
     old.vacuum()
     old.expected = old.expected[:28]
-    for slot in range(1, 28):
+    for slot in range(1, 28, every):
         found = Blocks.__new__(Blocks)
         found.__dict__.update(old.__dict__)
         stray = old.litter(slot, *ops)

@@ -102,8 +102,11 @@ def test_a_checkpoint_that_never_ends_is_followed_by_one_within_the_commit() -> 
     assert len(store.held) == 2
 
 
-def test_states_that_other_writers_moved_are_never_mixed_up() -> None:
-    for seed in range(30):
+@pytest.mark.parametrize(
+    "seeds", [range(8), pytest.param(range(8, 40), marks=pytest.mark.long)], ids=["few", "many"]
+)
+def test_states_that_other_writers_moved_are_never_mixed_up(seeds: range) -> None:
+    for seed in seeds:
         order = random.Random(seed)
         store = LateStore()
         logs = [make_log(store, 4) for _ in range(3)]

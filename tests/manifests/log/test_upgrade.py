@@ -61,7 +61,9 @@ def upgraded(epochs: int = 30, block: int = 4) -> Blocks:
     return Blocks(epochs, block, upgraded=UPGRADE)
 
 
-@pytest.mark.parametrize("block", [1, 2, 3, 7, 16_384])
+@pytest.mark.parametrize(
+    "block", [2, 7, *(pytest.param(size, marks=pytest.mark.long) for size in (1, 3, 16_384))]
+)
 def test_slots_after_the_upgrade_are_freed_and_those_up_to_it_keep_stubs(block: int) -> None:
     old = upgraded(block=block)
     for _ in range(6):

@@ -1,6 +1,6 @@
 """`python -m tests.simulation.bugs`: which seed is the first to find each planted mistake.
 
-Put those above 1 into `FOUND` of `corpus.py` when a change of the simulation makes searches slow.
+Put those above 0 into `FOUND` of `corpus.py` when a change of the simulation makes searches slow.
 Mistakes for the long tests are left out.
 """
 

@@ -113,11 +113,21 @@ def flips(data: bytes) -> Iterator[bytes]:
         changed[bit // 8] ^= 1 << bit % 8
 
 
+def a_flip_in_each_byte(data: bytes) -> Iterator[bytes]:
+    changed = bytearray(data)
+    for at in range(len(data)):
+        changed[at] ^= 1 << at % 8
+        yield bytes(changed)
+        changed[at] ^= 1 << at % 8
+
+
 def cuts(data: bytes) -> Iterator[bytes]:
     return (data[:length] for length in range(len(data)))
 
 
-@pytest.mark.parametrize("damage", [flips, cuts])
+@pytest.mark.parametrize(
+    "damage", [a_flip_in_each_byte, cuts, pytest.param(flips, marks=pytest.mark.long)]
+)
 def test_every_flipped_bit_and_every_truncation_is_found(
     case: Case, damage: Callable[[bytes], Iterator[bytes]]
 ) -> None:

@@ -259,7 +259,12 @@ VIEWS = (
 
 @pytest.mark.parametrize(
     ("query", "kind"),
-    [*zip(VIEWS[:2] if OLDER else VIEWS, cycle(["VIEW", "TEMPORARY VIEW"]), strict=False)],
+    [
+        pytest.param(view, kind, marks=pytest.mark.long if at > 1 else ())
+        for at, (view, kind) in enumerate(
+            zip(VIEWS[:2] if OLDER else VIEWS, cycle(["VIEW", "TEMPORARY VIEW"]), strict=False)
+        )
+    ],
 )
 def test_rows_are_not_changed_through_a_view(spark: SparkShell, query: str, kind: str) -> None:
     spark.sql("CREATE TABLE t USING colonnade AS SELECT 1 AS a")

@@ -14,7 +14,7 @@ import pytest
 ROAD = Path(__file__).with_name("read_road.py")
 ROOT = ROAD.parents[4]
 
-pytestmark = [pytest.mark.spark, pytest.mark.spark_compat]
+pytestmark = [pytest.mark.spark, pytest.mark.spark_compat, pytest.mark.matrix]
 
 
 @pytest.fixture(scope="module")

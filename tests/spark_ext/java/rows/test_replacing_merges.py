@@ -167,6 +167,7 @@ def compare(spark: SparkShell, seed: int, count: int) -> list[dict[str, int]]:
     return done
 
 
+@pytest.mark.matrix
 def test_random_merges_that_replace_columns_leave_the_rows_that_duckdb_has(
     spark: SparkShell,
 ) -> None:
