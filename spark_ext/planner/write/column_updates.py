@@ -38,10 +38,18 @@ from colonnade.tableformat.write.job import WriteJob
 COUNTED_SHARE = 8
 """Rows are counted if finding them reads at most one of this many columns of the table."""
 
-LEAST_BYTES = 2**25
+LEAST_BYTES, LEAST_COUNTED = 2**23, 2**25
 """Columns are replaced if the changed rows take at least this many stored bytes.
 
-Replaced columns are one more file of each RowSet, for each reader, until a compaction.
+The second size is for statements whose changed rows must be counted first, which is lost time where
+these are few.
+"""
+
+LEAST_OF_ROWSET = 2**22
+"""In each RowSet, the changed rows take at least this many stored bytes.
+
+A statement whose `LEAST_BYTES` are replaced by fewer needs only these. Replaced columns are one
+more file of each RowSet, to sync now, and for each reader to open until a compaction.
 """
 
 Args = Mapping[str, Any]
@@ -51,8 +59,9 @@ class _Update(NamedTuple):
     """An UPDATE or MERGE as the requests describe it.
 
     The request has the `job` and `database` of the planned write, the `epoch` that the statement
-    reads, the names of the `columns` that it sets, and the `filters` of its scan, or None.
-    `least` is the text of a size that takes the place of `LEAST_BYTES`, or None.
+    reads, whether its changed rows are `counted`, the names of the `columns` that it sets, and the
+    `filters` of its scan, or None. `least` is the text of a size that takes the place of
+    `LEAST_BYTES` and `LEAST_COUNTED`, or None.
     """
 
     job: WriteJob
@@ -77,7 +86,7 @@ class _Update(NamedTuple):
         filters = args["filters"]
         where = None if filters is None else predicate_of(filters, table.schema)
         log = SNAPSHOTS.log(open_store(job.address))
-        return cls(job, log, table, fields, rowset_filter(table, where), _least(args["least"]))
+        return cls(job, log, table, fields, rowset_filter(table, where), _least(args))
 
     def rowsets(self) -> list[LiveRowSet]:
         """Return the RowSets that may have changed rows."""
@@ -87,6 +96,10 @@ class _Update(NamedTuple):
     def pays(self, moved: int) -> bool:
         """Return whether it may be faster to replace columns than to move rows of some bytes."""
         return moved >= self.least
+
+    def is_large(self, moved: int) -> bool:
+        """Return whether `pays` counts a RowSet whose changed rows take some bytes."""
+        return moved > self.log.limits.in_place_bytes and moved >= min(self.least, LEAST_OF_ROWSET)
 
 
 def updated_rowsets(args: Args) -> dict[str, Any]:
@@ -98,8 +111,8 @@ def updated_rowsets(args: Args) -> dict[str, Any]:
     update = _Update.of(args)
     if update is None or args["reads"] * COUNTED_SHARE > len(update.table.schema.fields):
         return {"rowsets": []}
-    rowsets, least = update.rowsets(), update.log.limits.in_place_bytes
-    large = sum(size for each in rowsets if (size := _data_bytes(each)) > least)
+    rowsets = update.rowsets()
+    large = sum(size for each in rowsets if update.is_large(size := _data_bytes(each)))
     if not large or not update.pays(large):
         return {"rowsets": []}
     return {"rowsets": [each.id for each in rowsets]}
@@ -122,9 +135,10 @@ def choose_columns(args: Args) -> dict[str, Any]:
         for each in update.rowsets()
         if (count := each.row_count if counts is None else counts.get(str(each.id), 0))
     ]
-    ids = in_place(update.log, update.table, changed, TableSchema(fields=update.fields))
-    moved = (_data_bytes(each) * n // each.entry.rows for each, n in changed if each.id in ids)
-    if not update.pays(sum(moved)):
+    moved = {each.id: _data_bytes(each) * n // each.entry.rows for each, n in changed}
+    large = [(each, n) for each, n in changed if update.is_large(moved[each.id])]
+    ids = in_place(update.log, update.table, large, TableSchema(fields=update.fields))
+    if not update.pays(sum(moved[each] for each in ids)):
         ids = frozenset()
     chosen = [each for each, _ in changed if each.id in ids]
     return {
@@ -154,9 +168,10 @@ def _data_bytes(rowset: LiveRowSet) -> int:
     return rowset.byte_count - rowset.entry.footer.length
 
 
-def _least(text: str | None) -> int:
+def _least(args: Args) -> int:
+    text = args["least"]
     if text is None:
-        return LEAST_BYTES
+        return LEAST_COUNTED if args["counted"] else LEAST_BYTES
     try:
         return parse_size(text)
     except ValueError:

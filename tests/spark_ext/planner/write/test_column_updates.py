@@ -58,6 +58,7 @@ class Update:
             "job": plan["job"],
             "database": plan["database"],
             "epoch": state["epoch"],
+            "counted": True,
             "columns": list(columns or ("n",)),
             "filters": [],
             "reads": reads_columns,
@@ -139,7 +140,7 @@ def test_columns_are_replaced_where_most_rows_change_and_other_rows_move(path: P
     assert Update(path, *every).choose(None) == ([], [0, 1, 2])
 
 
-def test_rows_that_take_few_bytes_move(path: Path) -> None:
+def test_rows_that_take_few_bytes_move(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     update = Update(path)
     large = sum(each.byte_count for each in update.table.log.read_rowsets(update.table.state))
     for least, chosen in ((None, []), (f"{large}", []), (f"{large // 3}", [0, 1])):
@@ -147,6 +148,15 @@ def test_rows_that_take_few_bytes_move(path: Path) -> None:
         assert update.candidates() == (chosen and [0, 1, 2])
         assert update.choose(None) == (chosen, [2] if chosen else [0, 1, 2])
         assert update.choose({0: COUNT // 8})[0] == []
+    update.args["least"] = None
+    monkeypatch.setattr(column_updates, "LEAST_BYTES", large // 3)
+    for counted, chosen in ((True, []), (False, [0, 1])):
+        update.args["counted"] = counted
+        assert update.choose(None)[0] == chosen
+    update.args["least"] = f"{large * 2 // 3}"
+    assert update.choose(None)[0] == []  # neither RowSet has so much alone
+    monkeypatch.setattr(column_updates, "LEAST_OF_ROWSET", large // 3)
+    assert update.choose(None)[0] == [0, 1]
     update.args["least"] = "much"
     with pytest.raises(InvalidInputError, match="replaceColumnsBytes is 'much'"):
         update.candidates()
