@@ -50,16 +50,19 @@ def restore(world: World, table: ArrowTable) -> None:
 
 
 def drop_and_restore(world: World, table: ArrowTable) -> None:
-    """Drop the table, and restore its state at an epoch."""
-    then, database = world.rng.choice(sorted(world.epochs)), world.database()
+    """Drop the table, and restore its state at an epoch, or else its last one."""
+    chosen, database = world.rng.choice(sorted(world.epochs)), world.database()
     dropped = database.drop_table("t")
-    try:
-        epoch = database.restore(epoch=then)
-    except InvalidInputError as error:
-        if "partition" not in error.message:
-            raise
-        then = world.epoch
-        epoch = database.restore(epoch=then)
+    for then in (chosen, world.epoch):
+        try:
+            epoch = database.restore(epoch=then)
+            break
+        except InvalidInputError as error:
+            if "partition" not in error.message:
+                raise
+    else:  # Once it had partitions by a column that it has no more.
+        world.create(_another(world))
+        return
     assert epoch == dropped + 1
     _forget(world, world.epochs[then], dropped=True)
     world.epochs[epoch] = world.epochs[then]
@@ -68,6 +71,11 @@ def drop_and_restore(world: World, table: ArrowTable) -> None:
 
 def replace_table(world: World, table: ArrowTable) -> None:
     """`CREATE OR REPLACE`: some columns stay, and keep their ids and rules."""
+    world.create(_another(world), replace=True)
+
+
+def _another(world: World) -> State:
+    """Return a table of some columns of this one and of new ones."""
     state = world.state
     kept = [c for c in state.columns if c.key == 0 or world.rng.random() < 0.7]
     keys = {c.key for c in kept}
@@ -76,8 +84,7 @@ def replace_table(world: World, table: ArrowTable) -> None:
     if state.identity is None and world.ruled:
         columns += world.new_rules()
     columns += [world.make.nested(world.depth), world.make.column("int")]
-    after = State(tuple(columns), table=max(each.table for each in world.epochs.values()) + 1)
-    world.create(after, replace=True)
+    return State(tuple(columns), table=max(each.table for each in world.epochs.values()) + 1)
 
 
 def _forget(world: World, after: State, *, dropped: bool) -> None:
@@ -90,7 +97,9 @@ def _forget(world: World, after: State, *, dropped: bool) -> None:
     if column is None or after.table == world.state.table or (kept and not dropped):
         return
     states = (each for each in world.epochs.values() if each.table == after.table)
-    world.given[column.key] = {row[column.key] for each in states for row in each.rows}
+    world.given[column.key] = {
+        row[column.key] for each in states for row in each.rows if column.key in row
+    }
 
 
 def _same(world: World, newest: int) -> None:
