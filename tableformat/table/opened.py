@@ -91,7 +91,8 @@ class OpenTable:
     @property
     def state(self) -> TableState:
         """The state of the table in `snapshot`."""
-        return self._location.require(self.snapshot)
+        snapshot = self.snapshot  # The first look at the log may change the location.
+        return self._location.require(snapshot)
 
     @property
     def schema(self) -> pa.Schema:
@@ -133,22 +134,31 @@ class OpenTable:
 
     def refresh(self) -> Snapshot:
         """Look for newer epochs; costs one GET when there are none."""
-        seen = self._snapshot
-        if seen is None and self._begun is not None:
-            return self._finish(self._begun)
+        seen, begun = self._snapshot, self._begun
+        if seen is None and begun is not None:
+            return self._finish(begun)
         return self._see(self._log.read_head() if seen is None else self._log.refresh(seen))
 
     def _finish(self, begun: BegunHead) -> Snapshot:
-        head = finish_head(self._log, begun)
-        if head is None:
+        found = finish_head(self._log, begun)
+        head = self._log.read_head() if found is None else found
+        self._require_database(head)
+        if found is None:
             # Retention removed what told which table has the name.
-            self._location, head = self._named, self._log.read_head()
+            self._location = self._named
         return self._see(head)
+
+    def _require_database(self, state: Snapshot) -> None:
+        """Raise NotFoundError if a state belongs to another database than the last one read."""
+        seen = self._last_seen
+        if seen is not None and state.database != seen.database:
+            raise NotFoundError(f"{self.path} was removed or replaced; open it again.")
 
     @property
     def _last_seen(self) -> Snapshot | None:
         """The newest state that was read, proven or not: for guesses alone."""
-        return self._begun.state if self._begun is not None else self._snapshot
+        begun = self._begun
+        return self._snapshot if begun is None else begun.state
 
     def _see(self, snapshot: Snapshot) -> Snapshot:
         """Use a state as the newest one, and read the table's name from it."""
@@ -189,8 +199,7 @@ class OpenTable:
         with suppress(CorruptionError, StoreError, UnsupportedFormatError):
             head = self.refresh()
         found = self._log.read_at(epoch=epoch, head=head)
-        if self._snapshot is not None and found.database != self._snapshot.database:
-            raise NotFoundError(f"{self.path} was removed or replaced; open it again.")
+        self._require_database(found)
         return found
 
     def history(self, limit: int | None = None) -> list[HistoryEntry]:

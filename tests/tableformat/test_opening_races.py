@@ -22,7 +22,7 @@ from colonnade.manifests.log.creation import create_database
 from colonnade.manifests.log.dropping import drop_database
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.slot_blocks import SLOT_BLOCK
-from colonnade.manifests.object_names import epoch_number
+from colonnade.manifests.object_names import epoch_name, epoch_number
 from colonnade.manifests.store import MemoryStore, StoreAddress
 from colonnade.tableformat import location
 from colonnade.tableformat.statements import commit
@@ -228,3 +228,28 @@ def _check(
     assert now.count(LATE) in ((0, 1) if landed is None else (landed,))
     now = [each for each in now if each != LATE]
     assert read in (None, before, now)
+
+
+@pytest.mark.parametrize("is_damaged", [False, True])
+def test_a_table_keeps_to_the_database_that_was_there_when_it_was_opened(
+    *, is_damaged: bool
+) -> None:
+    """Another database has a table of the same name, at an epoch before the opened one existed."""
+    world, path = World(0), f"{LAKE}/trips"
+    with world.entered():
+        make(world, f"{LAKE}/older", 0, 9)
+        ArrowTable.create(path, rows(0).schema)
+        table = ArrowTable.open(path)
+        replace(world, path, 9)
+        if is_damaged:
+            world.open(LAKE).inner.put(epoch_name(9), b"no epoch", sync=True)
+        world.now += 60.0
+        uses: list[Callable[[], object]] = [
+            *(partial(table.scan, epoch=2), partial(table.snapshot_at, 2)),
+            *([] if is_damaged else [table.refresh, lambda: table.epoch, table.history]),
+        ]
+        for use in uses * 2:
+            with pytest.raises(NotFoundError, match="trips was removed or replaced; open it again"):
+                use()
+        rows_now = ArrowTable.open(path).scan(epoch=2).to_arrow()
+        assert rows_now["id"].to_pylist() == [1002, 1003]
