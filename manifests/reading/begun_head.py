@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from colonnade.manifests.clock import elapsed_s
 from colonnade.manifests.epochs.first_look import FirstLook
+from colonnade.manifests.epochs.freed_slots import find_freed
 from colonnade.manifests.epochs.slot_reader import SlotReader
 from colonnade.manifests.errors import ColonnadeError
 from colonnade.manifests.model.epoch import Stub
@@ -50,12 +51,12 @@ def finish_head(log: LogReader, begun: BegunHead) -> Snapshot | None:
     """Return the newest state at the time of the call; None if retention removed the begun one.
 
     Costs one round: the look for the mark and behind the free slot, beside one GET for newer
-    epochs. Costs as `LogReader.read_head` if the state was begun more than the store's `trust_s`
-    ago, or if several epochs came since. Raises as that.
+    epochs. Costs as `LogReader.read_head`, and a look for the mark, if the state was begun more
+    than the store's `trust_s` ago, or if several epochs came since. Raises as that.
     """
     state, slots = begun
     if elapsed_s() - slots.started >= log.store.trust_s:
-        return log.read_head()
+        return _read_later_head(log, state)
     number, following = state.epoch + 1, SlotReader(log.store, trusted=True)
     found, _ = log.store.both(
         partial(slots.check_end, number, state.blocks), partial(following.fetch, number)
@@ -63,6 +64,12 @@ def finish_head(log: LogReader, begun: BegunHead) -> Snapshot | None:
     if isinstance(found, Stub):
         return None
     if not found:
-        return log.read_head()
+        return _read_later_head(log, state)
     log.last_look.note(state, slots.started)
     return log.refresh(state, following)
+
+
+def _read_later_head(log: LogReader, begun: Snapshot) -> Snapshot | None:
+    # A begun state in freed slots was perhaps old already when the log was opened.
+    freed = find_freed(log.store, begun.blocks, begun.epoch + 1)
+    return log.read_head() if freed is None else None

@@ -72,7 +72,8 @@ def test_a_lost_epoch_is_found_before_the_first_use(distance: int) -> None:
         finish_head(log, begun)
 
 
-def test_a_state_whose_following_slots_were_freed_is_not_the_head() -> None:
+@pytest.mark.parametrize("late", [False, True])
+def test_a_state_whose_following_slots_were_freed_is_not_the_head(*, late: bool) -> None:
     near = MemoryStore()
     state = create_database(near, lone_table=False, slot_block=4, clock_ms=lambda: 0)
     writer = make_log(near)
@@ -88,7 +89,8 @@ def test_a_state_whose_following_slots_were_freed_is_not_the_head() -> None:
     log = Log(store)
     begun = begin(store, log)
     assert begun.state.epoch == head.epoch
-    assert finish_head(log, begun) is None
+    with patch.object(begun_head, "elapsed_s", lambda: begun.slots.started + (11 if late else 1)):
+        assert finish_head(log, begun) is None
     assert not log.last_look.covers(begun.state)
 
 
