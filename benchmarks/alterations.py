@@ -76,7 +76,7 @@ def _evolving_append(table: colonnade.ArrowTable, runs: int) -> Figure:
 def _reads(table: colonnade.ArrowTable, place: Path, runs: int) -> Figure:
     """Compare reading the evolved table with reading the same rows as they would be written now.
 
-    Both have equally many RowSets. Those of the evolved table lack the new columns.
+    Both have equally many RowSets. The RowSets of the evolved table lack the new columns.
     """
     rows = table.scan().to_arrow()
     fresh = colonnade.create(place, rows.schema)
