@@ -10,6 +10,7 @@ in this list, which `tests/test_layers.py` checks:
     rows divided by partition                 partition/
     reading the rows of a table               scan/
     writing rows with tasks                   write/
+    rows by the values of their keys          keys/
     statements that change rows               statements/
     rewriting RowSets                         compaction/
     checking RowSets                          verify/

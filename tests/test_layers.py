@@ -33,7 +33,7 @@ ROOMS = {
         " < compaction < vacuum"
     ),
     "tableformat": floors(
-        "location jobs < types < predicate < rowset < partition < scan < write < statements"
+        "location jobs < types < predicate < rowset < partition < scan < write < keys < statements"
         " < compaction < verify < repair < table"
     ),
     "spark_ext.planner": floors(

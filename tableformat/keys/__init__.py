@@ -1,0 +1,10 @@
+"""Rows by the values of their key columns.
+
+    policy.py       what happens to rows whose key a table has: the properties that say so
+    sequence.py     the order in which the rows of one key count
+    modes.py        how the values of the rows of one key become one value
+    ranks.py        numbers that compare as the values of a column do
+    merged_rows.py  rows that share a key, merged into one row for each key
+
+Nothing here writes or commits.
+"""

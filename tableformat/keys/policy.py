@@ -1,0 +1,201 @@
+"""What happens to rows whose key a table has: the properties that say so, as one value.
+
+    onDuplicate          what a plain write does with a key that is there: error, ignore or merge
+    merge.<column>       the merge mode of a column; concat:, for a separator
+    sequence             the column that says how new a row is
+    sequence.<column>    the column that says how new the value of one column is
+    tombstone.hours      how long a deleted key beats older rows that arrive later
+
+Spec: docs/spec/keys.md
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.tableformat.keys.modes import NAMES, REPLACE, Mode, fits, is_ordered
+from colonnade.tableformat.types.arrow_types import type_name
+
+ON_DUPLICATE = "onDuplicate"
+MERGE = "merge."
+SEQUENCE = "sequence"
+TOMBSTONE_HOURS = "tombstone.hours"
+
+OnDuplicate = Literal["error", "ignore", "merge"]
+
+_HOURS = 168.0
+"""The hours that a deleted key is remembered where no property says otherwise."""
+
+_NEWEST, _KEPT = Mode("max"), Mode("coalesce")
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPolicy:
+    """How a table treats rows that share a key. Columns are given by their ids.
+
+    `sequences` has the sequence column of each column that has one.
+    """
+
+    on_duplicate: OnDuplicate = "error"
+    modes: Mapping[int, Mode] = field(default_factory=dict)
+    sequences: Mapping[int, int] = field(default_factory=dict)
+    tombstone_hours: float = _HOURS
+
+    def mode(self, column: SchemaField) -> Mode:
+        """Return the mode of a column. A sequence column keeps its newest value."""
+        if column.id in self.sequences.values():
+            return _NEWEST
+        if column.identity is not None:
+            return _KEPT
+        return self.modes.get(column.id, REPLACE)
+
+    def replaces(self, columns: Sequence[SchemaField]) -> bool:
+        """Return whether the row that arrives last is the result in all columns."""
+        return not self.sequences and all(self.mode(each) == REPLACE for each in columns)
+
+
+def concerns_keys(name: str) -> bool:
+    """Return whether a property is one of those of this module."""
+    exact = (ON_DUPLICATE, SEQUENCE, TOMBSTONE_HOURS)
+    return name in exact or name.startswith((MERGE, f"{SEQUENCE}."))
+
+
+def key_policy(
+    properties: Mapping[str, str], schema: TableSchema, key: Sequence[SchemaField]
+) -> KeyPolicy:
+    """Return what the properties of a table with these columns and this primary key say.
+
+    Raises InvalidInputError that names the property: its value or column is unknown, its column has
+    no such mode, or two columns are each other's sequence.
+    """
+    columns = _Columns(schema, frozenset(each.id for each in key))
+    modes = {
+        columns.merged(name, MERGE).id: _mode(name, text, columns)
+        for name, text in properties.items()
+        if name.startswith(MERGE)
+    }
+    sequences = _sequences(properties, columns)
+    for name in properties:
+        if name.startswith(MERGE) and columns.merged(name, MERGE).id in sequences.values():
+            raise InvalidInputError(
+                f"Property {name!r} gives a merge mode to a column that is a sequence, which always"
+                " keeps its newest value; remove the property."
+            )
+    return KeyPolicy(
+        on_duplicate(properties.get(ON_DUPLICATE, "error")),
+        modes,
+        sequences,
+        _hours(properties.get(TOMBSTONE_HOURS)),
+    )
+
+
+def on_duplicate(text: str) -> OnDuplicate:
+    """Return a value of the property or option `onDuplicate`.
+
+    Raises InvalidInputError for any other text.
+    """
+    for known in get_args(OnDuplicate):
+        if text == known:
+            return known  # type: ignore[no-any-return]
+    raise InvalidInputError(f"{ON_DUPLICATE} must be error, ignore or merge, not {text!r}.")
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """The columns that properties name; `keys` are the ids of those of the primary key."""
+
+    schema: TableSchema
+    keys: frozenset[int]
+
+    def named(self, name: str, property_name: str) -> SchemaField:
+        try:
+            found = self.schema.field(name)
+        except NotFoundError as error:
+            raise InvalidInputError(
+                f"Property {property_name!r} names a column that is not there. {error.message}"
+            ) from error
+        why = None
+        if found.id in self.keys:
+            why = "is part of the primary key"
+        elif found.generated is not None or found.identity is not None:
+            why = "gets its values from the table"
+        if why is not None:
+            raise InvalidInputError(
+                f"Property {property_name!r} names column {found.name!r}, which {why} and does not"
+                " merge; name another column."
+            )
+        return found
+
+    def merged(self, property_name: str, prefix: str) -> SchemaField:
+        """Return the column that a property such as `merge.a` is for."""
+        return self.named(property_name[len(prefix) :], property_name)
+
+    def sequence(self, name: str, property_name: str) -> SchemaField:
+        found = self.named(name, property_name)
+        if not is_ordered(found) or found.type in ("float", "double"):
+            raise InvalidInputError(
+                f"Property {property_name!r} names column {found.name!r} of type"
+                f" {type_name(found.type)}, which cannot be a sequence; use a column of whole"
+                " numbers, decimals, text, dates or times."
+            )
+        return found
+
+
+def _mode(name: str, text: str, columns: _Columns) -> Mode:
+    column = columns.merged(name, MERGE)
+    word, colon, separator = text.partition(":")
+    if word not in NAMES or (colon and word != "concat"):
+        raise InvalidInputError(
+            f"Property {name!r} must be one of {', '.join(NAMES)}, or concat: and a separator, not"
+            f" {text!r}."
+        )
+    if not fits(word, column):
+        raise InvalidInputError(
+            f"Property {name!r} gives the merge mode {word} to a column of type"
+            f" {type_name(column.type)}, which does not have it; choose another mode."
+        )
+    return Mode(word, separator)
+
+
+def _sequences(properties: Mapping[str, str], columns: _Columns) -> dict[int, int]:
+    prefix = f"{SEQUENCE}."
+    found: dict[int, int] = {}
+    for name, text in properties.items():
+        if name.startswith(prefix):
+            column, sequence = columns.merged(name, prefix), columns.sequence(text, name)
+            found[column.id] = sequence.id
+    row = properties.get(SEQUENCE)
+    row_sequence = None if row is None else columns.sequence(row, SEQUENCE)
+    of_rows = set() if row_sequence is None else {row_sequence.id}
+    for name in properties:
+        if name.startswith(prefix):
+            column = columns.merged(name, prefix)
+            if column.id in {*found.values(), *of_rows}:
+                raise InvalidInputError(
+                    f"Property {name!r} gives a sequence to column {column.name!r}, which is a"
+                    " sequence itself; a sequence decides about itself, so remove the property."
+                )
+    if row_sequence is not None:
+        taken = {*found, *found.values(), row_sequence.id, *columns.keys}
+        rest = (each for each in columns.schema.fields if each.id not in taken)
+        found |= {each.id: row_sequence.id for each in rest if each.generated is None}
+    return found
+
+
+def _hours(text: str | None) -> float:
+    if text is None:
+        return _HOURS
+    try:
+        hours = float(text)
+    except ValueError:
+        hours = math.nan
+    if not 0 <= hours < math.inf:
+        raise InvalidInputError(
+            f"Property {TOMBSTONE_HOURS!r} must be a number of hours, at least 0, not {text!r}."
+        )
+    return hours
