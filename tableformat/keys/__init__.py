@@ -1,5 +1,6 @@
 """Rows by the values of their key columns.
 
+    key_set.py      keys of some rows, and which rows of a batch have one of them
     policy.py       what happens to rows whose key a table has: the properties that say so
     sequence.py     the order in which the rows of one key count
     modes.py        how the values of the rows of one key become one value

@@ -4,7 +4,6 @@
     append.py  delete.py  update.py  upsert.py  overwrite.py  overwrite_partitions.py
     assignments.py what an UPDATE sets, bound to a schema and evaluated on rows
     constant_value.py  a value that a user states, as an exact value of a column
-    keys.py        rows of a table by their key columns
     key_guard.py   keys that a statement inserts because no row had them
     identity_guard.py  kept_identities.py   values of identity columns
     fill.py  fill_job.py  computed.py   a column computed for all rows, beside running writers

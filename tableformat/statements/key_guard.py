@@ -15,8 +15,8 @@ from colonnade.manifests.commit.change import KeyGuard
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import ObjectStore
+from colonnade.tableformat.keys.key_set import KeySet
 from colonnade.tableformat.rowset.reader import RowSetReader
-from colonnade.tableformat.statements.keys import KeySet
 
 
 def guard_keys(

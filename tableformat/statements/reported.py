@@ -30,10 +30,10 @@ from colonnade.manifests.model.operations import RowKind
 from colonnade.manifests.model.schema import Model, TableSchema
 from colonnade.manifests.state.snapshot import TableState, as_written
 from colonnade.manifests.store import ObjectStore
+from colonnade.tableformat.keys.key_set import KeySet, key_columns
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.statements.fill import FilledRowSet
 from colonnade.tableformat.statements.key_guard import guard_any, guard_keys
-from colonnade.tableformat.statements.keys import KeySet, key_columns
 from colonnade.tableformat.statements.row_numbers import first_numbers, numbers_between
 from colonnade.tableformat.statements.statement import Statement, find_deleted_rows, row_statement
 from colonnade.tableformat.types.arrow_types import arrow_schema

@@ -14,13 +14,13 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.text_policy import text_policy
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import ObjectStore
+from colonnade.tableformat.keys.key_set import KeySet, key_columns
 from colonnade.tableformat.scan.selection import deleted_rows
 from colonnade.tableformat.statements.kept_identities import (
     with_identities,
     with_identity_columns,
 )
 from colonnade.tableformat.statements.key_guard import guard_keys, read_keys
-from colonnade.tableformat.statements.keys import KeySet, key_columns
 from colonnade.tableformat.statements.statement import Statement, row_statement, write_batches
 from colonnade.tableformat.types.arrow_input import record_batches
 from colonnade.tableformat.types.arrow_types import arrow_schema

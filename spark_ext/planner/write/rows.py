@@ -21,11 +21,11 @@ from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.state.storage import job_of, place_of
 from colonnade.spark_ext.planner.write.column_updates import replaced_rowsets
 from colonnade.spark_ext.planner.write.commits import commit
+from colonnade.tableformat.keys.key_set import can_be_key
 from colonnade.tableformat.scan.plan import rowset_filter
 from colonnade.tableformat.scan.selection import judge
 from colonnade.tableformat.statements.delete import evaluate_delete
 from colonnade.tableformat.statements.fill import FilledRowSet
-from colonnade.tableformat.statements.keys import can_be_key
 from colonnade.tableformat.statements.reported import (
     TaskReport,
     decode_report,

@@ -34,7 +34,7 @@ KEYS: dict[pa.DataType, list[Any]] = {
 def test_rows_are_found_by_a_key(
     kind: pa.DataType, listed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("colonnade.tableformat.statements.keys._LISTED_KEYS", listed)
+    monkeypatch.setattr("colonnade.tableformat.keys.key_set._LISTED_KEYS", listed)
     store = MemoryStore()
     base = create_database(store, lone_table=False)
     table = ArrowDatabase(store, Log(store), base).create_table(
