@@ -115,6 +115,7 @@ class TableRecord(Model):
     identities: tuple[IdentityCounter, ...] | None = None
     sort_orders: tuple[tuple[SortField, ...], ...] | None = None
     sort_order_id: Count | None = None
+    primary_key: tuple[ColumnNumber, ...] | None = None
 
 
 class StoredMaps(Model):
@@ -301,6 +302,7 @@ def _table_record(table: TableState) -> TableRecord:
         identities=table.identities or None,
         sort_orders=table.sort_orders[1:] or None,
         sort_order_id=table.sort_order_id or None,
+        primary_key=table.primary_key or None,
     )
 
 
@@ -339,6 +341,7 @@ def _table_state(record: TableRecord, lone_table: bool, read_batches: ReadBatche
         constraints=record.constraints or (),
         identities=record.identities or (),
         sort_order_id=record.sort_order_id or 0,
+        primary_key=record.primary_key or (),
     )
 
 

@@ -18,6 +18,7 @@ from colonnade.manifests.commit.column_conflicts import (
 )
 from colonnade.manifests.commit.constraint_conflicts import check_constraints
 from colonnade.manifests.commit.identity_draws import check_draws
+from colonnade.manifests.commit.key_conflicts import check_keys
 from colonnade.manifests.commit.vacuum_conflicts import check_removed
 from colonnade.manifests.errors import (
     AlreadyExistsError,
@@ -52,6 +53,7 @@ from colonnade.manifests.model.operations import (
     Restore,
     SetComment,
     SetPartitionLayout,
+    SetPrimaryKey,
     SetProperties,
     SetSortOrder,
     Tag,
@@ -68,6 +70,7 @@ AlterOperation = (
     AlterSchema
     | AddCheck
     | DropCheck
+    | SetPrimaryKey
     | SetPartitionLayout
     | SetSortOrder
     | SetProperties
@@ -166,9 +169,9 @@ def check_head(
 
     Raises AlreadyExistsError for a name that is in use. Raises ConflictError if the head is not the
     epoch that the change expects, or if the table's columns changed so that the added rows do not
-    fit. Raises it, too, if the table has got a constraint that the added rows were not checked
-    against. Raises InvalidInputError if an identity column has too few values left. Raises
-    UnsupportedFormatError for a writer feature that this code does not know.
+    fit. Raises it, too, if the table has got a constraint or a primary key that the added rows were
+    not checked against. Raises InvalidInputError if an identity column has too few values left.
+    Raises UnsupportedFormatError for a writer feature that this code does not know.
     """
     check_expected(change.operation, change.expect_epoch, head)
     unknown = sorted(head.writer_features - WRITER_FEATURES)
@@ -181,6 +184,7 @@ def check_head(
     _check_names(change.ops, base, head)
     _check_kept(change.ops, head, keeps)
     check_constraints(change, base, head)
+    check_keys(change, base, head)
     check_draws(change, base, head)
     _check_columns(change, base, head)
 
@@ -300,7 +304,7 @@ def _conflict(mine: WaryOperation, theirs: TableOperation, declared: bool) -> bo
         return _alters_same(mine, theirs)
     if isinstance(mine, Renumber):
         return not isinstance(theirs, AddRowSet | AddRowSets | DropTable | Txn | Txns)
-    if isinstance(mine, AddCheck):
+    if isinstance(mine, AddCheck) or (isinstance(mine, SetPrimaryKey) and mine.columns):
         # The rows that a concurrent writer has added were not checked.
         return isinstance(theirs, AddRowSet | AddRowSets | ReplaceColumn)
     if isinstance(theirs, DropTable | Renumber | Txn | Txns):
@@ -335,7 +339,8 @@ def _changes(theirs: RowOperation, rowset: int) -> bool:
 def _alters_same(mine: WaryOperation, theirs: AlterOperation) -> bool:
     if isinstance(mine, SetProperties) and isinstance(theirs, SetProperties):
         return not {*mine.set, *mine.remove}.isdisjoint((*theirs.set, *theirs.remove))
-    columns = AlterSchema | AddCheck | DropCheck | SetPartitionLayout | SetSortOrder | Restore
+    columns = AlterSchema | AddCheck | DropCheck | SetPrimaryKey | SetPartitionLayout
+    columns |= SetSortOrder | Restore
     return type(mine) is type(theirs) or (isinstance(mine, columns) and isinstance(theirs, columns))
 
 

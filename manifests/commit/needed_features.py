@@ -22,6 +22,7 @@ from colonnade.manifests.model.operations import (
     Operation,
     SetPartitionLayout,
 )
+from colonnade.manifests.model.primary_key import PRIMARY_KEY
 from colonnade.manifests.model.widening import WIDENED_COLUMNS
 from colonnade.manifests.state.columns_fold import (
     generates_columns,
@@ -31,6 +32,7 @@ from colonnade.manifests.state.columns_fold import (
 from colonnade.manifests.state.constraints_fold import states_constraints
 from colonnade.manifests.state.identity_fold import states_identity
 from colonnade.manifests.state.partition_layout import PARTITIONS
+from colonnade.manifests.state.primary_key_fold import states_key
 from colonnade.manifests.state.replaced_columns import REPLACE_COLUMN, replaces_columns
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.state.sort_order import SORT_ORDERS, states_sort_orders
@@ -69,6 +71,7 @@ NEEDED_BY: dict[str, Need] = {
     IDENTITY_COLUMNS: _has(states_identity),
     NESTED_FIELDS: _changes_fields_inside,
     PARTITIONS: _has(_partitions),
+    PRIMARY_KEY: _has(states_key),
     REPLACE_COLUMN: _replaces_columns,
     SORT_ORDERS: _has(states_sort_orders),
     WIDENED_COLUMNS: _has(states_widened),

@@ -6,7 +6,7 @@
     widening.py  nested_fields.py           wider types, and changes of fields inside a column
     void.py                                 columns without a type, which RowSets leave out
     identity.py                             the next values of identity columns
-    constraints.py                          conditions that every row of a table meets
+    constraints.py  primary_key.py          conditions on rows; columns that tell rows apart
     generated.py                            columns that follow from other columns
     operations.py                           what an epoch does to a database
     epoch.py  members.py                    the content of a slot, and the changes of an epoch

@@ -68,6 +68,7 @@ class CreateTable(Model):
     """Create a new, empty table with a name. `partition_fields`, if given, become layout 1.
 
     `identities` are the last values of identity columns, which the table had before it was dropped.
+    `primary_key` is as in `SetPrimaryKey`.
     """
 
     op: Literal["create_table"] = "create_table"
@@ -81,6 +82,7 @@ class CreateTable(Model):
     partition_fields: tuple[PartitionField, ...] | None = None
     constraints: tuple[CheckConstraint, ...] | None = None
     identities: tuple[IdentityCounter, ...] | None = None
+    primary_key: tuple[ColumnNumber, ...] | None = None
 
 
 class DropTable(Model):
@@ -160,6 +162,17 @@ class DropCheck(Model):
     op: Literal["drop_check"] = "drop_check"
     table: TableIdText
     name: ConstraintName
+
+
+class SetPrimaryKey(Model):
+    """Give a table a primary key, by which all its rows differ, or none without `columns`.
+
+    Each column is named by the first id that it had.
+    """
+
+    op: Literal["set_primary_key"] = "set_primary_key"
+    table: TableIdText
+    columns: tuple[ColumnNumber, ...]
 
 
 class DrawIdentity(Model):
@@ -324,7 +337,7 @@ class Restore(Model):
 
     `table_schema` has the columns of that state if they differ. Ids of columns that were dropped
     since are used again, because the restored RowSets have them. `partition_layout_id`,
-    `sort_order_id` and `constraints` are those of that state if they differ.
+    `sort_order_id`, `constraints` and `primary_key` are those of that state if they differ.
     """
 
     op: Literal["restore"] = "restore"
@@ -334,6 +347,7 @@ class Restore(Model):
     partition_layout_id: Count | None = None
     constraints: tuple[CheckConstraint, ...] | None = None
     sort_order_id: Count | None = None
+    primary_key: tuple[ColumnNumber, ...] | None = None
 
 
 class Tag(Model):
@@ -437,6 +451,7 @@ Operation = Annotated[
     | SetComment
     | AddCheck
     | DropCheck
+    | SetPrimaryKey
     | DrawIdentity
     | RenameTable
     | AddRowSet

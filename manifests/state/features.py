@@ -15,6 +15,7 @@ from colonnade.manifests.model.identity import IDENTITY_COLUMNS
 from colonnade.manifests.model.members import SHARED_EPOCHS
 from colonnade.manifests.model.nested_fields import NESTED_FIELDS
 from colonnade.manifests.model.operations import EnableFeatures
+from colonnade.manifests.model.primary_key import PRIMARY_KEY
 from colonnade.manifests.model.slot_blocks import FREED_SLOTS, UPGRADED_SLOTS
 from colonnade.manifests.model.widening import WIDENED_COLUMNS
 from colonnade.manifests.state.partition_layout import PARTITIONS
@@ -32,6 +33,7 @@ READER_FEATURES: frozenset[str] = frozenset(
         IDENTITY_COLUMNS,
         NESTED_FIELDS,
         PARTITIONS,
+        PRIMARY_KEY,
         REPLACE_COLUMN,
         SHARED_EPOCHS,
         SORT_ORDERS,

@@ -66,6 +66,7 @@ from colonnade.manifests.state.identity_fold import (
 from colonnade.manifests.state.kept_fold import KeptFold
 from colonnade.manifests.state.needed_features import needed_features
 from colonnade.manifests.state.partition_layout import PARTITIONS
+from colonnade.manifests.state.primary_key_fold import check_key
 from colonnade.manifests.state.refusal import refuse
 from colonnade.manifests.state.rowsets_fold import RowSetsFold
 from colonnade.manifests.state.snapshot import BatchMap, RowSets, Snapshot, TableMap, TableState
@@ -230,9 +231,11 @@ class _Fold:
             partition_layout_id=1 if fields else 0,
             constraints=operation.constraints or (),
             identities=operation.identities or (),
+            primary_key=operation.primary_key or (),
         )
         check_fits(self._epoch, state, operation.sort_key)
         check_constraints(self._epoch, state)
+        check_key(self._epoch, state)
         check_identities(self._epoch, state)
 
     def _set_layout(self, operation: SetPartitionLayout) -> None:

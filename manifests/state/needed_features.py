@@ -21,8 +21,10 @@ from colonnade.manifests.model.operations import (
     Operation,
     ReplaceColumn,
     Restore,
+    SetPrimaryKey,
     SetSortOrder,
 )
+from colonnade.manifests.model.primary_key import PRIMARY_KEY
 from colonnade.manifests.model.widening import WIDENED_COLUMNS
 from colonnade.manifests.state.columns_fold import (
     generates_columns,
@@ -31,6 +33,7 @@ from colonnade.manifests.state.columns_fold import (
 )
 from colonnade.manifests.state.constraints_fold import states_constraints
 from colonnade.manifests.state.identity_fold import states_identity
+from colonnade.manifests.state.primary_key_fold import states_key
 from colonnade.manifests.state.replaced_columns import REPLACE_COLUMN
 from colonnade.manifests.state.sort_order import SORT_ORDERS, states_sort_orders
 
@@ -53,7 +56,7 @@ _REPLACES = ((REPLACE_COLUMN, "replaces columns"),)
 _SOME_NEED = frozenset(
     (
         *(AddCheck, AlterSchema, CreateTable, DrawIdentity, DropCheck),
-        *(ReplaceColumn, Restore, SetSortOrder),
+        *(ReplaceColumn, Restore, SetPrimaryKey, SetSortOrder),
     )
 )
 _NEEDS: tuple[tuple[Callable[[Operation], bool], str, str], ...] = (
@@ -62,6 +65,7 @@ _NEEDS: tuple[tuple[Callable[[Operation], bool], str, str], ...] = (
     (generates_columns, GENERATED_COLUMNS, "generates columns"),
     (states_constraints, CHECK_CONSTRAINTS, "has constraints"),
     (states_identity, IDENTITY_COLUMNS, "has identity columns"),
+    (states_key, PRIMARY_KEY, "has a primary key"),
     (states_sort_orders, SORT_ORDERS, "changes a sort key"),
     (lambda operation: isinstance(operation, ReplaceColumn), *_REPLACES[0]),
 )

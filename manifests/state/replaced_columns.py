@@ -23,8 +23,9 @@ def replaceable(table: TableState) -> frozenset[int]:
     """Return the columns that may be replaced: those that do not decide the place of a row.
 
     Earlier sort orders and partition layouts count, too, because RowSets may have them. Identity
-    columns are not among the result, so each of their values is in the entry of a RowSet. Void
-    columns are not, because no RowSet has them. The result has the earlier ids of columns, because
+    columns are not among the result, so each of their values is in the entry of a RowSet. Columns
+    of the primary key are not, because new rows alone are compared by it. Void columns are not,
+    because no RowSet has them. The result has the earlier ids of columns, because
     a replacement names all ids of a column.
     """
     keys = {field.column for order in table.sort_orders for field in order}
@@ -32,7 +33,10 @@ def replaceable(table: TableState) -> frozenset[int]:
     free = (
         field.ids
         for field in table.schema.fields
-        if keys.isdisjoint(field.ids) and field.identity is None and field.type != VOID
+        if keys.isdisjoint(field.ids)
+        and field.identity is None
+        and field.type != VOID
+        and field.ids[0] not in table.primary_key
     )
     return frozenset(each for ids in free for each in ids)
 

@@ -25,6 +25,7 @@ from colonnade.manifests.model.entries import (
 from colonnade.manifests.model.identity import IdentityCounter
 from colonnade.manifests.model.map_ref import MapRef
 from colonnade.manifests.model.operations import Anchor, AnchorList, Lease, Pin
+from colonnade.manifests.model.primary_key import PrimaryKey
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.model.slot_blocks import SlotBlocks
 from colonnade.manifests.object_names import table_prefix
@@ -182,7 +183,7 @@ class TableState:
     `partition_layout_id` is the layout of new RowSets. `identities` are the last values of identity
     columns, also of columns that were dropped. `sort_orders` has all sort keys so far, beginning
     with that of the creation, which has the number 0. `sort_order_id` is the number of the present
-    one.
+    one. `primary_key` is empty for a table without one.
     """
 
     id: TableId
@@ -204,6 +205,7 @@ class TableState:
     constraints: tuple[CheckConstraint, ...] = ()
     identities: tuple[IdentityCounter, ...] = ()
     sort_order_id: int = 0
+    primary_key: PrimaryKey = ()
 
     @property
     def sort_key(self) -> tuple[SortField, ...]:

@@ -13,8 +13,8 @@ from dataclasses import replace
 from colonnade.manifests.errors import CorruptionError, InvalidInputError, NotFoundError
 from colonnade.manifests.model.entries import SortField
 from colonnade.manifests.model.operations import Operation, Restore, SetSortOrder
+from colonnade.manifests.model.primary_key import has_order
 from colonnade.manifests.model.schema import SchemaField, TableSchema, type_text
-from colonnade.manifests.model.void import VOID
 from colonnade.manifests.state.refusal import refuse
 from colonnade.manifests.state.snapshot import TableState
 
@@ -33,8 +33,7 @@ def check_sort_key(fields: Sequence[SortField], schema: TableSchema) -> SortKey:
     named: set[int] = set()
     for field in fields:
         column = schema.by_id(field.column)
-        unordered = column.type in ("variant", VOID) or " collate " in str(column.type)
-        if column.children() or unordered:
+        if not has_order(column):
             raise InvalidInputError(
                 f"Column {column.name!r} of type {type_text(column.type)} has no order to sort by;"
                 " choose other columns."

@@ -1,4 +1,4 @@
-"""Fold columns, properties, comment, name and constraints of a table: all but its rows.
+"""Fold columns, properties, comment, name, constraints and key of a table: all but its rows.
 
 The last values of identity columns are folded here, too. Pure.
 Spec: docs/spec/operations.md#altering-tables
@@ -16,6 +16,7 @@ from colonnade.manifests.model.operations import (
     RenameTable,
     Restore,
     SetComment,
+    SetPrimaryKey,
     SetProperties,
     SetSortOrder,
 )
@@ -26,6 +27,7 @@ from colonnade.manifests.state.constraints_fold import (
     without_check,
 )
 from colonnade.manifests.state.identity_fold import drawn
+from colonnade.manifests.state.primary_key_fold import check_key, with_key
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.manifests.state.sort_order import check_fits, with_order, with_restored_order
 
@@ -38,6 +40,7 @@ TableOperation = (
     | Restore
     | AddCheck
     | DropCheck
+    | SetPrimaryKey
     | DrawIdentity
 )
 """The operations that change what a table is, and not which tables or rows there are."""
@@ -52,6 +55,7 @@ def altered_table(epoch: int, state: TableState, operation: TableOperation) -> T
         case AlterSchema():
             state = altered(epoch, state, operation)
             check_constraints(epoch, state)
+            check_key(epoch, state)
         case Restore():
             state = restored(epoch, with_restored_order(epoch, state, operation), operation)
             if operation.sort_order_id is not None:
@@ -59,10 +63,14 @@ def altered_table(epoch: int, state: TableState, operation: TableOperation) -> T
             if operation.constraints is not None:
                 state = replace(state, constraints=operation.constraints)
             check_constraints(epoch, state)
+            key = operation.primary_key
+            state = with_key(epoch, state, state.primary_key if key is None else key)
         case AddCheck():
             state = with_check(epoch, state, operation)
         case DropCheck():
             state = without_check(epoch, state, operation)
+        case SetPrimaryKey():
+            state = with_key(epoch, state, operation.columns)
         case DrawIdentity():
             state = drawn(epoch, state, operation)
         case SetSortOrder():

@@ -208,6 +208,7 @@ def _made_again(
             partition_fields=then.partition_layout(1) if then.partition_layouts else None,
             constraints=then.constraints or None,
             identities=last.identities or None,
+            primary_key=then.primary_key or None,
         ),
         *_layouts(then),
         *_set_orders(then, orders),
@@ -319,6 +320,7 @@ def _operations(log: Log, now: TableState, then: TableState, epoch: int) -> list
             partition_layout_id=layout,
             constraints=None if now.constraints == then.constraints else then.constraints,
             sort_order_id=None if now.sort_order_id == then.sort_order_id else then.sort_order_id,
+            primary_key=None if now.primary_key == then.primary_key else then.primary_key,
         ),
         *(_again(now.id, rowset) for rowset in log.read_rowsets(then)),
     ]
