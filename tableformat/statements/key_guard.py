@@ -7,16 +7,14 @@ Spec: docs/spec/conflicts.md#keys
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-
-import pyarrow as pa
+from collections.abc import Callable, Sequence
 
 from colonnade.manifests.commit.change import KeyGuard
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import ObjectStore
+from colonnade.tableformat.keys.find import read_keys
 from colonnade.tableformat.keys.key_set import KeySet
-from colonnade.tableformat.rowset.reader import RowSetReader
 
 
 def guard_keys(
@@ -38,15 +36,6 @@ def guard_any(table: TableState) -> KeyGuard:
     """Return a guard that makes a commit fail if a concurrent writer has added any RowSet."""
     none = frozenset[int]()  # it reads no column
     return KeyGuard(table.id, lambda rowsets: [each for each in rowsets if each.entry.rows], none)
-
-
-def read_keys(
-    store: ObjectStore, prefix: str, rowset: LiveRowSet, keys: KeySet
-) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """Read the key columns of the blocks of a RowSet that may hold one of the keys."""
-    return RowSetReader(store, prefix, rowset).read(
-        keys.fields, keep=keys.keep, keep_columns=[field.id for field in keys.fields]
-    )
 
 
 def _holding(

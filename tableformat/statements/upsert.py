@@ -12,15 +12,14 @@ from pyroaring import BitMap
 from colonnade.manifests.commit.change import DeletedRows, TableRead
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.text_policy import text_policy
-from colonnade.manifests.state.snapshot import LiveRowSet, TableState
-from colonnade.manifests.store import ObjectStore
+from colonnade.manifests.state.snapshot import TableState
+from colonnade.tableformat.keys.find import find_rows
 from colonnade.tableformat.keys.key_set import KeySet, key_columns
-from colonnade.tableformat.scan.selection import deleted_rows
 from colonnade.tableformat.statements.kept_identities import (
     with_identities,
     with_identity_columns,
 )
-from colonnade.tableformat.statements.key_guard import guard_keys, read_keys
+from colonnade.tableformat.statements.key_guard import guard_keys
 from colonnade.tableformat.statements.statement import Statement, row_statement, write_batches
 from colonnade.tableformat.types.arrow_input import record_batches
 from colonnade.tableformat.types.arrow_types import arrow_schema
@@ -49,11 +48,9 @@ def evaluate_upsert(
     keys = KeySet.of(source, key_columns(on, table.schema))
     deleted: list[DeletedRows] = []
     sources: list[NDArray[np.int64]] = []
-    for rowset in log.read_rowsets(table, keys.keep):
-        rows, found = _find(log.store, table, rowset, keys)
-        if len(rows):
-            deleted.append(DeletedRows(table.id, rowset, "merge", BitMap(rows)))
-            sources.append(found)
+    for each in find_rows(log.store, table, log.read_rowsets(table, keys.keep), keys):
+        deleted.append(DeletedRows(table.id, each.rowset, "merge", BitMap(each.rows)))
+        sources.append(each.keys)
     matched = np.concatenate([np.zeros(0, np.int64), *sources])
     fresh = np.setdiff1d(np.arange(source.num_rows), matched)
     wanted = source.take(pa.array(np.concatenate([matched, fresh])))
@@ -80,21 +77,3 @@ def _conformed(data: pa.Table, table: TableState) -> pa.Table:
     # A key may be a generated column.
     filled = list(filled_rows(parts, bind_generations(table.name, schema)))
     return pa.Table.from_batches(filled, arrow_schema(schema))
-
-
-def _find(
-    store: ObjectStore, table: TableState, rowset: LiveRowSet, keys: KeySet
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the live rows that have one of the keys, and the source row of each."""
-    rows: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
-    found = list(rows)
-    for first_row, batch in read_keys(store, table.prefix, rowset, keys):
-        place = keys.find(batch)
-        hits = np.flatnonzero(place >= 0)
-        rows.append(first_row + hits)
-        found.append(place[hits])
-    numbers, sources = np.concatenate(rows), np.concatenate(found)
-    if len(numbers) and (deleted := deleted_rows(store, table, rowset)):
-        alive = ~np.isin(numbers, np.asarray(deleted.to_array(), np.int64))
-        numbers, sources = numbers[alive], sources[alive]
-    return numbers, sources

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.store import MemoryStore
+from colonnade.tableformat.keys.find import read_keys
 from colonnade.tableformat.keys.key_set import KeySet
-from colonnade.tableformat.statements.key_guard import guard_any, guard_keys, read_keys
+from colonnade.tableformat.statements.key_guard import guard_any, guard_keys
 from tests.faults import FaultyStore
 from tests.tableformat.statements.tables import SCHEMA, filled, rows
 

@@ -1,0 +1,166 @@
+"""The rows of a batch beside the rows of the table that they meet, and what they become together.
+
+Spec: docs/spec/keys.md#merging
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from colonnade.manifests.model.generated import generated_fields
+from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.manifests.state.snapshot import TableState
+from colonnade.manifests.store import ObjectStore
+from colonnade.tableformat.keys.find import KeyedRows
+from colonnade.tableformat.keys.merged_rows import merged_rows
+from colonnade.tableformat.keys.modes import REPLACE
+from colonnade.tableformat.keys.policy import KeyPolicy
+from colonnade.tableformat.keys.sequence import Arrivals
+from colonnade.tableformat.scan.selection import read_numbered
+from colonnade.tableformat.statements.keyed.batch import KeyedBatch
+from colonnade.tableformat.types.conform import CONFORMED_ROWS, conform
+from colonnade.tableformat.write.constraints import shown_values
+from colonnade.tableformat.write.identity import open_schema
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """Rows of the table, then rows of a batch, and the number of each row's key.
+
+    The first `stored` rows are those of the table. They are left out where nothing depends on them.
+    Keys below `matched` are in the table, and all further ones are new.
+    """
+
+    table: TableState
+    batch: KeyedBatch
+    policy: KeyPolicy
+    key: TableSchema
+    rows: pa.Table
+    keys: NDArray[np.int64]
+    stored: int
+    matched: int
+
+    def updated(self) -> Iterator[pa.RecordBatch]:
+        """Yield what the rows of the table become. Raises InvalidInputError."""
+        return self._merged(0, self.matched)
+
+    def inserted(self) -> Iterator[pa.RecordBatch]:
+        """Yield the rows with new keys. Raises InvalidInputError."""
+        return self._merged(self.matched, int(self.keys.max(initial=-1)) + 1)
+
+    def _merged(self, first: int, end: int) -> Iterator[pa.RecordBatch]:
+        """Yield the merged rows of some keys, in the types of the table, a part at a time.
+
+        Generated columns are NULL. Identity columns may be NULL.
+        """
+        order = np.argsort(self.keys, kind="stable")
+        starts = np.searchsorted(self.keys[order], np.arange(first, end + 1))
+        for low, high in _parts(starts):
+            # Ascending, so that the rows of the table come first, and the others as they arrived.
+            part = np.sort(order[starts[low] : starts[high]])
+            arrivals = Arrivals(
+                self.keys[part] - (first + low), int(np.searchsorted(part, self.stored))
+            )
+            rows = _one_batch(self.rows.take(pa.array(part)))
+            yield self._ready(
+                merged_rows(
+                    rows,
+                    arrivals,
+                    self.batch.schema,
+                    self.policy,
+                    self.batch.given,
+                    lambda number, rows=rows, keys=arrivals.keys: shown_values(  # type: ignore[misc]
+                        rows, int(np.flatnonzero(keys == number)[0]), self._key_names
+                    ),
+                )
+            )
+
+    @property
+    def _key_names(self) -> tuple[str, ...]:
+        return tuple(field.name for field in self.key.fields)
+
+    def _ready(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        for field in generated_fields(self.table.schema):
+            at = rows.schema.get_field_index(field.name)
+            nothing = pa.nulls(rows.num_rows, rows.schema.field(at).type)
+            rows = rows.set_column(at, rows.schema.field(at), nothing)
+        return conform(rows, open_schema(self.table.schema))
+
+
+def meet(
+    store: ObjectStore,
+    table: TableState,
+    key: TableSchema,
+    batch: KeyedBatch,
+    numbers: NDArray[np.int64],
+    found: Sequence[KeyedRows],
+    policy: KeyPolicy,
+) -> Meeting:
+    """Bring the rows of a batch together with the rows of the table that were found for their keys.
+
+    `numbers` has the number of the key of each row of the batch. Reads the columns that the result
+    depends on. Raises CorruptionError, StoreError.
+    """
+    matched = np.concatenate([np.zeros(0, np.int64), *(each.keys for each in found)])
+    count = int(numbers.max(initial=-1)) + 1
+    renumbered = np.empty(count, np.int64)
+    is_new = np.ones(count, np.bool_)
+    is_new[matched] = False
+    renumbered[matched] = np.arange(len(matched))
+    renumbered[is_new] = np.arange(len(matched), count)
+    rows, keys, stored = batch.rows, renumbered[numbers], 0
+    needed = [each for each in batch.schema.fields if _depends(each, batch, policy)]
+    if needed and len(matched):
+        schema = pa.schema([each.with_nullable(True) for each in rows.schema])
+        there = pa.Table.from_batches(_stored(store, table, needed, found, schema), schema)
+        rows = pa.concat_tables([there, pa.Table.from_arrays(rows.columns, schema=schema)])
+        stored = len(matched)
+        keys = np.concatenate([np.arange(len(matched)), keys])
+    return Meeting(table, batch, policy, key, rows, keys, stored, len(matched))
+
+
+def _depends(column: SchemaField, batch: KeyedBatch, policy: KeyPolicy) -> bool:
+    """Return whether a merged row depends on what the row of the table has in a column."""
+    if column.generated is not None:
+        return False
+    merges = policy.mode(column) != REPLACE or column.id in policy.sequences
+    return column.id not in batch.given or merges
+
+
+def _stored(
+    store: ObjectStore,
+    table: TableState,
+    columns: Sequence[SchemaField],
+    found: Iterable[KeyedRows],
+    schema: pa.Schema,
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of the table that were found, in order, with NULL in all other columns."""
+    wanted = TableSchema(fields=tuple(columns))
+    for each in found:
+        for _, batch in read_numbered(store, table.prefix, each.rowset, each.rows, wanted):
+            there = dict(zip(batch.schema.names, batch.columns, strict=True))
+            arrays = [
+                there[field.name] if field.name in there else pa.nulls(batch.num_rows, field.type)
+                for field in schema
+            ]
+            yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _parts(starts: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """Divide keys, whose rows begin at `starts`, into stretches of few rows, at least one key."""
+    low, last = 0, len(starts) - 1
+    while low < last:
+        limit = starts[low] + CONFORMED_ROWS
+        high = max(low + 1, int(np.searchsorted(starts, limit, side="right")) - 1)
+        yield low, high
+        low = high
+
+
+def _one_batch(rows: pa.Table) -> pa.RecordBatch:
+    columns = [column.combine_chunks() for column in rows.columns]
+    return pa.RecordBatch.from_arrays(columns, schema=rows.schema)
