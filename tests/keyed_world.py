@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from colonnade.manifests.model.schema import (
     ArrayType,
+    DataType,
     MapType,
     SchemaField,
     TableSchema,
@@ -25,7 +26,7 @@ COUNTS = MapType(
     key=SchemaField(name="key", type="string", nullable=False),
     value=SchemaField(name="value", type="int"),
 )
-MODES = {
+MODES: dict[str, tuple[DataType, tuple[str, ...]]] = {
     "plain": ("string", ("replace", "coalesce", "first", "min", "concat:+")),
     "number": ("long", ("replace", "coalesce", "first", "min", "max", "add")),
     "money": ("decimal(12,2)", ("replace", "max", "add")),
@@ -58,7 +59,7 @@ class KeyedWorld:
     rows: dict[Key, Row] = field(default_factory=dict)
 
     @classmethod
-    def random(cls, rng: random.Random) -> KeyedWorld:
+    def chosen(cls, rng: random.Random) -> KeyedWorld:
         """Choose a mode for each column, and perhaps sequences."""
         properties = {f"merge.{name}": rng.choice(modes) for name, (_, modes) in MODES.items()}
         sequences: dict[str, str] = {}

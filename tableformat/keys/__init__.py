@@ -1,6 +1,8 @@
 """Rows by the values of their key columns.
 
     key_set.py      keys of some rows, and which rows of a batch have one of them
+    key_numbers.py  numbers for the keys of some rows
+    find.py         the live rows of a table that have one of some keys
     policy.py       what happens to rows whose key a table has: the properties that say so
     sequence.py     the order in which the rows of one key count
     modes.py        how the values of the rows of one key become one value

@@ -17,7 +17,9 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.keys.modes import NAMES, REPLACE, Mode, fits, is_ordered
 from colonnade.tableformat.types.arrow_types import type_name
 
@@ -92,6 +94,11 @@ def key_policy(
         sequences,
         _hours(properties.get(TOMBSTONE_HOURS)),
     )
+
+
+def policy_of(table: TableState) -> KeyPolicy:
+    """Return what the properties of a table with a primary key say. Raises as `key_policy` does."""
+    return key_policy(table.properties, table.schema, key_fields(table.primary_key, table.schema))
 
 
 def on_duplicate(text: str) -> OnDuplicate:

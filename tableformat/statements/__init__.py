@@ -4,6 +4,7 @@
     append.py  delete.py  update.py  upsert.py  overwrite.py  overwrite_partitions.py
     assignments.py what an UPDATE sets, bound to a schema and evaluated on rows
     constant_value.py  a value that a user states, as an exact value of a column
+    keyed/         statements on tables with a primary key
     key_guard.py   keys that a statement inserts because no row had them
     identity_guard.py  kept_identities.py   values of identity columns
     fill.py  fill_job.py  computed.py   a column computed for all rows, beside running writers

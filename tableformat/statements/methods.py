@@ -14,6 +14,8 @@ from colonnade.tableformat.predicate import Where, parse_predicate
 from colonnade.tableformat.scan.arrow_scan import batches_of
 from colonnade.tableformat.statements.assignments import parse_assignments
 from colonnade.tableformat.statements.delete import evaluate_delete
+from colonnade.tableformat.statements.keyed.merge import evaluate_merge
+from colonnade.tableformat.statements.rerun import MERGE_TRIES, TRIES
 from colonnade.tableformat.statements.statement import RowCounts, Statement
 from colonnade.tableformat.statements.update import evaluate_update
 from colonnade.tableformat.statements.upsert import evaluate_upsert
@@ -27,7 +29,9 @@ class RowMethods(ABC):
     """Statements that change rows. Subclasses decide how a statement is run and committed."""
 
     @abstractmethod
-    def _run(self, evaluate: Evaluate, commit: CommitSettings | None) -> RowCounts:
+    def _run(
+        self, evaluate: Evaluate, commit: CommitSettings | None, tries: int = TRIES
+    ) -> RowCounts:
         """Evaluate a statement, again after a conflict, and apply it."""
 
     def delete(
@@ -72,26 +76,35 @@ class RowMethods(ABC):
     def upsert(
         self,
         data: Any,
-        on: str | Sequence[str],
+        on: str | Sequence[str] | None = None,
         *,
         settings: WriteSettings | None = None,
         commit: CommitSettings | None = None,
     ) -> RowCounts:
-        """Replace rows that match a row of `data` in the columns `on`; add the other rows.
+        """Merge rows into the rows of the table with the same keys; add rows with new keys.
 
-        `data` is anything that `append` takes, with all columns of the table; it is held in memory.
-        When several rows of the table have one key, each of them is replaced, as with MERGE. Reads
-        the key columns where the keys may be. Runs again when a concurrent statement changed one of
-        the rows or inserted one of the keys. Raises NotFoundError or InvalidInputError that names
-        the column, or the key that is NULL or given twice. Raises ConflictError after ten tries.
+        `data` is anything that `append` takes; it is held in memory. The key is the primary key. A
+        row may then have some of the columns alone: a row of the table keeps its values in the
+        others, and a new row has defaults there. Several rows may have one key. Merge modes and
+        sequences, which are properties of the table, decide what they become.
+
+        With `on`, other columns are the key, and `data` has all columns of the table, each key
+        once. When several rows of the table have one key, each of them is replaced, as with MERGE.
+
+        Reads the key columns where the keys may be. Runs again when a concurrent statement changed
+        one of the rows or inserted one of the keys. Raises NotFoundError or InvalidInputError that
+        names the column, or the key that is NULL, or given twice with `on`, or whose sum overflows.
+        Raises ConflictError after ten tries, or a hundred with the primary key.
         """
         check_settings(settings, commit)
         rows = pa.Table.from_batches(list(batches_of(data)))
 
         def evaluate(log: Log, table: TableState, job_id: str) -> Statement:
+            if on is None:
+                return evaluate_merge(log, table, rows, job_id, settings)
             return evaluate_upsert(log, table, rows, on, job_id, settings)
 
-        return self._run(evaluate, commit)
+        return self._run(evaluate, commit, MERGE_TRIES if on is None else TRIES)
 
 
 def _text(where: Where | None) -> str | None:

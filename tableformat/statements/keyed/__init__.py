@@ -1,7 +1,8 @@
 """Statements on tables with a primary key.
 
-    batch.py   rows that have some of the columns, in the types of the table
-    merge.py   UPSERT on a primary key: each row meets the row of the table that has its key
+    batch.py    rows that have some of the columns, in the types of the table
+    meeting.py  these rows beside those of the table that they meet, and what they become
+    merge.py    UPSERT on a primary key: each row meets the row of the table that has its key
 
 No two live rows of such a table share a key.
 Spec: docs/spec/keys.md

@@ -75,7 +75,7 @@ class Meeting:
                     self.policy,
                     self.batch.given,
                     lambda number, rows=rows, keys=arrivals.keys: shown_values(  # type: ignore[misc]
-                        rows, int(np.flatnonzero(keys == number)[0]), self._key_names
+                        rows, int(np.flatnonzero(keys == number)[-1]), self._key_names
                     ),
                 )
             )

@@ -14,14 +14,16 @@ from numpy.typing import NDArray
 from pyroaring import BitMap
 
 from colonnade.manifests.commit.change import DeletedRows, TableRead
+from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.identity import identity_columns
+from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.keys.find import find_rows
 from colonnade.tableformat.keys.key_numbers import key_numbers
 from colonnade.tableformat.keys.key_set import KeySet
-from colonnade.tableformat.keys.policy import KeyPolicy
+from colonnade.tableformat.keys.policy import policy_of
 from colonnade.tableformat.statements.key_guard import guard_keys
 from colonnade.tableformat.statements.keyed.batch import check_new_rows, keyed_batch
 from colonnade.tableformat.statements.keyed.meeting import Meeting, meet
@@ -37,19 +39,24 @@ def evaluate_merge(
     log: Log,
     table: TableState,
     data: pa.Table,
-    key: TableSchema,
-    policy: KeyPolicy,
     job_id: str,
     settings: WriteSettings | None = None,
 ) -> Statement:
     """Merge rows into the rows of a table that share their keys; add rows with new keys.
 
-    `key` has the columns of the primary key. `data` has at least these, and is held in memory, as
-    are the rows that it meets. Reads the key columns where bounds and filters allow one of the
+    `data` has at least the columns of the primary key. It is held in memory, as are the rows that
+    it meets. Reads the key columns where bounds and filters allow one of the
     keys, and then the other columns that the result depends on, where a row has one. Raises
-    InvalidInputError that names the column at fault, or a column and a key. Raises CorruptionError,
-    StoreError.
+    InvalidInputError for a table without a primary key, and one that names the column at fault, or
+    a column and a key. Raises CorruptionError, StoreError.
     """
+    if not table.primary_key:
+        raise InvalidInputError(
+            f"Table {table.name!r} has no primary key to upsert by; name the columns that identify"
+            " a row with `on`, or give the table a primary key."
+        )
+    key = TableSchema(fields=key_fields(table.primary_key, table.schema))
+    policy = policy_of(table)
     batch = keyed_batch(table, data, key, policy)
     numbers, firsts = key_numbers(batch.rows, key)
     keys = _keys(batch.rows, firsts, key)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -10,6 +11,7 @@ import pyarrow as pa
 
 from colonnade import ArrowTable
 from colonnade.manifests.log.log import Log, create_database
+from colonnade.manifests.model.primary_key import key_of
 from colonnade.manifests.store import MemoryStore, ObjectStore
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.statements.commit import commit_written
@@ -43,13 +45,22 @@ def rows(*ids: int, **changed: Any) -> pa.Table:
     return pa.Table.from_pylist([row(i, **changed) for i in ids], SCHEMA)
 
 
-def made(store: ObjectStore | None = None, schema: pa.Schema = SCHEMA) -> ArrowTable:
+def made(
+    store: ObjectStore | None = None,
+    schema: pa.Schema = SCHEMA,
+    key: Sequence[str] = (),
+    **design: Any,
+) -> ArrowTable:
     """An empty table in memory whose writers never wait."""
     store = store or MemoryStore()
     location = Location(store, "t", exists=True)
     log = Log(store, pause=lambda _: None)
     base = create_database(store, lone_table=False)
-    job = plan_write(location, base, "append", create=new_table("t", as_table_schema(schema)))
+    create = new_table("t", as_table_schema(schema), **design)
+    if key:
+        columns = [create.table_schema.field(name) for name in key]
+        create = create.model_copy(update={"primary_key": key_of(columns)})
+    job = plan_write(location, base, "append", create=create)
     return ArrowTable(location, log, commit_written(job, (), log, base))
 
 
