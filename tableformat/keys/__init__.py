@@ -1,6 +1,7 @@
 """Rows by the values of their key columns.
 
     key_set.py      keys of some rows, and which rows of a batch have one of them
+    candidates.py   rows that may have one of the keys, by one column alone
     key_numbers.py  numbers for the keys of some rows
     find.py         the live rows of a table that have one of some keys
     policy.py       what happens to rows whose key a table has: the properties that say so

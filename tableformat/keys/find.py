@@ -37,19 +37,31 @@ def find_rows(
     CorruptionError, StoreError.
     """
     for rowset in rowsets:
-        rows: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
-        found = list(rows)
-        for first_row, batch in read_keys(store, table.prefix, rowset, keys):
-            place = keys.find(batch)
-            hits = np.flatnonzero(place >= 0)
-            rows.append(first_row + hits)
-            found.append(place[hits])
-        numbers, places = np.concatenate(rows), np.concatenate(found)
+        numbers, places = _stored_rows(store, table.prefix, rowset, keys)
         if len(numbers) and (deleted := deleted_rows(store, table, rowset)):
             alive = ~np.isin(numbers, np.asarray(deleted.to_array(), np.int64))
             numbers, places = numbers[alive], places[alive]
         if len(numbers):
             yield KeyedRows(rowset, numbers, places)
+
+
+def _stored_rows(
+    store: ObjectStore, prefix: str, rowset: LiveRowSet, keys: KeySet
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the rows that have one of the keys, also deleted ones, and the keys of these rows."""
+    rows: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
+    batches: list[pa.RecordBatch] = []
+    for first_row, batch in read_keys(store, prefix, rowset, keys):
+        maybe = keys.candidates(batch)
+        if len(maybe):
+            rows.append(first_row + maybe)
+            batches.append(batch.take(pa.array(maybe)))
+    if not batches:
+        return rows[0], rows[0]
+    # All blocks at once: looking for the keys has a cost that does not depend on the rows.
+    place = keys.find(pa.concat_batches(batches))
+    hits = np.flatnonzero(place >= 0)
+    return np.concatenate(rows)[hits], place[hits]
 
 
 def read_keys(

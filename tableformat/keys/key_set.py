@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from colonnade.manifests.arrays.bounds import BoundsTable
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.tableformat.keys.candidates import Candidates
 from colonnade.tableformat.predicate import BoundPredicate, bind, col, prune
 from colonnade.tableformat.predicate.expressions import Predicate, conjunction
 from colonnade.tableformat.predicate.literals import Kind, Literal, make_literal
@@ -22,7 +23,7 @@ from colonnade.tableformat.predicate.storage import domain_of
 from colonnade.tableformat.rowset.column import check_names
 from colonnade.tableformat.types.arrow_types import type_name
 
-_LISTED_KEYS = 10_000
+_LISTED_KEYS = 256
 """The most keys of one column that are compared with bounds one by one."""
 
 
@@ -78,6 +79,11 @@ class KeySet:
         assert code is not None
         return np.asarray(code.fill_null(-1).to_numpy(zero_copy_only=False), np.int64)
 
+    def candidates(self, batch: pa.RecordBatch) -> NDArray[np.int64]:
+        """Return the rows of a batch that may have one of the keys, in order: few of the others."""
+        field = self.fields[self._widest]
+        return self._candidates.rows(batch.column(batch.schema.get_field_index(field.name)))
+
     def predicate(self) -> Predicate:
         """Return a condition that every row with one of the keys meets, and few other rows."""
         return conjunction(
@@ -89,7 +95,18 @@ class KeySet:
         """Return a mask of the RowSets or blocks whose bounds allow one of the keys."""
         if not len(self.values[0]):
             return np.zeros(len(bounds.rows), np.bool_)
-        return prune(self._bound, bounds)
+        kept = prune(self._bound, bounds)
+        column = bounds.columns.get(self.fields[self._widest].id)
+        return kept if column is None else kept & self._candidates.keep(column)
+
+    @cached_property
+    def _widest(self) -> int:
+        """The place of the key column with the most distinct values."""
+        return int(np.argmax([len(each) for each in self.values]))
+
+    @cached_property
+    def _candidates(self) -> Candidates:
+        return Candidates.of(self.values[self._widest])
 
     @cached_property
     def _bound(self) -> BoundPredicate:
