@@ -164,9 +164,14 @@ def jobs(
 def rows_of(table: ArrowTable) -> list[Hashable]:
     """The rows, in their order, so that all values are told apart, 0.0 and -0.0 included."""
     table.refresh()
+    return rows_in(table.scan().to_arrow())
+
+
+def rows_in(found: pa.Table) -> list[Hashable]:
+    """The rows of an Arrow table, as `rows_of` returns them."""
     return [
         tuple(_plain(column[row]) for column in batch.columns)
-        for batch in table.scan().to_arrow().to_batches()
+        for batch in found.to_batches()
         for row in range(len(batch))
     ]
 

@@ -29,5 +29,4 @@ def merge(inputs: Inputs, writer: RowSetWriter) -> Rows:
 
 def _run(source: InputRowSet, window_bytes: int) -> SortedRun:
     batches = ((source.origin(rows), columns) for rows, columns in source.batches(window_bytes))
-    left = int((source.deleted_counts < source.rows).sum())
-    return SortedRun(f"RowSet {source.rowset.entry.object}", batches, left)
+    return SortedRun(f"RowSet {source.rowset.entry.object}", batches)

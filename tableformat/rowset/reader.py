@@ -72,6 +72,7 @@ class RowSetReader:
         ranges: Sequence[tuple[int, int]] | None = None,
         keep: Keep | None = None,
         keep_columns: Collection[int] = (),
+        window_bytes: int | None = None,
     ) -> Iterator[tuple[int, pa.RecordBatch]]:
         """Yield (first row, batch) for every stretch between two cuts, in row order.
 
@@ -79,7 +80,8 @@ class RowSetReader:
         `keep` chooses the stretches that can matter, from the bounds of the columns in
         `keep_columns`. It then chooses among these once more, with their Bloom filters. A column
         that the RowSet does not have gets the values that `adapt.py` says. Holds one batch and a
-        read-ahead of about 8 MiB. Behind a network it holds two read-aheads of about 32 MiB.
+        read-ahead of about `window_bytes`; None means 8 MiB, and 32 MiB behind a network, where it
+        holds two read-aheads.
 
         Raises CorruptionError before any row of a damaged block is yielded.
         """
@@ -90,7 +92,7 @@ class RowSetReader:
         if keep is not None and len(chosen):
             wanted = [column for column in layout if column.id in keep_columns]
             chosen = self._kept_cuts(chosen, keep, wanted, blocks)
-        for stretch in self._stretches(chosen, blocks, _WINDOW_BYTES):
+        for stretch in self._stretches(chosen, blocks, window_bytes or self._window(_WINDOW_BYTES)):
             if not columns:
                 yield stretch.first_row, _rows_alone(stretch.rows)
                 continue
@@ -127,7 +129,7 @@ class RowSetReader:
         """
         blocks = self._segments.open([column_of(column) for column in columns])
         chosen = self._chosen_cuts(ranges)
-        yield from self._stretches(chosen, blocks, window_bytes, bloom_columns)
+        yield from self._stretches(chosen, blocks, self._window(window_bytes), bloom_columns)
 
     def statistics(self, columns: Sequence[SchemaField]) -> dict[int, Statistics]:
         """Return the footer's statistics of columns, by column id. Raises CorruptionError."""
@@ -216,8 +218,6 @@ class RowSetReader:
     ) -> Iterator[Stretch]:
         there = [each for each in blocks if each is not None]
         filtered = [each for each in there if each.wanted.id in bloom_columns]
-        if self._store.parallel > 1:
-            window_bytes = max(window_bytes, _FAR_WINDOW_BYTES)
         windows = _windows(chosen, there, window_bytes)
         loads = [partial(self._load, window, there, filtered) for window in windows]
         for window, data, blooms in self._store.in_turn(loads):
@@ -234,6 +234,10 @@ class RowSetReader:
                     for each in blocks
                 ]
                 yield Stretch(first, end - first, found)
+
+    def _window(self, window_bytes: int) -> int:
+        """Return a window that is worth its requests."""
+        return window_bytes if self._store.parallel == 1 else max(window_bytes, _FAR_WINDOW_BYTES)
 
     def _load(
         self, window: list[int], there: Sequence[ColumnBlocks], filtered: Sequence[ColumnBlocks]

@@ -81,7 +81,7 @@ def _disk() -> Iterator[None]:
         yield
     except OSError as error:
         raise StoreError(
-            "The blocks of a large RowSet could not be kept in the temporary folder"
+            "Blocks of a large RowSet, or rows to sort, could not be kept in the temporary folder"
             f" {_folder()}: {error.strerror or error}. Free space there, or name another folder"
             " in the environment variable TMPDIR."
         ) from error

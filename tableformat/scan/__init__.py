@@ -3,9 +3,11 @@
     plan.py  narrow.py    what a scan reads, by the log alone; then by the indexes of few RowSets
     other_columns.py      the rows of one epoch with the columns of another
     opened.py             the RowSets of a plan, opened before they are used
+    live_rows.py          the rows of one RowSet that a plan returns
     run.py  arrow_scan.py    the rows of a plan, as batches and as Arrow users see them
     selection.py          the row numbers that a condition selects
-    merge.py              sorted rows of many RowSets in one order
+    order.py  ordered.py  the order of the rows of a plan, and its rows in that order
+    merge.py  sorting.py  sorted rows of many RowSets in one order; rows sorted on local disk
 
 Which rows are deleted is decided in `rowset/deleted.py`, and what a RowSet has in newer columns in
 `rowset/adapt.py`.

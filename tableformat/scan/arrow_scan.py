@@ -40,15 +40,18 @@ class Scan:
         return self.plan.epoch
 
     def to_reader(self) -> pa.RecordBatchReader:
-        """Stream the rows in order, holding about one block of every column."""
+        """Stream the rows, holding about as much as `to_batches`."""
         return pa.RecordBatchReader.from_batches(self.schema, self.to_batches())
 
     def to_batches(self) -> Iterator[pa.RecordBatch]:
-        """Iterate over the rows as record batches, holding about one block of every column."""
+        """Iterate over the rows as record batches, holding about one block of every column.
+
+        With an order of rows, one block of each RowSet that overlaps the present key is held.
+        """
         return read_plan(self._store, self.plan, self._ahead)
 
     def to_arrow(self) -> pa.Table:
-        """Read all rows into memory, decoding on all processors."""
+        """Read all rows into memory; without an order of rows, decoding on all processors."""
         batches = read_plan_parallel(self._store, self.plan, self._ahead)
         return pa.Table.from_batches(batches, self.schema)
 

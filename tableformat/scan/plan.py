@@ -8,7 +8,7 @@ inline bytes. The reader prunes blocks by the indexes of its own ranges.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -19,11 +19,7 @@ from pydantic import field_serializer
 
 from colonnade.manifests.arrays.bounds import BoundsTable, Keep
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.model.entries import (
-    Count,
-    RowCount,
-    RowSetEntry,
-)
+from colonnade.manifests.model.entries import Count, RowCount, RowSetEntry
 from colonnade.manifests.model.schema import Model, TableSchema, without_metadata
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.tableformat.partition.prune import partition_test
@@ -36,6 +32,7 @@ from colonnade.tableformat.predicate import (
     to_json,
 )
 from colonnade.tableformat.rowset.column import check_names
+from colonnade.tableformat.scan.order import RowOrder
 
 
 class RowSetScan(Model):
@@ -60,7 +57,8 @@ class ScanPlan(Model):
     """The RowSets to read, in order, and how to treat their rows.
 
     `projection` names the columns to return, and `table_schema` has all columns at the epoch.
-    `predicate` is the JSON form of the filter that every returned row meets.
+    `predicate` is the JSON form of the filter that every returned row meets. `order` is the order
+    of the returned rows; None means that RowSets are read one after another.
     """
 
     table: str
@@ -69,6 +67,7 @@ class ScanPlan(Model):
     table_schema: TableSchema
     projection: tuple[str, ...]
     predicate: Any = None
+    order: RowOrder | None = None
     rowsets: tuple[RowSetScan, ...]
 
     @field_serializer("table_schema")
@@ -125,11 +124,13 @@ def plan_scan(
     rowsets: Iterable[LiveRowSet],
     columns: Sequence[str] | None = None,
     predicate: Predicate | None = None,
+    order: RowOrder | None = None,
 ) -> ScanPlan:
     """Plan to read `columns` (None: all) of `rowsets`, which the caller has pruned.
 
-    Raises NotFoundError for an unknown column. Raises InvalidInputError for a column that is named
-    twice, and when `columns` is not a list of names.
+    `order` is the order of the rows, if one is wanted (`key_order`). Raises NotFoundError for an
+    unknown column. Raises InvalidInputError for a column that is named twice, and when `columns` is
+    not a list of names.
     """
     names = table.schema.names
     if columns is not None:
@@ -137,6 +138,7 @@ def plan_scan(
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise InvalidInputError(f"Column {twice!r} is asked for more than once; name it once.")
+    begins = () if order is None else table.schema.by_id(order.fields[0].column).ids
     return ScanPlan(
         table=table.name,
         prefix=table.prefix,
@@ -144,16 +146,22 @@ def plan_scan(
         table_schema=without_metadata(table.schema),
         projection=names,
         predicate=None if predicate is None else to_json(predicate),
+        order=order,
         rowsets=tuple(
-            RowSetScan(rowset=_without_bounds(rowset), ranges=((0, rowset.entry.rows),))
+            RowSetScan(rowset=_with_bounds(rowset, begins), ranges=((0, rowset.entry.rows),))
             for rowset in rowsets
         ),
     )
 
 
-def _without_bounds(rowset: LiveRowSet) -> LiveRowSet:
-    """Drop the bounds, which were used for pruning; a task needs only the locations of bytes."""
-    return replace(rowset, entry=rowset.entry.model_copy(update={"statistics": {}}))
+def _with_bounds(rowset: LiveRowSet, columns: Collection[int]) -> LiveRowSet:
+    """Return a RowSet with the bounds of some columns alone.
+
+    The other bounds were used for pruning. A task needs only the locations of bytes, and the least
+    key of each RowSet if it merges rows.
+    """
+    kept = {each: found for each, found in rowset.entry.statistics.items() if each in columns}
+    return replace(rowset, entry=rowset.entry.model_copy(update={"statistics": kept}))
 
 
 def split_plan(plan: ScanPlan, target_bytes: int) -> list[ScanPlan]:

@@ -27,6 +27,7 @@ from colonnade.tableformat.location import StorageOptions, locate, locate_existi
 from colonnade.tableformat.predicate import Predicate, Where, parse_predicate
 from colonnade.tableformat.scan.arrow_scan import Scan, batches_of, held_batches
 from colonnade.tableformat.scan.opened import BegunScan, open_ahead
+from colonnade.tableformat.scan.order import Order, check_order, key_order
 from colonnade.tableformat.scan.other_columns import with_columns_of
 from colonnade.tableformat.scan.plan import plan_scan, rowset_filter
 from colonnade.tableformat.statements.commit import commit_written
@@ -133,6 +134,7 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         timestamp: datetime | str | None = None,
         tag: str | None = None,
         schema_epoch: int | None = None,
+        order: Order | None = None,
     ) -> Scan:
         """Plan to read `columns` (None: all) of the rows that meet `where`.
 
@@ -141,10 +143,17 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         each row, or NULL. Reads the log and the entry segments that the predicate does not prune;
         the scan's methods read the data. Raises NotFoundError or InvalidInputError that names the
         column, epoch or part at fault.
+
+        With `order="key"` the rows come in the order of the sort key that the table has at the
+        epoch. Where it ascends, NULL is first; where it descends, NULL is last. RowSets are merged
+        as streams, and one is opened only when its first key is reached. RowSets that were written
+        with another sort key are sorted before the first row comes: 128 MiB in memory, and the rest
+        on local disk. Raises InvalidInputError for a table without a sort key.
         """
+        check_order(order)
         predicate = None if where is None else parse_predicate(where)
         begun: BegunScan | None = None
-        if all(each is None for each in (epoch, timestamp, tag, schema_epoch)):
+        if all(each is None for each in (epoch, timestamp, tag, schema_epoch, order)):
             snapshot, begun = self._refresh_and_open(columns, predicate)
         else:
             snapshot = self.snapshot_at(epoch, timestamp, tag)
@@ -157,7 +166,8 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         else:
             with self._log.removals_are_told(snapshot.epoch):
                 rowsets = self._log.read_rowsets(table, rowset_filter(shown, predicate))
-        plan = plan_scan(shown, snapshot.epoch, rowsets, columns, predicate)
+        wanted = None if order is None else key_order(shown, rowsets)
+        plan = plan_scan(shown, snapshot.epoch, rowsets, columns, predicate, wanted)
         return Scan(self._location, plan, begun and begun.ahead)
 
     def _refresh_and_open(

@@ -33,6 +33,7 @@ from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.predicate import Where, parse_predicate
 from colonnade.tableformat.scan.arrow_scan import Scan, batches_of
+from colonnade.tableformat.scan.order import Order, check_order, key_order
 from colonnade.tableformat.scan.plan import plan_scan, rowset_filter
 from colonnade.tableformat.statements.append import evaluate_append, evaluate_overwrite
 from colonnade.tableformat.statements.commit import Reported
@@ -294,14 +295,22 @@ class TransactionTable(RowMethods):
         """The table's columns."""
         return arrow_schema(self.state.schema)
 
-    def scan(self, columns: Sequence[str] | None = None, where: Where | None = None) -> Scan:
+    def scan(
+        self,
+        columns: Sequence[str] | None = None,
+        where: Where | None = None,
+        *,
+        order: Order | None = None,
+    ) -> Scan:
         """Plan to read rows, including those of the transaction itself; see `ArrowTable.scan`."""
+        check_order(order)
         table = self.state
         predicate = None if where is None else parse_predicate(where)
         keep = rowset_filter(table, predicate)
         with self._log.removals_are_told(self._transaction.base):
             rowsets = self._log.read_rowsets(table, keep)
-        plan = plan_scan(table, self._transaction.base, rowsets, columns, predicate)
+        wanted = None if order is None else key_order(table, rowsets)
+        plan = plan_scan(table, self._transaction.base, rowsets, columns, predicate, wanted)
         used = {field.id for field in plan.output_schema.fields}
         bound = plan.bound_predicate()
         read = frozenset(used if bound is None else used | bound.column_ids)

@@ -51,7 +51,7 @@ def run_of(number: int, part: list[Row], sizes: list[int]) -> SortedRun:
             labels = (number << 32) + np.arange(first, end, dtype=np.int64)
             yield labels, columns_of(part[first:end], first)
 
-    return SortedRun(f"Run {number}", batches(), len(starts) - 1)
+    return SortedRun(f"Run {number}", batches())
 
 
 @given(

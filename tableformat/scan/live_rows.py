@@ -1,0 +1,66 @@
+"""The live rows of one RowSet that meet the predicate of a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from functools import partial
+
+import numpy as np
+import pyarrow as pa
+
+from colonnade.manifests.model.deletion_vector import DeletionVector
+from colonnade.manifests.model.schema import SchemaField
+from colonnade.tableformat.predicate import BoundPredicate, evaluate, prune
+from colonnade.tableformat.scan.opened import OpenedRowSet
+from colonnade.tableformat.scan.plan import ScanPlan
+
+
+def needed_fields(
+    plan: ScanPlan, predicate: BoundPredicate | None, others: Collection[int] = ()
+) -> list[SchemaField]:
+    """Return the columns that a plan returns or filters by, and `others`, in the table's order."""
+    needed = set(others) if predicate is None else {*others, *predicate.column_ids}
+    names = set(plan.projection)
+    return [each for each in plan.table_schema.fields if each.name in names or each.id in needed]
+
+
+def live_batches(
+    opened: OpenedRowSet,
+    fields: Sequence[SchemaField],
+    predicate: BoundPredicate | None,
+    window_bytes: int | None = None,
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a RowSet that are not deleted and meet the predicate; no empty batch.
+
+    `window_bytes` is as in `RowSetReader.read`. Raises CorruptionError, StoreError.
+    """
+    batches = opened.reader.read(
+        fields,
+        ranges=opened.scan.ranges,
+        keep=None if predicate is None else partial(prune, predicate),
+        keep_columns=() if predicate is None else predicate.column_ids,
+        window_bytes=window_bytes,
+    )
+    for first_row, batch in batches:
+        kept = _live_rows(batch, first_row, opened.deleted, predicate)
+        if kept.num_rows:
+            yield kept
+
+
+def _live_rows(
+    batch: pa.RecordBatch,
+    first_row: int,
+    deleted: DeletionVector | None,
+    predicate: BoundPredicate | None,
+) -> pa.RecordBatch:
+    """Drop deleted rows, and rows that do not meet the predicate."""
+    mask: pa.BooleanArray | None = None
+    if predicate is not None:
+        mask = evaluate(predicate, batch).fill_null(False)
+    if deleted is not None:
+        alive = deleted.keep_mask(first_row, batch.num_rows)
+        chosen = alive if mask is None else np.logical_and(alive, mask.to_numpy(False))
+        mask = pa.array(chosen)
+    if mask is None or mask.true_count == batch.num_rows:
+        return batch
+    return batch.filter(mask)
