@@ -223,7 +223,9 @@ def test_colour_is_for_terminals_that_want_it(
     assert "31m" not in run("ls", shop / "nothing").err
 
 
-def test_what_a_terminal_cannot_show_is_escaped_and_json_is_utf_8(tmp_path: Path) -> None:
+def test_characters_that_a_terminal_cannot_show_are_escaped_and_json_is_utf_8(
+    tmp_path: Path,
+) -> None:
     colonnade.create_database(tmp_path / "lake").create_table("züge", SCHEMA)
 
     def printed(*options: str) -> bytes:

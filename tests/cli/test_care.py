@@ -39,7 +39,7 @@ def test_rows_are_put_in_z_order(run: Run, tmp_path: Path) -> None:
     assert (done["rowsets_removed"], done["rowsets_added"]) == (2, 1)
 
 
-def test_what_the_policy_does_not_know_is_refused(run: Run, shop: Path) -> None:
+def test_an_unknown_setting_of_the_policy_is_refused(run: Run, shop: Path) -> None:
     orders = shop / "orders"
     assert "has no value" in run("compact", orders, "--option", "min-rowsets").err
     assert run("compact", orders, "--option", "nonsense=1").code == 2

@@ -44,7 +44,7 @@ def test_a_java_that_cannot_be_run_is_a_problem(
     assert (found.status, "cannot be run" in found.found) == ("problem", True)
 
 
-def test_what_only_spark_needs_may_be_absent(
+def test_packages_that_only_spark_needs_may_be_absent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))

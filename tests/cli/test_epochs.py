@@ -35,7 +35,7 @@ def test_a_database_is_restored_with_all_of_its_tables(run: Run, shop: Path) -> 
     assert [table["name"] for table in run("ls", shop, "--json").json] == ["orders"]
 
 
-def test_what_cannot_be_restored_or_named_is_refused(run: Run, shop: Path) -> None:
+def test_a_restore_or_a_tag_that_is_impossible_is_refused(run: Run, shop: Path) -> None:
     assert run("restore", shop / "orders").code == 2
     assert run("restore", shop / "orders", "--epoch", 99, "--yes").code == 3
     assert run("restore", shop / "orders", "--epoch", 1, "--tag", "x", "--yes").code == 2

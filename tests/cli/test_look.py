@@ -101,7 +101,9 @@ def test_a_lone_table_is_a_table_and_a_database(run: Run, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("command", ["ls", "show", "history", "schema", "rowsets", "head", "count"])
-def test_what_is_not_there_is_said_in_one_sentence(run: Run, tmp_path: Path, command: str) -> None:
+def test_a_missing_table_or_database_is_reported_in_one_sentence(
+    run: Run, tmp_path: Path, command: str
+) -> None:
     ran = run(command, tmp_path / "nothing")
     assert ran.code == 3
     assert ran.err == f"Error: {tmp_path}/nothing is not a Colonnade database or table.\n"

@@ -131,7 +131,7 @@ def test_the_page_is_whole_and_needs_nothing_from_elsewhere(
     assert page.count("<svg") == 5  # the line of epochs, and four drawings of the table with rows
 
 
-def test_what_people_call_things_is_text_and_no_markup(tmp_path: Path) -> None:
+def test_names_that_users_give_are_shown_as_text_and_never_as_markup(tmp_path: Path) -> None:
     database = colonnade.create_database(tmp_path / "db")
     table = database.create_table("a<b>&c", pa.schema([("n", pa.int64())]), comment="<script>")
     table.append(pa.table({"n": [1]}))

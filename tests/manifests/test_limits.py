@@ -26,7 +26,7 @@ def test_an_epoch_is_never_larger_than_every_reader_accepts() -> None:
         replace(LIMITS, pending_epochs=1, listed_bytes=1),
     ],
 )
-def test_what_a_writer_with_tiny_limits_wrote_is_read_under_any_limits(limits: Limits) -> None:
+def test_a_log_of_a_writer_with_tiny_limits_is_read_under_any_limits(limits: Limits) -> None:
     store = MemoryStore()
     log = make_log(store, interval=2, limits=limits)
     state = with_orders(store, log)

@@ -92,7 +92,7 @@ def test_a_type_is_read_and_given_back(ours: str, theirs: spark.DataType) -> Non
 
 @pytest.mark.parametrize(("data_type", "shown"), REFUSED, ids=str)
 @pytest.mark.parametrize("nested", [False, True])
-def test_what_cannot_be_stored_is_refused_naming_column_and_type(
+def test_a_type_that_cannot_be_stored_is_refused_by_column_and_type(
     data_type: spark.DataType, shown: str, nested: bool
 ) -> None:
     schema = one(spark.ArrayType(one(data_type)) if nested else data_type)
@@ -129,7 +129,7 @@ SPARKS_OWN = {
 }
 
 
-def test_what_spark_keeps_in_metadata_for_itself_is_neither_stored_nor_given() -> None:
+def test_metadata_that_spark_keeps_for_itself_is_neither_stored_nor_returned() -> None:
     field = spark.StructField("c", spark.LongType(), True, {**SPARKS_OWN, "unit": "km"})
     stored_field = from_spark(spark.StructType([field])).fields[0]
     assert stored_field.metadata == '{"unit":"km"}'
@@ -273,7 +273,7 @@ def test_batches_of_a_table_are_what_spark_expects_of_its_schema(schema: TableSc
     ],
 )
 @pytest.mark.parametrize("nested", [False, True])
-def test_what_a_spark_cannot_carry_is_refused_naming_column_and_type(
+def test_a_type_that_a_spark_cannot_carry_is_refused_by_column_and_type(
     version: str, data_type: str, refused: bool, nested: bool
 ) -> None:
     inner = SchemaField(name="element", type=data_type)

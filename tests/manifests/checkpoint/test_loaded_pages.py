@@ -226,7 +226,7 @@ def test_a_state_that_is_read_for_the_names_of_its_objects_lacks_columns_alone()
         (b'"floor":', b'"cubes":', UnsupportedFormatError),
     ],
 )
-def test_what_is_unknown_or_wrong_in_a_stored_state_is_refused(
+def test_an_unknown_or_wrong_field_of_a_stored_state_is_refused(
     old: bytes, new: bytes, error: type[ColonnadeError]
 ) -> None:
     world = World(4)

@@ -121,7 +121,7 @@ NOTHING_TO_IT: dict[str, Callable[[World], tuple[Operation, ...]]] = {
 
 
 @pytest.mark.parametrize("what", NOTHING_TO_IT)
-def test_what_does_not_concern_a_vacuum_leaves_it_alone(
+def test_a_commit_that_does_not_concern_a_vacuum_leaves_it_alone(
     what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world = held()
@@ -145,7 +145,7 @@ CONCERNS_IT: dict[str, Callable[[World], tuple[Operation, ...]]] = {
 
 
 @pytest.mark.parametrize("what", CONCERNS_IT)
-def test_what_concerns_a_vacuum_makes_it_look_again(
+def test_a_commit_that_concerns_a_vacuum_makes_it_look_again(
     what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world = held()

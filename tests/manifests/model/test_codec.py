@@ -73,7 +73,7 @@ def test_an_epoch_in_the_slot_of_another_is_detected() -> None:
         ({"ops": [{"op": "drop_table", "table": "0" * 16, "purge": True}]}, "purge"),
     ],
 )
-def test_what_a_newer_version_wrote_is_named_and_asks_for_an_upgrade(
+def test_a_record_of_a_newer_version_is_named_and_asks_for_an_upgrade(
     fields: dict[str, object], named: str
 ) -> None:
     with pytest.raises(UnsupportedFormatError, match="upgrade Colonnade") as caught:

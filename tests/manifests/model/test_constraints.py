@@ -25,6 +25,6 @@ def test_a_name_is_found_in_any_case() -> None:
 @pytest.mark.parametrize(
     "wrong", [{"name": ""}, {"name": "x" * 256}, {"sql": ""}, {"columns": (0,)}, {"other": 1}]
 )
-def test_what_is_not_a_constraint_is_not_read(wrong: dict[str, object]) -> None:
+def test_a_malformed_constraint_is_not_read(wrong: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
         CheckConstraint.model_validate({**POSITIVE.model_dump(), **wrong})

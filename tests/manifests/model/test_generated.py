@@ -60,7 +60,9 @@ INSIDE = SchemaField(id=3, name="s", type=StructType(fields=(generated(1, id=4),
         ((A, INSIDE), "field 'g', which is not a whole column"),
     ],
 )
-def test_what_cannot_be_computed_is_named(fields: tuple[SchemaField, ...], text: str) -> None:
+def test_an_expression_that_cannot_be_computed_is_named(
+    fields: tuple[SchemaField, ...], text: str
+) -> None:
     problem = problem_of(TableSchema(fields=fields))
     assert problem is not None
     assert text in problem

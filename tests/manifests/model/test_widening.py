@@ -92,7 +92,7 @@ def test_bounds_are_the_same_numbers_in_the_wider_type_and_keep_their_order() ->
         ("int", "int"),
     ],
 )
-def test_what_would_change_a_value_or_an_order_does_not_widen(old: str, new: str) -> None:
+def test_a_type_does_not_widen_if_a_value_or_an_order_would_change(old: str, new: str) -> None:
     assert not widens(old, new)
 
 

@@ -50,7 +50,9 @@ def test_the_proof_of_a_head_is_one_round_which_also_looks_for_newer_epochs(
 
 @pytest.mark.parametrize("others", [1, 2, 3, 70])
 @pytest.mark.parametrize("late", [False, True])
-def test_what_others_commit_before_the_first_use_is_found(others: int, *, late: bool) -> None:
+def test_a_commit_of_a_concurrent_writer_before_the_first_use_is_found(
+    others: int, *, late: bool
+) -> None:
     store, head = far_log(5)
     log, other = Log(store), make_log(store.inner)
     begun = begin(store, log)

@@ -68,7 +68,9 @@ def test_constraints_are_added_and_dropped_by_name() -> None:
         ),
     ],
 )
-def test_what_contradicts_the_constraints_is_refused(wrong: Operation, text: str) -> None:
+def test_an_operation_that_contradicts_the_constraints_is_refused(
+    wrong: Operation, text: str
+) -> None:
     store, base = constrained()
     check_refused(make_log(store), base, [wrong], text)
 

@@ -76,7 +76,7 @@ WRONG: dict[str, tuple[Operation, str]] = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_contradicts_a_generated_column_is_refused(name: str) -> None:
+def test_an_operation_that_contradicts_a_generated_column_is_refused(name: str) -> None:
     wrong, text = WRONG[name]
     store, base = created()
     check_refused(make_log(store), base, [wrong], text)

@@ -191,7 +191,7 @@ def test_a_writer_that_does_not_know_the_feature_is_refused(
         ),
     ],
 )
-def test_what_contradicts_the_layouts_is_not_committed(
+def test_an_operation_that_contradicts_the_layouts_is_not_committed(
     wrong: tuple[Operation, ...], text: str
 ) -> None:
     log = make_log()

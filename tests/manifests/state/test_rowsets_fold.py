@@ -181,7 +181,9 @@ def started() -> RowSetsFold:
         (lambda f: f.add_segment(3, segment(ROWSET_IDS - 1)), "RowSet ids of 4294967292 left"),
     ],
 )  # fmt: skip
-def test_what_contradicts_the_state_is_refused_and_named(what: Any, sentence: str) -> None:
+def test_an_operation_that_contradicts_the_state_is_refused_and_named(
+    what: Any, sentence: str
+) -> None:
     with pytest.raises(CorruptionError) as caught:
         what(started())
     assert sentence in str(caught.value)

@@ -116,7 +116,7 @@ def test_a_table_whose_key_never_changes_needs_no_feature() -> None:
         ((without(1), by(0, A)), "invalid sort key"),
     ],
 )
-def test_what_contradicts_the_orders_is_not_committed(
+def test_an_operation_that_contradicts_the_orders_is_not_committed(
     wrong: tuple[Operation, ...], text: str
 ) -> None:
     log = make_log()

@@ -73,7 +73,7 @@ def test_any_other_protocol_is_read_only_and_refused_at_once_to_a_writer(url: st
         ("hdfs:x", "hdfs://x"),
     ],
 )
-def test_what_begins_like_a_url_and_is_none_makes_no_folder(
+def test_a_text_that_only_begins_like_a_url_makes_no_folder(
     text: str, meant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -56,7 +56,7 @@ def test_an_object_says_when_it_was_written(store: ObjectStore) -> None:
     assert store.date_of_write("t/a.rowset") is None
 
 
-def test_what_is_absent_too_large_or_truncated_is_named(store: ObjectStore) -> None:
+def test_an_object_that_is_absent_too_large_or_truncated_is_named(store: ObjectStore) -> None:
     with pytest.raises(NotFoundError, match="t/none does not exist"):
         store.get("t/none")
     with pytest.raises(NotFoundError, match="t/none does not exist"):

@@ -70,7 +70,7 @@ LASTING = [
 
 
 @pytest.mark.parametrize("error", PASSING, ids=repr)
-def test_what_a_busy_or_far_store_says_may_pass(error: Exception) -> None:
+def test_an_error_of_a_busy_or_far_store_is_transient(error: Exception) -> None:
     assert may_pass(error)
 
 

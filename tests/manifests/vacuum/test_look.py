@@ -127,7 +127,7 @@ def test_a_lease_keeps_what_its_job_writes_and_reads() -> None:
     world.check_tidy()
 
 
-def test_what_a_tag_or_lease_keeps_no_epoch_can_let_go() -> None:
+def test_no_epoch_can_release_an_object_that_a_tag_or_lease_keeps() -> None:
     world = World()
     world.overwrite()
     world.vacuum()

@@ -320,7 +320,7 @@ def test_a_state_held_in_memory_makes_no_checkpoint_of_removed_segments() -> Non
     world.check()
 
 
-def test_what_row_numbers_are_carried_through_is_kept_as_long_as_a_base_is() -> None:
+def test_epochs_that_row_numbers_are_carried_through_are_kept_as_long_as_their_base() -> None:
     world = World(64)
     world.append()
     before = vector(2).model_copy(update={"data": None})

@@ -25,7 +25,7 @@ from tests.manifests.vacuum.world import World
 
 
 @pytest.mark.parametrize("interval", [2, 3, 64])
-def test_what_is_kept_reads_as_before_and_nothing_else_is_left(interval: int) -> None:
+def test_kept_epochs_read_as_before_and_nothing_else_is_left(interval: int) -> None:
     world = World(interval)
     world.append(5)
     world.overwrite()

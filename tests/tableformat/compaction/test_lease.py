@@ -149,7 +149,7 @@ def test_rows_are_appended_to_a_table_that_was_opened_before_a_vacuum(
     assert table.scan().to_arrow().num_rows == rows + 5
 
 
-def test_what_retention_overtakes_is_refused_or_runs_again(
+def test_a_call_that_retention_overtakes_is_refused_or_runs_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     db = colonnade.ArrowDatabase.create(tmp_path / "db")
@@ -293,7 +293,7 @@ def test_a_change_of_a_state_that_retention_removes_meanwhile_is_a_conflict(
     ],
     ids=["compaction", "z-order", "plan", "delete"],
 )
-def test_what_meets_a_vacuum_of_its_state_begins_again(
+def test_a_call_that_meets_a_vacuum_of_its_state_begins_again(
     change: Callable[[ArrowTable], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     raced = Raced.make(tmp_path, monkeypatch)

@@ -130,7 +130,9 @@ def test_a_float_is_compared_as_the_double_that_it_is() -> None:
         ("1 = 'a'", "int", "cast one"),
     ],
 )
-def test_what_cannot_be_compared_is_refused_by_name(where: str, type_name: str, named: str) -> None:
+def test_an_impossible_comparison_is_refused_by_name(
+    where: str, type_name: str, named: str
+) -> None:
     with pytest.raises(InvalidInputError) as caught:
         root(where, type_name)
     assert named in str(caught.value)

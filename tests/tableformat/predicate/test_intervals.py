@@ -54,7 +54,7 @@ def test_several_units() -> None:
         lambda: parse_interval_pairs("1 day and 2 hours"),
     ],
 )
-def test_what_is_not_an_interval_is_refused(call: Callable[[], Literal]) -> None:
+def test_a_text_that_is_not_an_interval_is_refused(call: Callable[[], Literal]) -> None:
     with pytest.raises(InvalidInputError, match="cannot be read: write it as INTERVAL '3' DAY"):
         call()
 

@@ -59,6 +59,6 @@ def test_a_form_with_a_key_too_few_or_too_many_is_refused(seed: int, data: st.Da
         {"op": "constant", "value": "true"},
     ],
 )
-def test_what_is_not_a_predicate_is_refused(form: Any) -> None:
+def test_json_that_is_not_a_predicate_is_refused(form: Any) -> None:
     with pytest.raises(InvalidInputError):
         from_json(form)

@@ -124,7 +124,7 @@ def test_text_is_made_of_whole_numbers() -> None:
         ("(SELECT 1)", "it holds"),
     ],
 )
-def test_what_only_spark_evaluates_is_named(sql: str, text: str) -> None:
+def test_an_expression_that_only_spark_evaluates_is_named(sql: str, text: str) -> None:
     with pytest.raises(InvalidInputError, match=text):
         parse_row_value(sql, SCHEMA, "UTC")
 

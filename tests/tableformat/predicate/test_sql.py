@@ -115,7 +115,7 @@ def test_a_long_or_is_read_without_nesting() -> None:
         ("(" * 5_000 + "a" + ")" * 5_000, "nested too deeply"),
     ],
 )
-def test_what_is_not_supported_is_refused_in_one_sentence(text: str, named: str) -> None:
+def test_unsupported_sql_is_refused_in_one_sentence(text: str, named: str) -> None:
     with pytest.raises(InvalidInputError) as caught:
         parse_predicate(text)
     assert named in str(caught.value)

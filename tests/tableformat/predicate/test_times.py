@@ -54,7 +54,7 @@ def test_a_timestamp_says_whether_it_named_a_zone() -> None:
         (parse_timestamp, "9" * 5000, "is not a timestamp"),
     ],
 )
-def test_what_is_not_a_time_is_refused(
+def test_a_text_that_is_not_a_time_is_refused(
     read: Callable[[str], object], text: str, named: str
 ) -> None:
     with pytest.raises(InvalidInputError, match=named):

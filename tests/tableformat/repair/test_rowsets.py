@@ -166,7 +166,9 @@ def test_damage_of_a_column_that_was_replaced_since_costs_no_row(
     assert db.verify(4, epoch=table.epoch).is_sound
 
 
-def test_what_is_sound_unknown_or_in_the_way_is_refused(tmp_path: Path) -> None:
+def test_a_repair_of_a_sound_or_unknown_rowset_or_of_one_in_the_way_is_refused(
+    tmp_path: Path,
+) -> None:
     db = make(MemoryStore())
     table = db.table("a")
     before = table.epoch

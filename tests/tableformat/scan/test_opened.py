@@ -82,7 +82,7 @@ def test_later_reads_of_a_scan_open_its_rowsets_again(reader: ArrowTable, store:
     assert pa.Table.from_batches([*scan.to_batches()]).equals(rows(0))
 
 
-def test_what_a_concurrent_writer_has_changed_is_read_as_of_the_new_epoch(
+def test_a_change_of_a_concurrent_writer_is_read_as_of_the_new_epoch(
     reader: ArrowTable, writer: ArrowTable
 ) -> None:
     changed = another(writer)

@@ -115,7 +115,7 @@ WHERE = st.one_of(
     st.lists(VALUES, max_size=3),
     WHERE,
 )
-def test_what_is_replaced_is_exactly_what_the_predicate_selects(
+def test_exactly_the_rows_that_the_predicate_selects_are_replaced(
     tmp_path_factory: pytest.TempPathFactory,
     rowsets: list[list[tuple[int | None, str | None]]],
     rows: list[tuple[int | None, str | None]],

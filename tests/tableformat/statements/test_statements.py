@@ -16,7 +16,7 @@ from colonnade.manifests.errors import ConflictError, InvalidInputError
 from tests.tableformat.statements.tables import filled, ids, made, rows
 
 
-def test_what_changes_nothing_makes_no_epoch() -> None:
+def test_a_statement_that_changes_nothing_makes_no_epoch() -> None:
     table = filled()
     before = table.epoch
     assert table.delete("id = 50").epoch == before
@@ -67,7 +67,7 @@ def test_batches_and_expected_epochs_hold_for_every_statement() -> None:
     assert table.history()[0].parameters["userMetadata"] == "note"
 
 
-def test_what_finds_nothing_to_do_still_expects_its_epoch() -> None:
+def test_a_statement_with_nothing_to_do_still_expects_its_epoch() -> None:
     table = filled()
     runs: list[Callable[[CommitSettings], Any]] = [
         lambda c: table.append(rows(), commit=c),

@@ -209,7 +209,7 @@ def test_a_value_widens_with_its_column(tmp_path: Path) -> None:
     assert column(table, where="c < 5") == [Decimal("0.25")]
 
 
-def test_what_spark_evaluates_anew_is_kept_as_text_and_fixed_for_earlier_rows(
+def test_a_default_that_spark_evaluates_anew_is_kept_as_text_and_fixed_for_earlier_rows(
     tmp_path: Path,
 ) -> None:
     table = older_rowsets(tmp_path / "t", 1, 1)

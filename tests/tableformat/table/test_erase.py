@@ -54,7 +54,7 @@ def test_erased_rows_are_in_no_readable_state_and_no_file(
     assert (again.rows_deleted, again.held_by) == (0, ())
 
 
-def test_what_keeps_erased_rows_is_named_with_what_to_do(
+def test_everything_that_keeps_erased_rows_is_named_with_what_to_do(
     table: colonnade.ArrowTable, tmp_path: Path
 ) -> None:
     database = colonnade.open_database(tmp_path / "users")

@@ -253,7 +253,7 @@ def test_several_changes_of_one_column_share_an_epoch_and_one_new_id(tmp_path: P
         (WidenColumn(("other",), "long"), "Column 'other' does not exist"),
     ],
 )
-def test_what_cannot_widen_is_refused_and_nothing_changes(
+def test_a_type_that_cannot_widen_is_refused_and_nothing_changes(
     tmp_path: Path, change: WidenColumn, said: str
 ) -> None:
     names = {"k": pa.int64(), "n": pa.int32(), "p": pa.int32(), "q": pa.int32()}

@@ -163,7 +163,7 @@ def test_updates_of_any_columns_compute_the_others(
         check(table)
 
 
-def test_what_a_partition_is_computed_from_has_bounds_in_a_wide_table(tmp_path: Path) -> None:
+def test_the_source_column_of_a_partition_has_bounds_in_a_wide_table(tmp_path: Path) -> None:
     names = [f"c{number}" for number in range(40)]
     fields = [(name, pa.int32()) for name in names]
     table = colonnade.create(
@@ -231,7 +231,7 @@ ALTERATIONS: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize("name", ALTERATIONS)
-def test_what_a_generated_column_needs_does_not_change(tmp_path: Path, name: str) -> None:
+def test_a_column_that_a_generated_column_needs_does_not_change(tmp_path: Path, name: str) -> None:
     table = make(tmp_path / "t", generated=GENERATED)
     change, text = ALTERATIONS[name]
     table.append(table_of(row(1)))
@@ -342,7 +342,9 @@ def only_spark(path: object) -> ArrowTable:
     return colonnade.create(str(path), TableSchema(fields=fields))
 
 
-def test_what_only_spark_computes_refuses_rows_and_nothing_else(tmp_path: Path) -> None:
+def test_an_expression_that_only_spark_computes_refuses_rows_and_nothing_else(
+    tmp_path: Path,
+) -> None:
     table = only_spark(tmp_path / "t")
     rows = pa.table({"key": [1], "note": ["abc"], "size": pa.array([3], pa.int32())})
     statements: list[Callable[[], object]] = [

@@ -100,7 +100,7 @@ def test_the_epoch_of_a_tag_is_found_by_its_exact_name() -> None:
         (lambda db: db.unpin("p"), NotFoundError, "Pin 'p' does not exist"),
     ],
 )
-def test_what_cannot_be_kept_is_named(
+def test_an_epoch_that_cannot_be_kept_is_named(
     use: Callable[[ArrowDatabase], Any], error: type[Exception], message: str
 ) -> None:
     db = database()

@@ -45,7 +45,7 @@ def test_a_value_that_a_known_property_does_not_allow_is_refused_by_its_name(
 
 
 @pytest.mark.parametrize("value", [1, None, b"text", ["text"]])
-def test_what_is_not_text_is_refused(value: object) -> None:
+def test_a_property_that_is_not_text_is_refused(value: object) -> None:
     with pytest.raises(InvalidInputError, match="'owner' must have text"):
         check_properties({"owner": value})  # type: ignore[dict-item]
     with pytest.raises(InvalidInputError, match="must be a dict of texts"):

@@ -322,7 +322,7 @@ def test_rows_that_came_into_the_new_table_are_not_lost_by_bringing_back_the_old
         ),
     ],
 )
-def test_what_cannot_be_restored_is_named(
+def test_a_table_that_cannot_be_restored_is_named(
     use: Callable[[ArrowDatabase], Any], error: type[Exception], message: str
 ) -> None:
     db = database()

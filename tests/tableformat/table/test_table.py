@@ -63,7 +63,7 @@ def test_duckdb_and_polars_read_a_scan(table: colonnade.ArrowTable) -> None:
     assert polars.DataFrame(scan)["id"].sum() == 5
 
 
-def test_what_speaks_arrow_can_be_appended(table: colonnade.ArrowTable) -> None:
+def test_any_object_that_speaks_arrow_can_be_appended(table: colonnade.ArrowTable) -> None:
     table.append(rows(1).to_batches()[0])
     table.append(rows(2).to_reader())
     table.append(rows(3).to_pandas())

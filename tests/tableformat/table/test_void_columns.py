@@ -126,7 +126,7 @@ def test_sorted_and_partitioned_rows_leave_void_columns_out(tmp_path: Path) -> N
         ),
     ],
 )
-def test_what_makes_no_sense_for_a_void_column_is_refused_by_name(
+def test_a_change_that_makes_no_sense_for_a_void_column_is_refused_by_name(
     table: ArrowTable, change: Callable[[ArrowTable], object], says: str
 ) -> None:
     before = table.refresh().epoch

@@ -135,7 +135,9 @@ def test_every_list_is_an_array(arrow: pa.DataType) -> None:
     ],
     ids=str,
 )
-def test_what_cannot_be_stored_is_refused_by_path_and_type(arrow: pa.DataType, named: str) -> None:
+def test_a_type_that_cannot_be_stored_is_refused_by_path_and_type(
+    arrow: pa.DataType, named: str
+) -> None:
     nested = pa.list_(pa.struct([pa.field("b", arrow)]))
     with pytest.raises(InvalidInputError) as caught:
         schema_from_arrow(pa.schema([("m", pa.map_(pa.string(), nested))]))

@@ -48,7 +48,7 @@ def test_a_damaged_epoch_is_named_and_what_came_before_it_is_still_looked_at(
         assert report.leftovers is None
 
 
-def test_what_comes_after_a_damaged_stub_is_looked_at_all_the_same() -> None:
+def test_epochs_after_a_damaged_stub_are_checked_all_the_same() -> None:
     store = MemoryStore()
     db = make(store)
     db.vacuum(0)
@@ -103,7 +103,7 @@ def newer(data: bytes) -> bytes:
     return seal(body.replace(old, new, 1))
 
 
-def test_what_has_a_newer_format_is_not_called_damaged(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_object_of_a_newer_format_is_not_called_damaged(monkeypatch: pytest.MonkeyPatch) -> None:
     write_as(monkeypatch, block_rows=100, packed_bytes=0, inline_bytes=0)
     store = MemoryStore()
     db = make(store)
@@ -158,7 +158,7 @@ def test_an_anchor_is_not_a_cache() -> None:
     assert not db.verify(1).is_sound
 
 
-def test_what_vacuum_would_remove_is_told() -> None:
+def test_objects_that_a_vacuum_would_remove_are_reported() -> None:
     store = MemoryStore(now_ms=lambda: 0)
     db = make(store)
     name = f"{next(iter(db.snapshot.tables))}/{'a' * 32}.rowset"

@@ -111,7 +111,7 @@ LIES: dict[str, Callable[[Statistics], Statistics]] = {
 
 
 @pytest.mark.parametrize("word", LIES)
-def test_what_is_said_wrongly_of_sound_bytes_is_found_by_the_values(
+def test_a_wrong_statement_about_sound_bytes_is_found_by_the_values(
     place: str, word: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = encode_block
@@ -194,7 +194,7 @@ def test_a_stopped_check_ends_before_the_next_column() -> None:
         db.verify(elsewhere=Workplace(look, 1))
 
 
-def test_what_is_wrong_with_an_inline_rowset_is_told_beside_a_vacuum(
+def test_damage_of_an_inline_rowset_is_reported_beside_a_vacuum(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     store = MemoryStore()

@@ -52,7 +52,7 @@ def test_an_interruption_ends_what_is_looked_at_on_other_threads() -> None:
 
 
 @pytest.mark.parametrize("keep", ["tag", "pin"])
-def test_what_only_a_tag_or_a_pin_keeps_is_looked_at_too(place: str, keep: str) -> None:
+def test_rowsets_that_only_a_tag_or_a_pin_keeps_are_checked_too(place: str, keep: str) -> None:
     store = MemoryStore()
     db = make(store)
     db.tag("x", 3) if keep == "tag" else db.pin("x", 3600, 3)
@@ -69,7 +69,7 @@ def test_what_only_a_tag_or_a_pin_keeps_is_looked_at_too(place: str, keep: str) 
 
 
 @pytest.mark.parametrize("again", ["renumbered", "dropped and restored"])
-def test_what_a_tag_keeps_is_looked_at_though_a_table_made_again_has_rowsets_of_its_ids(
+def test_tagged_rowsets_are_checked_although_a_table_made_again_has_rowsets_of_their_ids(
     again: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_as(monkeypatch, packed_bytes=0, inline_bytes=0)
@@ -128,7 +128,7 @@ def test_damage_of_what_only_a_tag_keeps_is_told_apart_from_that_of_the_table(
 
 
 @pytest.mark.parametrize("step", ["_sizes", "_check_rowsets"])
-def test_what_vacuum_removes_meanwhile_is_not_called_damaged(
+def test_an_object_that_a_vacuum_removes_meanwhile_is_not_called_damaged(
     step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_as(monkeypatch, block_rows=100, packed_bytes=0, inline_bytes=0)

@@ -11,7 +11,7 @@ from tests.tableformat.verify.damaged import ROWS, make
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3, 4])
-def test_what_is_sound_is_not_called_damaged(place: str, depth: int) -> None:
+def test_a_sound_database_is_not_called_damaged(place: str, depth: int) -> None:
     db = make(MemoryStore())
     report = db.verify(depth)
     assert report.findings == ()

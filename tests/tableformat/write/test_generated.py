@@ -56,7 +56,7 @@ def test_a_value_that_the_column_cannot_hold_is_refused() -> None:
 
 
 @pytest.mark.parametrize(("kind", "sql"), [("int", "abs(a)"), ("short", "a + 1"), ("string", "a")])
-def test_what_only_spark_computes_refuses_all_rows(kind: str, sql: str) -> None:
+def test_an_expression_that_only_spark_computes_refuses_all_rows(kind: str, sql: str) -> None:
     with pytest.raises(InvalidInputError) as refusal:
         bind_generations("t", schema(kind, sql))
     assert "only Spark can compute its column 'g'" in str(refusal.value)

@@ -104,7 +104,7 @@ def test_few_rows_move_and_small_rowsets_do_too() -> None:
     assert set(column(table, "c1")) == {2.0}
 
 
-def test_what_replaces_a_column_is_replaced_itself_and_vacuumed(tmp_path: Path) -> None:
+def test_a_replacement_of_a_column_is_replaced_itself_and_vacuumed(tmp_path: Path) -> None:
     table = ArrowTable.create(str(tmp_path / "t"), SCHEMA)
     table.append(rows(count=20_000))
     found = []

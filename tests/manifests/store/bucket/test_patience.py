@@ -51,7 +51,7 @@ def failing(*errors: Exception) -> Callable[[], str]:
     return request
 
 
-def test_what_may_pass_is_repeated_with_growing_pauses_until_it_succeeds(time: Time) -> None:
+def test_a_transient_failure_is_repeated_with_growing_pauses_until_it_succeeds(time: Time) -> None:
     request = failing(*[failure(503, passing=True)] * 5)
     assert made(time).patiently(request) == "answer"
     longest = [FIRST_PAUSE_S * 2**n for n in range(5)]

@@ -60,7 +60,7 @@ def test_a_damaged_piece_counts_as_absent_and_is_removed(tmp_path: Path, damage:
     assert files(tmp_path) == []
 
 
-def test_what_is_no_file_of_a_piece_counts_as_absent(tmp_path: Path) -> None:
+def test_a_path_that_is_no_file_of_a_piece_counts_as_absent(tmp_path: Path) -> None:
     pieces = FolderPieces(str(tmp_path), 1 << 20)
     pieces.keep(KEY, Piece(0, b"abcdef"))
     [path] = files(tmp_path)

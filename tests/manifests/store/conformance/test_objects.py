@@ -70,7 +70,7 @@ def test_an_empty_body_is_refused(store: ObjectStore) -> None:
     assert names(store) == []
 
 
-def test_what_is_absent_is_not_found_by_name(store: ObjectStore) -> None:
+def test_an_absent_object_is_not_found_by_name(store: ObjectStore) -> None:
     store.put_if_absent("there/a", b"x")
     for name in ("a", "there/b", "nowhere/a"):
         with pytest.raises(NotFoundError, match=f"{name} does not exist"):

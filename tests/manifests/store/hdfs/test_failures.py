@@ -33,7 +33,7 @@ def meaning(operation: str, error: Exception) -> Failure:
 
 @pytest.mark.parametrize("operation", OPERATIONS)
 @pytest.mark.parametrize("exception", ["StandbyException", "SafeModeException"])
-def test_what_the_namenode_has_not_begun_had_no_effect_and_may_succeed_later(
+def test_a_request_that_the_namenode_has_not_begun_had_no_effect_and_may_succeed_later(
     operation: str, exception: str
 ) -> None:
     found = meaning(operation, answered(403, exception))

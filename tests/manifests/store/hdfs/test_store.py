@@ -94,7 +94,7 @@ def test_each_call_costs_the_requests_that_it_must(watched: HdfsStore, proxy: Pr
     assert cost(watched.require_writable) == []
 
 
-def test_what_is_written_is_synced_to_the_disks_of_the_datanodes(
+def test_written_bytes_are_synced_to_the_disks_of_the_datanodes(
     watched: HdfsStore, proxy: Proxy
 ) -> None:
     watched.put_if_absent(SLOT, b"x")
@@ -166,7 +166,7 @@ def half_written(store: HdfsStore, name: str) -> ObjectWriter:
     return writer
 
 
-def test_what_killed_writers_leave_is_listed_in_any_folder_and_can_be_removed(
+def test_files_that_killed_writers_leave_are_listed_in_any_folder_and_can_be_removed(
     store: HdfsStore,
 ) -> None:
     writer = half_written(store, "t/o/a")

@@ -144,7 +144,7 @@ def test_metadata_is_restored_with_its_state(spark_shell: SparkShell) -> None:
 
 
 @pytest.mark.spark_compat
-def test_what_spark_marks_for_itself_is_not_stored(spark_shell: SparkShell) -> None:
+def test_metadata_that_spark_adds_for_itself_is_not_stored(spark_shell: SparkShell) -> None:
     place = "folder + '/metadata-of-spark'"
     frame = (
         "spark.sql(\"SELECT CAST('ab' AS VARCHAR(3)) AS v, timestamp'2026-01-01' AS t\")"

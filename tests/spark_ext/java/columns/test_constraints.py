@@ -261,7 +261,7 @@ def test_a_constraint_is_dropped_by_name(spark: SparkShell) -> None:
         ("ALTER COLUMN name TYPE VARCHAR(3)", ""),
     ],
 )
-def test_what_cannot_be_checked_or_would_break_a_constraint_is_refused(
+def test_a_statement_that_cannot_be_checked_or_would_break_a_constraint_is_refused(
     spark: SparkShell, statement: str, text: str
 ) -> None:
     before = colonnade.open(path(spark)).epoch
@@ -279,7 +279,9 @@ def one(n: int) -> pa.Table:
     return pa.table({"id": [4], "n": [n], "name": ["x"]}, pa.schema(list(columns.items())))
 
 
-def test_what_only_spark_can_check_is_refused_without_spark(spark: SparkShell) -> None:
+def test_a_constraint_that_only_spark_can_check_refuses_rows_without_spark(
+    spark: SparkShell,
+) -> None:
     table = colonnade.open(path(spark))
     with pytest.raises(InvalidInputError, match="only Spark can check its constraint 'short'"):
         table.append(one(1))

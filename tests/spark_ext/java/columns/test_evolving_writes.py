@@ -134,7 +134,7 @@ def test_the_setting_of_a_session_acts_as_the_option(spark: SparkShell) -> None:
         ("save", ".option('mergeSchema', 'maybe')", "SELECT 1L id", "mergeSchema"),
     ],
 )
-def test_what_cannot_be_is_refused_and_the_rows_stay(
+def test_an_impossible_evolution_is_refused_and_the_rows_stay(
     spark: SparkShell, way: str, options: str, select: str, said: str
 ) -> None:
     assert said in spark.refused_run(write(spark, WAYS[way], options, select))

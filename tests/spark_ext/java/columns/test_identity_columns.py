@@ -196,7 +196,7 @@ def test_many_rows_get_values_once_in_any_arrangement(spark_shell: SparkShell, t
 
 
 @pytest.mark.spark_compat
-def test_what_spark_shows_and_copies_of_the_column(spark_shell: SparkShell, named: str) -> None:
+def test_spark_shows_and_copies_the_identity_column(spark_shell: SparkShell, named: str) -> None:
     spark, copy = spark_shell, named + "_copy"
     spark.sql(f"INSERT INTO {named} (v) VALUES ('a')")
     detail = f"colonnade.Table.forPath(spark, '{path(spark, named)}').detail()"

@@ -150,7 +150,7 @@ def test_without_it_a_column_too_many_is_an_error(spark: SparkShell) -> None:
         ("SELECT 1L id, 'x' v, 'a' c, 2 n", "Column 'v' is int and cannot become string; cast"),
     ],
 )
-def test_what_cannot_evolve_is_refused_and_nothing_changes(
+def test_a_merge_that_cannot_evolve_the_table_is_refused_and_nothing_changes(
     spark: SparkShell, source: str, words: str
 ) -> None:
     before = types(spark)

@@ -134,7 +134,7 @@ def test_tables_and_columns_are_made_void_and_get_types_by_writing(spark: SparkS
         ("CREATE TABLE colonnade.voids.u (a INT, b VOID DEFAULT 1)", "b"),
     ],
 )
-def test_what_makes_no_sense_for_a_void_column_is_refused(
+def test_a_statement_that_makes_no_sense_for_a_void_column_is_refused(
     spark: SparkShell, statement: str, said: str
 ) -> None:
     before: Any = opened(spark).epoch

@@ -151,7 +151,7 @@ REWRITES = [
         for each in REWRITES
     ],
 )
-def test_what_java_wrote_keeps_its_rows_through_each_change(
+def test_a_table_of_the_jar_keeps_its_rows_through_each_change(
     sort_key: bool,
     step: str,
     writer: WriteTool,
@@ -172,7 +172,7 @@ def test_what_java_wrote_keeps_its_rows_through_each_change(
 @pytest.mark.long
 @SLOW
 @pytest.mark.parametrize("seed", range(40))
-def test_what_java_wrote_keeps_its_rows_through_many_changes(
+def test_a_table_of_the_jar_keeps_its_rows_through_many_changes(
     seed: int, writer: WriteTool, tool: ReadTool, folders: Iterator[Path], tmp_path: Path
 ) -> None:
     maker, url, sort_key = TableMaker(2000 + seed, TYPES), next(folders), seed % 3 == 0
@@ -187,7 +187,7 @@ def test_what_java_wrote_keeps_its_rows_through_many_changes(
 
 
 @pytest.mark.parametrize("seed", seeds(2, 10))
-def test_what_java_wrote_keeps_its_rows_through_a_repair(
+def test_a_table_of_the_jar_keeps_its_rows_through_a_repair(
     seed: int, writer: WriteTool, tool: ReadTool, folders: Iterator[Path], tmp_path: Path
 ) -> None:
     """Damaged Bloom filters cost no row, and let repair write a whole RowSet anew."""

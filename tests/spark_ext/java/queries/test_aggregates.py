@@ -209,7 +209,7 @@ def test_without_any_value_a_sum_is_null_and_a_count_0(spark: SparkShell) -> Non
     assert spark.sql(f"SELECT {functions} FROM colonnade.sums.t") == [[*nothing, 0, 0]]
 
 
-def test_what_tasks_would_compute_in_another_way_is_left_to_spark(
+def test_an_aggregate_that_tasks_would_compute_differently_is_left_to_spark(
     spark: SparkShell, table: ArrowTable
 ) -> None:
     functions = (

@@ -286,7 +286,7 @@ def test_times_without_a_zone_have_the_zone_of_the_session(seen: dict[str, Any])
         ("where", "[COLONNADE_INVALID_INPUT] Option where is for reading without the jar"),
     ],
 )
-def test_what_cannot_be_read_is_refused_in_one_sentence(
+def test_an_unreadable_table_is_refused_in_one_sentence(
     seen: dict[str, Any], case: str, sentence: str
 ) -> None:
     assert seen["refusals"][case].startswith(sentence)

@@ -62,7 +62,7 @@ def test_a_frame_shows_rows_that_are_written_later(spark_shell: SparkShell, tmp_
     assert spark.sql(f"SELECT c, name FROM {name} WHERE k = 4") == [[5, None]]
 
 
-def test_what_cannot_be_read_so_is_refused(spark_shell: SparkShell, tmp_path: Path) -> None:
+def test_an_impossible_schema_epoch_is_refused(spark_shell: SparkShell, tmp_path: Path) -> None:
     spark, path = spark_shell, tmp_path / "t"
     made(path)
     refused = spark.refused_run(frame(path, schemaEpoch=2) + ".count()")

@@ -323,7 +323,7 @@ def error_of(tool: ReadTool, field: SchemaField, entry: RowSetEntry) -> str:
     return str(tool.answer("/nowhere", plan_of(schema, [entry]), spark_schema(schema))["error"])
 
 
-def test_what_a_stream_states_is_compared_with_the_index(tool: ReadTool) -> None:
+def test_the_lengths_that_a_stream_states_are_compared_with_the_index(tool: ReadTool) -> None:
     text = SchemaField(id=1, name="a", type="string")
     number = SchemaField(id=1, name="a", type="long")
     indexes = pa.array([0, 1, 5], pa.int8())

@@ -222,7 +222,7 @@ def test_tables_are_changed_by_path_and_in_sparks_own_catalog(spark: SparkShell)
         ),
     ],
 )
-def test_what_cannot_be_is_refused_and_nothing_changes(
+def test_an_impossible_statement_is_refused_and_nothing_changes(
     spark: SparkShell, statement: str, words: str
 ) -> None:
     before = table(spark).epoch

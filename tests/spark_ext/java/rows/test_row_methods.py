@@ -161,7 +161,9 @@ def test_a_conflict_that_does_not_end_is_told_as_one(rows: Rows) -> None:
         ("merge({s}, 'id = s.id').whenMatchedDelete().execute()", "`id` is ambiguous"),
     ],
 )
-def test_what_cannot_be_is_refused_and_nothing_changes(rows: Rows, call: str, words: str) -> None:
+def test_an_impossible_call_is_refused_and_nothing_changes(
+    rows: Rows, call: str, words: str
+) -> None:
     before = colonnade.open(rows.path).epoch
     assert words in rows.refusal(call.replace("{s}", rows.source))
     assert colonnade.open(rows.path).epoch == before

@@ -97,7 +97,7 @@ def test_tables_about_a_table_and_its_handle_show_what_the_transaction_sees(
     assert len(spark.run(frame)) == 10
 
 
-def test_what_is_rolled_back_was_never_there(spark: SparkShell) -> None:
+def test_a_rolled_back_statement_was_never_there(spark: SparkShell) -> None:
     before, base = committed(spark), epoch(spark)
     spark.sql(BEGIN)
     spark.sql("INSERT OVERWRITE colonnade.db.a VALUES (1, 1)")
@@ -162,7 +162,7 @@ def test_a_transaction_sees_what_it_took_from_large_rowsets(spark: SparkShell) -
         ),
     ],
 )
-def test_what_no_transaction_can_do_is_refused(
+def test_a_statement_that_no_transaction_can_hold_is_refused(
     spark: SparkShell, statement: str, words: str
 ) -> None:
     spark.sql(BEGIN)
@@ -194,7 +194,7 @@ def test_writes_of_two_sessions_in_one_thread_are_kept_apart(spark: SparkShell) 
     assert committed(spark)["b"] == [*range(10), 20, 21, 22, 30, 31, 32]
 
 
-def test_what_sparks_own_catalog_would_keep_is_refused(spark: SparkShell) -> None:
+def test_a_change_that_sparks_own_catalog_would_keep_is_refused(spark: SparkShell) -> None:
     name = "spark_catalog.default.own"
     spark.sql(f"CREATE TABLE {name} (id BIGINT) USING colonnade")
     spark.sql(BEGIN)

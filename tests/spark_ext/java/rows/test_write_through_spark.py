@@ -69,7 +69,7 @@ def test_every_rowset_is_in_the_order_of_the_sort_key(folder: Path, turn: int) -
         assert order == list(range(batch.num_rows))
 
 
-def test_what_is_refused_in_a_task_reaches_the_user_as_the_same_sentence(
+def test_a_refusal_in_a_task_reaches_the_user_as_the_same_sentence(
     spark_shell: SparkShell, folder: Path
 ) -> None:
     write = f".write.format('colonnade').mode('append').save('{folder}/texts')"

@@ -81,7 +81,7 @@ def test_a_new_field_may_have_the_name_of_a_column(tmp_path: Path) -> None:
         (added("x", VOIDS), False, "'x.element' is void"),
     ],
 )
-def test_what_cannot_be_is_refused_by_name_before_anything_changes(
+def test_an_impossible_evolution_is_refused_by_name_before_anything_changes(
     path: str, change: dict[str, Any], exact: bool, said: str
 ) -> None:
     with pytest.raises(InvalidInputError, match=said):

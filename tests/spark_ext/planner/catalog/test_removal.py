@@ -100,7 +100,7 @@ def test_a_file_whose_name_only_looks_like_an_object_stays(lone: Path, name: str
 
 
 @pytest.mark.parametrize("end", ["", ".rowset", ".dv", ".origin"])
-def test_what_a_killed_writer_left_is_removed(lone: Path, end: str) -> None:
+def test_files_that_a_killed_writer_left_are_removed(lone: Path, end: str) -> None:
     left = f"{new_object_id(new_job_id())}{end}"
     (lone / left).write_text("left")
     (lone / f".tmp-{0:016x}-{left}").write_text("left")

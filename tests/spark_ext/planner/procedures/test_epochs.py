@@ -97,7 +97,7 @@ def test_a_tag_names_an_epoch_until_it_is_taken_away(shop: colonnade.ArrowDataba
         ("tag", {"name": "7", "database": ""}, "add a letter"),
     ],
 )
-def test_what_names_no_state_is_refused(
+def test_an_epoch_or_time_without_a_state_is_refused(
     shop: colonnade.ArrowDatabase, name: str, arguments: dict[str, Any], sentence: str
 ) -> None:
     for key in {"table", "database"} & arguments.keys():

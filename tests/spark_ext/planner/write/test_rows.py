@@ -120,7 +120,7 @@ def outlive(path: Path) -> None:
 
 
 @pytest.mark.parametrize("statement", ["append", "delete"])
-def test_what_retention_overtakes_before_it_was_ever_sent_is_a_conflict(
+def test_a_statement_that_retention_overtakes_before_it_was_sent_is_a_conflict(
     path: Path, statement: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def commit(plan: dict[str, Any]) -> None:

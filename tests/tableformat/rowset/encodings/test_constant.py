@@ -42,7 +42,9 @@ def test_one_value_for_all_rows_takes_no_bytes(text: str, value: Any) -> None:
         ("string collate UNICODE_CI", ["a", "a"]),
     ],
 )
-def test_what_a_bound_cannot_say_exactly_is_not_constant(text: str, values: list[Any]) -> None:
+def test_a_value_that_a_bound_cannot_state_exactly_is_not_constant(
+    text: str, values: list[Any]
+) -> None:
     assert round_trip(pa.array(values, column(text).type), column(text)).encoding != "constant"
 
 

@@ -195,7 +195,7 @@ def test_lengths_of_numbers_are_refused() -> None:
     st.integers(0, 9).map(lambda n: bytes(range(97, 97 + n))),
     st.sampled_from([pa.uint8(), pa.uint16(), pa.uint32()]),
 )
-def test_what_is_read_is_what_the_stream_says(
+def test_lengths_are_read_as_the_stream_states_them(
     sizes: list[int | None], data: bytes, element: pa.DataType
 ) -> None:
     expected: list[Any] = []

@@ -112,6 +112,6 @@ def test_a_path_that_leads_nowhere_is_refused_by_its_name(path: str, said: str) 
     assert caught.value.message == said
 
 
-def test_what_is_inside_the_key_of_a_map_is_known() -> None:
+def test_a_field_inside_the_key_of_a_map_is_known() -> None:
     inside = [path for path in PATHS if is_inside_key(SCHEMA, names_of(path))]
     assert inside == ["m.key.key"]

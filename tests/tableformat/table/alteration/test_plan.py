@@ -83,7 +83,9 @@ REFUSED: dict[str, tuple[tuple[Alteration, ...], type[ColonnadeError], str]] = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_cannot_be_changed_is_refused_and_nothing_is(table: ArrowTable, case: str) -> None:
+def test_an_impossible_alteration_is_refused_and_nothing_changes(
+    table: ArrowTable, case: str
+) -> None:
     changes, error, text = REFUSED[case]
     before = table.epoch
     with pytest.raises(error, match=text):
