@@ -10,6 +10,8 @@ venv=$root/.venv${COLONNADE_VENV:+-$COLONNADE_VENV}
 python=$venv/bin/python
 setup=$root/tests/setup
 log=$venv.log
+locks=("$setup/build.lock" "$setup/dev.lock")
+source "$setup/kept.sh"
 
 say() { printf '==> %s\n' "$*" >&2; }
 die() {
@@ -115,13 +117,22 @@ stamp_of() { # stamp_of LOCK...: changes when the environment must be made anew
 
 has_stamp() { [[ -f $1/stamp && $(<"$1/stamp") == "$2" ]]; }
 
+link_environment() { # from one that is kept; fails where there is none
+    [[ -d $(kept_place dev "${locks[@]}") ]] &&
+        "$base_python" -m venv --without-pip "$venv" 2>/dev/null &&
+        link_kept "$venv" dev "${locks[@]}" && own_scripts "$venv"
+}
+
 make_environment() { # make_environment STAMP
     local started=$SECONDS site
-    say "making ${venv##*/} with $("$base_python" -V): about 700 MB to fetch, one to three minutes"
     rm -rf -- "$venv"
-    "$base_python" -m venv "$venv" >"$log" 2>&1 || die "venv failed: $(reason_in_log .)"
-    pip_install "$setup/build.lock"
-    pip_install "$setup/dev.lock"
+    if ! link_environment; then
+        say "making ${venv##*/} with $("$base_python" -V): about 700 MB to fetch, one to three minutes"
+        rm -rf -- "$venv"
+        "$base_python" -m venv "$venv" >"$log" 2>&1 || die "venv failed: $(reason_in_log .)"
+        pip_install "$setup/build.lock"
+        pip_install "$setup/dev.lock"
+    fi
     site=$("$python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
     printf '%s\n' "$root" >"$site/colonnade.pth" # Spark's workers import the sources, too
     printf '%s\n' "$1" >"$venv/stamp"
@@ -130,17 +141,26 @@ make_environment() { # make_environment STAMP
 }
 
 use_packages() { # use_packages NAME: those of NAME.lock, in a folder put before everything else
-    local lock=$setup/$1.lock folder=$venv-$1 stamp
+    local lock=$setup/$1.lock folder=$venv-$1 log=$venv-$1.log stamp
     [[ -f $lock ]] || die "there is no $1.lock in $setup"
-    stamp=$(stamp_of "$setup/build.lock" "$setup/dev.lock" "$lock")
+    stamp=$(stamp_of "${locks[@]}" "$lock")
     if ! has_stamp "$folder" "$stamp"; then
-        say "making ${folder##*/}: up to 450 MB to fetch, one minute"
         rm -rf -- "$folder"
-        pip_install "$lock" --no-deps --target "$folder"
+        if ! link_kept "$folder" "$1" "$lock"; then
+            say "making ${folder##*/}: up to 450 MB to fetch, one minute"
+            rm -rf -- "$folder"
+            pip_install "$lock" --no-deps --target "$folder"
+        fi
         printf '%s\n' "$stamp" >"$folder/stamp"
         rm -f -- "$log"
     fi
     export PYTHONPATH=$folder
+}
+
+keep_environments() { # for later checkouts: .venv, and the packages of each NAME
+    local name
+    keep_folder "$venv" dev "${locks[@]}"
+    for name; do keep_folder "$venv-$name" "$name" "$setup/$name.lock"; done
 }
 
 # ---- in this order --------------------------------------------------------------------------
@@ -156,7 +176,7 @@ export LANG=C.UTF-8 LC_ALL=C.UTF-8 SPARK_LOCAL_IP=127.0.0.1
 export PYSPARK_PYTHON=$python PYSPARK_DRIVER_PYTHON=$python
 
 base_python=$(find_base_python)
-stamp=$(stamp_of "$setup/build.lock" "$setup/dev.lock")
+stamp=$(stamp_of "${locks[@]}")
 
 missing=()
 if ! has_stamp "$venv" "$stamp" && ! "$base_python" -c 'import ensurepip, venv' 2>/dev/null; then
