@@ -19,7 +19,7 @@ from tests.setup.fake_hdfs import FakeHdfs
 from tests.setup.gcs import FakeGcs
 from tests.setup.hdfs import Hdfs
 from tests.setup.minio import Minio
-from tests.setup.sharing import Sharing, turn
+from tests.setup.sharing import Sharing, make_way, turn
 
 settings.register_profile("colonnade", settings(), deadline=None)
 settings.register_profile("quick", settings.get_profile("colonnade"), max_examples=40)
@@ -60,6 +60,10 @@ def pytest_collection() -> Iterator[None]:
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Sharing:
     return Sharing(config, log)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    make_way(item)
 
 
 _NUMBERS = count()

@@ -1,10 +1,12 @@
 """Which of several processes, side by side, runs which tests: one has all that share a Spark.
 
-Those come first, because what takes long shall not be what the end waits for.
+Those come first, because what takes long shall not be what the end waits for. The process that
+has them also goes first where processors are scarce.
 """
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from pathlib import Path
 
@@ -28,6 +30,17 @@ def turn(item: pytest.Item) -> int:
     if spark is not None:
         return SHARED.index(spark)
     return len(SHARED) + (item.get_closest_marker("spark") is None)
+
+
+def make_way(item: pytest.Item) -> None:
+    """Lower the priority of one of several processes, unless it has the first shared Spark."""
+    if "PYTEST_XDIST_WORKER" in os.environ and turn(item):
+        _lower_priority()
+
+
+@cache  # once a process
+def _lower_priority() -> None:
+    os.nice(5)
 
 
 @cache
