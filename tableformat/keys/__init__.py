@@ -4,6 +4,7 @@
     candidates.py   rows that may have one of the keys, by one column alone
     key_numbers.py  numbers for the keys of some rows
     find.py         the live rows of a table that have one of some keys
+    point_read.py   the rows of few keys, with few reads
     policy.py       what happens to rows whose key a table has: the properties that say so
     sequence.py     the order in which the rows of one key count
     modes.py        how the values of the rows of one key become one value

@@ -44,11 +44,17 @@ class KeySet:
         """The key columns."""
         return self.schema.fields
 
+    @property
+    def count(self) -> int:
+        """The number of distinct keys."""
+        return len(pc.unique(self.codes[-1]))
+
     @classmethod
-    def of(cls, rows: pa.Table, schema: TableSchema) -> KeySet:
+    def of(cls, rows: pa.Table, schema: TableSchema, *, repeated: bool = False) -> KeySet:
         """Return the keys of rows that have exactly the columns of `schema`.
 
-        Raises InvalidInputError when a key is NULL or occurs in two rows.
+        A key that is `repeated` has the number of its first row. Raises InvalidInputError when a
+        key is NULL, and when it occurs in two rows unless keys may be repeated.
         """
         columns = [rows[field.name].combine_chunks() for field in schema.fields]
         columns = [c.chunk(0) if isinstance(c, pa.ChunkedArray) else c for c in columns]
@@ -63,7 +69,8 @@ class KeySet:
         for column, distinct in zip(columns, values, strict=True):
             place = pc.index_in(column, distinct).cast(pa.int64())
             codes.append(_fold(codes, distinct, place))
-        _check_distinct(codes[-1], columns, schema)
+        if not repeated:
+            _check_distinct(codes[-1], columns, schema)
         distinct_codes = (*(pc.unique(code) for code in codes[:-1]), codes[-1])
         return cls(schema, values, distinct_codes)
 

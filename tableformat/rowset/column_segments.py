@@ -78,14 +78,21 @@ class ColumnSegments:
             for each in [_Replaced(store, prefix, stored_as(entry, replacement))]
             for column in replacement.columns
         }
+        self._opened: dict[StoredColumn, ColumnBlocks | None] = {}
         self.cuts = _cuts_of(entry)
 
     def open(self, columns: Sequence[StoredColumn]) -> list[ColumnBlocks | None]:
         """Load the indexes of columns. Returns None for a column that the RowSet does not have.
 
-        Indexes that are close together are read by one request. The requests are made side by
-        side. Raises CorruptionError, StoreError.
+        A column that was opened before costs nothing. Indexes that are close together are read by
+        one request. The requests are made side by side. Raises CorruptionError, StoreError.
         """
+        new = [column for column in columns if column not in self._opened]
+        if new:
+            self._opened.update(zip(new, self._load(new), strict=True))
+        return [self._opened[column] for column in columns]
+
+    def _load(self, columns: Sequence[StoredColumn]) -> list[ColumnBlocks | None]:
         forms = (form for column in columns for form in (column, *column.earlier))
         replaced = {id(each): each for form in forms if (each := self._replaced.get(form.id))}
         self._store.together([partial(getattr, each, "segments") for each in replaced.values()])

@@ -24,6 +24,7 @@ from colonnade.manifests.reading.begun_head import BegunHead, finish_head
 from colonnade.manifests.state.partition_layout import field_text
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import StoreAddress
+from colonnade.tableformat.keys.point_read import OpenRowSets
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.statements.statement import RowCounts
 from colonnade.tableformat.table.history import HistoryEntry, moment, table_history
@@ -51,6 +52,7 @@ class OpenTable:
         """
         self._location = self._named = location
         self._log = log
+        self._open_rowsets = OpenRowSets()
         self._snapshot: Snapshot | None = None
         self._begun = begun
         if begun is not None:

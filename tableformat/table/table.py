@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import pyarrow as pa
 
@@ -42,6 +42,7 @@ from colonnade.tableformat.table.computed_columns import ComputedColumns
 from colonnade.tableformat.table.constraints import named_conditions
 from colonnade.tableformat.table.design import new_table
 from colonnade.tableformat.table.generated import NewGenerated, named_expressions
+from colonnade.tableformat.table.get import Key, get_rows
 from colonnade.tableformat.table.new_columns import UnknownColumns, fit_rows
 from colonnade.tableformat.table.restore import restore_table
 from colonnade.tableformat.table.time_travel import snapshot_at
@@ -169,6 +170,32 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         wanted = None if order is None else key_order(shown, rowsets)
         plan = plan_scan(shown, snapshot.epoch, rowsets, columns, predicate, wanted)
         return Scan(self._location, plan, begun and begun.ahead)
+
+    @overload
+    def get(self, key: list[Any], columns: Sequence[str] | None = None) -> pa.Table: ...
+
+    @overload
+    def get(self, key: Key, columns: Sequence[str] | None = None) -> dict[str, Any] | None: ...
+
+    def get(self, key: Any, columns: Sequence[str] | None = None) -> Any:
+        """Return the row that has a primary key, or the rows of a list of keys.
+
+        A key is the value of the only key column, a tuple of the values of all key columns, or a
+        dict of them by name. One key returns the row as a dict of `columns` (None: all), or None.
+        A list returns an Arrow table in the order of the list, without the keys that have no row.
+
+        Reads the newest state. Of each RowSet that may have a key, it reads the key columns of the
+        blocks that bounds and Bloom filters allow, and then the other columns where a row was
+        found. Raises InvalidInputError for a table without a primary key, and for a key that its
+        columns cannot have. Raises NotFoundError for an unknown column.
+        """
+        snapshot = self.refresh()
+        table = self._location.require(snapshot)
+        keys = key if isinstance(key, list) else [key]
+        rows = get_rows(self._log, snapshot, table, keys, columns, self._open_rowsets)
+        if isinstance(key, list):
+            return rows
+        return rows.to_pylist()[0] if rows.num_rows else None
 
     def _refresh_and_open(
         self, columns: Sequence[str] | None, predicate: Predicate | None
