@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pyroaring import AbstractBitMap
+from pyroaring import AbstractBitMap, FrozenBitMap
 
 from colonnade.manifests.arrays.bounds import Keep
+from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.operations import Operation, ReplaceColumn, RowKind
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot
 
@@ -57,6 +58,41 @@ class KeyGuard:
 
 
 @dataclass(frozen=True, slots=True)
+class AddedRows:
+    """A RowSet that a change adds without its rows `deleted`, which are never all of them."""
+
+    rowset: RowSetEntry
+    deleted: FrozenBitMap = field(default_factory=FrozenBitMap)
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedRows:
+    """What a change does to a table with a primary key, right after a state of it.
+
+    `added` are the RowSets that it adds. `rows` are rows of that state which it deletes, besides
+    those that the change itself says. `metrics` replace those of the change.
+    """
+
+    added: tuple[AddedRows, ...]
+    rows: tuple[DeletedRows, ...] = ()
+    metrics: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyedRows:
+    """Rows that a change adds to a table with a primary key, in RowSets that are written.
+
+    `resolve` takes the state before the slot, and by RowSet id the rows that the change deletes
+    there. It says what happens to the rows whose keys are taken. It is called again for each slot
+    that the change tries, and should then only read what is new. It may write RowSets, whose ids
+    begin with the change's `job_id`.
+    """
+
+    table: str
+    resolve: Callable[[Snapshot, Mapping[int, FrozenBitMap]], ResolvedRows]
+
+
+@dataclass(frozen=True, slots=True)
 class ColumnFill:
     """Values of columns that a change gives to every RowSet that a table has at its slot.
 
@@ -90,6 +126,7 @@ class Change:
     application, that a replaced table had before. They do not belong to this change, and do not
     tell whether it was committed. A `fresh` change was never sent before: its transaction id was
     made for this commit alone. `fill` comes after the operations. Such a change must be `fresh`.
+    `keyed` replaces the operations that add RowSets to its table.
     """
 
     transaction: str
@@ -108,3 +145,4 @@ class Change:
     anchored: frozenset[int] = frozenset()
     carried: frozenset[tuple[str, str]] = frozenset()
     fill: ColumnFill | None = None
+    keyed: KeyedRows | None = None

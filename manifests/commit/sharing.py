@@ -42,7 +42,7 @@ def can_share(change: Change, head: Snapshot) -> bool:
         bool(change.ops)
         and all(isinstance(op, AddRowSet | AddRowSets) for op in change.ops)
         and change.expect_epoch is None
-        and not (change.rows or change.reads or change.keys)
+        and not (change.rows or change.reads or change.keys or change.keyed)
         and SHARED_EPOCHS in head.reader_features & head.writer_features
     )
 

@@ -26,6 +26,7 @@ from colonnade.manifests.commit.conflicts import (
 from colonnade.manifests.commit.needed_features import with_needed_features
 from colonnade.manifests.commit.outcome_errors import not_sent, outdated_error, perhaps_sent
 from colonnade.manifests.commit.rebase.carried import Carried, begin
+from colonnade.manifests.commit.rebase.keyed import resolved
 from colonnade.manifests.commit.recent_epochs import RecentEpochs
 from colonnade.manifests.commit.sending import Sending
 from colonnade.manifests.commit.sharing import share
@@ -160,7 +161,9 @@ class Log(LogReader):
         if has_landed(change, base):
             return base, None
         with self.removals_are_conflicts(change, base):
-            enabled = spill(self.store, with_needed_features(change, base), self.limits)
+            enabled = with_needed_features(change, base)
+            if change.keyed is None:
+                enabled = spill(self.store, enabled, self.limits)
             sending.carried = begin(enabled, base, self)
         self._take_slot(sending)
         done = sending.done
@@ -361,6 +364,8 @@ class Log(LogReader):
         return epoch % self._interval == 0
 
     def _next_epoch(self, carried: Carried, head: Snapshot) -> Epoch:
+        with self.removals_are_conflicts(carried.change, head):
+            carried = resolved(carried, head)
         change = carried.change
         operations = carried.write_operations()
         metrics = carried.metrics(operations)

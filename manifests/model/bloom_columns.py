@@ -1,7 +1,7 @@
 """Which columns of a table get Bloom filters, according to its properties.
 
-A property names a column and follows it: it is renamed and removed together with the column. Guide:
-docs/bloom-filters.md
+Columns of the primary key get them unless a property says otherwise. A property names a column and
+follows it: it is renamed and removed together with the column. Guide: docs/bloom-filters.md
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.model.primary_key import PrimaryKey, key_fields
 from colonnade.manifests.model.schema import SchemaField, TableSchema, type_text
 from colonnade.manifests.model.statistics import bound_kinds
 
@@ -18,14 +19,20 @@ PREFIX = "bloom-filter-enabled.column."
 _FAMILY = "bloom-filter"
 
 
-def bloom_columns(properties: Mapping[str, str], schema: TableSchema) -> tuple[int, ...]:
-    """Return the ids of the columns that get filters, ascending.
+def bloom_columns(
+    properties: Mapping[str, str], schema: TableSchema, key: PrimaryKey = ()
+) -> tuple[int, ...]:
+    """Return the ids of the columns that get filters, ascending. `key` is the primary key.
 
     Properties are ignored if the schema does not have the column, or the column's type has no
     filters. A concurrent writer may have renamed the column.
     """
-    found = {_find(name, schema) for name, text in _named(properties) if _is_true(text)}
-    return tuple(sorted(field.id for field in found if field is not None and _suits(field)))
+    wanted = {field.id: True for field in key_fields(key, schema)}
+    for name, text in _named(properties):
+        if (field := _find(name, schema)) is not None:
+            wanted[field.id] = _is_true(text)
+    by_id = {field.id: field for field in schema.fields}
+    return tuple(sorted(each for each, asked in wanted.items() if asked and _suits(by_id[each])))
 
 
 def check_bloom_columns(properties: Mapping[str, str], schema: TableSchema) -> None:

@@ -3,6 +3,7 @@
     key_set.py      keys of some rows, and which rows of a batch have one of them
     candidates.py   rows that may have one of the keys, by one column alone
     key_numbers.py  numbers for the keys of some rows
+    parts.py        rows divided so that equal keys are together
     find.py         the live rows of a table that have one of some keys
     point_read.py   the rows of few keys, with few reads
     policy.py       what happens to rows whose key a table has: the properties that say so

@@ -9,21 +9,26 @@ from numpy.typing import NDArray
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import TableSchema
+from colonnade.tableformat.keys.key_set import comparable
 
 
 def key_numbers(rows: pa.Table, schema: TableSchema) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the number of each row's key, and the first row of each key.
 
     Keys are numbered in the order in which they first occur. `schema` has the key columns. Raises
-    InvalidInputError that names a column which is NULL in a row.
+    InvalidInputError that names a column which is NULL or NaN in a row.
     """
     codes = np.zeros(rows.num_rows, np.int64)
     for field in schema.fields:
-        column = rows[field.name].combine_chunks()
+        column = comparable(rows[field.name].combine_chunks())
         if column.null_count:
             raise InvalidInputError(
                 f"Column {field.name!r} is a key and is NULL in {column.null_count} of the rows;"
                 " give every row a key."
+            )
+        if pa.types.is_floating(column.type) and pc.any(pc.is_nan(column)).as_py():
+            raise InvalidInputError(
+                f"Column {field.name!r} is a key and is NaN in a row; give every row a number."
             )
         places = _codes(column)
         # Codes count the distinct values so far, so the product is small.

@@ -57,7 +57,7 @@ class KeySet:
         key is NULL, and when it occurs in two rows unless keys may be repeated.
         """
         columns = [rows[field.name].combine_chunks() for field in schema.fields]
-        columns = [c.chunk(0) if isinstance(c, pa.ChunkedArray) else c for c in columns]
+        columns = [comparable(c.chunk(0) if isinstance(c, pa.ChunkedArray) else c) for c in columns]
         for field, column in zip(schema.fields, columns, strict=True):
             if column.null_count:
                 raise InvalidInputError(
@@ -80,7 +80,7 @@ class KeySet:
         for field, distinct, known in zip(self.fields, self.values, self.codes, strict=True):
             column = batch.column(batch.schema.get_field_index(field.name))
             # NULL, and a value that no key has, stays NULL from here on.
-            place = pc.index_in(column, distinct, skip_nulls=True).cast(pa.int64())
+            place = pc.index_in(comparable(column), distinct, skip_nulls=True).cast(pa.int64())
             full = place if code is None else _combine(code, distinct, place)
             code = pc.index_in(full, known, skip_nulls=True).cast(pa.int64())
         assert code is not None
@@ -138,6 +138,16 @@ def key_columns(on: Sequence[str], schema: TableSchema) -> TableSchema:
                 " column of numbers without fractions, decimals, text, binary, dates or times."
             )
     return TableSchema(fields=tuple(fields))
+
+
+def comparable(column: pa.Array) -> pa.Array:
+    """Return the values of a key column so that equal values have equal bytes: -0.0 as 0.0.
+
+    Requires that none is NaN.
+    """
+    if not pa.types.is_floating(column.type):
+        return column
+    return pc.add(column, pa.scalar(0.0, column.type))
 
 
 def can_be_key(field: SchemaField) -> bool:

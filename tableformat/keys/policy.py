@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import get_args
 
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.model.primary_key import key_fields
@@ -22,13 +22,12 @@ from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.keys.modes import NAMES, REPLACE, Mode, fits, is_ordered
 from colonnade.tableformat.types.arrow_types import type_name
+from colonnade.tableformat.write.settings import OnDuplicate
 
 ON_DUPLICATE = "onDuplicate"
 MERGE = "merge."
 SEQUENCE = "sequence"
 TOMBSTONE_HOURS = "tombstone.hours"
-
-OnDuplicate = Literal["error", "ignore", "merge"]
 
 _HOURS = 168.0
 """The hours that a deleted key is remembered where no property says otherwise."""

@@ -9,7 +9,12 @@ import pyarrow as pa
 
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import TableState
-from colonnade.tableformat.statements.statement import Statement, row_statement, write_batches
+from colonnade.tableformat.statements.statement import (
+    Statement,
+    inserting,
+    row_statement,
+    write_batches,
+)
 from colonnade.tableformat.write.identity import new_rows
 from colonnade.tableformat.write.settings import WriteSettings
 
@@ -30,7 +35,8 @@ def evaluate_append(
     rows = new_rows(log, table, job_id, batches)
     added = write_batches(log, table, job_id, rows, settings)
     inserted = sum(entry.rows for entry in added)
-    return row_statement("append", table, (), added, inserted=inserted)
+    statement = row_statement("append", table, (), added, inserted=inserted)
+    return inserting(statement, settings)
 
 
 def evaluate_overwrite(

@@ -26,11 +26,12 @@ from colonnade.manifests.model.operations import (
 )
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import open_store
-from colonnade.tableformat.statements.identity_guard import guarded
+from colonnade.tableformat.statements.finish import finished
 from colonnade.tableformat.statements.overwrite import written_overwrite
 from colonnade.tableformat.statements.overwrite_partitions import written_partitions
 from colonnade.tableformat.statements.statement import (
     Statement,
+    inserting,
     is_done,
     make_change,
     row_statement,
@@ -123,7 +124,7 @@ def _commit_reported(
             " run the write again."
         )
     with log.removals_are_conflicts(planned, base):
-        statement = guarded(reported(log, table), log.store, table)
+        statement = finished(reported(log, table), log, table)
         dropped = (_drop_all(log, table),) if statement.overwrites_all else ()
     if not (created or job.has_lease) and is_done(statement, job.commit, log, base):
         return base
@@ -169,6 +170,12 @@ def written_statement(
     `table` is the state at the job's base, or the new table if the job creates it. Raises
     InvalidInputError when a new row does not meet the job's condition, CorruptionError, StoreError.
     """
+    return inserting(_written_statement(job, entries, log, table), job.settings)
+
+
+def _written_statement(
+    job: WriteJob, entries: Sequence[RowSetEntry], log: Log, table: TableState
+) -> Statement:
     if job.where is not None and job.create is None:
         return written_overwrite(job, entries, log, table)
     if job.mode == "overwrite_partitions" and job.create is None:

@@ -14,7 +14,12 @@ from colonnade.manifests.state.snapshot import TableState, as_written
 from colonnade.tableformat.predicate import BoundPredicate, Predicate, bind, evaluate, from_json
 from colonnade.tableformat.scan.selection import select_rows
 from colonnade.tableformat.statements.delete import find_rows
-from colonnade.tableformat.statements.statement import Statement, row_statement, write_batches
+from colonnade.tableformat.statements.statement import (
+    Statement,
+    inserting,
+    row_statement,
+    write_batches,
+)
 from colonnade.tableformat.write.identity import new_rows
 from colonnade.tableformat.write.job import WriteJob
 from colonnade.tableformat.write.settings import WriteSettings
@@ -40,7 +45,8 @@ def evaluate_overwrite_where(
     bound = bind(where, table.schema)
     rows = _checked(new_rows(log, table, job_id, batches), bound, text)
     added = write_batches(log, table, job_id, rows, settings)
-    return _statement(log, table, where, added, {} if text is None else {"where": text})
+    statement = _statement(log, table, where, added, {} if text is None else {"where": text})
+    return inserting(statement, settings)
 
 
 def written_overwrite(

@@ -23,7 +23,12 @@ from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.partition.divide import divide
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.scan.selection import deleted_rows
-from colonnade.tableformat.statements.statement import Statement, row_statement, write_batches
+from colonnade.tableformat.statements.statement import (
+    Statement,
+    inserting,
+    row_statement,
+    write_batches,
+)
 from colonnade.tableformat.types.storage_form import to_storage
 from colonnade.tableformat.write.identity import new_rows
 from colonnade.tableformat.write.settings import WriteSettings
@@ -44,7 +49,8 @@ def evaluate_overwrite_partitions(
     Raises InvalidInputError that names the column at fault, CorruptionError, StoreError.
     """
     rows = new_rows(log, table, job_id, batches)
-    return written_partitions(log, table, write_batches(log, table, job_id, rows, settings), {})
+    added = write_batches(log, table, job_id, rows, settings)
+    return inserting(written_partitions(log, table, added, {}), settings)
 
 
 def written_partitions(

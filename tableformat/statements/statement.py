@@ -7,12 +7,18 @@ wrote, and `row_statement` turns them into what `Log.commit` takes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
-from pyroaring import AbstractBitMap
+from pyroaring import AbstractBitMap, FrozenBitMap
 
-from colonnade.manifests.commit.change import Change, DeletedRows, KeyGuard, TableRead
+from colonnade.manifests.commit.change import (
+    Change,
+    DeletedRows,
+    KeyedRows,
+    KeyGuard,
+    TableRead,
+)
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.log.log import Log
@@ -22,7 +28,7 @@ from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.write.constraints import bind_constraints, checked_rows
 from colonnade.tableformat.write.generated import bind_generations, filled_rows
 from colonnade.tableformat.write.job import open_writer, stamped, target_of
-from colonnade.tableformat.write.settings import CommitSettings, WriteSettings
+from colonnade.tableformat.write.settings import CommitSettings, OnDuplicate, WriteSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +67,12 @@ class Statement:
     """A statement that was evaluated on one table and is not committed yet.
 
     With `overwrites_all`, every row of the table is deleted in addition to `rows`.
+
+    The other fields are for tables with a primary key. A statement `inserts` if its new rows are
+    not forms of other rows, and `on_duplicate` may then replace the property of the table. `keyed`
+    compares the new rows at the slot. `lost` are rows of new RowSets that are not added, by the id
+    of the RowSet's object. `compared` says that no row is left whose key is taken at the state of
+    the statement.
     """
 
     operation: str
@@ -71,6 +83,11 @@ class Statement:
     counts: RowCounts = RowCounts()
     parameters: Mapping[str, str] = field(default_factory=dict)
     overwrites_all: bool = False
+    inserts: bool = False
+    on_duplicate: OnDuplicate | None = None
+    keyed: KeyedRows | None = None
+    lost: Mapping[str, FrozenBitMap] = field(default_factory=dict)
+    compared: bool = False
 
     @property
     def is_empty(self) -> bool:
@@ -126,6 +143,12 @@ def row_statement(
     )
 
 
+def inserting(statement: Statement, settings: WriteSettings | None) -> Statement:
+    """Return a statement whose new rows are those that a user gives, with the user's settings."""
+    chosen = None if settings is None else settings.on_duplicate
+    return replace(statement, inserts=True, on_duplicate=chosen)
+
+
 def _count(deleted: Iterable[DeletedRows]) -> int:
     return sum(each.rowset.row_count if each.rows is None else len(each.rows) for each in deleted)
 
@@ -169,6 +192,7 @@ def make_change(
         expect_epoch=chosen.expect_epoch,
         job_id=job_id,
         fresh=transaction is None,
+        keyed=statement.keyed,
     )
 
 

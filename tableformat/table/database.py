@@ -132,6 +132,7 @@ class ArrowDatabase:
         constraints: Mapping[str, str] | None = None,
         identity: Mapping[str, IdentityColumn] | None = None,
         generated: Mapping[str, str] | None = None,
+        primary_key: Sequence[str] = (),
     ) -> ArrowTable:
         """Create an empty table; see `ArrowTable.create`.
 
@@ -143,7 +144,16 @@ class ArrowDatabase:
         rules = named_conditions(constraints or {})
         computed = named_expressions(generated or {})
         design = new_table(
-            name, columns, sort_key, properties, comment, partition_by, rules, identity, computed
+            name,
+            columns,
+            sort_key,
+            properties,
+            comment,
+            partition_by,
+            rules,
+            identity,
+            computed,
+            primary_key,
         )
         if location.find(base) is not None:
             raise AlreadyExistsError(

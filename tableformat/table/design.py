@@ -13,13 +13,20 @@ from colonnade.manifests.model.bloom_columns import check_bloom_columns
 from colonnade.manifests.model.entries import SortField
 from colonnade.manifests.model.identity import identity_columns, problem_of
 from colonnade.manifests.model.operations import CreateTable
+from colonnade.manifests.model.primary_key import key_of
 from colonnade.manifests.model.schema import IdentityColumn, TableSchema, assign_ids
 from colonnade.manifests.model.schema_check import check_schema
 from colonnade.manifests.state.partition_layout import parse_layout
 from colonnade.manifests.state.sort_order import check_sort_key
+from colonnade.tableformat.keys.policy import key_policy
 from colonnade.tableformat.rowset.column import check_names
 from colonnade.tableformat.table.constraints import NewConstraint, make_constraints
 from colonnade.tableformat.table.generated import NewGenerated, with_generated
+from colonnade.tableformat.table.primary_key import (
+    parse_primary_key,
+    sorted_by,
+    with_key_columns,
+)
 from colonnade.tableformat.table.properties import check_comment, check_properties
 
 
@@ -33,16 +40,19 @@ def new_table(
     constraints: Iterable[NewConstraint] = (),
     identity: Mapping[str, IdentityColumn] | None = None,
     generated: Iterable[NewGenerated] = (),
+    primary_key: Sequence[str] = (),
 ) -> CreateTable:
     """Design a table: check its schema, and give ids to it and its columns.
 
     `sort_key` names columns, each optionally followed by `asc` or `desc`. `partition_by` has
     columns and transforms of columns, such as `days(ts)` or `bucket(16, id)`. `identity` has the
     columns whose values the table gives; fields of the schema may also say so themselves.
-    `generated` are the generated columns with their expressions. Raises InvalidInputError that
+    `generated` are the generated columns with their expressions. Rows are sorted by the
+    `primary_key` if there is no sort key; its columns are NOT NULL. Raises InvalidInputError that
     names the column or constraint at fault, and NotFoundError for an unknown column.
     """
     check_schema(schema)
+    schema = with_key_columns(schema, primary_key)
     check_properties(properties or {})
     check_comment(comment)
     numbered, next_id = assign_ids(with_identity(schema, identity or {}), 1)
@@ -50,16 +60,19 @@ def new_table(
         raise InvalidInputError(f"Table {name!r} cannot be created: {problem}.")
     numbered = with_generated(numbered, generated, schema)
     check_bloom_columns(properties or {}, numbered)
+    key = parse_primary_key(numbered, primary_key)
+    key_policy(properties or {}, numbered, key)
     return CreateTable(
         table=new_table_id(),
         name=check_table_name(name),
         table_schema=numbered,
         next_column_id=next_id,
-        sort_key=parse_sort_key(numbered, sort_key),
+        sort_key=parse_sort_key(numbered, sort_key) or sorted_by(key),
         properties=properties or {},
         comment=comment,
         partition_fields=parse_layout(check_names(partition_by, "partition_by"), numbered) or None,
         constraints=make_constraints(constraints, numbered) or None,
+        primary_key=key_of(key) or None,
     )
 
 

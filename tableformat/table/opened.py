@@ -20,6 +20,7 @@ from colonnade.manifests.errors import (
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.identity import identity_columns, next_value
 from colonnade.manifests.model.members import find_change
+from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.reading.begun_head import BegunHead, finish_head
 from colonnade.manifests.state.partition_layout import field_text
 from colonnade.manifests.state.snapshot import Snapshot, TableState
@@ -111,6 +112,12 @@ class OpenTable:
         """The partition fields of new rows, in the form that `create` takes."""
         table = self.state
         return tuple(field_text(field, table.schema) for field in table.partition_fields)
+
+    @property
+    def primary_key(self) -> tuple[str, ...]:
+        """The columns by which all rows differ, in the order of the key; empty without a key."""
+        table = self.state
+        return tuple(field.name for field in key_fields(table.primary_key, table.schema))
 
     @property
     def constraints(self) -> dict[str, str]:

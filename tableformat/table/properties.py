@@ -14,6 +14,8 @@ from colonnade.manifests.vacuum.retention import check_retention
 
 SORT_KEY = "sortKey"
 """The name of the sort key where Spark shows it among the properties."""
+PRIMARY_KEY = "primaryKey"
+"""The name of the primary key where Spark shows it among the properties."""
 
 
 def check_properties(properties: dict[str, str]) -> None:
@@ -37,6 +39,11 @@ def check_properties(properties: dict[str, str]) -> None:
         raise InvalidInputError(
             f"{SORT_KEY!r} is not a property that can be set; give the sort key when you create"
             " the table, or change it with SetSortKey."
+        )
+    if PRIMARY_KEY in properties:
+        raise InvalidInputError(
+            f"{PRIMARY_KEY!r} is not a property that can be set; give the primary key when you"
+            " create the table, or change it with SetPrimaryKey."
         )
     check_policy(properties)
     check_retention(properties)

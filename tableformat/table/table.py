@@ -31,7 +31,7 @@ from colonnade.tableformat.scan.order import Order, check_order, key_order
 from colonnade.tableformat.scan.other_columns import with_columns_of
 from colonnade.tableformat.scan.plan import plan_scan, rowset_filter
 from colonnade.tableformat.statements.commit import commit_written
-from colonnade.tableformat.statements.identity_guard import guarded
+from colonnade.tableformat.statements.finish import finished
 from colonnade.tableformat.statements.methods import Evaluate, RowMethods
 from colonnade.tableformat.statements.overwrite import evaluate_overwrite_where
 from colonnade.tableformat.statements.overwrite_partitions import evaluate_overwrite_partitions
@@ -93,6 +93,7 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         constraints: Mapping[str, str] | None = None,
         identity: Mapping[str, IdentityColumn] | None = None,
         generated: Mapping[str, str | NewGenerated] | None = None,
+        primary_key: Sequence[str] = (),
         storage_options: StorageOptions | None = None,
     ) -> ArrowTable:
         """Create an empty table: at `path` itself, or in the database directly above it.
@@ -103,7 +104,9 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         `constraints` are conditions that every row must meet, by name: `{"paid": "price > 0"}`.
         `identity` has columns whose values the table gives: `{"id": colonnade.IdentityColumn()}`.
         `generated` are columns that other columns of the row decide: `{"day": "CAST(ts AS DATE)"}`.
-        Rows leave them out, or have the same value in them.
+        Rows leave them out, or have the same value in them. No two rows share a `primary_key`,
+        whose columns become NOT NULL; the table is sorted by it unless a sort key is given. The
+        property `onDuplicate` says what a plain write does with a key that is there.
         Raises AlreadyExistsError when there is a table, and InvalidInputError that names column and
         type for a schema that cannot be stored, or a constraint that cannot be checked.
         """
@@ -118,7 +121,16 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         rules = named_conditions(constraints or {})
         computed = named_expressions(generated or {})
         design = new_table(
-            name, columns, sort_key, properties, comment, partition_by, rules, identity, computed
+            name,
+            columns,
+            sort_key,
+            properties,
+            comment,
+            partition_by,
+            rules,
+            identity,
+            computed,
+            primary_key,
         )
         job = plan_write(location, base, "append", create=design)
         after = commit_written(job, (), log, base, fresh=True)
@@ -404,7 +416,7 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         """Commit a statement on the last state read, once: its rows may have been read from it."""
         base, table, job_id = self.snapshot, self.state, new_job_id()
         with self._log.removals_are_conflicts("overwrite", base):
-            statement = guarded(evaluate(self._log, table, job_id), self._log.store, table)
+            statement = finished(evaluate(self._log, table, job_id), self._log, table)
         if is_done(statement, commit, self._log, base):
             return base.epoch
         return self._written(self._log.commit(make_change(statement, table, job_id, commit), base))
@@ -437,7 +449,7 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         def planned(base: Snapshot) -> Change | None:
             table, job_id = self._location.require(base), new_job_id()
             statement = evaluate(self._log, base, table, job_id)
-            statement = guarded(statement, self._log.store, table)
+            statement = finished(statement, self._log, table)
             if is_done(statement, commit, self._log, base):
                 return None
             return make_change(statement, table, job_id, commit)

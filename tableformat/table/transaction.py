@@ -37,7 +37,7 @@ from colonnade.tableformat.scan.order import Order, check_order, key_order
 from colonnade.tableformat.scan.plan import plan_scan, rowset_filter
 from colonnade.tableformat.statements.append import evaluate_append, evaluate_overwrite
 from colonnade.tableformat.statements.commit import Reported
-from colonnade.tableformat.statements.identity_guard import guarded
+from colonnade.tableformat.statements.finish import finished_in_transaction
 from colonnade.tableformat.statements.methods import Evaluate, RowMethods
 from colonnade.tableformat.statements.overwrite import evaluate_overwrite_where
 from colonnade.tableformat.statements.overwrite_partitions import evaluate_overwrite_partitions
@@ -110,6 +110,7 @@ class Transaction:
         constraints: Mapping[str, str] | None = None,
         identity: Mapping[str, IdentityColumn] | None = None,
         generated: Mapping[str, str] | None = None,
+        primary_key: Sequence[str] = (),
     ) -> TransactionTable:
         """Create a table, as `Database.create_table` does.
 
@@ -119,7 +120,16 @@ class Transaction:
         rules = named_conditions(constraints or {})
         computed = named_expressions(generated or {})
         design = new_table(
-            name, columns, sort_key, properties, comment, partition_by, rules, identity, computed
+            name,
+            columns,
+            sort_key,
+            properties,
+            comment,
+            partition_by,
+            rules,
+            identity,
+            computed,
+            primary_key,
         )
         return self.create_as(design)
 
@@ -222,7 +232,7 @@ class Transaction:
     def _evaluated(self, table: TableId, evaluate: Reported) -> Statement:
         state = self.state_of(table)
         with self._removals_are_conflicts():
-            return guarded(evaluate(self._log, state), self._log.store, state)
+            return finished_in_transaction(evaluate(self._log, state), self._log, state)
 
     def _added(self, table: TableId, statement: Statement) -> RowCounts:
         state, work = self.state_of(table), self._plan.work.get(table)

@@ -130,4 +130,5 @@ def _without(added: Added, rows: DeletedRows) -> Added:
 
 def _added(statement: Statement) -> list[Added]:
     ops = (op for op in statement.ops if isinstance(op, AddRowSet))
-    return [Added(as_written(op.rowset), NO_ROWS) for op in ops]
+    lost = statement.lost
+    return [Added(as_written(op.rowset), lost.get(op.rowset.object, NO_ROWS)) for op in ops]

@@ -41,6 +41,7 @@ from colonnade.manifests.model.epoch import TransactionIdText
 from colonnade.manifests.model.generated import generated_fields, sources_of
 from colonnade.manifests.model.identity import identity_columns
 from colonnade.manifests.model.operations import CreateTable, Lease, Operation
+from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.schema import Model, TableSchema
 from colonnade.manifests.model.text_policy import TextPolicy, text_policy
 from colonnade.manifests.object_names import table_prefix
@@ -59,11 +60,14 @@ from colonnade.tableformat.write.kept_ids import with_kept_ids
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, check_settings
 
 INDEXED_COLUMNS = 32
-"""The number of leading columns with statistics, besides those of sort key and partitions."""
+"""The number of leading columns with statistics, besides those of keys and partitions."""
 
 
 class WriteTarget(Model):
-    """The table that a write adds rows to; it may not exist yet."""
+    """The table that a write adds rows to; it may not exist yet.
+
+    `primary_key` has the present ids of its columns.
+    """
 
     table: TableIdText
     name: str
@@ -78,6 +82,7 @@ class WriteTarget(Model):
     inline_rowset_bytes: Count = LIMITS.inline_rowset_bytes
     constraints: tuple[CheckConstraint, ...] = ()
     sort_order_id: Count = 0
+    primary_key: tuple[ColumnNumber, ...] = ()
 
 
 WriteMode = Literal["append", "overwrite", "overwrite_partitions"]
@@ -310,6 +315,7 @@ def target_options(target: WriteTarget, settings: WriteSettings) -> WriteOptions
         settings,
         target.bloom_columns,
         target.partition_fields,
+        target.primary_key,
         inline_bytes=target.inline_rowset_bytes,
     )
 
@@ -320,6 +326,7 @@ def write_options(
     settings: WriteSettings,
     bloom_columns: Sequence[int] = (),
     fields: Sequence[PartitionField] = (),
+    primary_key: Sequence[int] = (),
     *,
     inline_bytes: int = LIMITS.inline_rowset_bytes,
 ) -> WriteOptions:
@@ -327,6 +334,7 @@ def write_options(
     indexed = {column.id for column in schema.fields[:INDEXED_COLUMNS]}
     indexed.update(key.column for key in sort_key)
     indexed.update(field.column for field in fields)
+    indexed.update(primary_key)
     indexed.update(column.id for column in identity_columns(schema))
     for column in generated_fields(schema):
         if column.id in indexed:  # a filter on what it is computed from prunes its partitions
@@ -360,27 +368,30 @@ def target_of(table: TableState, limits: Limits) -> WriteTarget:
         table_schema=table.schema,
         schema_id=table.schema_id,
         sort_key=table.sort_key,
-        bloom_columns=bloom_columns(table.properties, table.schema),
+        bloom_columns=bloom_columns(table.properties, table.schema, table.primary_key),
         invalid_text=text_policy(table.properties),
         partition_layout_id=table.partition_layout_id,
         partition_fields=table.partition_fields,
         inline_rowset_bytes=limits.inline_rowset_bytes,
         constraints=table.constraints,
         sort_order_id=table.sort_order_id,
+        primary_key=tuple(f.id for f in key_fields(table.primary_key, table.schema)),
     )
 
 
 def _new_target(create: CreateTable, location: Location, limits: Limits) -> WriteTarget:
+    key = create.primary_key or ()
     return WriteTarget(
         table=create.table,
         name=create.name,
         prefix=table_prefix(create.table, at_root=location.table is None),
         table_schema=create.table_schema,
         sort_key=create.sort_key,
-        bloom_columns=bloom_columns(create.properties, create.table_schema),
+        bloom_columns=bloom_columns(create.properties, create.table_schema, key),
         invalid_text=text_policy(create.properties),
         partition_layout_id=1 if create.partition_fields else 0,
         partition_fields=create.partition_fields or (),
         inline_rowset_bytes=limits.inline_rowset_bytes,
         constraints=create.constraints or (),
+        primary_key=tuple(field.id for field in key_fields(key, create.table_schema)),
     )

@@ -38,6 +38,7 @@ def with_kept_ids(design: CreateTable, before: TableState) -> CreateTable:
             "sort_key": tuple(key),
             "partition_fields": layout,
             "constraints": constraints,
+            "primary_key": design.primary_key and tuple(ids[each] for each in design.primary_key),
         }
     )
 

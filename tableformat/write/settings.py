@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -11,19 +11,26 @@ from colonnade.manifests.model.entries import Count
 from colonnade.manifests.model.operations import Operation, Txn
 from colonnade.manifests.model.schema import InputModel
 
+OnDuplicate = Literal["error", "ignore", "merge"]
+"""What a plain write does with a row whose key a live row of the table has, or an earlier new row.
+
+`error` refuses the write, `ignore` leaves the row out, `merge` makes one row of both.
+"""
+
 
 class WriteSettings(InputModel):
     """Settings for the files of one write.
 
     With `lease_hours`, vacuum keeps what the write needs for that time, whatever the retention.
     This is meant for a write that may take longer than the retention. It costs one epoch before the
-    first file.
+    first file. `on_duplicate` replaces the property `onDuplicate` of a table with a primary key.
     """
 
     target_bytes: Annotated[int, Field(ge=1)] = 128 * 2**20
     max_records: Annotated[int, Field(ge=1)] | None = None
     sync: bool = True
     lease_hours: Annotated[float, Field(gt=0, le=8760)] | None = None
+    on_duplicate: OnDuplicate | None = None
 
 
 class CommitSettings(InputModel):

@@ -5,7 +5,8 @@
     compaction.py     rows carried through a compaction, concurrent or its own
     reads.py          rows that a statement has read, and keys that it inserts, against later epochs
     vector_writer.py  deletion vectors of a change, stored once for all slots that it tries
-    carried.py        a change on its way to its slot: the only part that the log calls
+    carried.py        a change on its way to its slot, which the log carries from epoch to epoch
+    keyed.py          rows of a table with a primary key, compared with the state before the slot
 
 Rebasing writes no data again. It combines and moves vectors, and keeps all other objects.
 Spec: docs/spec/conflicts.md

@@ -51,6 +51,11 @@ class VectorWriter:
             tuple[str, int | str, str | None], tuple[FrozenBitMap, DeletionVectorEntry]
         ] = {}
 
+    @property
+    def previews(self) -> bool:
+        """Whether the vectors are for a state that is never written, so that no object is."""
+        return not self._stored
+
     def begin(self, taken: int, vectors: int) -> None:
         """Begin an epoch that gets `vectors` vectors. Its other operations take `taken` bytes.
 

@@ -32,7 +32,7 @@ from colonnade.tableformat.statements.reported import (
     found_overwrite,
     reported_statement,
 )
-from colonnade.tableformat.statements.statement import Statement
+from colonnade.tableformat.statements.statement import Statement, inserting
 from colonnade.tableformat.write.job import WriteJob, decode_entries
 
 
@@ -102,7 +102,8 @@ def commit_overwrite(args: Mapping[str, Any]) -> dict[str, Any]:
     def overwritten(log: Log, table: TableState) -> Statement:
         keep = rowset_filter(table, predicate_of(args["filters"], table.schema))
         read = TableRead(table.id, keep, overwrites=True)
-        return found_overwrite(log, table, reports, entries, read, job.parameters)
+        found = found_overwrite(log, table, reports, entries, read, job.parameters)
+        return inserting(found, job.settings)
 
     return commit(job, base, overwritten)
 

@@ -3,6 +3,8 @@
     batch.py    rows that have some of the columns, in the types of the table
     meeting.py  these rows beside those of the table that they meet, and what they become
     merge.py    UPSERT on a primary key: each row meets the row of the table that has its key
+    unique.py   which rows of any statement are added, so that no two live rows share a key
+    new_keys.py     the keys of the rows that a statement adds, part by part
 
 No two live rows of such a table share a key.
 Spec: docs/spec/keys.md

@@ -7,6 +7,7 @@ Spec: docs/spec/keys.md#merging
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -70,7 +71,7 @@ def evaluate_merge(
     rows = _identified(log, table, job_id, meeting)
     added = write_batches(log, table, job_id, rows, settings)
     guard = guard_keys(log.store, table, key, lambda: _keys(batch.rows, inserted, key))
-    return row_statement(
+    statement = row_statement(
         "upsert",
         table,
         (DeletedRows(table.id, each.rowset, "merge", BitMap(each.rows)) for each in found),
@@ -80,6 +81,7 @@ def evaluate_merge(
         inserted=len(inserted),
         parameters={"on": ", ".join(field.name for field in key.fields)},
     )
+    return replace(statement, compared=True)
 
 
 def _keys(rows: pa.Table, chosen: NDArray[np.int64], key: TableSchema) -> KeySet:

@@ -11,7 +11,6 @@ import pyarrow as pa
 
 from colonnade import ArrowTable
 from colonnade.manifests.log.log import Log, create_database
-from colonnade.manifests.model.primary_key import key_of
 from colonnade.manifests.store import MemoryStore, ObjectStore
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.statements.commit import commit_written
@@ -56,10 +55,7 @@ def made(
     location = Location(store, "t", exists=True)
     log = Log(store, pause=lambda _: None)
     base = create_database(store, lone_table=False)
-    create = new_table("t", as_table_schema(schema), **design)
-    if key:
-        columns = [create.table_schema.field(name) for name in key]
-        create = create.model_copy(update={"primary_key": key_of(columns)})
+    create = new_table("t", as_table_schema(schema), primary_key=key, **design)
     job = plan_write(location, base, "append", create=create)
     return ArrowTable(location, log, commit_written(job, (), log, base))
 

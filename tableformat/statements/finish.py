@@ -1,0 +1,26 @@
+"""The last step of each statement on a table, on whatever road it came: what the table promises."""
+
+from __future__ import annotations
+
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.state.snapshot import TableState
+from colonnade.tableformat.statements.identity_guard import guarded
+from colonnade.tableformat.statements.keyed.unique import compared, compared_once
+from colonnade.tableformat.statements.statement import Statement
+
+
+def finished(statement: Statement, log: Log, table: TableState) -> Statement:
+    """Return a statement on a state of a table as it can be committed by itself.
+
+    It gives no value of an identity column twice, and adds no row whose primary key is taken.
+    Raises the errors of `compared`.
+    """
+    return compared(guarded(statement, log.store, table), log, table)
+
+
+def finished_in_transaction(statement: Statement, log: Log, table: TableState) -> Statement:
+    """Return a statement on a state of a table as a transaction can join it with others.
+
+    Raises the errors of `compared`.
+    """
+    return compared_once(guarded(statement, log.store, table), log, table)

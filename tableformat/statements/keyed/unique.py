@@ -1,0 +1,232 @@
+"""Keep the primary key of a table: no statement adds a row whose key a live row has.
+
+A statement is compared when it is evaluated. Concurrent writers may add rows before its slot, so
+the RowSets that are new then are compared once more. Nothing is written again.
+Spec: docs/spec/conflicts.md#primary-keys
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from pyroaring import BitMap, FrozenBitMap
+
+from colonnade.manifests.commit.change import AddedRows, KeyedRows, KeyGuard, ResolvedRows
+from colonnade.manifests.commit.rebase.targets import all_rows
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.operations import AddRowSet
+from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
+from colonnade.tableformat.keys.find import find_rows
+from colonnade.tableformat.keys.parts import part_count
+from colonnade.tableformat.keys.policy import ON_DUPLICATE, on_duplicate
+from colonnade.tableformat.statements.keyed.new_keys import NewKeys, key_schema, new_keys
+from colonnade.tableformat.statements.statement import RowCounts, Statement
+from colonnade.tableformat.write.settings import OnDuplicate
+
+Leaving = Mapping[int, FrozenBitMap]
+"""The rows of a table that a statement deletes, by RowSet id."""
+
+
+def compared(statement: Statement, log: Log, table: TableState) -> Statement:
+    """Return a statement that adds no row whose key is taken, at this state or at its slot.
+
+    A plain write does with such rows what `on_duplicate_of` says; any other statement is refused.
+    Returns the statement itself if the table has no primary key, or no row is added. Reads the key
+    columns of the new rows, and those of the table where bounds and filters allow one of the keys.
+    Raises InvalidInputError that names the table and a key; CorruptionError, StoreError.
+    """
+    if not _concerns(statement, table):
+        return statement
+    comparison = _Comparison(log, table, statement)
+    found = comparison.compare(table, _leaving(statement))
+    after = _with(statement, table, found)
+    return replace(after, keyed=KeyedRows(table.id, comparison.resolve)) if found.added else after
+
+
+def compared_once(statement: Statement, log: Log, table: TableState) -> Statement:
+    """Return a statement that adds no row whose key is taken at this state.
+
+    A concurrent writer that adds one of the keys before the slot is a conflict. All else is as
+    `compared` says.
+    """
+    if not _concerns(statement, table):
+        return statement
+    comparison = _Comparison(log, table, statement)
+    after = _with(statement, table, comparison.compare(table, _leaving(statement)))
+    return replace(after, keys=(*after.keys, comparison.guard()))
+
+
+def on_duplicate_of(statement: Statement, table: TableState) -> OnDuplicate:
+    """Return what happens to new rows of a statement whose key is taken.
+
+    A statement whose new rows are forms of other rows would lose these, so it is refused. Raises
+    InvalidInputError for `merge`.
+    """
+    if not statement.inserts:
+        return "error"
+    chosen = statement.on_duplicate or on_duplicate(table.properties.get(ON_DUPLICATE, "error"))
+    if chosen == "merge":
+        raise InvalidInputError(
+            f"A plain write to table {table.name!r} cannot merge rows by {ON_DUPLICATE}; call"
+            " upsert instead."
+        )
+    return chosen
+
+
+def _concerns(statement: Statement, table: TableState) -> bool:
+    added = any(isinstance(op, AddRowSet) for op in statement.ops)
+    return bool(table.primary_key) and added and not statement.compared
+
+
+def _leaving(statement: Statement) -> Leaving:
+    found: dict[int, FrozenBitMap] = {}
+    for each in statement.rows:
+        rows = all_rows(each.rowset.entry.rows) if each.rows is None else FrozenBitMap(each.rows)
+        found[each.rowset.id] = found.get(each.rowset.id, FrozenBitMap()) | rows
+    return found
+
+
+def _with(statement: Statement, table: TableState, found: ResolvedRows) -> Statement:
+    """Return a statement that adds the rows that are left."""
+    others = (op for op in statement.ops if not isinstance(op, AddRowSet))
+    added = (AddRowSet(table=table.id, rowset=each.rowset) for each in found.added)
+    counts = RowCounts(**{**statement.counts.metrics(), **found.metrics})
+    return replace(
+        statement,
+        ops=(*others, *added),
+        lost={each.rowset.object: each.deleted for each in found.added if each.deleted},
+        counts=counts,
+        compared=True,
+    )
+
+
+class _Comparison:
+    """The rows that a statement adds, beside each other and beside the rows of their table.
+
+    Each RowSet of the table is read once. Rows that lose stay lost: the row that had their key may
+    be deleted before the slot, which is as if it had been deleted right after the statement.
+    """
+
+    def __init__(self, log: Log, table: TableState, statement: Statement) -> None:
+        self._log = log
+        self._table = table
+        self._written = [op.rowset for op in statement.ops if isinstance(op, AddRowSet)]
+        self._ignores = on_duplicate_of(statement, table) == "ignore"
+        self._counts = statement.counts
+        self._alone = statement.overwrites_all
+        self._key = key_schema(table)
+        self._held: list[NewKeys] | None = None
+        self._lost: defaultdict[int, BitMap] = defaultdict(BitMap)
+        self._compared_at: int | None = None
+        self._seen = frozenset[tuple[str, str | None]]()
+
+    def resolve(self, state: Snapshot, leaving: Leaving) -> ResolvedRows:
+        """Compare the rows with those that are new in a later state of the table."""
+        return self.compare(state.tables.get(self._table.id, self._table), leaving)
+
+    def compare(self, table: TableState, leaving: Leaving) -> ResolvedRows:
+        """Return the rows that are left beside a state of the table.
+
+        Raises InvalidInputError if a key is taken, unless such rows are ignored.
+        """
+        if table.changed_epoch == self._compared_at:
+            return self._result()
+        first = self._compared_at is None
+        if (key := key_schema(table)) != self._key:
+            # The columns have widened, so their values compare in the wider types.
+            self._key, self._held, self._seen = key, None, frozenset()
+        seen = set(self._seen)
+        for part in self._parts():
+            if first:
+                self._compare_new(part)
+            rowsets = [] if self._alone else self._unseen(table, part)
+            for found in find_rows(self._log.store, table, rowsets, part.keys):
+                gone = leaving.get(found.rowset.id)
+                rows = found.rows if gone is None else _without(found.rows, gone)
+                self._meet(part, found.keys[np.isin(found.rows, rows)])
+            seen.update(map(_identity, rowsets))
+        self._seen, self._compared_at = frozenset(seen), table.changed_epoch
+        return self._result()
+
+    def guard(self) -> KeyGuard:
+        """Return a guard that makes a commit fail if a concurrent writer has added one of the keys.
+
+        Its columns are compared by the ids that they have now.
+        """
+
+        def meets(rowsets: Sequence[LiveRowSet]) -> list[LiveRowSet]:
+            if not rowsets:
+                return []
+            store, met = self._log.store, list[LiveRowSet]()
+            for part in self._parts():
+                met += [f.rowset for f in find_rows(store, self._table, rowsets, part.keys)]
+            return met
+
+        return KeyGuard(self._table.id, meets, frozenset(field.id for field in self._key.fields))
+
+    def _parts(self) -> Iterable[NewKeys]:
+        """Return the keys of the new rows. They are kept if they are one part, else read again."""
+        if self._held is not None:
+            return self._held
+        parts = new_keys(self._log.store, self._table, self._key, self._written)
+        if part_count(sum(entry.rows for entry in self._written)) > 1:
+            return parts
+        self._held = list(parts)
+        return self._held
+
+    def _unseen(self, table: TableState, part: NewKeys) -> list[LiveRowSet]:
+        found = self._log.read_rowsets(table, part.keys.keep)
+        return [each for each in found if _identity(each) not in self._seen]
+
+    def _compare_new(self, part: NewKeys) -> None:
+        """Compare the rows with each other: the one that arrived first stays."""
+        repeated = part.repeated
+        if len(repeated) and not self._ignores:
+            raise self._refusal(part, int(repeated[0]), "more than one new row has")
+        self._lose(part, repeated)
+
+    def _meet(self, part: NewKeys, keys: NDArray[np.int64]) -> None:
+        if len(keys) and not self._ignores:
+            row = int(part.firsts[keys[0]])
+            raise self._refusal(part, row, "a row of the table has")
+        self._lose(part, part.rows_of(keys))
+
+    def _lose(self, part: NewKeys, rows: NDArray[np.int64]) -> None:
+        rowsets, numbers = part.places[0][rows], part.places[1][rows]
+        for at in np.unique(rowsets).tolist():
+            self._lost[at] |= BitMap(numbers[rowsets == at])
+
+    def _refusal(self, part: NewKeys, row: int, who: str) -> InvalidInputError:
+        names = ", ".join(field.name for field in self._key.fields)
+        return InvalidInputError(
+            f"The primary key ({names}) of table {self._table.name!r} allows a key once, but {who}"
+            f" the key {part.shown(row)}; write other keys, or choose what {ON_DUPLICATE} does with"
+            " such rows."
+        )
+
+    def _result(self) -> ResolvedRows:
+        if not self._lost:
+            return ResolvedRows(tuple(map(AddedRows, self._written)))
+        added = [
+            AddedRows(entry, FrozenBitMap(lost))
+            for at, entry in enumerate(self._written)
+            if len(lost := self._lost.get(at, BitMap())) < entry.rows
+        ]
+        inserted = self._counts.rows_inserted - sum(map(len, self._lost.values()))
+        counts = replace(self._counts, rows_inserted=inserted)
+        return ResolvedRows(tuple(added), metrics=counts.metrics())
+
+
+def _identity(rowset: LiveRowSet) -> tuple[str, str | None]:
+    """Return what tells a RowSet and its deleted rows from all others."""
+    vector = rowset.amendments.vector
+    return rowset.entry.object, None if vector is None else vector.object
+
+
+def _without(rows: NDArray[np.int64], gone: FrozenBitMap) -> NDArray[np.int64]:
+    return np.asarray((BitMap(rows) - gone).to_array(), np.int64)
