@@ -42,12 +42,13 @@ from colonnade.manifests.epochs.slots import (
 from colonnade.manifests.errors import (
     ColonnadeError,
     CorruptionError,
+    NotFoundError,
     StoreError,
 )
 from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.model.codec import encode_epoch
 from colonnade.manifests.model.epoch import Epoch, Stub
-from colonnade.manifests.model.members import transactions_of
+from colonnade.manifests.model.members import only_adds, transactions_of
 from colonnade.manifests.model.operations import DropDatabase, Txn
 from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.state.fold import apply_epochs
@@ -63,11 +64,10 @@ class Sending:
 
     `carried` is the change as of `head`. It must be set before `follow`. `done` is the epoch that
     contains the change, or the last of its batches, once it was found; `head` is then the state
-    after it. `outdated` means that the change met a stub. `offered` means that another writer may
-    commit the change, or may have done so. `epochs` are the last epochs up to the head
-    without gaps, at most `followed_epochs` of them. `covers` says whether the log of the base was
-    seen a moment ago (`LastLook.covers`). `recent` gets every epoch that is followed. An object
-    must be used by one thread at a time.
+    after it. `outdated` is the stub that the change met, if any. `epochs` are the last epochs up to
+    the head without gaps, at most `followed_epochs` of them. `covers` says whether the log of the
+    base was seen a moment ago (`LastLook.covers`). `recent` gets every epoch that is followed. An
+    object must be used by one thread at a time.
     """
 
     carried: Carried
@@ -99,12 +99,13 @@ class Sending:
         self._free = False
         # Whether the base was found in the log. If not, the process has seen it a moment ago.
         self._looked = False
-        # Whether an own epoch was put into any slot: what became of that is told by no later slot.
+        # Whether an own epoch was put into a slot that was not seen to hold another one.
         self._tried = False
-        self.outdated = False
-        self.offered = False
-        # Whether the log was followed to its end.
-        self._ended = False
+        # Whether another writer may commit the change of a note, or may have done so.
+        self._noted = False
+        # Whether epochs that were read have disproved that an own epoch or a note was committed.
+        self._disproved = False
+        self.outdated: Stub | None = None
         # Whether `done` is known to be committed and durable.
         self._settled = False
         # The notes that this writer has taken.
@@ -123,13 +124,24 @@ class Sending:
         """Whether this change is the first one of the epoch that contains it."""
         return self.done is not None and self.done.transaction == self.change.transaction
 
-    @property
-    def may_be_sent(self) -> bool:
-        """Whether another writer may have committed the change, or may still do so.
+    def may_be_committed(self) -> bool:
+        """Return whether an epoch that was not read may hold the change, now or later.
 
-        No writer commits it after the end of the log, or after an epoch that conflicts with it.
+        It cannot if the slot of each own epoch was seen to hold another one, and if a note is of no
+        use any more. Requires: this change was not sent before. Costs one GET if something was
+        sent. Never raises.
         """
-        return self.offered and not self._ended
+        return self._tried or self._noted or (self._disproved and self.was_misled())
+
+    def was_misled(self) -> bool:
+        """Return whether slots that were followed may have been freed before they were read.
+
+        Then their contents need not be epochs, and disprove nothing. Costs one GET. Never raises.
+        """
+        try:
+            return self._first_freed() is not None
+        except (StoreError, CorruptionError):
+            return True
 
     def look(self) -> None:
         """Read the slot after the base, and check that it belongs to the base's log.
@@ -199,8 +211,10 @@ class Sending:
         if self._is_own(found) or (self._has_batches and has_landed(self.change, self.head)):
             self.done = found
             return True
+        if self._noted and not only_adds(found):
+            # No writer commits the change of a note after such an epoch.
+            self._noted, self._disproved = False, True
         if _ends_log(found):
-            self._ended = True
             raise dropped_error(self._store, found.epoch)
         self.carried = self.carried.follow(before, found)
         self.change = after_own_draws(self.change, found)
@@ -223,8 +237,7 @@ class Sending:
         try:
             yield
         except ColonnadeError:
-            first = self.base.epoch + 1
-            self._check(self._find_freed(max(first, self._blocks.start if self._blocks else 0)))
+            self._check(self._first_freed())
             raise
 
     def put(
@@ -242,8 +255,13 @@ class Sending:
         and for a stub as `look`.
         """
         self._tried = True
-        found = self._take(epoch, data, pause)
+        try:
+            found = self._take(epoch, data, pause)
+        except (StoreError, NotFoundError):
+            self._tried = False  # The epoch is not in its slot, and never will be.
+            raise
         if found is epoch:
+            self._tried = False
             if not self._looked and not self._covers(self.base):
                 # The PUT took so long that the log may be another one by now.
                 self._after_put(epoch, pause, self._check_base)
@@ -259,6 +277,7 @@ class Sending:
             self._add(found)
             self.done, self._settled = found, found.transaction == epoch.transaction
             return True
+        self._tried, self._disproved = False, True
         self._next = found
         return False
 
@@ -282,7 +301,7 @@ class Sending:
         note = encode_note(change, self.base.epoch, head, engine, limits)
         if note is None or not turn.leave(note):
             return None
-        self.offered = True
+        self._noted = True
         return statement_of(change.transaction)
 
     def notes(self, turn: Turn, limits: Limits) -> Sequence[Note]:
@@ -311,7 +330,7 @@ class Sending:
         """
         assert self.done is not None
         mine = self.change.transaction
-        if self._settled or (self.offered and is_stated(mine, self.done, turn.stated())):
+        if self._settled or (self._noted and is_stated(mine, self.done, turn.stated())):
             return
         if self._is_own(self.done):
             self._tried = True
@@ -357,6 +376,11 @@ class Sending:
     def _find_freed(self, slot: int) -> Stub | None:
         return find_freed(self._store, self._blocks, slot)
 
+    def _first_freed(self) -> Stub | None:
+        """Return the mark if the first slot after the base that can be freed was freed."""
+        first = self.base.epoch + 1
+        return self._find_freed(max(first, self._blocks.start if self._blocks else 0))
+
     def _find_removed(self, slot: int) -> Epoch | Stub:
         """Return the content of slot `slot`, which follows a removed base.
 
@@ -386,8 +410,8 @@ class Sending:
 
     def _check(self, found: Epoch | Stub | None) -> None:
         if isinstance(found, Stub):
-            self.outdated = True
-            sent = self._tried or self.offered or not self.change.fresh
+            self.outdated = found
+            sent = not self.change.fresh or self.may_be_committed()
             raise outdated_error(self.change, self.base, found, sent=sent)
 
 

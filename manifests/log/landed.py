@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from colonnade.manifests.commit.change import Change
 from colonnade.manifests.epochs.slots import landed_error, read_slot, take_slot
 from colonnade.manifests.errors import (
     CorruptionError,
@@ -11,9 +12,11 @@ from colonnade.manifests.errors import (
     StoreError,
     UnsupportedFormatError,
 )
+from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.codec import encode_epoch
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.members import transactions_of
+from colonnade.manifests.model.operations import AddRowSet
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import Snapshot
 
@@ -22,6 +25,13 @@ UNTELLING = (CorruptionError, StoreError)
 
 UNREADABLE = (*UNTELLING, NotFoundError, UnsupportedFormatError)
 """Errors of a read of the log, beside which a vacuum may run."""
+
+
+_WITNESSES = 64
+"""How many RowSets of the earlier state may show that ids did not begin anew."""
+
+_MOST_PROVED = 2**16
+"""The most RowSets that are read for a proof."""
 
 
 def find_landed(
@@ -47,6 +57,34 @@ def find_landed(
     if isinstance(floor, Epoch) and floor.transaction == oldest.transaction:
         return oldest if transaction in transactions_of(floor) else None
     return None
+
+
+def is_absent(log: LogReader, change: Change, before: Snapshot, head: Snapshot) -> bool:
+    """Return whether the log proves that a change which adds RowSets is in no epoch of a range.
+
+    The range is that of the epochs after `before` up to `head`, two states of one log. It may have
+    epochs that retention has removed: the ids of RowSets tell what was added. False means that
+    nothing is proved. Costs a GET for each segment that may hold one of the RowSets. Raises as
+    `LogReader`.
+    """
+    operation = next((op for op in change.ops if isinstance(op, AddRowSet)), None)
+    if operation is None or head.database != before.database:
+        return False
+    table = TableId(operation.table)
+    then, now = before.tables.get(table), head.tables.get(table)
+    if then is None or now is None or then.created_epoch != now.created_epoch:
+        return False
+    if now.changed_epoch <= before.epoch:
+        return True
+    first, end = then.next_rowset_id, now.next_rowset_id
+    if end - first > _MOST_PROVED:
+        return False
+    live = log.find_rowsets(now, range(max(0, first - _WITNESSES), end))
+    # Ids that had begun anew since (`renumber`) would belong to later epochs.
+    kept = any(each.id < first and each.epoch <= before.epoch for each in live.values())
+    added = [live[number] for number in range(first, end) if number in live]
+    mine = any(each.entry.object == operation.rowset.object for each in added)
+    return kept and len(added) == end - first and not mine
 
 
 def read_landed(log: LogReader, epoch: Epoch, head: Snapshot | None = None) -> Snapshot:

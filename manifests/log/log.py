@@ -47,7 +47,13 @@ from colonnade.manifests.errors import (
 )
 from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.log.creation import create_database
-from colonnade.manifests.log.landed import UNREADABLE, UNTELLING, find_landed, read_landed
+from colonnade.manifests.log.landed import (
+    UNREADABLE,
+    UNTELLING,
+    find_landed,
+    is_absent,
+    read_landed,
+)
 from colonnade.manifests.log.late_checkpoint import LateCheckpoint
 from colonnade.manifests.model.codec import encode_epoch
 from colonnade.manifests.model.epoch import Epoch, Stub
@@ -144,14 +150,14 @@ class Log(LogReader):
         try:
             return self._send(sending)
         except CommitUnknownError as error:
-            if not sending.outdated:
+            if sending.outdated is None:
                 raise
-            return self._find_sent(change.transaction, error), None
+            return self._find_outdated(sending, error), None
         except ConflictError:
             raise
         except ColonnadeError as error:
             known = change.fresh or not isinstance(error, UNTELLING)
-            if known and not sending.may_be_sent:
+            if known and not sending.may_be_committed():
                 raise
             return self.find_sent(change.transaction, error), None
 
@@ -193,7 +199,7 @@ class Log(LogReader):
             f"Other writers were faster than {change.operation!r} for {self.limits.lost_slots}"
             " epochs in a row,"
         )
-        if change.fresh and not sending.offered:
+        if change.fresh and not sending.may_be_committed():
             return ConflictError(f"{slower} and nothing of it was committed; run it again.")
         # A late request of another send may take a slot from now on.
         return perhaps_sent(slower, change.transaction)
@@ -274,6 +280,26 @@ class Log(LogReader):
         if landed is None:
             raise unknown
         return landed
+
+    def _find_outdated(self, sending: Sending, unknown: CommitUnknownError) -> Snapshot:
+        """Return the state right after a change that met a stub.
+
+        Raises ConflictError if the log proves that the change was not committed and never will be,
+        else `unknown` if the change is not found.
+        """
+        change, stub = sending.change, sending.outdated
+        assert stub is not None
+        try:
+            head = self.read_head()
+            landed = find_landed(self, change.transaction, head, self.pause)
+            if landed is not None:
+                return landed
+            absent = change.fresh and is_absent(self, change, sending.head, head)
+        except UNREADABLE:
+            raise unknown from None
+        if absent and not sending.was_misled():
+            raise outdated_error(change, sending.base, stub, sent=False)
+        raise unknown
 
     @contextmanager
     def removals_are_conflicts(self, planned: Change | str, base: Snapshot) -> Iterator[None]:

@@ -64,12 +64,16 @@ class Scan:
         return self.to_reader().__arrow_c_stream__(requested_schema)
 
 
+HELD = (pa.Table, pa.RecordBatch)
+"""Data whose rows are in memory, and can be read again."""
+
+
 def held_batches(data: Any) -> tuple[pa.RecordBatch, ...]:
     """Return the batches of a pyarrow table or batch, which can be read twice; none for other data.
 
     Raises InvalidInputError.
     """
-    return tuple(record_batches(data)) if isinstance(data, pa.Table | pa.RecordBatch) else ()
+    return tuple(record_batches(data)) if isinstance(data, HELD) else ()
 
 
 def batches_of(data: Any) -> Iterator[pa.RecordBatch]:

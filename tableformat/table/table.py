@@ -25,7 +25,7 @@ from colonnade.manifests.store import StorePath
 from colonnade.tableformat.compaction.auto import compact_after
 from colonnade.tableformat.location import StorageOptions, locate, locate_existing, read_base
 from colonnade.tableformat.predicate import Predicate, Where, parse_predicate
-from colonnade.tableformat.scan.arrow_scan import Scan, batches_of, held_batches
+from colonnade.tableformat.scan.arrow_scan import HELD, Scan, batches_of, held_batches
 from colonnade.tableformat.scan.opened import BegunScan, open_ahead
 from colonnade.tableformat.scan.order import Order, check_order, key_order
 from colonnade.tableformat.scan.other_columns import with_columns_of
@@ -35,7 +35,7 @@ from colonnade.tableformat.statements.finish import finished
 from colonnade.tableformat.statements.methods import Evaluate, RowMethods
 from colonnade.tableformat.statements.overwrite import evaluate_overwrite_where
 from colonnade.tableformat.statements.overwrite_partitions import evaluate_overwrite_partitions
-from colonnade.tableformat.statements.rerun import TRIES, commit_statement
+from colonnade.tableformat.statements.rerun import TRIES, commit_statement, pause_before
 from colonnade.tableformat.statements.statement import RowCounts, Statement, is_done, make_change
 from colonnade.tableformat.table.alteration import Alteration, SetPartitioning, commit_alterations
 from colonnade.tableformat.table.computed_columns import ComputedColumns
@@ -253,12 +253,24 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         The table is unchanged after an error, with one exception. A stream can be read only once,
         so columns that `evolve` has added for it stay when a value of a row is refused. A pyarrow
         table or batch is checked before. Raises InvalidInputError that names a column that does not
-        fit, and NotFoundError when the table was dropped before. Raises ConflictError in two cases.
-        A concurrent writer dropped the table, or changed its columns so that the rows do not fit.
-        Or a vacuum removed the files that were written so far, which a lease prevents.
+        fit, and NotFoundError when the table was dropped. A concurrent writer may change the
+        columns or constraints meanwhile, or a vacuum remove the files that were written so far,
+        which a lease prevents. Then the rows of a pyarrow table or batch are written again, at most
+        ten times. For other data, and for an expected epoch, this raises ConflictError.
         """
         unknown = UnknownColumns(evolve, ignore_unknown_columns)
-        return self._write("append", data, settings, commit, unknown)
+        may_repeat = isinstance(data, HELD) and (commit is None or commit.expect_epoch is None)
+        tries = TRIES if may_repeat else 1
+        for attempt in range(tries):
+            self._log.pause(pause_before(attempt))
+            try:
+                base, after = self._write("append", data, settings, commit, unknown)
+                break
+            except ConflictError:
+                self.refresh()  # an append needs no earlier state, so repeating it succeeds
+                if attempt == tries - 1:
+                    raise
+        return base.epoch if after is base else self._written(after)
 
     def overwrite(
         self,
@@ -274,7 +286,8 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         was last read. Raises InvalidInputError for a row that does not meet `where`.
         """
         if where is None:
-            return self._write("overwrite", data, settings, commit)
+            base, after = self._write("overwrite", data, settings, commit)
+            return base.epoch if after is base else self._written(after)
         check_settings(settings, commit)
         predicate = parse_predicate(where)
 
@@ -367,7 +380,8 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         settings: WriteSettings | None,
         commit: CommitSettings | None,
         unknown: UnknownColumns | None = None,
-    ) -> int:
+    ) -> tuple[Snapshot, Snapshot]:
+        """Write rows and commit them. Returns the base and the state after it."""
         check_settings(settings, commit, may_lease=True)
         base, batches = self.snapshot, batches_of(data)
         follows = self._log.can_follow(base) and not self._location.require(base).constraints
@@ -386,13 +400,7 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         take_lease(job, self._log, base)
         draws = LogDraws(self._log, base, self._location.require(base), job.job_id)
         entries = write_rows(job, batches, self._location.store, draws=draws)
-        try:
-            after = commit_written(job, entries, self._log, base, fresh=True)
-        except ConflictError:
-            if mode == "append":
-                self.refresh()  # an append needs no earlier state, so repeating it succeeds
-            raise
-        return base.epoch if after is base else self._written(after)
+        return base, commit_written(job, entries, self._log, base, fresh=True)
 
     def _fit(
         self,

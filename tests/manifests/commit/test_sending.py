@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from unittest import mock
 
 import pytest
 
@@ -24,7 +25,7 @@ from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.model.codec import encode_epoch, encode_model
 from colonnade.manifests.model.entries import ByteCheck
 from colonnade.manifests.model.epoch import Epoch, Stub
-from colonnade.manifests.model.operations import Anchor
+from colonnade.manifests.model.operations import AddRowSet, Anchor
 from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.snapshot import Snapshot
@@ -33,12 +34,15 @@ from colonnade.manifests.store.base import Data, PutOutcome
 from colonnade.manifests.store.turn import Turn
 from tests.far_store import FarStore
 from tests.log_samples import (
+    TRIPS,
     append,
+    change,
     contents,
     drop,
     epoch_after,
     make_log,
     overwrite,
+    table,
     with_orders,
 )
 from tests.noted_store import NotedStore
@@ -148,7 +152,7 @@ def test_a_conflict_with_an_epoch_since_the_base_ends_the_way_and_writes_nothing
     sent.look()
     with pytest.raises(ConflictError, match="'orders'"):
         sent.follow(Turn(), waited=False)
-    assert not sent.may_be_sent
+    assert not sent.may_be_committed()
     assert make_log(store).read_head().epoch == base.epoch + 1
 
 
@@ -183,6 +187,80 @@ def test_a_change_that_meets_a_removed_epoch_was_not_sent_only_if_it_is_fresh(fr
     with pytest.raises(ConflictError if fresh else CommitUnknownError, match="by retention"):
         sent.look()
     assert sent.outdated
+
+
+def lost(store: MemoryStore, base: Snapshot, *, fresh: bool = True) -> Sending:
+    """A change that has lost the slot after its base."""
+    mine = replace(append(), fresh=fresh)
+    sent = sending(store, mine, base)
+    sent.look()
+    assert not sent.follow(Turn(), waited=False)
+    make_log(store).commit(append(), base)
+    assert not put(sent, mine)
+    return sent
+
+
+@pytest.mark.parametrize("fresh", [True, False])
+def test_a_slot_that_was_seen_to_hold_another_epoch_leaves_no_doubt(fresh: bool) -> None:
+    store, base = started()
+    sent = lost(store, base, fresh=fresh)
+    stubbed(store, base.epoch + 2)
+    with pytest.raises(ConflictError if fresh else CommitUnknownError, match="by retention"):
+        sent.follow(Turn(), waited=True)
+
+
+@pytest.mark.parametrize("look", ["a mark", "an error of the store", "a damaged mark"])
+def test_a_slot_that_may_have_been_freed_before_it_was_read_proves_nothing(look: str) -> None:
+    store, base = started()
+    sent = lost(store, base)
+    stubbed(store, base.epoch + 2)
+    mark = Stub(removed=base.epoch + 1, floor=9, anchor=ANCHOR)
+    found = {
+        "a mark": mock.Mock(return_value=mark),
+        "an error of the store": mock.Mock(side_effect=StoreError("The network is away.")),
+        "a damaged mark": mock.Mock(side_effect=CorruptionError("Wrong bytes.")),
+    }
+    with (
+        mock.patch("colonnade.manifests.commit.sending.find_freed", found[look]),
+        pytest.raises(CommitUnknownError, match="by retention"),
+    ):
+        sent.follow(Turn(), waited=True)
+
+
+def test_a_slot_that_became_a_stub_before_it_was_read_leaves_the_outcome_open() -> None:
+    store, base = started()
+    mine = replace(append(), fresh=True)
+    sent = sending(store, mine, base)
+    sent.look()
+    assert not sent.follow(Turn(), waited=False)
+    stubbed(store, base.epoch + 1)
+    with pytest.raises(CommitUnknownError, match="by retention"):
+        put(sent, mine)
+
+
+class Refusing(MemoryStore):
+    """A store that refuses to put an epoch, once another writer was first."""
+
+    full = False
+
+    def put_if_absent(self, name: str, data: Data) -> PutOutcome:
+        if self.full:
+            raise StoreError("The disk is full.")
+        return super().put_if_absent(name, data)
+
+
+def test_a_put_that_wrote_nothing_leaves_no_doubt() -> None:
+    store = Refusing()
+    _, base = started(store)
+    sent = lost(store, base)
+    assert not sent.follow(Turn(), waited=True)
+    store.full = True
+    with pytest.raises(StoreError):
+        put(sent, sent.change)
+    assert not sent.may_be_committed()
+    stubbed(store, base.epoch + 2)
+    with pytest.raises(ConflictError, match="by retention"):
+        sent.follow(Turn(), waited=True)
 
 
 class Forgetful(MemoryStore):
@@ -224,11 +302,29 @@ def test_a_change_is_offered_with_the_beginning_of_the_line_that_answers_it() ->
     line = sent.offer(store.turn("_manifest"), "e", LIMITS)
     assert line is not None
     assert mine.transaction.encode() in line
-    assert sent.may_be_sent
+    assert sent.may_be_committed()
     leader = sending(store, append(), base)
     leader.look()
     [note] = leader.notes(store.turn("_manifest"), LIMITS)
     assert note.change.transaction == mine.transaction
+
+
+@pytest.mark.parametrize("other", [drop(TRIPS), append()], ids=["another change", "an append"])
+def test_a_note_is_of_no_use_after_an_epoch_that_is_not_an_append(other: Change) -> None:
+    store = NotedStore()
+    _, base = started(store)
+    base = make_log(store).commit(change(table(TRIPS, "trips")), base)
+    store.meanwhile = lambda: None
+    sent = sending(store, replace(append(), fresh=True), base)
+    sent.look()
+    sent.offer(store.turn("_manifest"), "e", LIMITS)
+    store.notes = []  # A writer that was stopped holds the note.
+    make_log(store).commit(other, base)
+    assert not sent.follow(Turn(), waited=True)
+    stubbed(store, base.epoch + 2)
+    unknown = all(isinstance(op, AddRowSet) for op in other.ops)
+    with pytest.raises(CommitUnknownError if unknown else ConflictError, match="by retention"):
+        sent.follow(Turn(), waited=True)
 
 
 def test_a_change_that_cannot_share_an_epoch_is_not_offered() -> None:
@@ -237,4 +333,4 @@ def test_a_change_that_cannot_share_an_epoch_is_not_offered() -> None:
     sent = sending(store, drop(), base)
     sent.look()
     assert sent.offer(store.turn("_manifest"), "e", LIMITS) is None
-    assert not sent.may_be_sent
+    assert not sent.may_be_committed()

@@ -90,6 +90,7 @@ def _failed_again(log: Log, transaction: str, error: ColonnadeError) -> Snapshot
     raise error
 
 
+NOTED_AND_REMOVED = (Appender(), Writer(2), Vacuumer(3))
 SENT_AGAIN = (Driver(4), Writer(2), Reader(1), Vacuumer(5))
 
 
@@ -124,16 +125,34 @@ BUGS: tuple[Bug, ...] = (
     Bug(
         "a note from before a vacuum is taken after it",
         lambda: patch.object(recent_epochs, "only_adds", lambda epoch: True),
-        actors=(Appender(), Writer(2), Vacuumer(3)),
+        actors=NOTED_AND_REMOVED,
         seeds=100,
         waits=True,
         long=True,
     ),
     Bug(
         "a change that another writer may have committed is called failed",
-        lambda: patch.object(Sending, "may_be_sent", property(lambda sending: False)),
+        lambda: patch.object(Sending, "may_be_committed", lambda sending: False),
         0.1,
         actors=SHARING,
+        seeds=100,
+        waits=True,
+        long=True,
+    ),
+    Bug(
+        "a note counts as unused after any epoch",
+        lambda: patch.object(colonnade.manifests.commit.sending, "only_adds", lambda epoch: False),
+        0.1,
+        actors=NOTED_AND_REMOVED,
+        seeds=100,
+        waits=True,
+        long=True,
+    ),
+    Bug(
+        "a change that met a removed epoch is called refused",
+        lambda: patch.object(colonnade.manifests.log.log, "is_absent", lambda *_: True),
+        0.1,
+        actors=NOTED_AND_REMOVED,
         seeds=100,
         waits=True,
         long=True,
