@@ -297,12 +297,15 @@ def unknown_error(store: ObjectStore, epoch: Epoch) -> CommitUnknownError:
     )
 
 
-def landed_error(store: ObjectStore, epoch: Epoch, error: ColonnadeError) -> CommitUnknownError:
+def landed_error(
+    store: ObjectStore, transaction: str, epoch: int, reason: str
+) -> CommitUnknownError:
     """Return the error for a change that is in the log, but whose state cannot be read.
 
-    It has the type of an unknown outcome, so that callers keep files and do not repeat the change.
+    `reason` is a sentence. The error has the type of an unknown outcome, so that callers keep files
+    and do not repeat the change.
     """
     return CommitUnknownError(
-        f"Transaction {epoch.transaction} was committed to {store.url} as epoch {epoch.epoch}; do"
-        f" not repeat it. The state after it could not be read: {error.message}"
+        f"Transaction {transaction} was committed to {store.url} as epoch {epoch}; do not repeat"
+        f" it. The state after it could not be read: {reason}"
     )

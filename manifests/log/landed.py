@@ -30,8 +30,8 @@ UNREADABLE = (*UNTELLING, NotFoundError, UnsupportedFormatError)
 _WITNESSES = 64
 """How many RowSets of the earlier state may show that ids did not begin anew."""
 
-_MOST_PROVED = 2**16
-"""The most RowSets that are read for a proof."""
+_MOST_READ = 2**16
+"""The most RowSets that are read to find those of a change."""
 
 
 def find_landed(
@@ -59,32 +59,34 @@ def find_landed(
     return None
 
 
-def is_absent(log: LogReader, change: Change, before: Snapshot, head: Snapshot) -> bool:
-    """Return whether the log proves that a change which adds RowSets is in no epoch of a range.
+def find_added(log: LogReader, change: Change, before: Snapshot, head: Snapshot) -> int | None:
+    """Return the epoch that committed a change which adds RowSets, 0 if it is none of a range.
 
     The range is that of the epochs after `before` up to `head`, two states of one log. It may have
-    epochs that retention has removed: the ids of RowSets tell what was added. False means that
-    nothing is proved. Costs a GET for each segment that may hold one of the RowSets. Raises as
+    epochs that retention has removed: the ids of RowSets tell what was added. Returns None if the
+    log does not tell. Costs a GET for each segment that may hold one of the RowSets. Raises as
     `LogReader`.
     """
     operation = next((op for op in change.ops if isinstance(op, AddRowSet)), None)
     if operation is None or head.database != before.database:
-        return False
+        return None
     table = TableId(operation.table)
     then, now = before.tables.get(table), head.tables.get(table)
     if then is None or now is None or then.created_epoch != now.created_epoch:
-        return False
+        return None
     if now.changed_epoch <= before.epoch:
-        return True
+        return 0
     first, end = then.next_rowset_id, now.next_rowset_id
-    if end - first > _MOST_PROVED:
-        return False
+    if end - first > _MOST_READ:
+        return None
     live = log.find_rowsets(now, range(max(0, first - _WITNESSES), end))
     # Ids that had begun anew since (`renumber`) would belong to later epochs.
     kept = any(each.id < first and each.epoch <= before.epoch for each in live.values())
-    added = [live[number] for number in range(first, end) if number in live]
-    mine = any(each.entry.object == operation.rowset.object for each in added)
-    return kept and len(added) == end - first and not mine
+    if not kept or any(number not in live for number in range(first, end)):
+        return None
+    added = (live[number] for number in range(first, end))
+    mine = operation.rowset.object
+    return next((each.epoch for each in added if each.entry.object == mine), 0)
 
 
 def read_landed(log: LogReader, epoch: Epoch, head: Snapshot | None = None) -> Snapshot:
@@ -96,4 +98,4 @@ def read_landed(log: LogReader, epoch: Epoch, head: Snapshot | None = None) -> S
     try:
         return log.read_at(epoch.epoch, head=head)
     except UNREADABLE as error:
-        raise landed_error(log.store, epoch, error) from error
+        raise landed_error(log.store, epoch.transaction, epoch.epoch, error.message) from error

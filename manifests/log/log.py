@@ -36,7 +36,7 @@ from colonnade.manifests.commit.vacuum_conflicts import check_removed, removes
 from colonnade.manifests.engine import engine_name
 from colonnade.manifests.epochs.dating import Clock
 from colonnade.manifests.epochs.freed_slots import find_freed
-from colonnade.manifests.epochs.slots import read_slot
+from colonnade.manifests.epochs.slots import landed_error, read_slot
 from colonnade.manifests.errors import (
     ColonnadeError,
     CommitUnknownError,
@@ -50,8 +50,8 @@ from colonnade.manifests.log.creation import create_database
 from colonnade.manifests.log.landed import (
     UNREADABLE,
     UNTELLING,
+    find_added,
     find_landed,
-    is_absent,
     read_landed,
 )
 from colonnade.manifests.log.late_checkpoint import LateCheckpoint
@@ -284,8 +284,8 @@ class Log(LogReader):
     def _find_outdated(self, sending: Sending, unknown: CommitUnknownError) -> Snapshot:
         """Return the state right after a change that met a stub.
 
-        Raises ConflictError if the log proves that the change was not committed and never will be,
-        else `unknown` if the change is not found.
+        If the change is not found, raises ConflictError if the log proves that it was not committed
+        and never will be, else CommitUnknownError.
         """
         change, stub = sending.change, sending.outdated
         assert stub is not None
@@ -294,12 +294,17 @@ class Log(LogReader):
             landed = find_landed(self, change.transaction, head, self.pause)
             if landed is not None:
                 return landed
-            absent = change.fresh and is_absent(self, change, sending.head, head)
+            added = find_added(self, change, sending.head, head)
         except UNREADABLE:
             raise unknown from None
-        if absent and not sending.was_misled():
-            raise outdated_error(change, sending.base, stub, sent=False)
-        raise unknown
+        if added is None or sending.was_misled():
+            raise unknown
+        if added:
+            reason = "retention has removed that epoch."
+            raise landed_error(self.store, change.transaction, added, reason)
+        if not change.fresh:
+            raise unknown
+        raise outdated_error(change, sending.base, stub, sent=False)
 
     @contextmanager
     def removals_are_conflicts(self, planned: Change | str, base: Snapshot) -> Iterator[None]:
