@@ -280,7 +280,7 @@ class ArrowDatabase:
           live RowSet exists
         - 2 reads deletion vectors, footers and indexes
         - 3 compares each block with its checksum
-        - 4 decodes each block, compares it with its statistics, and checks the sort key
+        - 4 decodes each block, compares it with its statistics, and checks the keys of tables
 
         Checks `tables` (None: all) at `epoch`. Without an epoch, checks the newest reachable one
         and those that tags and pins keep. Damage is not an error: the report lists it. `elsewhere`

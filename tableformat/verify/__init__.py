@@ -7,6 +7,7 @@
     rowset_notes.py  what was found so far in one RowSet
     block_check.py   the values of one block against its index
     order_check.py  partition_check.py   rows against the sort key, and against the partition
+    key_check.py     rows of a table that share its primary key
     job.py           RowSets to check, as a value for other machines
     run.py           a whole database, on threads
 

@@ -23,6 +23,7 @@ from colonnade.tableformat.jobs import Workplace, run_in_order
 from colonnade.tableformat.location import StorageOptions, find_store
 from colonnade.tableformat.verify.findings import DEPTHS, Finding, VerifyReport
 from colonnade.tableformat.verify.job import Unit, VerifyPlace, plan_jobs
+from colonnade.tableformat.verify.key_check import check_keys
 from colonnade.tableformat.verify.log_check import LogCheck, check_files
 from colonnade.tableformat.verify.rowset_check import check_job
 
@@ -63,6 +64,8 @@ def verify(
             elsewhere = _here(log, threads or os.cpu_count() or 1)
         found, read = _check_rowsets(log.store.address, there, depth, elsewhere, progress)
         findings += found
+        if depth == max(DEPTHS):
+            findings += _check_keys(log, seen.tables, there, findings)
     if findings:
         _require_kept(log)
     return VerifyReport(
@@ -269,6 +272,19 @@ def _check_rowsets(
             if progress is not None:
                 progress(done, total)
     return findings, read
+
+
+def _check_keys(
+    log: Log, tables: Sequence[TableState], units: Sequence[Unit], known: Sequence[Finding]
+) -> list[Finding]:
+    """Check the primary keys of tables at the state to verify. Damaged RowSets are left out."""
+    damaged = {(each.table, each.rowset) for each in known}
+    sound = [u for u in units if u.epoch is None and (u.table.name, u.rowset.id) not in damaged]
+    findings: list[Finding] = []
+    for table in tables:
+        own = [unit.rowset for unit in sound if unit.table.id == table.id]
+        findings += check_keys(log.store, table, own)
+    return findings
 
 
 def _here(log: Log, workers: int) -> VerifyPlace:

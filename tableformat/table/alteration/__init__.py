@@ -11,6 +11,7 @@ makes operations of the draft:
     widen.py         change the type of a column or field to a wider one
     replace.py       replace all columns by a list of columns
     sort_key.py      the columns that rows are sorted by
+    primary_key.py   the columns by which all rows differ, after a look at the rows
     not_null.py      forbid NULL in a column or field, after a look at the rows
     stored_values.py    what existing values must be for a change
     whole_table.py   properties, the comment and the partitions of a table
@@ -37,6 +38,7 @@ from colonnade.tableformat.table.alteration.default import DropDefault, SetDefau
 from colonnade.tableformat.table.alteration.draft import Alteration
 from colonnade.tableformat.table.alteration.not_null import SetNotNull
 from colonnade.tableformat.table.alteration.plan import plan_alterations
+from colonnade.tableformat.table.alteration.primary_key import DropPrimaryKey, SetPrimaryKey
 from colonnade.tableformat.table.alteration.replace import ReplaceColumns
 from colonnade.tableformat.table.alteration.sort_key import SetSortKey
 from colonnade.tableformat.table.alteration.whole_table import (
@@ -57,12 +59,14 @@ __all__ = [
     "DropConstraint",
     "DropDefault",
     "DropNotNull",
+    "DropPrimaryKey",
     "MoveColumn",
     "RenameColumn",
     "ReplaceColumns",
     "SetDefault",
     "SetNotNull",
     "SetPartitioning",
+    "SetPrimaryKey",
     "SetSortKey",
     "WidenColumn",
     "commit_alterations",

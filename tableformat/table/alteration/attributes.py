@@ -8,6 +8,7 @@ from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import StructType
 from colonnade.tableformat.table.alteration.draft import Alteration, Draft
 from colonnade.tableformat.table.alteration.paths import Path, dotted, find, names_of, with_field
+from colonnade.tableformat.table.alteration.primary_key import check_not_in_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,9 @@ class DropNotNull(Alteration):
         return f"drop not null of column {dotted(self.path)}"
 
     def apply(self, draft: Draft) -> None:
-        if find(draft.schema, names_of(self.path)).identity is not None:
+        found = find(draft.schema, names_of(self.path))
+        check_not_in_key(found, draft, "made nullable")
+        if found.identity is not None:
             raise InvalidInputError(
                 f"Column {dotted(self.path)!r} is an identity column, which stays NOT NULL."
             )

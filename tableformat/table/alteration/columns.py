@@ -22,6 +22,7 @@ from colonnade.tableformat.table.alteration.paths import (
     names_of,
     with_fields,
 )
+from colonnade.tableformat.table.alteration.primary_key import check_not_in_key
 from colonnade.tableformat.table.defaults import added_with_default
 
 
@@ -106,7 +107,8 @@ class DropColumn(Alteration):
 
 
 def _check_unused(column: SchemaField, draft: Draft) -> None:
-    """Refuse to drop a column that decides where rows are stored."""
+    """Refuse to drop a column that decides where rows are stored, or which rows there may be."""
+    check_not_in_key(column, draft, "dropped")
     if any(key.column in column.ids for key in draft.sorted_by):
         raise InvalidInputError(
             f"Column {column.name!r} cannot be dropped: the table is sorted by it; sort it by other"

@@ -15,6 +15,7 @@ from colonnade.tableformat.statements.rerun import commit_statement
 from colonnade.tableformat.table.alteration.constrained_rows import ConstrainedRows
 from colonnade.tableformat.table.alteration.draft import Alteration
 from colonnade.tableformat.table.alteration.plan import draft_of, operations_of
+from colonnade.tableformat.table.alteration.primary_key import check_keys_differ
 from colonnade.tableformat.table.alteration.stored_values import check_values, reads_of
 from colonnade.tableformat.table.design import check_table_name
 from colonnade.tableformat.write.constraints import can_evaluate
@@ -29,13 +30,14 @@ def commit_alterations(
 ) -> Snapshot:
     """Make all changes in one epoch, in order, or none of them.
 
-    Changes that demand something of existing values, or add a constraint, look at existing rows
-    first. They look again if a concurrent writer has added rows. Spark has checked the rows of the
-    state `checked`; if only Spark can evaluate a new constraint, any row added since is a conflict.
+    Changes that demand something of existing values, or add a constraint or a primary key, look at
+    existing rows first. They look again if a concurrent writer has added rows. Spark has checked
+    the rows of the state `checked`; if only Spark can evaluate a new constraint, any row added
+    since is a conflict.
 
-    Raises the errors of `draft_of`, `operations_of`, `check_values` and `ConstrainedRows.check`.
-    Raises ConflictError when a concurrent writer altered the same thing since `base`, or dropped
-    the table.
+    Raises the errors of `draft_of`, `operations_of`, `check_values`, `check_keys_differ` and
+    `ConstrainedRows.check`. Raises ConflictError when a concurrent writer altered the same thing
+    since `base`, or dropped the table.
     """
     draft = draft_of(table, changes)
     operations = operations_of(draft)
@@ -43,7 +45,7 @@ def commit_alterations(
         return base
     parameters = {"name": table.name, "changes": "; ".join(map(str, changes))}
     added = [op.constraint for op in operations if isinstance(op, AddCheck)]
-    if not draft.demands and not added:
+    if not draft.demands and not added and not draft.primary_key:
         return log.commit(_change("alter_table", operations, parameters), base)
     only_spark = checked is not None and not can_evaluate(added, draft.schema)
     known = None if checked is None else checked.tables.get(table.id)
@@ -62,6 +64,8 @@ def commit_alterations(
             reads=reads_of(current, draft.demands),
         )
         rows.check(change, state, current)
+        if draft.primary_key:
+            check_keys_differ(log, log.preview(change, state).tables[table.id])
         return change
 
     if checked is not None and only_spark:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from colonnade.manifests.model.constraints import CheckConstraint
 from colonnade.manifests.model.entries import PartitionField, SortField
 from colonnade.manifests.model.operations import Operation
+from colonnade.manifests.model.primary_key import PrimaryKey
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.table.alteration.stored_values import Demand
@@ -18,10 +19,11 @@ from colonnade.tableformat.table.alteration.stored_values import Demand
 class Draft:
     """A table as the changes so far have altered it.
 
-    `table` is the table before all changes. `layout` is the new partition layout, and `sort_key`
-    the new sort key; None means that the table keeps its own. `properties` are those that the
-    changes set. `constraints` come with the columns that they were stated for. `operations` are
-    about all but columns, layout, sort key and constraints, which become operations at the end.
+    `table` is the table before all changes. `layout` is the new partition layout, `sort_key` the
+    new sort key, and `primary_key` the new primary key; None means that the table keeps its own.
+    `properties` are those that the changes set. `constraints` come with the columns that they were
+    stated for. `operations` are about all but columns, layout, keys and constraints, which become
+    operations at the end.
     `demands` say what the values of existing rows must be for the changes.
     """
 
@@ -32,12 +34,18 @@ class Draft:
     properties: dict[str, str] = field(default_factory=dict)
     constraints: dict[CheckConstraint, TableSchema] = field(default_factory=dict)
     sort_key: tuple[SortField, ...] | None = None
+    primary_key: PrimaryKey | None = None
     operations: list[Operation] = field(default_factory=list)
     demands: dict[int, list[Demand]] = field(default_factory=dict)
 
     def demand(self, column: int, demand: Demand) -> None:
         """Demand something of the existing values of a column or field, by its id."""
         self.demands.setdefault(column, []).append(demand)
+
+    @property
+    def key(self) -> PrimaryKey:
+        """The primary key after the changes so far."""
+        return self.table.primary_key if self.primary_key is None else self.primary_key
 
     @property
     def sorted_by(self) -> tuple[SortField, ...]:

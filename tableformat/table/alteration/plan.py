@@ -18,6 +18,7 @@ from colonnade.manifests.model.schema_check import check_schema
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.table.alteration.constraints import constraint_operations
 from colonnade.tableformat.table.alteration.draft import Alteration, Draft, without
+from colonnade.tableformat.table.alteration.primary_key import key_operations
 from colonnade.tableformat.table.alteration.sort_key import around_columns
 from colonnade.tableformat.table.generated import check_sources
 
@@ -54,11 +55,12 @@ def operations_of(draft: Draft) -> tuple[Operation, ...]:
     Properties that name a column are updated. Raises InvalidInputError that names the column.
     """
     dropped, added = constraint_operations(draft)
-    return (*dropped, *_operations(draft), *added)
+    ended, begun = key_operations(draft)
+    return (*dropped, *ended, *_operations(draft), *begun, *added)
 
 
 def _operations(draft: Draft) -> tuple[Operation, ...]:
-    """Return the operations for all but constraints."""
+    """Return the operations for all but constraints and the primary key."""
     table, schema, layout = draft.table, draft.schema, draft.layout
     check_bloom_columns(draft.properties, schema)
     if schema == table.schema:

@@ -38,7 +38,7 @@ def test_the_rows_with_one_of_the_values_are_found_in_every_type(text: str) -> N
 def _plain(values: pa.Array) -> list[object]:
     if pa.types.is_temporal(values.type):
         values = values.view(pa.int32() if values.type.bit_width == 32 else pa.int64())
-    return values.to_pylist()  # type: ignore[no-any-return]
+    return values.to_pylist()
 
 
 @given(st.lists(st.integers(-50, 50), max_size=8), st.integers(0, 2**32), st.booleans())

@@ -286,6 +286,8 @@ def test_two_writers_agree_with_a_dictionary(part_rows: int, steps: list[Step]) 
         writers, model = (first, another(first)), dict[Key, int]()
         for step in steps:
             table, expected = writers[step[1]], expected_after(model, step)
+            if step[3] == "ignore":
+                table.refresh()  # a row that loses against an old state may stay out
             try:
                 run_step(table, step)
             except ConflictError:
