@@ -41,8 +41,8 @@ from colonnade.manifests.epochs.slots import (
 )
 from colonnade.manifests.errors import (
     ColonnadeError,
+    CommitUnknownError,
     CorruptionError,
-    NotFoundError,
     StoreError,
 )
 from colonnade.manifests.limits import LIMITS, Limits
@@ -257,7 +257,9 @@ class Sending:
         self._tried = True
         try:
             found = self._take(epoch, data, pause)
-        except (StoreError, NotFoundError):
+        except CommitUnknownError:
+            raise
+        except ColonnadeError:
             self._tried = False  # The epoch is not in its slot, and never will be.
             raise
         if found is epoch:

@@ -18,6 +18,7 @@ from colonnade.manifests.errors import (
     CommitUnknownError,
     ConflictError,
     CorruptionError,
+    InvalidInputError,
     NotFoundError,
     StoreError,
 )
@@ -241,21 +242,29 @@ def test_a_slot_that_became_a_stub_before_it_was_read_leaves_the_outcome_open() 
 class Refusing(MemoryStore):
     """A store that refuses to put an epoch, once another writer was first."""
 
-    full = False
+    error: ColonnadeError | None = None
 
     def put_if_absent(self, name: str, data: Data) -> PutOutcome:
-        if self.full:
-            raise StoreError("The disk is full.")
+        if self.error is not None:
+            raise self.error
         return super().put_if_absent(name, data)
 
 
-def test_a_put_that_wrote_nothing_leaves_no_doubt() -> None:
+@pytest.mark.parametrize(
+    "error",
+    [
+        StoreError("The disk is full."),
+        InvalidInputError("The store is read-only."),
+        NotFoundError("There is no log."),
+    ],
+)
+def test_a_put_that_wrote_nothing_leaves_no_doubt(error: ColonnadeError) -> None:
     store = Refusing()
     _, base = started(store)
     sent = lost(store, base)
     assert not sent.follow(Turn(), waited=True)
-    store.full = True
-    with pytest.raises(StoreError):
+    store.error = error
+    with pytest.raises(type(error)):
         put(sent, sent.change)
     assert not sent.may_be_committed()
     stubbed(store, base.epoch + 2)
