@@ -17,7 +17,8 @@ from colonnade.tableformat.table.table import ArrowTable
 REPORT_SCHEMA = (
     "path string, metrics struct<numFilesAdded: long, numFilesRemoved: long, numGroups: long,"
     " numGroupsWaiting: long, numDroppedRows: long, numBytesRead: long, numBytesCopied: long,"
-    " numBytesAdded: long, conflicts: array<string>, seconds: double, epoch: long>"
+    " numBytesAdded: long, conflicts: array<string>, seconds: double, epoch: long,"
+    " reason: string>"
 )
 """The one row that `execute…` returns; metrics that Delta's OPTIMIZE has bear its names."""
 
@@ -75,5 +76,6 @@ class OptimizeBuilder:
             list(report.conflicts),
             report.seconds,
             report.epoch,
+            report.reason,
         )
         return self._spark.createDataFrame([(self._path, metrics)], REPORT_SCHEMA)

@@ -62,9 +62,23 @@ class CompactionPlan(Model):
         """The stored bytes that the run reads."""
         return sum(group.bytes_in for group in self.groups)
 
+    @property
+    def reason(self) -> str:
+        """Why there is nothing to compact, as a part of a sentence; empty if there is something."""
+        if self.groups:
+            return ""
+        if not self.rowset_count:
+            return "there are no RowSets"
+        policy = self.policy
+        return (
+            f"of {self.rowset_count} RowSets, fewer than {policy.min_rowsets} of a partition are"
+            f" small and of a similar size, none has more than {policy.deleted_share:.1%} deleted"
+            f" rows, and at most {policy.max_overlap} of a sorted table may hold one key"
+        )
+
     def __str__(self) -> str:
         if not self.groups:
-            return f"{self.name}: nothing to compact ({self.rowset_count} RowSets)."
+            return f"{self.name}: nothing to compact: {self.reason}."
         rowsets = sum(len(group.rowsets) for group in self.groups)
         title = (
             f"{self.name} at epoch {self.epoch}: {rowsets} of {self.rowset_count} RowSets in"

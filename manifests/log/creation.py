@@ -65,11 +65,11 @@ def create_database(
     away. Cost: one PUT, and two listings of everything below the root. The second one finds little.
 
     Raises AlreadyExistsError if a database exists already, or was dropped at a place that keeps its
-    log. Raises InvalidInputError if the folder holds data of another format, or if a database
-    exists above or below it. A nested database may be found only after epoch 0 was written, because
-    both were created at once. The new one then stays there, empty: slot 0 is never freed, and
-    another writer may use the database already. Raises CorruptionError if epoch 0 of a log is
-    missing; CommitUnknownError; StoreError.
+    log. Raises InvalidInputError if the folder holds data of another format, if it is the home or
+    root folder and has files, or if a database exists above or below it. A nested database may be
+    found only after epoch 0 was written, because both were created at once. The new one then stays
+    there, empty: slot 0 is never freed, and another writer may use the database already. Raises
+    CorruptionError if epoch 0 of a log is missing; CommitUnknownError; StoreError.
     """
     put_back(store)
     place = _look(store, "would be")
@@ -79,6 +79,8 @@ def create_database(
         raise _lost_error(store, place.remains)
     elif place.foreign is not None:
         raise _foreign_error(store, place.foreign)
+    elif isinstance(store, LocalStore) and not is_taken(store, 0):
+        _refuse_shared_folder(store)
     epoch = Epoch(
         epoch=0,
         transaction=new_transaction_id(),
@@ -220,6 +222,22 @@ def _names_in(folder: str) -> list[str]:
         return []
     except OSError as error:
         raise StoreError(f"{folder} could not be listed: {error.strerror}.") from error
+
+
+def _refuse_shared_folder(store: LocalStore) -> None:
+    """Refuse the home folder and the root folder, unless they are empty.
+
+    Nobody means these folders, and vacuum and drop look through all that they have. Raises
+    InvalidInputError; StoreError.
+    """
+    path = os.path.realpath(store.url)
+    kinds = {os.path.realpath(os.path.expanduser("~")): "home", os.path.realpath("/"): "root"}
+    kind, names = kinds.get(path), _names_in(path) if path in kinds else ()
+    if names:
+        raise InvalidInputError(
+            f"{store.url} is the {kind} folder and has other files, such as {names[0]}; give"
+            f" Colonnade a folder of its own, such as {os.path.join(store.url, 'lake')}."
+        )
 
 
 def _foreign_error(store: ObjectStore, foreign: str) -> InvalidInputError:

@@ -82,8 +82,8 @@ def open_store(
 ) -> ObjectStore:
     """Open the store at a path or address; `create` says that the caller is going to write.
 
-    A plain path or a `file:` URL means local disk. A `~` at the start of a plain path means the
-    home directory. `s3:`, `s3a:`, `gs:` and `gcs:` URLs mean a bucket, and `az:`, `abfs:` and
+    A plain path or a `file:` URL means local disk. A `~` or `~user` at the start of a path means
+    a home folder. `s3:`, `s3a:`, `gs:` and `gcs:` URLs mean a bucket, and `az:`, `abfs:` and
     `abfss:` URLs a container, with the storage options of s3fs, gcsfs and adlfs. `hdfs:` and
     `webhdfs:` URLs mean a folder of HDFS, with the storage options of fsspec's WebHDFS. Any other
     URL is read through fsspec, which gets the storage options. The options `cache`, `cache_bytes`
@@ -102,8 +102,14 @@ def open_store(
         if create:
             remote.require_writable()
         return remote
+    expanded = os.path.expanduser(local)
+    if expanded.startswith("~"):
+        raise InvalidInputError(
+            f"{address.url} begins with the home folder of a user who does not exist; write"
+            f" ./{local} for a folder of that name."
+        )
     try:
-        store = LocalStore(os.path.expanduser(local))
+        store = LocalStore(expanded)
     except FileNotFoundError as error:
         raise NotFoundError(
             f"{address.url} is relative to the working directory, which was removed; give an"

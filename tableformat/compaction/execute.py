@@ -37,6 +37,7 @@ class CompactionReport(Model):
 
     `conflicts` has one sentence for each group that was dropped, because a concurrent writer
     rewrote its RowSets first. `bytes_copied` is the part of `bytes_written` that was not decoded.
+    `reason` says why there was nothing to compact.
     """
 
     table: str
@@ -51,10 +52,11 @@ class CompactionReport(Model):
     bytes_written: Count = 0
     seconds: float = 0.0
     conflicts: tuple[str, ...] = ()
+    reason: str = ""
 
     def __str__(self) -> str:
-        if not self.groups and not self.conflicts:
-            return f"{self.table}: nothing to compact."
+        if self.reason:
+            return f"{self.table}: nothing to compact: {self.reason}."
         text = (
             f"{self.table}: {self.rowsets_removed} RowSets became {self.rowsets_added} in"
             f" {self.groups} groups; {self.rows_dropped:,} deleted rows dropped,"
@@ -160,7 +162,10 @@ class _Execution:
     ) -> None:
         self.head = base
         self.report = CompactionReport(
-            table=plan.name, epoch=base.epoch, groups_waiting=len(plan.waiting)
+            table=plan.name,
+            epoch=base.epoch,
+            groups_waiting=len(plan.waiting),
+            reason=plan.reason,
         )
         self._log, self._queue, self._place = log, queue, place
         self._group_count = len(plan.groups)

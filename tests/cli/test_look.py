@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import colonnade
@@ -115,6 +116,21 @@ def test_a_name_that_a_database_lacks_is_never_taken_for_all_of_it(run: Run, sho
         assert ran.code == 3
         assert "whose tables are: orders, users" in ran.err
     assert run("ls", shop / "orders").code == 2
+
+
+def test_no_command_takes_a_home_folder_that_is_in_use(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, rows = tmp_path / "home", tmp_path / "rows.parquet"
+    home.mkdir()
+    (home / ".profile").touch()
+    pq.write_table(pa.table({"a": [1]}), rows)
+    monkeypatch.setenv("HOME", str(home))
+    for command in (("create", "~"), ("import", "~", rows)):
+        done = run(*command)
+        assert done.code == 2
+        assert "is the home folder and has other files, such as .profile" in done.err
+    assert [each.name for each in home.iterdir()] == [".profile"]
 
 
 def test_a_database_is_created_once_and_holds_what_is_imported(run: Run, tmp_path: Path) -> None:

@@ -175,7 +175,7 @@ def test_a_table_is_compacted_by_executors_and_beside_them(
     assert row["metrics"].asDict() | {"seconds": 0, "numBytesRead": 0, "numBytesAdded": 0} == {
         **{"numFilesAdded": 1, "numFilesRemoved": 9, "numGroups": 1, "numGroupsWaiting": 0},
         **{"numDroppedRows": 1, "numBytesRead": 0, "numBytesCopied": 0, "numBytesAdded": 0},
-        **{"conflicts": [], "seconds": 0, "epoch": 12},
+        **{"conflicts": [], "seconds": 0, "epoch": 12, "reason": ""},
     }
     assert table.history(1).collect()[0]["operation"] == "compact"
     table.optimize().option("deleted-share", 0).executeZOrderBy("id", "n")

@@ -18,7 +18,7 @@ from colonnade.tableformat.table.table import ArrowTable
 COMPACT_SCHEMA = (
     "epoch long, groups long, groups_waiting long, rowsets_removed long, rowsets_added long,"
     " rows_dropped long, bytes_read long, bytes_copied long, bytes_written long, seconds double,"
-    " conflicts string"
+    " conflicts string, reason string"
 )
 PLAN_SCHEMA = (
     "kind string, rowsets long, rows long, deleted_rows long, bytes_in long, bytes_out long,"
@@ -31,9 +31,8 @@ def compact(arguments: Mapping[str, Any]) -> Iterable[Row]:
     begun = _begin(arguments)
     columns = [name.strip() for name in (arguments["zorder_by"] or "").split(",") if name.strip()]
     report = begun.executeZOrderBy(columns) if columns else begun.executeCompaction()
-    counts = report.model_dump(exclude={"table", "conflicts"})
-    names = [each.split()[0] for each in COMPACT_SCHEMA.split(", ")]
-    return [[*(counts[name] for name in names[:-1]), "\n".join(report.conflicts)]]
+    values = {**report.model_dump(), "conflicts": "\n".join(report.conflicts)}
+    return [[values[each.split()[0]] for each in COMPACT_SCHEMA.split(", ")]]
 
 
 def plan_compaction(arguments: Mapping[str, Any]) -> Iterable[Row]:

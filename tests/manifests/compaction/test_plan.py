@@ -18,4 +18,13 @@ def test_a_plan_prints_as_a_table() -> None:
             " (more than 10.0%)",
         ]
     )
-    assert str(plan(facts([]))) == "simulated: nothing to compact (0 RowSets)."
+    assert made.reason == ""
+
+
+def test_a_plan_without_groups_says_why() -> None:
+    assert str(plan(facts([]))) == "simulated: nothing to compact: there are no RowSets."
+    assert str(plan(facts([10 * MIB] * 7))) == (
+        "simulated: nothing to compact: of 7 RowSets, fewer than 8 of a partition are small and of"
+        " a similar size, none has more than 10.0% deleted rows, and at most 8 of a sorted table"
+        " may hold one key."
+    )

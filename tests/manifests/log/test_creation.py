@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -64,6 +65,29 @@ def test_a_database_may_be_made_beside_notes_and_folders_of_data(tmp_path: Path)
         store.put(name, b"x", sync=False)
     create_database(LocalStore(tmp_path), lone_table=False)
     create_database(store, lone_table=False)
+
+
+@pytest.mark.parametrize("path", ["~", "~/", "{home}", "{home}/../home", "file:{home}"])
+def test_a_home_folder_that_is_in_use_gets_no_database(
+    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / ".profile").touch()
+    monkeypatch.setenv("HOME", str(home))
+    schema, path = pa.schema({"a": pa.int64()}), path.format(home=home)
+    for create in (colonnade.create_database, partial(colonnade.create, schema=schema)):
+        with pytest.raises(InvalidInputError, match="is the home folder and has other files, such"):
+            create(path)
+    assert [each.name for each in home.iterdir()] == [".profile"]
+    assert colonnade.create("~/lake", schema).path == str(home / "lake")
+
+
+def test_an_empty_home_folder_is_like_any_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    create_database(LocalStore(tmp_path), lone_table=False)
 
 
 def test_a_table_of_iceberg_in_a_bucket_gets_no_database() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +86,28 @@ def test_a_text_that_only_begins_like_a_url_makes_no_folder(
     with pytest.raises(InvalidInputError):
         colonnade.create(text, pa.schema({"a": pa.int64()}))
     assert not list(tmp_path.iterdir())
+
+
+def test_the_home_of_a_user_who_does_not_exist_makes_no_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text, schema = "~nobody-of-this-name/t", pa.schema({"a": pa.int64()})
+    actions: tuple[Callable[[str], object], ...] = (
+        open_store,
+        colonnade.open,
+        colonnade.open_database,
+        colonnade.create_database,
+        colonnade.verify,
+        locate,
+        partial(colonnade.create, schema=schema),
+    )
+    for action in actions:
+        with pytest.raises(InvalidInputError, match=f"does not exist; write ./{text} for"):
+            action(text)
+    assert not list(tmp_path.iterdir())
+    assert colonnade.create(f"./{text}", schema).append(pa.table({"a": [1]})) == 2
+    assert [each.name for each in tmp_path.iterdir()] == ["~nobody-of-this-name"]
 
 
 @pytest.mark.parametrize("url", ["nosuch://bucket/db", "nosuch::file:///db"])
