@@ -20,18 +20,18 @@ from colonnade.manifests.store.local import first_epoch
 from colonnade.manifests.store.local.first_epoch import FileIdentity, FirstEpoch
 from tests.simulation.dropping import simulate_dropping
 
-RUNS = 40
 SEEDS = 250
 """Each planted mistake must be found within this many seeds."""
 
 
-def test_no_commit_and_no_database_is_lost_beside_drops() -> None:
-    records = [simulate_dropping(seed) for seed in range(RUNS)]
-    assert sum(len(each.committed) for each in records) > 5 * RUNS
-    assert sum(len(each.created) for each in records) > RUNS
-    assert sum(len(each.ended) for each in records) > RUNS // 2
-    assert sum(each.vacuums for each in records) > RUNS // 2
-    assert sum(len(each.floors) for each in records) > RUNS // 4
+@pytest.mark.parametrize("runs", [25, pytest.param(250, marks=pytest.mark.long)])
+def test_no_commit_and_no_database_is_lost_beside_drops(runs: int) -> None:
+    records = [simulate_dropping(seed) for seed in range(runs)]
+    assert sum(len(each.committed) for each in records) > 5 * runs
+    assert sum(len(each.created) for each in records) > runs
+    assert sum(len(each.ended) for each in records) > runs // 2
+    assert sum(each.vacuums for each in records) > runs // 2
+    assert sum(len(each.floors) for each in records) > runs // 4
 
 
 def _makes_folders(store: LocalStore, name: str, *, sync: bool) -> Any:

@@ -14,7 +14,7 @@ from tests.simulation.counters import Counters
 from tests.simulation.run import run, simulate
 from tests.simulation.world import World
 
-RUNS = 12
+RUNS = 10
 """Seeds of one push, which are always the same. Those of `FOUND` are below it."""
 
 LONG = (pytest.mark.long, pytest.mark.timeout(1800))

@@ -200,7 +200,8 @@ def test_two_writers_taking_turns_lose_nothing(turns: list[bool], interval: int)
 def test_racing_processes_land_every_append_once(tmp_path: Path) -> None:
     store = LocalStore(tmp_path)
     with_orders(store, make_log(store))
-    context = multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([append_many.__module__])  # imported once, and not four times
     results = context.SimpleQueue()
     workers = [
         context.Process(target=append_many, args=(str(tmp_path), seed, results))

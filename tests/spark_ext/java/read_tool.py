@@ -28,6 +28,7 @@ from colonnade.manifests.model.schema import (
     TableSchema,
 )
 from colonnade.manifests.state.snapshot import LiveRowSet
+from colonnade.spark_ext.java.build import QUICK
 from colonnade.spark_ext.pyspark_types import to_spark
 from colonnade.spark_ext.types import max_time_digits
 from colonnade.tableformat.predicate.prune import MOST_MEMBERS
@@ -55,7 +56,7 @@ def compile_tool(folder: Path) -> str:
     here = Path(__file__).parent
     names = ("ReadTool.java", "ShelfFileSystem.java", "LossyFileSystem.java")
     sources = [str(here / name) for name in names]
-    command = ["javac", "--release", "17", "-cp", class_path, "-d", str(folder), *sources]
+    command = ["javac", *QUICK, "--release", "17", "-cp", class_path, "-d", str(folder), *sources]
     subprocess.run(command, check=True, capture_output=True, text=True)
     return class_path
 

@@ -17,6 +17,7 @@ from colonnade.manifests.model.schema import TableSchema, assign_ids
 from colonnade.manifests.model.text_policy import TextPolicy
 from colonnade.manifests.state.snapshot import as_written
 from colonnade.manifests.store import LocalStore, ObjectStore, StoreAddress
+from colonnade.spark_ext.java.build import QUICK
 from colonnade.spark_ext.pyspark_types import to_spark
 from colonnade.spark_ext.write_task import HELD_BYTES, task_json
 from colonnade.tableformat.rowset.block import BlockEntry
@@ -61,8 +62,8 @@ class WriteTool(JsonProcess):
     ) -> None:
         """`before` is a command that runs the JVM, as `nice` would."""
         source = Path(__file__).with_name("WriteRows.java")
-        compile_it = ["javac", "--release", "17", "-cp", class_path, "-d", str(folder), str(source)]
-        subprocess.run(compile_it, check=True, capture_output=True, text=True)
+        compile_it = ["javac", *QUICK, "--release", "17", "-cp", class_path, "-d", str(folder)]
+        subprocess.run([*compile_it, str(source)], check=True, capture_output=True, text=True)
         command = [*before, "java", f"-Xmx{heap}", "-XX:+UseSerialGC", "-XX:-UsePerfData"]
         command += ["--add-opens=java.base/java.nio=ALL-UNNAMED"]
         command += ["-cp", f"{folder}{os.pathsep}{class_path}", "colonnade.write.WriteRows"]

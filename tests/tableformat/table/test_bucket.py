@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +20,7 @@ from colonnade.manifests.store import open_store
 from colonnade.tableformat.jobs import Stop, Workplace
 from colonnade.tableformat.verify.job import VerifyJob, VerifyOutcome
 from colonnade.tableformat.verify.rowset_check import check_job
+from tests.cli.runner import run_command
 from tests.setup.http_proxy import Fault, Proxy, Seen, reply_dropped, status_after, status_before
 from tests.setup.minio import KEY, SECRET, Minio
 
@@ -223,8 +222,7 @@ def test_the_page_about_stores_runs_as_it_stands(place: str, minio: Minio) -> No
 )
 def test_the_command_line_takes_a_bucket(place: str, command: str, answer: str) -> None:
     colonnade.create(place, SCHEMA).append(rows(1, 2))
-    run = [sys.executable, "-m", "colonnade", command, place]
-    done = subprocess.run(run, cwd=ROOT, capture_output=True, text=True, env={**os.environ})
-    assert done.returncode == 0, done.stderr
-    assert answer in done.stdout
-    assert SECRET not in done.stdout + done.stderr
+    done = run_command(command, place)
+    assert done.code == 0, done.err
+    assert answer in done.out
+    assert SECRET not in done.out + done.err

@@ -222,12 +222,13 @@ def use(folder: str, seed: int, until: float) -> None:
 
 
 def test_processes_that_are_killed_leave_nothing_wrong(tmp_path: Path) -> None:
-    context = multiprocessing.get_context("spawn")
-    until = time.time() + 4
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([use.__module__])
+    until = time.time() + 3
     users = [context.Process(target=use, args=(str(tmp_path), n, until)) for n in range(4)]
     for each in users:
         each.start()
-    time.sleep(2.5)
+    time.sleep(2)
     for each in users[:2]:
         each.kill()
     for each in users:
