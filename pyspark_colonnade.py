@@ -21,13 +21,13 @@ from pyspark.sql.types import StructType
 
 
 class DefaultSource(DataSource):
-    """A proxy that loads `colonnade.spark_ext.source.ColonnadeDataSource` at its first use."""
+    """A proxy that loads `ColonnadeDataSource` of `colonnade.spark_ext.source` at its first use."""
 
     def __init__(self, options: MutableMapping[str, str]) -> None:
         super().__init__(options)
-        self._source: DataSource = import_module("colonnade.spark_ext.source").ColonnadeDataSource(
-            options
-        )
+        self._source: DataSource = import_module(
+            "colonnade.spark_ext.source.source"
+        ).ColonnadeDataSource(options)
 
     @classmethod
     def name(cls) -> str:

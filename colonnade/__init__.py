@@ -75,13 +75,13 @@ from colonnade.tableformat.verify.run import verify_path
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings
 
 if TYPE_CHECKING:
-    from colonnade.spark_ext.database import Database as Database
     from colonnade.spark_ext.doctor import doctor as doctor
     from colonnade.spark_ext.session import configure as configure
     from colonnade.spark_ext.session import enable as enable
     from colonnade.spark_ext.session import jar_path as jar_path
     from colonnade.spark_ext.session import session as session
-    from colonnade.spark_ext.table import Table as Table
+    from colonnade.spark_ext.table.database import Database as Database
+    from colonnade.spark_ext.table.table import Table as Table
 
 create = ArrowTable.create
 """Create an empty table: [`ArrowTable.create`][colonnade.ArrowTable.create]."""
@@ -160,8 +160,8 @@ __all__ = [
 ]
 
 _NEEDS_SPARK = {
-    "Database": "colonnade.spark_ext.database",
-    "Table": "colonnade.spark_ext.table",
+    "Database": "colonnade.spark_ext.table.database",
+    "Table": "colonnade.spark_ext.table.table",
     "configure": "colonnade.spark_ext.session",
     "doctor": "colonnade.spark_ext.doctor",
     "enable": "colonnade.spark_ext.session",

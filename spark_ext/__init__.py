@@ -3,11 +3,10 @@
 This package holds no rules of the format; `tableformat` does.
 
     setting up a session          session session_storage settings supported doctor errors
-    settings of Hadoop            hadoop_stores hadoop_s3 hadoop_gcs hadoop_azure hadoop_hdfs
-    planning, moving the rows     planner/ java/ write_task
-    the source in pure Python     source options reader write_plan writer streams empty_arrays
+    settings of Hadoop            hadoop/
+    planning, moving the rows     planner/ java/ write_plan write_task answer_rows
+    the source in pure Python     source/ options
     schemas of Spark              types pyspark_types
-    the public classes            table database transaction answer_rows
-    changing rows                 row_methods statements column_sql merge update columns
-    running jobs on executors     executors optimize
+    the public classes            table/
+    running jobs on executors     executors
 """

@@ -17,8 +17,8 @@ from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.store import StoreAddress, StorePath
 from colonnade.manifests.store.option_text import option_values
 from colonnade.manifests.store.path_text import local_path
-from colonnade.spark_ext.hadoop_s3 import PREFIX, bucket_of
-from colonnade.spark_ext.hadoop_stores import prefixes_of, secrets_of, with_hadoop
+from colonnade.spark_ext.hadoop.s3 import PREFIX, bucket_of
+from colonnade.spark_ext.hadoop.stores import prefixes_of, secrets_of, with_hadoop
 from colonnade.spark_ext.settings import STORAGE
 
 StorageOptions = Mapping[str, object] | None

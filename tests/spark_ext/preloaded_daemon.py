@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pyspark.daemon import manager
 
-import colonnade.spark_ext.source  # noqa: F401
+import colonnade.spark_ext.source.source  # noqa: F401
 
 if __name__ == "__main__":
     manager()

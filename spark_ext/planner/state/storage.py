@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from colonnade.manifests.store import StoreAddress
 from colonnade.manifests.store.option_text import option_values
 from colonnade.manifests.store.path_text import local_path
-from colonnade.spark_ext.hadoop_stores import with_hadoop
+from colonnade.spark_ext.hadoop.stores import with_hadoop
 from colonnade.tableformat.write.job import WriteJob
 
 

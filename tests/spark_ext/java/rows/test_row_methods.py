@@ -136,7 +136,9 @@ def test_statements_on_different_rows_at_once_all_succeed(rows: Rows) -> None:
 
 def test_a_conflict_that_does_not_end_is_told_as_one(rows: Rows) -> None:
     rows.meddle("update({'v': 'v'}, 'id = 3')")
-    tries = "setattr(__import__('colonnade.spark_ext.statements', fromlist=['x']), 'TRIES', %d)"
+    tries = (
+        "setattr(__import__('colonnade.spark_ext.table.statements', fromlist=['x']), 'TRIES', %d)"
+    )
     rows.shell.run(tries % 2)
     try:
         text = rows.refusal("update('id = 3 AND meddle(id)', {'v': 'v - 1'})")
@@ -221,7 +223,7 @@ def test_an_update_in_place_that_met_a_wider_type_sets_values_of_that_type(rows:
 
 COUNTED_ANEW = """
 from unittest.mock import patch
-from colonnade.spark_ext import update
+from colonnade.spark_ext.table import update
 
 real, tries = update._Work._run, []
 

@@ -17,8 +17,8 @@ from colonnade.spark_ext.options import parse_read_options, parse_write_options
 from colonnade.spark_ext.planner.operations import OPS
 from colonnade.spark_ext.planner.server import answer
 from colonnade.spark_ext.pyspark_types import to_spark
-from colonnade.spark_ext.reader import ColonnadeReader, pin_read
-from colonnade.spark_ext.writer import ColonnadeWriter, plan_python_write
+from colonnade.spark_ext.source.reader import ColonnadeReader, pin_read
+from colonnade.spark_ext.source.writer import ColonnadeWriter, plan_python_write
 from colonnade.tableformat.types.arrow_types import as_table_schema
 from colonnade.tableformat.write.job import WriteJob, encode_entries, write_rows
 from tests.vault import OPTIONS, SECRET, open_vault

@@ -24,25 +24,25 @@ from colonnade.spark_ext.answer_rows import (
     history_row,
     vacuum_row,
 )
-from colonnade.spark_ext.columns import fill_column, type_text
 from colonnade.spark_ext.executors import verify_on_executors
-from colonnade.spark_ext.optimize import OptimizeBuilder
 from colonnade.spark_ext.options import epoch_or_tag, storage_texts
 from colonnade.spark_ext.pyspark_types import from_spark
-from colonnade.spark_ext.row_methods import RowMethods
 from colonnade.spark_ext.session_storage import (
     StorageOptions,
     address_in,
     require_session_options,
 )
 from colonnade.spark_ext.settings import TRANSACTION
-from colonnade.spark_ext.statements import (
+from colonnade.spark_ext.table.columns import fill_column, type_text
+from colonnade.spark_ext.table.optimize import OptimizeBuilder
+from colonnade.spark_ext.table.row_methods import RowMethods
+from colonnade.spark_ext.table.statements import (
     refresh_cached,
     refuse_within,
     run_statement,
     table_name,
 )
-from colonnade.spark_ext.update import Update, update_columns
+from colonnade.spark_ext.table.update import Update, update_columns
 from colonnade.tableformat.statements.statement import RowCounts
 from colonnade.tableformat.table.generated import NewGenerated
 from colonnade.tableformat.table.table import ArrowTable

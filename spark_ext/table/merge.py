@@ -9,9 +9,9 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.spark_ext.column_sql import SqlWriter, quoted
 from colonnade.spark_ext.session import is_connect
-from colonnade.spark_ext.statements import (
+from colonnade.spark_ext.table.column_sql import SqlWriter, quoted
+from colonnade.spark_ext.table.statements import (
     Expression,
     RunSql,
     assignments,

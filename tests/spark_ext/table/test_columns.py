@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import types as spark
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.spark_ext.columns import type_text
+from colonnade.spark_ext.table.columns import type_text
 
 
 def test_a_type_is_text_with_not_null_and_a_comment() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.store.gcs.settings import parse_settings
-from colonnade.spark_ext.hadoop_stores import with_hadoop
+from colonnade.spark_ext.hadoop.stores import with_hadoop
 
 URL = "gs://lake/folder"
 ACCOUNT = "fs.gs.auth.service.account."

@@ -14,9 +14,9 @@ from colonnade.spark_ext.session_storage import (
     address_in,
     require_session_options,
 )
-from colonnade.spark_ext.statements import refresh_cached, refuse_within
-from colonnade.spark_ext.table import Table, TableBuilder
-from colonnade.spark_ext.transaction import Transaction
+from colonnade.spark_ext.table.statements import refresh_cached, refuse_within
+from colonnade.spark_ext.table.table import Table, TableBuilder
+from colonnade.spark_ext.table.transaction import Transaction
 from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.kept_epochs import PinnedEpoch
 from colonnade.tableformat.verify.findings import VerifyReport

@@ -9,7 +9,7 @@ from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.spark_ext.column_sql import SqlWriter
+from colonnade.spark_ext.table.column_sql import SqlWriter
 
 FIRST_HALF_PAST_ONE = datetime(2026, 11, 1, 5, 30, tzinfo=timezone.utc)
 SECOND_HALF_PAST_ONE = datetime(2026, 11, 1, 6, 30, tzinfo=timezone.utc)

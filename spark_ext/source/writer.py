@@ -19,10 +19,10 @@ from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.store import open_store
-from colonnade.spark_ext.empty_arrays import with_sound_arrays
 from colonnade.spark_ext.errors import one_sentence
 from colonnade.spark_ext.options import SparkWriteOptions
 from colonnade.spark_ext.pyspark_types import from_spark, refuse_uncarried
+from colonnade.spark_ext.source.empty_arrays import with_sound_arrays
 from colonnade.spark_ext.write_plan import plan_spark_write
 from colonnade.tableformat.compaction.auto import compact_after
 from colonnade.tableformat.location import locate, read_base

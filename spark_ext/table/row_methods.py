@@ -9,15 +9,15 @@ from typing import TypeVar
 
 from pyspark.sql import Column, DataFrame, SparkSession
 
-from colonnade.spark_ext.column_sql import SqlWriter, quoted
-from colonnade.spark_ext.merge import MergeBuilder
-from colonnade.spark_ext.statements import (
+from colonnade.spark_ext.table.column_sql import SqlWriter, quoted
+from colonnade.spark_ext.table.merge import MergeBuilder
+from colonnade.spark_ext.table.statements import (
     Expression,
     require_jar,
     table_name,
     write_values,
 )
-from colonnade.spark_ext.update import Update
+from colonnade.spark_ext.table.update import Update
 from colonnade.tableformat.statements.statement import RowCounts
 
 _Table = TypeVar("_Table", bound="RowMethods")

@@ -10,8 +10,8 @@ import pytest
 import colonnade
 from colonnade.manifests.store.hdfs.address import parse_address
 from colonnade.manifests.store.hdfs.settings import parse_settings
-from colonnade.spark_ext import hadoop_azure, hadoop_gcs, hadoop_hdfs, hadoop_s3
-from colonnade.spark_ext.hadoop_stores import prefixes_of, secrets_of, with_hadoop
+from colonnade.spark_ext.hadoop import azure, gcs, hdfs, s3
+from colonnade.spark_ext.hadoop.stores import prefixes_of, secrets_of, with_hadoop
 
 HA = {
     "dfs.nameservices": "lake",
@@ -35,9 +35,9 @@ def test_settings_of_hdfs_lead_the_planner_to_its_namenodes() -> None:
     ("url", "prefixes"),
     [
         ("s3a://lake/x", ("fs.s3a.",)),
-        ("GS://lake/x", hadoop_gcs.PREFIXES),
-        ("abfs://c@a/x", hadoop_azure.PREFIXES),
-        ("hdfs://lake/x", hadoop_hdfs.PREFIXES),
+        ("GS://lake/x", gcs.PREFIXES),
+        ("abfs://c@a/x", azure.PREFIXES),
+        ("hdfs://lake/x", hdfs.PREFIXES),
         ("/lake/x", ()),
         ("ftp://lake/x", ()),
     ],
@@ -53,5 +53,5 @@ def test_the_jar_sends_the_settings_that_python_translates() -> None:
     listed = re.search(r"STORES = \{(.*?)\};", source.read_text(), re.DOTALL)
     assert listed is not None
     sent = {"fs.s3a.", *re.findall(r'"([^"]+)"', listed[1])}
-    kinds = (hadoop_gcs.PREFIXES, hadoop_azure.PREFIXES, hadoop_hdfs.PREFIXES)
-    assert sent == {hadoop_s3.PREFIX, *(each for kind in kinds for each in kind)}
+    kinds = (gcs.PREFIXES, azure.PREFIXES, hdfs.PREFIXES)
+    assert sent == {s3.PREFIX, *(each for kind in kinds for each in kind)}

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.spark_ext.hadoop_s3 import UNREADABLE
+from colonnade.spark_ext.hadoop.s3 import UNREADABLE
 from colonnade.spark_ext.settings import STORAGE
 
 PREFIXES = ("fs.azure.",)

@@ -20,9 +20,15 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
-from colonnade.spark_ext.row_methods import RowMethods
 from colonnade.spark_ext.settings import TRANSACTION
-from colonnade.spark_ext.statements import call, conflict_of, require_jar, run_within, table_name
+from colonnade.spark_ext.table.row_methods import RowMethods
+from colonnade.spark_ext.table.statements import (
+    call,
+    conflict_of,
+    require_jar,
+    run_within,
+    table_name,
+)
 from colonnade.tableformat.statements.statement import RowCounts
 from colonnade.tableformat.write.settings import CommitSettings
 

@@ -9,7 +9,7 @@ import pytest
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.store.s3.settings import parse_settings
-from colonnade.spark_ext.hadoop_s3 import with_hadoop
+from colonnade.spark_ext.hadoop.s3 import with_hadoop
 
 URL = "s3a://lake/folder"
 KEYS = {"access.key": "AK", "secret.key": "MARKED"}

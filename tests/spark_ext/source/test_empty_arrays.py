@@ -7,7 +7,7 @@ import struct
 import pyarrow as pa
 import pytest
 
-from colonnade.spark_ext.empty_arrays import with_sound_arrays
+from colonnade.spark_ext.source.empty_arrays import with_sound_arrays
 
 GARBAGE = pa.py_buffer(struct.pack("<i", -189_153_672))
 

@@ -26,7 +26,7 @@ from colonnade.manifests.state.replaced_columns import replaceable
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.spark_ext.executors import parallel_jobs, run_on_rows
 from colonnade.spark_ext.pyspark_types import to_spark
-from colonnade.spark_ext.statements import conflict_of, refresh_cached
+from colonnade.spark_ext.table.statements import conflict_of, refresh_cached
 from colonnade.tableformat.statements.reported import decode_rows
 from colonnade.tableformat.statements.statement import (
     RowCounts,

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from colonnade.spark_ext import hadoop_azure, hadoop_gcs, hadoop_hdfs, hadoop_s3
+from colonnade.spark_ext.hadoop import azure, gcs, hdfs, s3
 
 Options = Callable[[str, Mapping[str, str], Mapping[str, Any]], dict[str, Any]]
 
@@ -38,12 +38,12 @@ def _nothing(url: str) -> tuple[str, ...]:
 
 _KINDS = (
     # Credential files of S3 have rules of their own, for single buckets.
-    _Kind(hadoop_s3.URL, (hadoop_s3.PREFIX,), _nothing, hadoop_s3.with_hadoop),
+    _Kind(s3.URL, (s3.PREFIX,), _nothing, s3.with_hadoop),
     *(
         _Kind(each.URL, each.PREFIXES, each.secrets_of, _merged(each.options_of))
-        for each in (hadoop_gcs, hadoop_azure)
+        for each in (gcs, azure)
     ),
-    _Kind(hadoop_hdfs.URL, hadoop_hdfs.PREFIXES, _nothing, _merged(hadoop_hdfs.options_of)),
+    _Kind(hdfs.URL, hdfs.PREFIXES, _nothing, _merged(hdfs.options_of)),
 )
 
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.store.azure.address import parse_address
 from colonnade.manifests.store.azure.settings import parse_settings
-from colonnade.spark_ext.hadoop_s3 import UNREADABLE
-from colonnade.spark_ext.hadoop_stores import secrets_of, with_hadoop
+from colonnade.spark_ext.hadoop.s3 import UNREADABLE
+from colonnade.spark_ext.hadoop.stores import secrets_of, with_hadoop
 
 HOST = "acc.dfs.core.windows.net"
 URL = f"abfss://lake@{HOST}/folder"

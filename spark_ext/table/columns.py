@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import types as spark
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.spark_ext.statements import call, conflict_of, refuse_within, require_jar
+from colonnade.spark_ext.table.statements import call, conflict_of, refuse_within, require_jar
 from colonnade.tableformat.statements.rerun import TRIES, pause_before
 from colonnade.tableformat.statements.statement import RowCounts
 

@@ -1,0 +1,9 @@
+"""The public classes for a Spark session, and the SQL that they write.
+
+table database transaction   what `colonnade` exports
+row_methods                  the methods that change rows, for tables and transactions
+statements column_sql        statements as text, and columns of Spark as text
+merge                        the builder of a MERGE
+update columns               updates that replace columns; computed columns
+optimize                     compaction on the executors
+"""
