@@ -149,15 +149,6 @@ BUGS: tuple[Bug, ...] = (
         long=True,
     ),
     Bug(
-        "a change that met a removed epoch is called refused",
-        lambda: patch.object(colonnade.manifests.log.log, "find_added", lambda *_: 0),
-        0.1,
-        actors=NOTED_AND_REMOVED,
-        seeds=100,
-        waits=True,
-        long=True,
-    ),
-    Bug(
         "an epoch is not the expected one",
         lambda: patch.object(colonnade.manifests.log.log, "check_head", _check_head),
         long=True,
