@@ -77,7 +77,7 @@ class ConflictError(ColonnadeError):
 class ColumnConflictError(ConflictError):
     """A concurrent writer is in the way of replaced columns, and not of the rows that change.
 
-    The same statement may commit if it moves these rows instead.
+    A statement that moves these rows instead may commit.
     """
 
 
