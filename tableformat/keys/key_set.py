@@ -89,7 +89,8 @@ class KeySet:
     def candidates(self, batch: pa.RecordBatch) -> NDArray[np.int64]:
         """Return the rows of a batch that may have one of the keys, in order: few of the others."""
         field = self.fields[self._widest]
-        return self._candidates.rows(batch.column(batch.schema.get_field_index(field.name)))
+        column = batch.column(batch.schema.get_field_index(field.name))
+        return self._candidates.rows(comparable(column))
 
     def predicate(self) -> Predicate:
         """Return a condition that every row with one of the keys meets, and few other rows."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.statements.identity_guard import guarded
@@ -15,6 +17,8 @@ def finished(statement: Statement, log: Log, table: TableState) -> Statement:
     It gives no value of an identity column twice, and adds no row whose primary key is taken.
     Raises the errors of `compared`.
     """
+    if statement.keyed is not None:  # A merge finds the rows and keys that it meets at its slot.
+        statement = replace(statement, rows=(), keys=())
     return compared(guarded(statement, log.store, table), log, table)
 
 
@@ -23,4 +27,5 @@ def finished_in_transaction(statement: Statement, log: Log, table: TableState) -
 
     Raises the errors of `compared`.
     """
+    statement = replace(statement, keyed=None)
     return compared_once(guarded(statement, log.store, table), log, table)

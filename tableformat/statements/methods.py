@@ -15,7 +15,6 @@ from colonnade.tableformat.scan.arrow_scan import batches_of
 from colonnade.tableformat.statements.assignments import parse_assignments
 from colonnade.tableformat.statements.delete import evaluate_delete
 from colonnade.tableformat.statements.keyed.merge import evaluate_merge
-from colonnade.tableformat.statements.rerun import MERGE_TRIES, TRIES
 from colonnade.tableformat.statements.statement import RowCounts, Statement
 from colonnade.tableformat.statements.update import evaluate_update
 from colonnade.tableformat.statements.upsert import evaluate_upsert
@@ -29,9 +28,7 @@ class RowMethods(ABC):
     """Statements that change rows. Subclasses decide how a statement is run and committed."""
 
     @abstractmethod
-    def _run(
-        self, evaluate: Evaluate, commit: CommitSettings | None, tries: int = TRIES
-    ) -> RowCounts:
+    def _run(self, evaluate: Evaluate, commit: CommitSettings | None) -> RowCounts:
         """Evaluate a statement, again after a conflict, and apply it."""
 
     def delete(
@@ -91,10 +88,11 @@ class RowMethods(ABC):
         With `on`, other columns are the key, and `data` has all columns of the table, each key
         once. When several rows of the table have one key, each of them is replaced, as with MERGE.
 
-        Reads the key columns where the keys may be. Runs again when a concurrent statement changed
-        one of the rows or inserted one of the keys. Raises NotFoundError or InvalidInputError that
-        names the column, or the key that is NULL, or given twice with `on`, or whose sum overflows.
-        Raises ConflictError after ten tries, or a hundred with the primary key.
+        Reads the key columns where the keys may be. If a concurrent statement changed one of the
+        rows, or inserted one of the keys, only these keys are merged again; with `on`, the whole
+        statement runs again. Raises NotFoundError or InvalidInputError that names the column, or
+        the key that is NULL, or given twice with `on`, or whose sum overflows. Raises ConflictError
+        after ten tries.
         """
         check_settings(settings, commit)
         rows = pa.Table.from_batches(list(batches_of(data)))
@@ -104,7 +102,7 @@ class RowMethods(ABC):
                 return evaluate_merge(log, table, rows, job_id, settings)
             return evaluate_upsert(log, table, rows, on, job_id, settings)
 
-        return self._run(evaluate, commit, MERGE_TRIES if on is None else TRIES)
+        return self._run(evaluate, commit)
 
 
 def _text(where: Where | None) -> str | None:

@@ -14,9 +14,6 @@ from colonnade.manifests.state.snapshot import Snapshot
 TRIES = 10
 """How often a statement is evaluated before its conflict is reported."""
 
-MERGE_TRIES = 100
-"""How often a merge by the primary key is evaluated, which writers meet on the same keys for."""
-
 _FIRST_PAUSE_S = 0.01
 _LONGEST_PAUSE_S = 1.0
 
@@ -28,25 +25,21 @@ def pause_before(attempt: int) -> float:
 
 
 def commit_statement(
-    log: Log,
-    base: Snapshot,
-    evaluate: Callable[[Snapshot], Change | Snapshot | None],
-    tries: int = TRIES,
+    log: Log, base: Snapshot, evaluate: Callable[[Snapshot], Change | Snapshot | None]
 ) -> tuple[Snapshot, Epoch | None]:
     """Evaluate a statement on a state and commit it; after a conflict, again on the newest state.
 
     It is also evaluated again when retention has removed the state meanwhile. `evaluate` returns
     None if the statement changes nothing, or a later state if it changes nothing there. Returns the
     state after the statement, and its epoch. The epoch is None when the statement changes nothing,
-    and when its batch has landed before. Raises ConflictError after `tries` tries with growing
-    pauses, or at once when the change expects an epoch. Raises whatever `evaluate` and `Log.commit`
-    raise.
+    and when its batch has landed before. Raises ConflictError after ten tries with growing pauses,
+    or at once when the change expects an epoch. Raises whatever `evaluate` and `Log.commit` raise.
     """
-    for attempt in range(tries):
+    for attempt in range(TRIES):
         if attempt:
             log.pause(pause_before(attempt))
             base = log.refresh(base)
-        last = attempt == tries - 1
+        last = attempt == TRIES - 1
         try:
             change = evaluate(base)
             if change is None:

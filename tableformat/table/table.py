@@ -436,21 +436,18 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
             self._see_committed(compact_after(self._log, after, self._location.id))
         return epoch
 
-    def _run(
-        self, evaluate: Evaluate, commit: CommitSettings | None, tries: int = TRIES
-    ) -> RowCounts:
-        return self.run(lambda log, _, table, job_id: evaluate(log, table, job_id), commit, tries)
+    def _run(self, evaluate: Evaluate, commit: CommitSettings | None) -> RowCounts:
+        return self.run(lambda log, _, table, job_id: evaluate(log, table, job_id), commit)
 
     def run(
         self,
         evaluate: Callable[[Log, Snapshot, TableState, str], Statement],
         commit: CommitSettings | None = None,
-        tries: int = TRIES,
     ) -> RowCounts:
         """Evaluate a statement on the newest state and commit it, again after a conflict.
 
         `evaluate` gets the log, a state, the table in it, and the prefix of the ids of new objects.
-        Raises ConflictError after `tries` tries, and the errors of `evaluate` and `Log.commit`.
+        Raises ConflictError after ten tries, and the errors of `evaluate` and `Log.commit`.
         """
         self._location.store.require_writable()
 
@@ -462,5 +459,5 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
                 return None
             return make_change(statement, table, job_id, commit)
 
-        snapshot, epoch = commit_statement(self._log, self.refresh(), planned, tries)
+        snapshot, epoch = commit_statement(self._log, self.refresh(), planned)
         return RowCounts(self._written(snapshot), **((epoch and epoch.metrics) or {}))

@@ -41,7 +41,6 @@ from colonnade.tableformat.statements.finish import finished_in_transaction
 from colonnade.tableformat.statements.methods import Evaluate, RowMethods
 from colonnade.tableformat.statements.overwrite import evaluate_overwrite_where
 from colonnade.tableformat.statements.overwrite_partitions import evaluate_overwrite_partitions
-from colonnade.tableformat.statements.rerun import TRIES
 from colonnade.tableformat.statements.statement import RowCounts, Statement
 from colonnade.tableformat.table.constraints import named_conditions
 from colonnade.tableformat.table.design import new_table
@@ -367,9 +366,7 @@ class TransactionTable(RowMethods):
             ),
         )
 
-    def _run(
-        self, evaluate: Evaluate, commit: CommitSettings | None, tries: int = TRIES
-    ) -> RowCounts:
+    def _run(self, evaluate: Evaluate, commit: CommitSettings | None) -> RowCounts:
         if commit is not None:
             raise InvalidInputError(
                 "A transaction is committed as a whole; pass `commit` to the transaction instead."

@@ -1,10 +1,11 @@
 """Statements on tables with a primary key.
 
-    batch.py    rows that have some of the columns, in the types of the table
-    meeting.py  these rows beside those of the table that they meet, and what they become
-    merge.py    UPSERT on a primary key: each row meets the row of the table that has its key
-    unique.py   which rows of any statement are added, so that no two live rows share a key
-    new_keys.py     the keys of the rows that a statement adds, part by part
+    unique.py    which rows of a statement are added, so that no two live rows share a key
+    new_keys.py  the keys of the rows that a statement adds, part by part
+    merge.py     UPSERT on the primary key: each row meets the row of the table that has its key
+    batch.py     rows that have some of the columns, in the types of the table
+    meeting.py   these rows beside those of the table that they meet, and what they become
+    places.py    where the rows of the table are, from one state to later ones
 
 No two live rows of such a table share a key.
 Spec: docs/spec/keys.md

@@ -1,26 +1,29 @@
 """UPSERT on a primary key: each row meets the row of the table that has its key.
 
 The rows of one key become one row, column by column. It replaces the row of the table, or is new.
+Which row of the table a key has is known at the slot of the statement. If a concurrent writer has
+changed some of these rows, their keys are merged again there, and no other key is.
 Spec: docs/spec/keys.md#merging
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pyroaring import BitMap
+from pyroaring import BitMap, FrozenBitMap
 
-from colonnade.manifests.commit.change import DeletedRows, TableRead
-from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.commit.change import AddedRows, KeyedRows, ResolvedRows
+from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.identity import identity_columns
-from colonnade.manifests.model.primary_key import key_fields
-from colonnade.manifests.model.schema import TableSchema
-from colonnade.manifests.state.snapshot import TableState
+from colonnade.manifests.model.operations import AddRowSet
+from colonnade.manifests.state.snapshot import Snapshot, TableState, as_written
 from colonnade.tableformat.keys.find import find_rows
 from colonnade.tableformat.keys.key_numbers import key_numbers
 from colonnade.tableformat.keys.key_set import KeySet
@@ -28,11 +31,13 @@ from colonnade.tableformat.keys.policy import policy_of
 from colonnade.tableformat.statements.key_guard import guard_keys
 from colonnade.tableformat.statements.keyed.batch import check_new_rows, keyed_batch
 from colonnade.tableformat.statements.keyed.meeting import Meeting, meet
-from colonnade.tableformat.statements.statement import Statement, row_statement, write_batches
+from colonnade.tableformat.statements.keyed.new_keys import key_schema
+from colonnade.tableformat.statements.keyed.places import KeyPlaces, Mask
+from colonnade.tableformat.statements.statement import RowCounts, Statement, write_batches
 from colonnade.tableformat.types.arrow_types import arrow_schema
-from colonnade.tableformat.types.conform import conform
 from colonnade.tableformat.write.constraints import shown_values
 from colonnade.tableformat.write.identity import draws_of, identified
+from colonnade.tableformat.write.job import stamped
 from colonnade.tableformat.write.settings import WriteSettings
 
 
@@ -46,62 +51,149 @@ def evaluate_merge(
     """Merge rows into the rows of a table that share their keys; add rows with new keys.
 
     `data` has at least the columns of the primary key. It is held in memory, as are the rows that
-    it meets. Reads the key columns where bounds and filters allow one of the
-    keys, and then the other columns that the result depends on, where a row has one. Raises
-    InvalidInputError for a table without a primary key, and one that names the column at fault, or
-    a column and a key. Raises CorruptionError, StoreError.
+    it meets. Reads the key columns where bounds and filters allow one of the keys, and then the
+    other columns that the result depends on, where a row has one. Raises InvalidInputError for a
+    table without a primary key, and one that names the column at fault, or a column and a key.
+    Raises CorruptionError, StoreError.
     """
     if not table.primary_key:
         raise InvalidInputError(
             f"Table {table.name!r} has no primary key to upsert by; name the columns that identify"
             " a row with `on`, or give the table a primary key."
         )
-    key = TableSchema(fields=key_fields(table.primary_key, table.schema))
-    policy = policy_of(table)
-    batch = keyed_batch(table, data, key, policy)
-    numbers, firsts = key_numbers(batch.rows, key)
-    keys = _keys(batch.rows, firsts, key)
-    found = list(find_rows(log.store, table, log.read_rowsets(table, keys.keep), keys))
-    meeting = meet(log.store, table, key, batch, numbers, found, policy)
-    fresh = np.ones(len(firsts), np.bool_)
-    fresh[[place for each in found for place in each.keys]] = False
-    inserted = firsts[fresh]
-    if len(inserted):
-        check_new_rows(table, batch, _shown(batch.rows, int(inserted[0]), key))
-    rows = _identified(log, table, job_id, meeting)
-    added = write_batches(log, table, job_id, rows, settings)
-    guard = guard_keys(log.store, table, key, lambda: _keys(batch.rows, inserted, key))
-    statement = row_statement(
+    merge = _Merge(log, table, data, job_id, settings)
+    found = merge.at(table)
+    return Statement(
         "upsert",
-        table,
-        (DeletedRows(table.id, each.rowset, "merge", BitMap(each.rows)) for each in found),
-        added,
-        reads=(TableRead(table.id, keys.keep),),
-        keys=(guard,),
-        inserted=len(inserted),
-        parameters={"on": ", ".join(field.name for field in key.fields)},
+        tuple(AddRowSet(table=table.id, rowset=each.rowset) for each in found.added),
+        rows=found.rows,
+        keys=(guard_keys(log.store, table, merge.key, merge.new_keys),),
+        counts=RowCounts(**found.metrics),
+        parameters={"on": ", ".join(field.name for field in merge.key.fields)},
+        keyed=KeyedRows(table.id, merge.resolve),
+        compared=True,
     )
-    return replace(statement, compared=True)
 
 
-def _keys(rows: pa.Table, chosen: NDArray[np.int64], key: TableSchema) -> KeySet:
-    return KeySet.of(rows.select([each.name for each in key.fields]).take(pa.array(chosen)), key)
+class _Merge:
+    """A batch that meets one state of its table after another."""
 
+    def __init__(
+        self,
+        log: Log,
+        table: TableState,
+        data: pa.Table,
+        job_id: str,
+        settings: WriteSettings | None,
+    ) -> None:
+        self._log, self._table, self._job_id, self._settings = log, table, job_id, settings
+        self.key, self._policy = key_schema(table), policy_of(table)
+        self._batch = keyed_batch(table, data, self.key, self._policy)
+        self._numbers, self._firsts = key_numbers(self._batch.rows, self.key)
+        self._keys = self._key_set(self._firsts)
+        self._places = KeyPlaces(log.store, self._keys, len(self._firsts))
+        self._written: list[RowSetEntry] = []
+        self._lost: defaultdict[str, BitMap] = defaultdict(BitMap)
+        self._changed_epoch: int | None = None
 
-def _shown(rows: pa.Table, row: int, key: TableSchema) -> str:
-    one = conform(rows.select([each.name for each in key.fields]).slice(row, 1), key)
-    return shown_values(one, 0, one.schema.names)
+    def resolve(self, state: Snapshot, leaving: Mapping[int, FrozenBitMap]) -> ResolvedRows:
+        """Meet the table of a later state. Nothing else of the statement deletes rows.
 
+        Raises ConflictError if the columns or properties of the table say something else by now.
+        """
+        return self.at(state.tables.get(self._table.id, self._table))
 
-def _identified(
-    log: Log, table: TableState, job_id: str, meeting: Meeting
-) -> Iterator[pa.RecordBatch]:
-    """Yield all merged rows. New rows get values in identity columns; the others keep theirs."""
-    exact = arrow_schema(table.schema)
-    for batch in meeting.updated():
-        yield pa.RecordBatch.from_arrays(batch.columns, schema=exact)
-    if not identity_columns(table.schema):
-        yield from meeting.inserted()
-        return
-    draws = draws_of(log, table, job_id)
-    yield from identified(meeting.inserted(), table.name, table.schema, draws)
+    def at(self, table: TableState) -> ResolvedRows:
+        """Meet a state of the table; keys whose rows have not moved since stay as they are."""
+        if table.changed_epoch != self._changed_epoch:
+            self._check_unaltered(table)
+            rowsets = self._log.read_rowsets(table, self._keys.keep)
+            moved = self._places.follow(table, rowsets)
+            first = self._changed_epoch is None
+            self._merge(np.ones_like(moved) if first else moved)
+            self._changed_epoch = table.changed_epoch
+        return self._result()
+
+    def new_keys(self) -> KeySet:
+        """Return the keys that the table did not have at the last state."""
+        return self._key_set(self._firsts[~self._places.is_there])
+
+    def _check_unaltered(self, table: TableState) -> None:
+        mine = self._table
+        alike = (
+            table.primary_key == mine.primary_key
+            and table.schema == mine.schema
+            and table.constraints == mine.constraints
+            and policy_of(table) == self._policy
+        )
+        if not alike:
+            raise ConflictError(
+                f"The columns, constraints or merge modes of table {mine.name!r} have changed while"
+                " rows were merged; repeat the upsert."
+            )
+
+    def _merge(self, keys: Mask) -> None:
+        """Merge the rows of some keys, and write the results in the place of earlier ones."""
+        if not keys.any():
+            return
+        self._withdraw(keys)
+        rows = np.flatnonzero(keys[self._numbers])
+        numbers = (np.cumsum(keys) - 1)[self._numbers[rows]]
+        batch = replace(self._batch, rows=self._batch.rows.take(pa.array(rows)))
+        found = self._places.found(keys)
+        meeting = meet(self._log.store, self._table, self.key, batch, numbers, found, self._policy)
+        new = self._firsts[keys & ~self._places.is_there]
+        if len(new):
+            check_new_rows(self._table, self._batch, self._shown(int(new[0])))
+        merged = self._identified(meeting)
+        self._written += write_batches(self._log, self._table, self._job_id, merged, self._settings)
+
+    def _withdraw(self, keys: Mask) -> None:
+        """Leave out the rows that were written for some keys."""
+        if keys.all():
+            self._written.clear()
+        if not self._written:
+            return
+        wanted = self._key_set(self._firsts[keys])
+        rowsets = [as_written(each) for each in self._written]
+        for found in find_rows(self._log.store, self._table, rowsets, wanted):
+            self._lost[found.rowset.entry.object] |= BitMap(found.rows)
+
+    def _identified(self, meeting: Meeting) -> Iterator[pa.RecordBatch]:
+        """Yield all merged rows. New rows get values in identity columns; others keep theirs."""
+        exact = arrow_schema(self._table.schema)
+        for batch in meeting.updated():
+            yield pa.RecordBatch.from_arrays(batch.columns, schema=exact)
+        if not identity_columns(self._table.schema):
+            yield from meeting.inserted()
+            return
+        draws = draws_of(self._log, self._table, self._job_id)
+        yield from identified(meeting.inserted(), self._table.name, self._table.schema, draws)
+
+    def _result(self) -> ResolvedRows:
+        replaced = self._places.replaced(self._table.id)
+        there = self._places.is_there
+        added = (
+            AddedRows(stamped(each, self._table), FrozenBitMap(self._lost[each.object]))
+            for each in self._written
+        )
+        counts = RowCounts(
+            rows_updated=int(there.sum()),
+            rows_inserted=int((~there).sum()),
+            rowsets_touched=len(replaced),
+            bytes_written=sum(each.bytes for each in self._written),
+        )
+        return ResolvedRows(
+            tuple(each for each in added if len(each.deleted) < each.rowset.rows),
+            replaced,
+            counts.metrics(),
+        )
+
+    def _key_set(self, rows: NDArray[np.int64]) -> KeySet:
+        names = [each.name for each in self.key.fields]
+        return KeySet.of(self._batch.rows.select(names).take(pa.array(rows)), self.key)
+
+    def _shown(self, row: int) -> str:
+        names = [each.name for each in self.key.fields]
+        one = self._batch.rows.select(names).slice(row, 1).combine_chunks().to_batches()[0]
+        return shown_values(one, 0, names)

@@ -11,7 +11,11 @@ from hypothesis import strategies as st
 
 from colonnade import ArrowTable
 from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.schema import IdentityColumn
+from colonnade.manifests.state.snapshot import Snapshot, TableState
+from colonnade.tableformat.statements.keyed.merge import evaluate_merge
+from colonnade.tableformat.statements.statement import Statement
 from colonnade.tableformat.table.constraints import named_conditions
 from colonnade.tableformat.table.generated import named_expressions
 from colonnade.tableformat.table.transaction import Transaction
@@ -35,11 +39,59 @@ def test_batches_of_any_columns_make_what_the_model_makes(seed: int) -> None:
     world = KeyedWorld.chosen(rng)
     table = made(schema=arrow_schema(SCHEMA), key=KEY, properties=world.properties)
     for _ in range(rng.randrange(1, 6)):
-        columns = world.columns(rng)
-        batch = random_rows(rng, columns, rng.randrange(7))
-        counts = table.upsert(table_of(batch, columns))
-        assert (counts.rows_updated, counts.rows_inserted) == world.upsert(batch)
+        upsert_at_random(table, world, rng)
         assert sorted_rows(table.scan().to_arrow()).equals(expected(world))
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 2**32))
+def test_a_merge_meets_what_concurrent_writers_have_made_of_its_rows(seed: int) -> None:
+    rng = random.Random(seed)
+    world = KeyedWorld.chosen(rng)
+    table = made(schema=arrow_schema(SCHEMA), key=KEY, properties=world.properties)
+    for _ in range(3):
+        upsert_at_random(table, world, rng)
+    columns = world.columns(rng)
+    mine = random_rows(rng, columns, rng.randrange(1, 7))
+    rival = another(table)
+    tries: list[Statement] = []
+
+    def evaluate(log: Log, _: Snapshot, state: TableState, job_id: str) -> Statement:
+        statement = evaluate_merge(log, state, table_of(mine, columns), job_id)
+        if not tries:
+            for _change in range(rng.randrange(1, 4)):
+                change_at_random(rival, world, rng)
+        tries.append(statement)
+        return statement
+
+    table.run(evaluate)
+    world.upsert(mine)
+    assert len(tries) == 1
+    assert sorted_rows(table.scan().to_arrow()).equals(expected(world))
+
+
+def upsert_at_random(table: ArrowTable, world: KeyedWorld, rng: random.Random) -> None:
+    columns = world.columns(rng)
+    batch = random_rows(rng, columns, rng.randrange(7))
+    counts = table.upsert(table_of(batch, columns))
+    assert (counts.rows_updated, counts.rows_inserted) == world.upsert(batch)
+
+
+def change_at_random(table: ArrowTable, world: KeyedWorld, rng: random.Random) -> None:
+    """Upsert, delete rows, update rows, or compact the table."""
+    key = rng.randrange(4)
+    match rng.randrange(5):
+        case 0 | 1:
+            upsert_at_random(table, world, rng)
+        case 2:
+            table.delete(f"a = {key}")
+            world.rows = {each: row for each, row in world.rows.items() if each[0] != key}
+        case 3:
+            table.update({"number": "7"}, f"a >= {key}")
+            for each, row in world.rows.items():
+                row["number"] = 7 if each[0] >= key else row["number"]
+        case 4:
+            table.optimize().option("min-rowsets", 2).executeCompaction()
 
 
 def test_the_columns_that_a_batch_leaves_out_keep_their_values() -> None:
