@@ -40,6 +40,11 @@ class Mode:
         """Whether newer values win over older ones; the other modes count each value once."""
         return self.name in ("replace", "coalesce", "map")
 
+    @property
+    def changes_alone(self) -> bool:
+        """Whether even a value that meets no other one may change."""
+        return self.name in ("map", "union")
+
 
 REPLACE = Mode()
 

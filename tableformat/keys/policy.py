@@ -100,6 +100,16 @@ def policy_of(table: TableState) -> KeyPolicy:
     return key_policy(table.properties, table.schema, key_fields(table.primary_key, table.schema))
 
 
+def merges(table: TableState, chosen: OnDuplicate | None) -> bool:
+    """Return whether rows that are added merge with the rows of a table that have their keys.
+
+    `chosen` replaces the property of the table. Raises InvalidInputError for a wrong property.
+    """
+    if not table.primary_key:
+        return False
+    return (chosen or on_duplicate(table.properties.get(ON_DUPLICATE, "error"))) == "merge"
+
+
 def on_duplicate(text: str) -> OnDuplicate:
     """Return a value of the property or option `onDuplicate`.
 

@@ -9,6 +9,8 @@ import pyarrow as pa
 
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import TableState
+from colonnade.tableformat.keys.policy import merges
+from colonnade.tableformat.statements.keyed.merge import evaluate_merge
 from colonnade.tableformat.statements.statement import (
     Statement,
     inserting,
@@ -28,15 +30,15 @@ def evaluate_append(
 ) -> Statement:
     """Write rows as RowSets, and return a statement that adds them.
 
-    No reader sees the RowSets before a commit. The ids of their objects begin with `job_id`. Raises
+    In a table that merges added rows by its primary key, this is `evaluate_merge`. No reader sees
+    the RowSets before a commit. The ids of their objects begin with `job_id`. Raises
     InvalidInputError that names a column that does not fit the table, and StoreError. After any
     error, also one of `batches`, what was written is removed.
     """
-    rows = new_rows(log, table, job_id, batches)
-    added = write_batches(log, table, job_id, rows, settings)
-    inserted = sum(entry.rows for entry in added)
-    statement = row_statement("append", table, (), added, inserted=inserted)
-    return inserting(statement, settings)
+    if merges(table, None if settings is None else settings.on_duplicate):
+        data = pa.Table.from_batches(list(batches))
+        return evaluate_merge(log, table, data, job_id, settings)
+    return _added(log, table, batches, job_id, settings)
 
 
 def evaluate_overwrite(
@@ -50,5 +52,19 @@ def evaluate_overwrite(
 
     Raises the errors of `evaluate_append`.
     """
-    added = evaluate_append(log, table, batches, job_id, settings)
+    added = _added(log, table, batches, job_id, settings)
     return replace(added, operation="overwrite", overwrites_all=True)
+
+
+def _added(
+    log: Log,
+    table: TableState,
+    batches: Iterable[pa.RecordBatch],
+    job_id: str,
+    settings: WriteSettings | None,
+) -> Statement:
+    rows = new_rows(log, table, job_id, batches)
+    added = write_batches(log, table, job_id, rows, settings)
+    inserted = sum(entry.rows for entry in added)
+    statement = row_statement("append", table, (), added, inserted=inserted)
+    return inserting(statement, settings)

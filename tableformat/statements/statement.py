@@ -69,7 +69,8 @@ class Statement:
     With `overwrites_all`, every row of the table is deleted in addition to `rows`.
 
     The other fields are for tables with a primary key. A statement `inserts` if its new rows are
-    not forms of other rows, and `on_duplicate` may then replace the property of the table. `keyed`
+    not forms of other rows, and `on_duplicate` may then replace the property of the table. `given`
+    are the ids of the columns that the new rows were given values in; None means all. `keyed`
     compares the new rows at the slot. `lost` are rows of new RowSets that are not added, by the id
     of the RowSet's object. `compared` says that no row is left whose key is taken at the state of
     the statement.
@@ -85,6 +86,7 @@ class Statement:
     overwrites_all: bool = False
     inserts: bool = False
     on_duplicate: OnDuplicate | None = None
+    given: frozenset[int] | None = None
     keyed: KeyedRows | None = None
     lost: Mapping[str, FrozenBitMap] = field(default_factory=dict)
     compared: bool = False
@@ -143,10 +145,15 @@ def row_statement(
     )
 
 
-def inserting(statement: Statement, settings: WriteSettings | None) -> Statement:
-    """Return a statement whose new rows are those that a user gives, with the user's settings."""
+def inserting(
+    statement: Statement, settings: WriteSettings | None, given: frozenset[int] | None = None
+) -> Statement:
+    """Return a statement whose new rows are those that a user gives, with the user's settings.
+
+    `given` are the ids of the columns that the user gave values in; None means all.
+    """
     chosen = None if settings is None else settings.on_duplicate
-    return replace(statement, inserts=True, on_duplicate=chosen)
+    return replace(statement, inserts=True, on_duplicate=chosen, given=given)
 
 
 def _count(deleted: Iterable[DeletedRows]) -> int:

@@ -23,6 +23,7 @@ from colonnade.manifests.reading.begun_head import begin_head
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import StorePath
 from colonnade.tableformat.compaction.auto import compact_after
+from colonnade.tableformat.keys.policy import merges
 from colonnade.tableformat.location import StorageOptions, locate, locate_existing, read_base
 from colonnade.tableformat.predicate import Predicate, Where, parse_predicate
 from colonnade.tableformat.scan.arrow_scan import HELD, Scan, batches_of, held_batches
@@ -32,6 +33,7 @@ from colonnade.tableformat.scan.other_columns import with_columns_of
 from colonnade.tableformat.scan.plan import plan_scan, rowset_filter
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.statements.finish import finished
+from colonnade.tableformat.statements.keyed.merge import evaluate_merge
 from colonnade.tableformat.statements.methods import Evaluate, RowMethods
 from colonnade.tableformat.statements.overwrite import evaluate_overwrite_where
 from colonnade.tableformat.statements.overwrite_partitions import evaluate_overwrite_partitions
@@ -393,6 +395,8 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         if unknown is not None:
             held = held_batches(data) if unknown.evolve else ()
             base, batches, commit = self._fit(base, batches, unknown, commit, held)
+        if mode == "append" and self._merges(base, settings):
+            return self._merged(batches, settings, commit)
         limits = self._log.limits
         job = plan_write(
             self._location, base, mode, settings=settings, commit=commit, limits=limits
@@ -401,6 +405,26 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         draws = LogDraws(self._log, base, self._location.require(base), job.job_id)
         entries = write_rows(job, batches, self._location.store, draws=draws)
         return base, commit_written(job, entries, self._log, base, fresh=True)
+
+    def _merges(self, base: Snapshot, settings: WriteSettings | None) -> bool:
+        chosen = None if settings is None else settings.on_duplicate
+        return merges(self._location.require(base), chosen)
+
+    def _merged(
+        self,
+        batches: Iterator[pa.RecordBatch],
+        settings: WriteSettings | None,
+        commit: CommitSettings | None,
+    ) -> int:
+        check_settings(settings, commit)
+        rows = pa.Table.from_batches(list(batches))
+
+        def evaluate(log: Log, table: TableState, job_id: str) -> Statement:
+            return evaluate_merge(log, table, rows, job_id, settings)
+
+        epoch = self._run(evaluate, commit).epoch
+        assert epoch is not None, "A table commits by itself."
+        return epoch
 
     def _fit(
         self,

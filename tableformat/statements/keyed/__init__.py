@@ -1,11 +1,13 @@
 """Statements on tables with a primary key.
 
-    unique.py    which rows of a statement are added, so that no two live rows share a key
-    new_keys.py  the keys of the rows that a statement adds, part by part
-    merge.py     UPSERT on the primary key: each row meets the row of the table that has its key
-    batch.py     rows that have some of the columns, in the types of the table
-    meeting.py   these rows beside those of the table that they meet, and what they become
-    places.py    where the rows of the table are, from one state to later ones
+    unique.py         which rows of a statement are added, so that no two live rows share a key
+    new_keys.py       the keys of the rows that a statement adds, part by part
+    merge.py          UPSERT on the primary key: each row meets the row of the table with its key
+    written_merge.py  the same for rows that tasks have written
+    batch.py          rows that have some of the columns, in the types of the table
+    meeting.py        these rows beside those of the table that they meet, and what they become
+    merging.py        merged rows, written and withdrawn
+    places.py         where the rows of the table are, from one state to later ones
 
 No two live rows of such a table share a key.
 Spec: docs/spec/keys.md

@@ -8,36 +8,28 @@ Spec: docs/spec/keys.md#merging
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pyroaring import BitMap, FrozenBitMap
+from pyroaring import FrozenBitMap
 
-from colonnade.manifests.commit.change import AddedRows, KeyedRows, ResolvedRows
-from colonnade.manifests.errors import ConflictError, InvalidInputError
+from colonnade.manifests.commit.change import KeyedRows, ResolvedRows
+from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.entries import RowSetEntry
-from colonnade.manifests.model.identity import identity_columns
 from colonnade.manifests.model.operations import AddRowSet
-from colonnade.manifests.state.snapshot import Snapshot, TableState, as_written
-from colonnade.tableformat.keys.find import find_rows
+from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.keys.key_numbers import key_numbers
 from colonnade.tableformat.keys.key_set import KeySet
-from colonnade.tableformat.keys.policy import policy_of
 from colonnade.tableformat.statements.key_guard import guard_keys
 from colonnade.tableformat.statements.keyed.batch import check_new_rows, keyed_batch
-from colonnade.tableformat.statements.keyed.meeting import Meeting, meet
-from colonnade.tableformat.statements.keyed.new_keys import key_schema
+from colonnade.tableformat.statements.keyed.meeting import meet
+from colonnade.tableformat.statements.keyed.merging import Merging
 from colonnade.tableformat.statements.keyed.places import KeyPlaces, Mask
-from colonnade.tableformat.statements.statement import RowCounts, Statement, write_batches
-from colonnade.tableformat.types.arrow_types import arrow_schema
+from colonnade.tableformat.statements.statement import RowCounts, Statement
 from colonnade.tableformat.write.constraints import shown_values
-from colonnade.tableformat.write.identity import draws_of, identified
-from colonnade.tableformat.write.job import stamped
 from colonnade.tableformat.write.settings import WriteSettings
 
 
@@ -86,14 +78,12 @@ class _Merge:
         job_id: str,
         settings: WriteSettings | None,
     ) -> None:
-        self._log, self._table, self._job_id, self._settings = log, table, job_id, settings
-        self.key, self._policy = key_schema(table), policy_of(table)
-        self._batch = keyed_batch(table, data, self.key, self._policy)
+        self._merging = merging = Merging(log, table, job_id, settings)
+        self._log, self._table, self.key = log, table, merging.key
+        self._batch = keyed_batch(table, data, self.key, merging.policy)
         self._numbers, self._firsts = key_numbers(self._batch.rows, self.key)
         self._keys = self._key_set(self._firsts)
         self._places = KeyPlaces(log.store, self._keys, len(self._firsts))
-        self._written: list[RowSetEntry] = []
-        self._lost: defaultdict[str, BitMap] = defaultdict(BitMap)
         self._changed_epoch: int | None = None
 
     def resolve(self, state: Snapshot, leaving: Mapping[int, FrozenBitMap]) -> ResolvedRows:
@@ -106,88 +96,37 @@ class _Merge:
     def at(self, table: TableState) -> ResolvedRows:
         """Meet a state of the table; keys whose rows have not moved since stay as they are."""
         if table.changed_epoch != self._changed_epoch:
-            self._check_unaltered(table)
+            self._merging.check_unaltered(table)
             rowsets = self._log.read_rowsets(table, self._keys.keep)
             moved = self._places.follow(table, rowsets)
             first = self._changed_epoch is None
             self._merge(np.ones_like(moved) if first else moved)
             self._changed_epoch = table.changed_epoch
-        return self._result()
+        inserted = int((~self._places.is_there).sum())
+        return self._merging.result(self._places.replaced(self._table.id), inserted)
 
     def new_keys(self) -> KeySet:
         """Return the keys that the table did not have at the last state."""
         return self._key_set(self._firsts[~self._places.is_there])
 
-    def _check_unaltered(self, table: TableState) -> None:
-        mine = self._table
-        alike = (
-            table.primary_key == mine.primary_key
-            and table.schema == mine.schema
-            and table.constraints == mine.constraints
-            and policy_of(table) == self._policy
-        )
-        if not alike:
-            raise ConflictError(
-                f"The columns, constraints or merge modes of table {mine.name!r} have changed while"
-                " rows were merged; repeat the upsert."
-            )
-
     def _merge(self, keys: Mask) -> None:
         """Merge the rows of some keys, and write the results in the place of earlier ones."""
-        if not keys.any():
+        if keys.all():
+            self._merging.withdraw_all()
+        elif keys.any():
+            self._merging.withdraw(self._key_set(self._firsts[keys]))
+        else:
             return
-        self._withdraw(keys)
         rows = np.flatnonzero(keys[self._numbers])
-        numbers = (np.cumsum(keys) - 1)[self._numbers[rows]]
         batch = replace(self._batch, rows=self._batch.rows.take(pa.array(rows)))
+        numbers = (np.cumsum(keys) - 1)[self._numbers[rows]]
         found = self._places.found(keys)
-        meeting = meet(self._log.store, self._table, self.key, batch, numbers, found, self._policy)
+        policy = self._merging.policy
+        meeting = meet(self._log.store, self._table, self.key, batch, numbers, found, policy)
         new = self._firsts[keys & ~self._places.is_there]
         if len(new):
             check_new_rows(self._table, self._batch, self._shown(int(new[0])))
-        merged = self._identified(meeting)
-        self._written += write_batches(self._log, self._table, self._job_id, merged, self._settings)
-
-    def _withdraw(self, keys: Mask) -> None:
-        """Leave out the rows that were written for some keys."""
-        if keys.all():
-            self._written.clear()
-        if not self._written:
-            return
-        wanted = self._key_set(self._firsts[keys])
-        rowsets = [as_written(each) for each in self._written]
-        for found in find_rows(self._log.store, self._table, rowsets, wanted):
-            self._lost[found.rowset.entry.object] |= BitMap(found.rows)
-
-    def _identified(self, meeting: Meeting) -> Iterator[pa.RecordBatch]:
-        """Yield all merged rows. New rows get values in identity columns; others keep theirs."""
-        exact = arrow_schema(self._table.schema)
-        for batch in meeting.updated():
-            yield pa.RecordBatch.from_arrays(batch.columns, schema=exact)
-        if not identity_columns(self._table.schema):
-            yield from meeting.inserted()
-            return
-        draws = draws_of(self._log, self._table, self._job_id)
-        yield from identified(meeting.inserted(), self._table.name, self._table.schema, draws)
-
-    def _result(self) -> ResolvedRows:
-        replaced = self._places.replaced(self._table.id)
-        there = self._places.is_there
-        added = (
-            AddedRows(stamped(each, self._table), FrozenBitMap(self._lost[each.object]))
-            for each in self._written
-        )
-        counts = RowCounts(
-            rows_updated=int(there.sum()),
-            rows_inserted=int((~there).sum()),
-            rowsets_touched=len(replaced),
-            bytes_written=sum(each.bytes for each in self._written),
-        )
-        return ResolvedRows(
-            tuple(each for each in added if len(each.deleted) < each.rowset.rows),
-            replaced,
-            counts.metrics(),
-        )
+        self._merging.write(meeting)
 
     def _key_set(self, rows: NDArray[np.int64]) -> KeySet:
         names = [each.name for each in self.key.fields]

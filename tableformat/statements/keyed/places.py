@@ -5,11 +5,11 @@ Each RowSet is read once. A row that stays where it is, with the same values, ha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from pyroaring import BitMap
+from pyroaring import BitMap, FrozenBitMap
 
 from colonnade.manifests.commit.change import DeletedRows
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
@@ -23,6 +23,8 @@ _Values = tuple[str, ...]
 """The objects that hold the values of a RowSet."""
 
 _NOWHERE = -1
+
+_NO_ROWS: Mapping[int, FrozenBitMap] = {}
 
 
 class KeyPlaces:
@@ -41,10 +43,16 @@ class KeyPlaces:
         """Which keys have a row."""
         return np.asarray(self._rowset != _NOWHERE, np.bool_)
 
-    def follow(self, table: TableState, rowsets: Sequence[LiveRowSet]) -> Mask:
+    def follow(
+        self,
+        table: TableState,
+        rowsets: Sequence[LiveRowSet],
+        leaving: Mapping[int, FrozenBitMap] = _NO_ROWS,
+    ) -> Mask:
         """Find the keys in the RowSets of a state. Returns which of them have moved.
 
-        `rowsets` are those that may have one of the keys. Raises CorruptionError, StoreError.
+        `rowsets` are those that may have one of the keys. Rows in `leaving`, by RowSet id, do not
+        count. Raises CorruptionError, StoreError.
         """
         live = {_values(each): each for each in rowsets}
         changed = [each for each in rowsets if self._live.get(_values(each)) != each]
@@ -54,8 +62,11 @@ class KeyPlaces:
         lost = np.isin(self._rowset, gone)
         self._rowset[lost] = self._row[lost] = _NOWHERE
         for found in find_rows(self._store, table, changed, self._keys):
-            self._rowset[found.keys] = self._number(_values(found.rowset))
-            self._row[found.keys] = found.rows
+            gone_rows = np.asarray(leaving.get(found.rowset.id, FrozenBitMap()).to_array())
+            stays = ~np.isin(found.rows, gone_rows)
+            keys = found.keys[stays]
+            self._rowset[keys] = self._number(_values(found.rowset))
+            self._row[keys] = found.rows[stays]
         self._live = live
         return np.asarray((self._rowset != before[0]) | (self._row != before[1]), np.bool_)
 

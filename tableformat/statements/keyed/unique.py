@@ -25,6 +25,7 @@ from colonnade.tableformat.keys.find import find_rows
 from colonnade.tableformat.keys.parts import part_count
 from colonnade.tableformat.keys.policy import ON_DUPLICATE, on_duplicate
 from colonnade.tableformat.statements.keyed.new_keys import NewKeys, key_schema, new_keys
+from colonnade.tableformat.statements.keyed.written_merge import WrittenMerge
 from colonnade.tableformat.statements.statement import RowCounts, Statement
 from colonnade.tableformat.write.settings import OnDuplicate
 
@@ -42,7 +43,7 @@ def compared(statement: Statement, log: Log, table: TableState) -> Statement:
     """
     if not _concerns(statement, table):
         return statement
-    comparison = _Comparison(log, table, statement)
+    comparison = _comparison(log, table, statement)
     found = comparison.compare(table, _leaving(statement))
     after = _with(statement, table, found)
     return replace(after, keyed=KeyedRows(table.id, comparison.resolve)) if found.added else after
@@ -56,9 +57,11 @@ def compared_once(statement: Statement, log: Log, table: TableState) -> Statemen
     """
     if not _concerns(statement, table):
         return statement
-    comparison = _Comparison(log, table, statement)
-    after = _with(statement, table, comparison.compare(table, _leaving(statement)))
-    return replace(after, keys=(*after.keys, comparison.guard()))
+    comparison = _comparison(log, table, statement)
+    found = comparison.compare(table, _leaving(statement))
+    after = _with(statement, table, found)
+    keys = (*after.keys, comparison.guard())
+    return replace(after, rows=(*after.rows, *found.rows), keys=keys)
 
 
 def on_duplicate_of(statement: Statement, table: TableState) -> OnDuplicate:
@@ -76,6 +79,13 @@ def on_duplicate_of(statement: Statement, table: TableState) -> OnDuplicate:
             " upsert instead."
         )
     return chosen
+
+
+def _comparison(log: Log, table: TableState, statement: Statement) -> _Comparison | WrittenMerge:
+    if on_duplicate_of(statement, table) != "merge":
+        return _Comparison(log, table, statement)
+    written = [op.rowset for op in statement.ops if isinstance(op, AddRowSet)]
+    return WrittenMerge(log, table, written, statement.given, alone=statement.overwrites_all)
 
 
 def _concerns(statement: Statement, table: TableState) -> bool:

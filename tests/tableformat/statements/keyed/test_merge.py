@@ -20,7 +20,9 @@ from colonnade.tableformat.table.constraints import named_conditions
 from colonnade.tableformat.table.generated import named_expressions
 from colonnade.tableformat.table.transaction import Transaction
 from colonnade.tableformat.types.arrow_types import arrow_schema
+from colonnade.tableformat.write.settings import CommitSettings, WriteSettings
 from tests.keyed_world import KEY, SCHEMA, KeyedWorld, expected, random_rows, sorted_rows, table_of
+from tests.tableformat.statements.keyed.changes import change_at_random, upsert_at_random
 from tests.tableformat.statements.tables import another, made
 
 PLAIN = pa.schema(
@@ -68,30 +70,6 @@ def test_a_merge_meets_what_concurrent_writers_have_made_of_its_rows(seed: int) 
     world.upsert(mine)
     assert len(tries) == 1
     assert sorted_rows(table.scan().to_arrow()).equals(expected(world))
-
-
-def upsert_at_random(table: ArrowTable, world: KeyedWorld, rng: random.Random) -> None:
-    columns = world.columns(rng)
-    batch = random_rows(rng, columns, rng.randrange(7))
-    counts = table.upsert(table_of(batch, columns))
-    assert (counts.rows_updated, counts.rows_inserted) == world.upsert(batch)
-
-
-def change_at_random(table: ArrowTable, world: KeyedWorld, rng: random.Random) -> None:
-    """Upsert, delete rows, update rows, or compact the table."""
-    key = rng.randrange(4)
-    match rng.randrange(5):
-        case 0 | 1:
-            upsert_at_random(table, world, rng)
-        case 2:
-            table.delete(f"a = {key}")
-            world.rows = {each: row for each, row in world.rows.items() if each[0] != key}
-        case 3:
-            table.update({"number": "7"}, f"a >= {key}")
-            for each, row in world.rows.items():
-                row["number"] = 7 if each[0] >= key else row["number"]
-        case 4:
-            table.optimize().option("min-rowsets", 2).executeCompaction()
 
 
 def test_the_columns_that_a_batch_leaves_out_keep_their_values() -> None:
@@ -170,6 +148,23 @@ def test_upserts_that_meet_on_keys_all_count() -> None:
         each.upsert(one)
     table.refresh()
     assert found(table) == [(1, 7, None), (2, 7, None)]
+
+
+def test_appended_rows_merge_where_the_table_or_the_write_says_so() -> None:
+    one = pa.table({"id": [1, 1], "n": pa.array([1, 2], pa.int32()), "text": ["a", "b"]})
+    table = made(schema=PLAIN, key=("id",), properties={"merge.n": "add", "onDuplicate": "merge"})
+    table.append(one)
+    table.append(one.select(["id", "n"]), commit=CommitSettings(batch=("app", 1)))
+    table.append(one.select(["id", "n"]), commit=CommitSettings(batch=("app", 1)))
+    assert found(table) == [(1, 6, "b")]
+    with Transaction(table._log, table.snapshot) as transaction:
+        transaction.table("t").append(one)
+    table.refresh()
+    assert found(table) == [(1, 9, "b")]
+    with pytest.raises(InvalidInputError, match="allows a key once"):
+        table.append(one, settings=WriteSettings(on_duplicate="error"))
+    table.overwrite(one)
+    assert found(table) == [(1, 3, "b")]
 
 
 def test_a_transaction_merges_with_its_own_rows() -> None:

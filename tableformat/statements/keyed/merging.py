@@ -1,0 +1,114 @@
+"""What every merge by the primary key does: write merged rows, and withdraw them again.
+
+A merge meets one state of its table after another, until it has its slot. What was written for a
+key before stays as long as the row of the table with this key stays.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+
+import pyarrow as pa
+from pyroaring import BitMap, FrozenBitMap
+
+from colonnade.manifests.commit.change import AddedRows, DeletedRows, ResolvedRows
+from colonnade.manifests.errors import ConflictError
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.entries import RowSetEntry
+from colonnade.manifests.model.identity import identity_columns
+from colonnade.manifests.state.snapshot import TableState, as_written
+from colonnade.tableformat.keys.find import find_rows
+from colonnade.tableformat.keys.key_set import KeySet
+from colonnade.tableformat.keys.policy import policy_of
+from colonnade.tableformat.statements.keyed.meeting import Meeting
+from colonnade.tableformat.statements.keyed.new_keys import key_schema
+from colonnade.tableformat.statements.statement import RowCounts, write_batches
+from colonnade.tableformat.types.arrow_types import arrow_schema
+from colonnade.tableformat.write.identity import draws_of, identified
+from colonnade.tableformat.write.job import stamped
+from colonnade.tableformat.write.settings import WriteSettings
+
+
+class Merging:
+    """The RowSets that a merge has written for a table, and which of their rows do not count.
+
+    `first` are RowSets that tasks wrote before.
+    """
+
+    def __init__(
+        self,
+        log: Log,
+        table: TableState,
+        job_id: str,
+        settings: WriteSettings | None,
+        first: Sequence[RowSetEntry] = (),
+    ) -> None:
+        self.log, self.table = log, table
+        self.key, self.policy = key_schema(table), policy_of(table)
+        self._job_id, self._settings = job_id, settings
+        self._first = len(first)
+        self._written = list(first)
+        self._lost: defaultdict[str, BitMap] = defaultdict(BitMap)
+
+    def check_unaltered(self, table: TableState) -> None:
+        """Raise ConflictError if a later state of the table merges rows in another way."""
+        mine = self.table
+        alike = (
+            table.primary_key == mine.primary_key
+            and table.schema == mine.schema
+            and table.constraints == mine.constraints
+            and policy_of(table) == self.policy
+        )
+        if not alike:
+            raise ConflictError(
+                f"The columns, constraints or merge modes of table {mine.name!r} have changed while"
+                " rows were merged; repeat the write."
+            )
+
+    def write(self, meeting: Meeting) -> None:
+        """Write merged rows. Raises the errors of `write_batches`."""
+        rows = self._identified(meeting)
+        self._written += write_batches(self.log, self.table, self._job_id, rows, self._settings)
+
+    def withdraw(self, keys: KeySet) -> None:
+        """Leave out the rows that `write` has written for some keys."""
+        rowsets = [as_written(each) for each in self._written[self._first :]]
+        for found in find_rows(self.log.store, self.table, rowsets, keys):
+            self.lose(found.rowset.entry, found.rows)
+
+    def withdraw_all(self) -> None:
+        """Leave out everything that `write` has written."""
+        del self._written[self._first :]
+
+    def lose(self, entry: RowSetEntry, rows: Iterable[int]) -> None:
+        """Leave out rows of a written RowSet."""
+        self._lost[entry.object] |= BitMap(rows)
+
+    def result(self, replaced: Sequence[DeletedRows], inserted: int) -> ResolvedRows:
+        """Return what the statement adds and replaces; `inserted` of its rows have new keys."""
+        added = (
+            AddedRows(stamped(each, self.table), FrozenBitMap(self._lost[each.object]))
+            for each in self._written
+        )
+        counts = RowCounts(
+            rows_updated=sum(len(each.rows or ()) for each in replaced),
+            rows_inserted=inserted,
+            rowsets_touched=len(replaced),
+            bytes_written=sum(each.bytes for each in self._written),
+        )
+        kept = tuple(each for each in added if len(each.deleted) < each.rowset.rows)
+        return ResolvedRows(kept, tuple(replaced), counts.metrics())
+
+    def _identified(self, meeting: Meeting) -> Iterator[pa.RecordBatch]:
+        """Yield all merged rows. New rows get values in identity columns; others keep theirs."""
+        exact = arrow_schema(self.table.schema)
+        for batch in meeting.updated():
+            yield pa.RecordBatch.from_arrays(batch.columns, schema=exact)
+        if self._first or not identity_columns(self.table.schema):
+            # Tasks have drawn values for the rows that they wrote.
+            for batch in meeting.inserted():
+                yield pa.RecordBatch.from_arrays(batch.columns, schema=exact)
+            return
+        draws = draws_of(self.log, self.table, self._job_id)
+        yield from identified(meeting.inserted(), self.table.name, self.table.schema, draws)

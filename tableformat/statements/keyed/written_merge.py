@@ -1,0 +1,159 @@
+"""Merge rows that tasks have written already with the rows of the table that share their keys.
+
+A new row with a new key stays where it was written. All rows of any other key are read again,
+merged, and written as one row; the rows that the tasks wrote are left out. Where new rows replace
+whole rows, the last one of each key stays, and none is read.
+Spec: docs/spec/keys.md#merging
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyroaring import FrozenBitMap
+
+from colonnade.manifests.commit.change import KeyGuard, ResolvedRows
+from colonnade.manifests.ids import job_id_of
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.entries import RowSetEntry
+from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState, as_written
+from colonnade.tableformat.keys.find import find_rows
+from colonnade.tableformat.keys.key_set import KeySet
+from colonnade.tableformat.scan.selection import read_numbered
+from colonnade.tableformat.statements.keyed.batch import KeyedBatch
+from colonnade.tableformat.statements.keyed.meeting import meet
+from colonnade.tableformat.statements.keyed.merging import Merging
+from colonnade.tableformat.statements.keyed.new_keys import NewKeys, new_keys
+from colonnade.tableformat.statements.keyed.places import KeyPlaces, Mask
+from colonnade.tableformat.types.arrow_types import arrow_schema
+
+
+class WrittenMerge:
+    """Written RowSets that meet one state of their table after another.
+
+    `given` are the ids of the columns that the rows were given values in; None means all. With
+    `alone`, the statement overwrites all rows, so the new rows meet each other alone. Holds the
+    keys of all new rows.
+    """
+
+    def __init__(
+        self,
+        log: Log,
+        table: TableState,
+        written: Sequence[RowSetEntry],
+        given: frozenset[int] | None,
+        *,
+        alone: bool,
+    ) -> None:
+        self._log, self._table, self._written, self._alone = log, table, written, alone
+        self._merging = merging = Merging(log, table, job_id_of(written[0].object), None, written)
+        plain = [f for f in table.schema.fields if f.generated is None and f.identity is None]
+        every = frozenset(f.id for f in plain) | {f.id for f in merging.key.fields}
+        self._given = every if given is None else given
+        self._replaces = every <= self._given and merging.policy.replaces(table.schema.fields)
+        self._changes_alone = any(
+            merging.policy.mode(field).changes_alone
+            for field in table.schema.fields
+            if field.id in self._given
+        )
+        self._parts = [
+            (part, KeyPlaces(log.store, part.keys, len(part.firsts)))
+            for part in new_keys(log.store, table, merging.key, written)
+        ]
+        self._changed_epoch: int | None = None
+
+    def resolve(self, state: Snapshot, leaving: Mapping[int, FrozenBitMap]) -> ResolvedRows:
+        """Meet the table of a later state. Raises ConflictError if it merges in another way."""
+        return self.compare(state.tables.get(self._table.id, self._table), leaving)
+
+    def compare(self, table: TableState, leaving: Mapping[int, FrozenBitMap]) -> ResolvedRows:
+        """Meet a state of the table, besides its rows that the statement deletes anyway.
+
+        Keys whose rows have not moved since stay as they are. Raises InvalidInputError that names a
+        column and a key; CorruptionError, StoreError.
+        """
+        if table.changed_epoch != self._changed_epoch:
+            self._merging.check_unaltered(table)
+            for part, places in self._parts:
+                self._meet(part, places, table, leaving)
+            self._changed_epoch = table.changed_epoch
+        every = [places for _, places in self._parts]
+        return self._merging.result(
+            [each for places in every for each in places.replaced(self._table.id)],
+            sum(int((~places.is_there).sum()) for places in every),
+        )
+
+    def guard(self) -> KeyGuard:
+        """Return a guard that makes a commit fail if a concurrent writer has added a new key."""
+
+        def meets(rowsets: Sequence[LiveRowSet]) -> list[LiveRowSet]:
+            store, met = self._log.store, list[LiveRowSet]()
+            for part, _ in self._parts if rowsets else ():
+                met += [f.rowset for f in find_rows(store, self._table, rowsets, part.keys)]
+            return met
+
+        key = self._merging.key
+        return KeyGuard(self._table.id, meets, frozenset(field.id for field in key.fields))
+
+    def _meet(
+        self,
+        part: NewKeys,
+        places: KeyPlaces,
+        table: TableState,
+        leaving: Mapping[int, FrozenBitMap],
+    ) -> None:
+        rowsets = [] if self._alone else self._log.read_rowsets(table, part.keys.keep)
+        keys = places.follow(table, rowsets, leaving)
+        first = self._changed_epoch is None
+        if first:
+            keys = places.is_there | self._changes_alone
+            keys[part.numbers[part.repeated]] = True
+        if not keys.any():
+            return
+        if self._replaces:
+            self._keep_last(part)
+            return
+        if not first:
+            self._merging.withdraw(_key_set(part, keys))
+        rows = part.rows_of(np.flatnonzero(keys))
+        self._lose(part, rows)
+        batch = KeyedBatch(self._read(part, rows), self._table.schema, self._given)
+        numbers = (np.cumsum(keys) - 1)[part.numbers[rows]]
+        merging = self._merging
+        found = places.found(keys)
+        self._merging.write(
+            meet(self._log.store, self._table, merging.key, batch, numbers, found, merging.policy)
+        )
+
+    def _keep_last(self, part: NewKeys) -> None:
+        last = np.zeros(len(part.firsts), np.int64)
+        np.maximum.at(last, part.numbers, np.arange(len(part.numbers)))
+        self._lose(part, np.setdiff1d(np.arange(len(part.numbers)), last))
+
+    def _lose(self, part: NewKeys, rows: NDArray[np.int64]) -> None:
+        rowsets, numbers = part.places[0][rows], part.places[1][rows]
+        for at in np.unique(rowsets).tolist():
+            self._merging.lose(self._written[at], numbers[rowsets == at])
+
+    def _read(self, part: NewKeys, rows: NDArray[np.int64]) -> pa.Table:
+        """Return written rows with all columns, in order of arrival."""
+        rowsets, numbers = part.places[0][rows], part.places[1][rows]
+        batches = [
+            batch
+            for at in np.unique(rowsets).tolist()
+            for _, batch in read_numbered(
+                self._log.store,
+                self._table.prefix,
+                as_written(self._written[at]),
+                numbers[rowsets == at],
+                self._table.schema,
+            )
+        ]
+        return pa.Table.from_batches(batches, arrow_schema(self._table.schema))
+
+
+def _key_set(part: NewKeys, keys: Mask) -> KeySet:
+    return KeySet.of(part.rows.take(pa.array(part.firsts[keys])), part.keys.schema)
