@@ -4,14 +4,12 @@
     merge.<column>       the merge mode of a column; concat:, for a separator
     sequence             the column that says how new a row is
     sequence.<column>    the column that says how new the value of one column is
-    tombstone.hours      how long a deleted key beats older rows that arrive later
 
 Spec: docs/spec/keys.md
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import get_args
@@ -27,10 +25,6 @@ from colonnade.tableformat.write.settings import OnDuplicate
 ON_DUPLICATE = "onDuplicate"
 MERGE = "merge."
 SEQUENCE = "sequence"
-TOMBSTONE_HOURS = "tombstone.hours"
-
-_HOURS = 168.0
-"""The hours that a deleted key is remembered where no property says otherwise."""
 
 _NEWEST, _KEPT = Mode("max"), Mode("coalesce")
 
@@ -45,7 +39,6 @@ class KeyPolicy:
     on_duplicate: OnDuplicate = "error"
     modes: Mapping[int, Mode] = field(default_factory=dict)
     sequences: Mapping[int, int] = field(default_factory=dict)
-    tombstone_hours: float = _HOURS
 
     def mode(self, column: SchemaField) -> Mode:
         """Return the mode of a column. A sequence column keeps its newest value."""
@@ -62,8 +55,7 @@ class KeyPolicy:
 
 def concerns_keys(name: str) -> bool:
     """Return whether a property is one of those of this module."""
-    exact = (ON_DUPLICATE, SEQUENCE, TOMBSTONE_HOURS)
-    return name in exact or name.startswith((MERGE, f"{SEQUENCE}."))
+    return name in (ON_DUPLICATE, SEQUENCE) or name.startswith((MERGE, f"{SEQUENCE}."))
 
 
 def key_policy(
@@ -91,7 +83,6 @@ def key_policy(
         on_duplicate(properties.get(ON_DUPLICATE, "error")),
         modes,
         sequences,
-        _hours(properties.get(TOMBSTONE_HOURS)),
     )
 
 
@@ -201,17 +192,3 @@ def _sequences(properties: Mapping[str, str], columns: _Columns) -> dict[int, in
         rest = (each for each in columns.schema.fields if each.id not in taken)
         found |= {each.id: row_sequence.id for each in rest if each.generated is None}
     return found
-
-
-def _hours(text: str | None) -> float:
-    if text is None:
-        return _HOURS
-    try:
-        hours = float(text)
-    except ValueError:
-        hours = math.nan
-    if not 0 <= hours < math.inf:
-        raise InvalidInputError(
-            f"Property {TOMBSTONE_HOURS!r} must be a number of hours, at least 0, not {text!r}."
-        )
-    return hours

@@ -14,6 +14,7 @@ from colonnade.tableformat.predicate import Where, parse_predicate
 from colonnade.tableformat.scan.arrow_scan import batches_of
 from colonnade.tableformat.statements.assignments import parse_assignments
 from colonnade.tableformat.statements.delete import evaluate_delete
+from colonnade.tableformat.statements.keyed.delete_keys import evaluate_delete_keys
 from colonnade.tableformat.statements.keyed.merge import evaluate_merge
 from colonnade.tableformat.statements.statement import RowCounts, Statement
 from colonnade.tableformat.statements.update import evaluate_update
@@ -103,6 +104,19 @@ class RowMethods(ABC):
             return evaluate_upsert(log, table, rows, on, job_id, settings)
 
         return self._run(evaluate, commit)
+
+    def delete_keys(self, data: Any, *, commit: CommitSettings | None = None) -> RowCounts:
+        """Delete the rows that have one of the primary keys in `data`.
+
+        `data` is anything that `append` takes, with exactly the columns of the primary key; it is
+        held in memory. A key that no row has is no error. Reads the key columns where the keys may
+        be. Runs again when a concurrent statement changed one of the rows. Raises InvalidInputError
+        for a table without a primary key or with a sequence, or that names a column at fault.
+        Raises ConflictError after ten tries.
+        """
+        check_settings(None, commit)
+        rows = pa.Table.from_batches(list(batches_of(data)))
+        return self._run(lambda log, table, _: evaluate_delete_keys(log, table, rows), commit)
 
 
 def _text(where: Where | None) -> str | None:

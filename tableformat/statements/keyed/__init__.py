@@ -4,6 +4,7 @@
     new_keys.py       the keys of the rows that a statement adds, part by part
     merge.py          UPSERT on the primary key: each row meets the row of the table with its key
     written_merge.py  the same for rows that tasks have written
+    delete_keys.py    DELETE by the primary key
     batch.py          rows that have some of the columns, in the types of the table
     meeting.py        these rows beside those of the table that they meet, and what they become
     merging.py        merged rows, written and withdrawn

@@ -43,18 +43,17 @@ KEY = SCHEMA.fields[:1]
 
 def test_a_table_without_properties_refuses_duplicates_and_replaces_values() -> None:
     policy = key_policy({"other": "text"}, SCHEMA, KEY)
-    assert policy == KeyPolicy("error", {}, {}, 168.0)
+    assert policy == KeyPolicy("error", {}, {})
     assert policy.replaces(SCHEMA.fields[:6])
 
 
 def test_properties_name_columns_in_any_case_and_with_dots() -> None:
     policy = key_policy(
-        {"merge.N": "add", "merge.TEXT": "concat:, ", "merge.a.b": "min", "tombstone.hours": "0.5"},
+        {"merge.N": "add", "merge.TEXT": "concat:, ", "merge.a.b": "min"},
         SCHEMA,
         KEY,
     )
     assert policy.modes == {3: Mode("add"), 4: Mode("concat", ", "), 9: Mode("min")}
-    assert policy.tombstone_hours == 0.5
     assert not policy.replaces(SCHEMA.fields)
 
 
@@ -86,10 +85,6 @@ def test_the_sequence_of_rows_is_that_of_every_column_without_its_own() -> None:
         ({"sequence.at": "n", "sequence": "at"}, "which is a sequence itself"),
         ({"sequence": "at", "merge.at": "max"}, "always keeps its newest value"),
         ({"sequence.n": "nope"}, "'sequence.n' names a column that is not there"),
-        ({"tombstone.hours": "-1"}, "must be a number of hours, at least 0, not '-1'"),
-        ({"tombstone.hours": "nan"}, "not 'nan'"),
-        ({"tombstone.hours": "inf"}, "not 'inf'"),
-        ({"tombstone.hours": "soon"}, "not 'soon'"),
     ],
 )
 def test_a_property_that_cannot_be_followed_is_refused_by_name(
@@ -101,6 +96,6 @@ def test_a_property_that_cannot_be_followed_is_refused_by_name(
 
 
 def test_only_these_properties_concern_keys() -> None:
-    ours = ("onDuplicate", "merge.a", "sequence", "sequence.a", "tombstone.hours")
+    ours = ("onDuplicate", "merge.a", "sequence", "sequence.a")
     assert all(map(concerns_keys, ours))
     assert not any(map(concerns_keys, ("merges", "sequences", "comment", "compaction.merge.a")))

@@ -1,0 +1,172 @@
+"""Keyed tables hold what a dictionary holds, at every epoch, whatever writers do in which order."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from colonnade import ArrowTable
+from colonnade.manifests.commit.change import Change
+from colonnade.manifests.ids import new_job_id
+from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.tableformat.statements.finish import finished
+from colonnade.tableformat.statements.keyed.merge import evaluate_merge
+from colonnade.tableformat.statements.statement import make_change
+from colonnade.tableformat.types.arrow_types import arrow_schema
+from colonnade.tableformat.write.settings import CommitSettings
+from tests.keyed_world import (
+    KEY,
+    SCHEMA,
+    KeyedWorld,
+    expected,
+    key_of,
+    random_rows,
+    sorted_rows,
+    table_of,
+)
+from tests.merge_model import Row
+from tests.tableformat.statements.keyed.changes import change_at_random
+from tests.tableformat.statements.tables import another, made
+
+
+@dataclass(frozen=True)
+class Planned:
+    """An upsert that was evaluated on some epoch and is not committed yet."""
+
+    base: Snapshot
+    change: Change
+    rows: list[Row]
+
+
+@dataclass
+class Run:
+    """Writers of one table, its model, and what the table held at each epoch."""
+
+    rng: random.Random
+    table: ArrowTable
+    world: KeyedWorld
+    planned: list[Planned] = field(default_factory=list)
+    epochs: dict[int, pa.Table] = field(default_factory=dict)
+    batches: list[tuple[int, pa.Table]] = field(default_factory=list)
+
+    def step(self) -> None:
+        """Do one thing, and remember what the table must hold after it."""
+        writer = another(self.table)
+        match self.rng.randrange(10):
+            case 0 | 1 | 2 if len(self.planned) < 4:
+                self._plan(writer)
+            case 3 | 4 | 5 if self.planned:
+                self._commit(self.planned.pop(self.rng.randrange(len(self.planned))))
+            case 6:
+                self._send_batch(writer)
+            case 7:
+                self._delete_keys(writer)
+            case 8:
+                self._restore(writer)
+            case _:
+                change_at_random(writer, self.world, self.rng)
+        self.table.refresh()
+        self.epochs[self.table.snapshot.epoch] = expected(self.world)
+
+    def finish(self) -> None:
+        """Commit what is planned, and look at every epoch."""
+        for each in self.planned:
+            self._commit(each)
+            self.table.refresh()
+            self.epochs[self.table.snapshot.epoch] = expected(self.world)
+        for epoch, rows in self.epochs.items():
+            assert sorted_rows(self.table.scan(epoch=epoch).to_arrow()).equals(rows), epoch
+
+    def _rows(self) -> tuple[list[Row], list[str]]:
+        columns = self.world.columns(self.rng)
+        return random_rows(self.rng, columns, self.rng.randrange(1, 7)), columns
+
+    def _plan(self, writer: ArrowTable) -> None:
+        rows, columns = self._rows()
+        base, job_id = writer.refresh(), new_job_id()
+        log, state = writer._log, writer.state
+        statement = evaluate_merge(log, state, table_of(rows, columns), job_id)
+        change = make_change(finished(statement, log, state), state, job_id)
+        self.planned.append(Planned(base, change, rows))
+
+    def _commit(self, planned: Planned) -> None:
+        self.table._log.commit(planned.change, planned.base)
+        self.world.upsert(planned.rows)
+
+    def _send_batch(self, writer: ArrowTable) -> None:
+        """Send a batch, perhaps one that was sent before."""
+        if self.batches and self.rng.random() < 0.4:
+            version, data = self.rng.choice(self.batches)
+        else:
+            rows, columns = self._rows()
+            version, data = len(self.batches) + 1, table_of(rows, columns)
+            self.batches.append((version, data))
+            self.world.upsert(rows)
+        writer.upsert(data, commit=CommitSettings(batch=("app", version)))
+
+    def _delete_keys(self, writer: ArrowTable) -> None:
+        if self.world.model.sequences:
+            return
+        rows = random_rows(self.rng, KEY, 3)
+        writer.delete_keys(table_of(rows, KEY))
+        for row in rows:
+            self.world.rows.pop(key_of(row), None)
+
+    def _restore(self, writer: ArrowTable) -> None:
+        epoch = self.rng.choice(list(self.epochs))
+        writer.restore(epoch=epoch)
+        names = [each.name for each in SCHEMA.fields]
+        rows = [dict(zip(names, row, strict=True)) for row in values_of(self.epochs[epoch])]
+        self.world.rows = {key_of(row): row for row in rows}
+
+
+def values_of(rows: pa.Table) -> list[tuple[object, ...]]:
+    columns = [
+        column.cast(pa.int64()).to_pylist()
+        if pa.types.is_timestamp(column.type)
+        else column.to_pylist()
+        for column in rows.columns
+    ]
+    return list(zip(*columns, strict=True))
+
+
+def run(seed: int, steps: int) -> None:
+    rng = random.Random(seed)
+    world = KeyedWorld.chosen(rng)
+    table = made(schema=arrow_schema(SCHEMA), key=KEY, properties=world.properties)
+    done = Run(rng, table, world)
+    done.epochs[table.snapshot.epoch] = expected(world)
+    for _ in range(steps):
+        done.step()
+    done.finish()
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 2**32))
+def test_every_epoch_holds_what_a_dictionary_holds(seed: int) -> None:
+    run(seed, 12)
+
+
+@pytest.mark.long
+@settings(max_examples=300, deadline=None)
+@given(st.integers(0, 2**32))
+def test_many_runs_hold_what_a_dictionary_holds(seed: int) -> None:
+    run(seed, 30)
+
+
+@pytest.mark.long
+def test_a_large_table_with_nested_columns_holds_what_a_dictionary_holds() -> None:
+    rng = random.Random(3)
+    world = KeyedWorld.chosen(rng)
+    table = made(schema=arrow_schema(SCHEMA), key=KEY, properties=world.properties)
+    for count in (300_000, 20_000, 50_000):
+        columns = [field.name for field in SCHEMA.fields]
+        rows = random_rows(rng, columns, count, keys=200_000)
+        counts = table.upsert(table_of(rows, columns))
+        assert (counts.rows_updated, counts.rows_inserted) == world.upsert(rows)
+        assert sorted_rows(table.scan().to_arrow()).equals(expected(world))
