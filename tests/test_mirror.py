@@ -55,10 +55,6 @@ ELSEWHERE = {
         "tableformat/statements/test_overwrite.py",
         "every kind of statement is committed by it",
     ),
-    "statements.keyed.merging": (
-        "tableformat/statements/keyed/test_merge.py",
-        "every merge writes and withdraws its rows by it",
-    ),
     "statements.update_job": (
         "tableformat/test_addresses.py",
         "a job is tried by the way to its task",

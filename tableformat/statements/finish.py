@@ -17,8 +17,8 @@ def finished(statement: Statement, log: Log, table: TableState) -> Statement:
     It gives no value of an identity column twice, and adds no row whose primary key is taken.
     Raises the errors of `compared`.
     """
-    if statement.keyed is not None:  # A merge finds the rows and keys that it meets at its slot.
-        statement = replace(statement, rows=(), keys=())
+    if statement.rows_at_slot:
+        statement = replace(statement, rows=(), keys=(), rows_at_slot=False)
     return compared(guarded(statement, log.store, table), log, table)
 
 
@@ -27,5 +27,6 @@ def finished_in_transaction(statement: Statement, log: Log, table: TableState) -
 
     Raises the errors of `compared`.
     """
-    statement = replace(statement, keyed=None)
+    if statement.rows_at_slot:
+        statement = replace(statement, keyed=None, rows_at_slot=False)
     return compared_once(guarded(statement, log.store, table), log, table)

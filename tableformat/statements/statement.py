@@ -73,7 +73,8 @@ class Statement:
     are the ids of the columns that the new rows were given values in; None means all. `keyed`
     compares the new rows at the slot. `lost` are rows of new RowSets that are not added, by the id
     of the RowSet's object. `compared` says that no row is left whose key is taken at the state of
-    the statement.
+    the statement. With `rows_at_slot`, `keyed` finds all deleted rows and keys, and `rows` and
+    `keys` are for transactions alone.
     """
 
     operation: str
@@ -90,6 +91,7 @@ class Statement:
     keyed: KeyedRows | None = None
     lost: Mapping[str, FrozenBitMap] = field(default_factory=dict)
     compared: bool = False
+    rows_at_slot: bool = False
 
     @property
     def is_empty(self) -> bool:

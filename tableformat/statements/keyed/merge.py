@@ -64,6 +64,7 @@ def evaluate_merge(
         parameters={"on": ", ".join(field.name for field in merge.key.fields)},
         keyed=KeyedRows(table.id, merge.resolve),
         compared=True,
+        rows_at_slot=True,
     )
 
 

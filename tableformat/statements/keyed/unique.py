@@ -67,18 +67,11 @@ def compared_once(statement: Statement, log: Log, table: TableState) -> Statemen
 def on_duplicate_of(statement: Statement, table: TableState) -> OnDuplicate:
     """Return what happens to new rows of a statement whose key is taken.
 
-    A statement whose new rows are forms of other rows would lose these, so it is refused. Raises
-    InvalidInputError for `merge`.
+    A statement whose new rows are forms of other rows would lose these, so it is refused.
     """
     if not statement.inserts:
         return "error"
-    chosen = statement.on_duplicate or on_duplicate(table.properties.get(ON_DUPLICATE, "error"))
-    if chosen == "merge":
-        raise InvalidInputError(
-            f"A plain write to table {table.name!r} cannot merge rows by {ON_DUPLICATE}; call"
-            " upsert instead."
-        )
-    return chosen
+    return statement.on_duplicate or on_duplicate(table.properties.get(ON_DUPLICATE, "error"))
 
 
 def _comparison(log: Log, table: TableState, statement: Statement) -> _Comparison | WrittenMerge:
