@@ -383,7 +383,10 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         commit: CommitSettings | None,
         unknown: UnknownColumns | None = None,
     ) -> tuple[Snapshot, Snapshot]:
-        """Write rows and commit them. Returns the base and the state after it."""
+        """Write rows and commit them. Returns the base and the state after it.
+
+        Both are the state after it where nothing is left to do.
+        """
         check_settings(settings, commit, may_lease=True)
         base, batches = self.snapshot, batches_of(data)
         follows = self._log.can_follow(base) and not self._location.require(base).constraints
@@ -396,7 +399,8 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
             held = held_batches(data) if unknown.evolve else ()
             base, batches, commit = self._fit(base, batches, unknown, commit, held)
         if mode == "append" and self._merges(base, settings):
-            return self._merged(batches, settings, commit)
+            merged = self._merged(batches, settings, commit)
+            return merged, merged
         limits = self._log.limits
         job = plan_write(
             self._location, base, mode, settings=settings, commit=commit, limits=limits
@@ -415,16 +419,15 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         batches: Iterator[pa.RecordBatch],
         settings: WriteSettings | None,
         commit: CommitSettings | None,
-    ) -> int:
+    ) -> Snapshot:
         check_settings(settings, commit)
         rows = pa.Table.from_batches(list(batches))
 
         def evaluate(log: Log, table: TableState, job_id: str) -> Statement:
             return evaluate_merge(log, table, rows, job_id, settings)
 
-        epoch = self._run(evaluate, commit).epoch
-        assert epoch is not None, "A table commits by itself."
-        return epoch
+        self._run(evaluate, commit)
+        return self.snapshot
 
     def _fit(
         self,
