@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.model.schema import TableSchema
+from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.tableformat.keys.key_set import comparable
 
 
@@ -20,20 +20,25 @@ def key_numbers(rows: pa.Table, schema: TableSchema) -> tuple[NDArray[np.int64],
     """
     codes = np.zeros(rows.num_rows, np.int64)
     for field in schema.fields:
+        check_values(field, rows[field.name])
         column = comparable(rows[field.name].combine_chunks())
-        if column.null_count:
-            raise InvalidInputError(
-                f"Column {field.name!r} is a key and is NULL in {column.null_count} of the rows;"
-                " give every row a key."
-            )
-        if pa.types.is_floating(column.type) and pc.any(pc.is_nan(column)).as_py():
-            raise InvalidInputError(
-                f"Column {field.name!r} is a key and is NaN in a row; give every row a number."
-            )
         places = _codes(column)
         # Codes count the distinct values so far, so the product is small.
         codes = _codes(pa.array(codes * (int(places.max(initial=0)) + 1) + places))
     return codes, np.asarray(np.unique(codes, return_index=True)[1], np.int64)
+
+
+def check_values(field: SchemaField, values: pa.Array | pa.ChunkedArray) -> None:
+    """Refuse values that no key has. Raises InvalidInputError that names the column."""
+    if values.null_count:
+        raise InvalidInputError(
+            f"Column {field.name!r} is a key and is NULL in {values.null_count} of the rows;"
+            " give every row a key."
+        )
+    if pa.types.is_floating(values.type) and pc.any(pc.is_nan(values)).as_py():
+        raise InvalidInputError(
+            f"Column {field.name!r} is a key and is NaN in a row; give every row a number."
+        )
 
 
 def _codes(values: pa.Array) -> NDArray[np.int64]:

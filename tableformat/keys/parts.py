@@ -24,15 +24,20 @@ def part_count(rows: int) -> int:
 
 
 def part_of(keys: pa.RecordBatch, parts: int) -> NDArray[np.int64]:
-    """Return the part of each row, from 0 to `parts` - 1. Requires columns without NULL.
+    """Return the part of each row, from 0 to `parts` - 1. Requires columns without NULL."""
+    return np.asarray(key_hashes(keys) % np.uint64(parts), np.int64)
 
-    The part follows from the values of all columns. -0.0 is 0.0.
+
+def key_hashes(keys: pa.RecordBatch) -> Words:
+    """Return a hash of each row's key. Requires columns without NULL.
+
+    Equal keys have equal hashes, and -0.0 is 0.0. Different keys nearly always differ.
     """
     hashes = np.zeros(keys.num_rows, np.uint64)
     for column in keys.columns:
         for words in _words(column):
             hashes = _mixed(hashes ^ words)
-    return np.asarray(hashes % np.uint64(parts), np.int64)
+    return hashes
 
 
 def _mixed(words: Words) -> Words:

@@ -14,9 +14,9 @@ from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import TableState, as_written
 from colonnade.manifests.store import ObjectStore
-from colonnade.tableformat.keys.key_numbers import key_numbers
+from colonnade.tableformat.keys.key_numbers import check_values, key_numbers
 from colonnade.tableformat.keys.key_set import KeySet
-from colonnade.tableformat.keys.parts import part_count, part_of
+from colonnade.tableformat.keys.parts import Words, key_hashes, part_count, part_of
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.write.constraints import shown_values
@@ -87,3 +87,21 @@ def new_keys(
         keys = KeySet.of(all_rows.take(pa.array(firsts)), key)
         places = np.concatenate(rowsets), np.concatenate(numbers)
         yield NewKeys(all_rows, places, codes, firsts, keys)
+
+
+def may_repeat(
+    store: ObjectStore, table: TableState, key: TableSchema, written: Sequence[RowSetEntry]
+) -> bool:
+    """Return whether rows of written RowSets may share a key, after one look at all of them.
+
+    Holds eight bytes a row, and reads the key columns once. Raises as `new_keys`.
+    """
+    hashes: list[Words] = [np.zeros(0, np.uint64)]
+    for entry in written:
+        for _, batch in RowSetReader(store, table.prefix, as_written(entry)).read(key.fields):
+            for field, column in zip(key.fields, batch.columns, strict=True):
+                check_values(field, column)
+            hashes.append(key_hashes(batch))
+    found = np.concatenate(hashes)
+    found.sort()
+    return bool((found[1:] == found[:-1]).any())

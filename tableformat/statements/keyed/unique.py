@@ -24,7 +24,12 @@ from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.tableformat.keys.find import find_rows
 from colonnade.tableformat.keys.parts import part_count
 from colonnade.tableformat.keys.policy import ON_DUPLICATE, on_duplicate
-from colonnade.tableformat.statements.keyed.new_keys import NewKeys, key_schema, new_keys
+from colonnade.tableformat.statements.keyed.new_keys import (
+    NewKeys,
+    key_schema,
+    may_repeat,
+    new_keys,
+)
 from colonnade.tableformat.statements.keyed.written_merge import WrittenMerge
 from colonnade.tableformat.statements.statement import RowCounts, Statement
 from colonnade.tableformat.write.settings import OnDuplicate
@@ -140,6 +145,9 @@ class _Comparison:
         if table.changed_epoch == self._compared_at:
             return self._result()
         first = self._compared_at is None
+        if first and self._is_surely_new(table):
+            self._compared_at = table.changed_epoch
+            return self._result()
         if (key := key_schema(table)) != self._key:
             # The columns have widened, so their values compare in the wider types.
             self._key, self._held, self._seen = key, None, frozenset()
@@ -181,6 +189,14 @@ class _Comparison:
             return parts
         self._held = list(parts)
         return self._held
+
+    def _is_surely_new(self, table: TableState) -> bool:
+        """Return whether many rows are beside no others, and one look tells that they differ."""
+        rows = sum(entry.rows for entry in self._written)
+        alone = self._alone or not table.rowsets.rowset_count
+        if part_count(rows) == 1 or not alone:
+            return False
+        return not may_repeat(self._log.store, self._table, self._key, self._written)
 
     def _unseen(self, table: TableState, part: NewKeys) -> list[LiveRowSet]:
         found = self._log.read_rowsets(table, part.keys.keep)

@@ -11,6 +11,7 @@ from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.ids import new_job_id
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.tableformat.keys import parts
+from colonnade.tableformat.statements.keyed import unique
 from colonnade.tableformat.statements.keyed.new_keys import key_schema, new_keys
 from colonnade.tableformat.statements.statement import write_batches
 from tests.tableformat.statements.tables import made
@@ -65,3 +66,15 @@ def test_nan_is_no_key() -> None:
     table.append(pa.table([[0.0], ["x"], [1]], SCHEMA))
     with pytest.raises(InvalidInputError, match="a row of the table has the key a = -0.0"):
         table.append(pa.table([[-0.0], ["x"], [1]], SCHEMA))
+
+
+def test_one_look_tells_that_many_rows_differ(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts, "PART_ROWS", 10)
+    monkeypatch.setattr(unique, "new_keys", None)
+    table = made(schema=SCHEMA, key=["a", "b"])
+    rows = [[float(n) for n in range(100)], ["x"] * 100, [1] * 100]
+    table.append(pa.table(rows, SCHEMA))
+    table.overwrite(pa.table(rows, SCHEMA))
+    assert table.scan().to_arrow().num_rows == 100
+    with pytest.raises(InvalidInputError, match="NaN"):
+        table.overwrite(pa.table([[float("nan")] * 100, *rows[1:]], SCHEMA))
