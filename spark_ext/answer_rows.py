@@ -7,6 +7,7 @@ from colonnade.manifests.state.partition_layout import field_text
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.vacuum.result import VacuumResult
 from colonnade.tableformat.table.history import HistoryEntry
+from colonnade.tableformat.table.properties import shown_properties
 from colonnade.tableformat.table.table import ArrowTable
 
 HISTORY_SCHEMA = (
@@ -95,7 +96,7 @@ def detail_row(table: ArrowTable, snapshot: Snapshot, state: TableState) -> tupl
         state.rowsets.rowset_count,
         state.rowsets.row_count,
         state.rowsets.byte_count,
-        dict(state.properties),
+        shown_properties(state),
         [names[field.column] + (" desc" if field.descending else "") for field in state.sort_key],
         snapshot.epoch,
         {each.name: each.sql for each in state.constraints},

@@ -18,6 +18,7 @@ from colonnade.manifests.sizes import parse_size
 from colonnade.manifests.state.partition_layout import split_fields
 from colonnade.manifests.store import StoreAddress, is_url
 from colonnade.manifests.store.option_text import option_texts, option_values
+from colonnade.tableformat.keys.policy import on_duplicate
 from colonnade.tableformat.table.kept_epochs import is_tag
 from colonnade.tableformat.table.time_travel import timestamp_ms
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings
@@ -28,6 +29,8 @@ _WRITING = (
     "targetFileSize",
     "userMetadata",
     "sortKey",
+    "primaryKey",
+    "onDuplicate",
     "partitionBy",
     "partitionOverwriteMode",
     "replaceWhere",
@@ -82,8 +85,9 @@ class SparkWriteOptions:
 
     `maxRecordsPerFile` limits the rows of a RowSet, and `targetFileSize` (bytes, or text such as
     `64m`) its stored size. `userMetadata` is a note that `history()` shows with the epoch.
-    `sortKey` (`a, b desc`) and `partitionBy` (`days(ts), bucket(16, id)`) are for a table that the
-    write creates.
+    `sortKey` (`a, b desc`), `primaryKey` (`a, b`) and `partitionBy` (`days(ts), bucket(16, id)`)
+    are for a table that the write creates. `onDuplicate` says what happens to rows whose primary
+    key is there.
 
     `replaceWhere` is a predicate in SQL text: an overwrite then replaces only the rows that it
     selects. With `partitionOverwriteMode` `dynamic` an overwrite replaces only the partitions that
@@ -109,6 +113,7 @@ class SparkWriteOptions:
     merge_schema: bool = False
     ignore_unknown_columns: bool = False
     storage: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    primary_key: tuple[str, ...] = ()
 
     @property
     def address(self) -> StoreAddress:
@@ -143,6 +148,8 @@ def parse_write_options(options: Mapping[str, str]) -> SparkWriteOptions:
     settings = WriteSettings()
     if (size := given.get("targetfilesize")) is not None:
         settings = settings.model_copy(update={"target_bytes": _byte_size("targetFileSize", size)})
+    if (chosen := given.get("onduplicate")) is not None:
+        settings = settings.model_copy(update={"on_duplicate": on_duplicate(chosen)})
     records = _integer("maxRecordsPerFile", given.get("maxrecordsperfile"), 1)
     return SparkWriteOptions(
         path,
@@ -155,6 +162,7 @@ def parse_write_options(options: Mapping[str, str]) -> SparkWriteOptions:
         _truth("overwriteSchema", given.get("overwriteschema", "false")),
         *_evolving(given),
         storage,
+        split_sort_key(given.get("primarykey", "")),
     )
 
 

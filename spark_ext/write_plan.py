@@ -13,6 +13,7 @@ from colonnade.manifests.model.bloom_columns import without_missing
 from colonnade.manifests.model.generated import generated_fields
 from colonnade.manifests.model.identity import identity_columns
 from colonnade.manifests.model.operations import CreateTable
+from colonnade.manifests.model.primary_key import key_fields, key_of
 from colonnade.manifests.model.schema import (
     IdentityColumn,
     SchemaField,
@@ -29,6 +30,7 @@ from colonnade.tableformat.predicate import Predicate, bind, parse_predicate
 from colonnade.tableformat.table.constraints import NewConstraint
 from colonnade.tableformat.table.design import new_table, parse_sort_key
 from colonnade.tableformat.table.generated import NewGenerated
+from colonnade.tableformat.table.primary_key import parse_primary_key
 from colonnade.tableformat.types.conversion import given_fields, match_fields
 from colonnade.tableformat.write.job import WriteJob, WriteMode, plan_write
 
@@ -46,6 +48,7 @@ class TableDesign:
     constraints: tuple[NewConstraint, ...] = ()
     identities: Mapping[str, IdentityColumn] = field(default_factory=dict)
     generated: tuple[NewGenerated, ...] = ()
+    primary_key: tuple[str, ...] = ()
 
 
 def plan_spark_write(
@@ -85,6 +88,7 @@ def plan_spark_write(
         check_columns(given, table.schema, location.url)
         _check_sort_key(options, table, location)
         _check_layout(options, table, location)
+        _check_primary_key(options, table, location)
         if where is not None:
             bind(where, table.schema)
     return plan_write(
@@ -131,8 +135,10 @@ def _with_columns(
             " longer give values; drop it first, or use df.writeTo(name).createOrReplace()."
         )
     key, layout = table.sort_key, table.partition_fields
+    primary = () if options.primary_key else key_fields(table.primary_key, table.schema)
     kept = [] if options.sort_key else [(field.column, "sortKey") for field in key]
     kept += [] if options.partition_by else [(field.column, "partitionBy") for field in layout]
+    kept += [(field.id, "primaryKey") for field in primary]
     names = {name.casefold() for name in columns.names}
     for column, option in kept:
         name = table.schema.by_id(column).name
@@ -154,6 +160,7 @@ def _with_columns(
         table.comment,
         True,
         options.partition_by or tuple(field_text(field, table.schema) for field in layout),
+        primary_key=options.primary_key or tuple(field.name for field in primary),
     )
 
 
@@ -201,7 +208,13 @@ def _creation(
         if table:
             return None
         by = options.partition_by
-        return new_table(name, nullable(given), options.sort_key, partition_by=by)
+        return new_table(
+            name,
+            nullable(given),
+            options.sort_key,
+            partition_by=by,
+            primary_key=options.primary_key,
+        )
     if table is not None and not design.replace:
         raise AlreadyExistsError(
             f"Colonnade table {location.url} already exists; choose another name, or write with"
@@ -220,6 +233,7 @@ def _creation(
         design.constraints,
         design.identities,
         design.generated,
+        design.primary_key or options.primary_key,
     )
 
 
@@ -238,6 +252,16 @@ def _check_layout(options: SparkWriteOptions, table: TableState, location: Locat
         raise InvalidInputError(
             f"Table {location.url} exists and is partitioned differently; leave out the option"
             " partitionBy."
+        )
+
+
+def _check_primary_key(options: SparkWriteOptions, table: TableState, location: Location) -> None:
+    """Raise InvalidInputError for a primaryKey option that the existing table would ignore."""
+    asked = options.primary_key
+    if asked and key_of(parse_primary_key(table.schema, asked)) != table.primary_key:
+        raise InvalidInputError(
+            f"Table {location.url} exists and has another primary key; leave out the option"
+            " primaryKey."
         )
 
 

@@ -262,6 +262,7 @@ class TableBuilder:
         self._fields: list[spark.StructField] = []
         self._sort_key: tuple[str, ...] = ()
         self._partition_by: tuple[str, ...] = ()
+        self._primary_key: tuple[str, ...] = ()
         self._properties: dict[str, str] = {}
         self._comment: str | None = None
         self._constraints: dict[str, str] = {}
@@ -329,6 +330,14 @@ class TableBuilder:
         self._sort_key = colNames
         return self
 
+    def primaryKey(self, *colNames: str) -> TableBuilder:
+        """Set the primary key: no two rows have the same values in these columns.
+
+        They become NOT NULL. The table is sorted by them unless `clusterBy` says otherwise.
+        """
+        self._primary_key = colNames
+        return self
+
     def partitionedBy(self, *cols: str) -> TableBuilder:
         """Partition rows by columns, or by transforms such as `days(ts)` or `bucket(16, id)`."""
         self._partition_by = cols
@@ -370,6 +379,7 @@ class TableBuilder:
                     for name, sql in self._generated.items()
                 },
                 identity=self._identity,
+                primary_key=self._primary_key,
             )
         except AlreadyExistsError:
             if not self._open_existing:

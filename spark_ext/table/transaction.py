@@ -79,6 +79,7 @@ class Transaction:
         schema: StructType | str,
         *,
         sortKey: Sequence[str] = (),
+        primaryKey: Sequence[str] = (),
         properties: Mapping[str, str] | None = None,
         comment: str | None = None,
     ) -> TransactionTable:
@@ -92,6 +93,8 @@ class Transaction:
         given = dict(properties or {})
         if sortKey:
             given["sortKey"] = ", ".join(sortKey)
+        if primaryKey:
+            given["primaryKey"] = ", ".join(primaryKey)
         text = f"CREATE TABLE {table_name(table.path)} ({columns}) USING colonnade"
         if comment is not None:
             text += f" COMMENT {_literal(comment)}"

@@ -9,13 +9,23 @@ from __future__ import annotations
 from colonnade.manifests.commit.rebase.reads import ISOLATION, ISOLATION_LEVELS
 from colonnade.manifests.compaction.policy import check_policy
 from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.text_policy import check_text_policy
+from colonnade.manifests.state.snapshot import TableState
 from colonnade.manifests.vacuum.retention import check_retention
 
 SORT_KEY = "sortKey"
 """The name of the sort key where Spark shows it among the properties."""
 PRIMARY_KEY = "primaryKey"
 """The name of the primary key where Spark shows it among the properties."""
+
+
+def shown_properties(table: TableState) -> dict[str, str]:
+    """Return the properties of a table as Spark shows them, with its primary key among them."""
+    key = key_fields(table.primary_key, table.schema)
+    if not key:
+        return dict(table.properties)
+    return {**table.properties, PRIMARY_KEY: ", ".join(field.name for field in key)}
 
 
 def check_properties(properties: dict[str, str]) -> None:

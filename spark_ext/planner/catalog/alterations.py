@@ -24,16 +24,18 @@ from colonnade.tableformat.table.alteration import (
     DropConstraint,
     DropDefault,
     DropNotNull,
+    DropPrimaryKey,
     MoveColumn,
     RenameColumn,
     ReplaceColumns,
     SetDefault,
     SetNotNull,
     SetPartitioning,
+    SetPrimaryKey,
     SetSortKey,
     WidenColumn,
 )
-from colonnade.tableformat.table.properties import SORT_KEY
+from colonnade.tableformat.table.properties import PRIMARY_KEY, SORT_KEY
 
 Args = Mapping[str, Any]
 
@@ -103,6 +105,10 @@ def _properties(change: Args) -> Alteration:
     if SORT_KEY in set_to or SORT_KEY in removed:
         # Spark's half sends each property as a change of its own.
         return SetSortKey(split_sort_key(set_to.get(SORT_KEY, "")))
+    if PRIMARY_KEY in set_to:
+        return SetPrimaryKey(*split_sort_key(set_to[PRIMARY_KEY]))
+    if PRIMARY_KEY in removed:
+        return DropPrimaryKey()
     return AlterProperties(set_to, removed)
 
 

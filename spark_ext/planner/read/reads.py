@@ -48,6 +48,7 @@ from colonnade.tableformat.scan.plan import (
     plan_scan,
     rowset_filter,
 )
+from colonnade.tableformat.table.properties import shown_properties
 from colonnade.tableformat.table.time_travel import timestamp_ms
 from colonnade.tableformat.write.identity import open_schema
 
@@ -103,7 +104,7 @@ def load(args: Mapping[str, Any]) -> dict[str, Any]:
         "defaults": default_texts(shown.schema),
         "identities": described_identities(shown.schema),
         "generated": described(shown.schema),
-        "properties": dict(table.properties),
+        "properties": shown_properties(table),
         "comment": table.comment,
         "sort_key": [_sort_field(field, table.schema) for field in table.sort_key],
         "partitioning": described_layout(table.partition_fields, table.schema),

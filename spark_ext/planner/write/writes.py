@@ -37,7 +37,7 @@ from colonnade.spark_ext.write_task import task_json
 from colonnade.tableformat.location import Location, locate, read_base
 from colonnade.tableformat.statements.commit import written_statement
 from colonnade.tableformat.statements.reported import TaskReport
-from colonnade.tableformat.table.properties import SORT_KEY
+from colonnade.tableformat.table.properties import PRIMARY_KEY, SORT_KEY
 from colonnade.tableformat.write.column_changes import ColumnChanges
 from colonnade.tableformat.write.job import decode_entries, take_lease
 from colonnade.tableformat.write.settings import CommitSettings
@@ -184,12 +184,14 @@ def table_design(args: Mapping[str, Any]) -> TableDesign:
     """Convert the JSON of a table that a statement describes.
 
     `schema` is its Spark schema. The sort key is either `cluster_by`, the columns of CLUSTER BY, or
-    the property `sortKey`, which can say `desc`. `partitioning`, if given, is its layout
+    the property `sortKey`, which can say `desc`. The property `primaryKey` has the columns of the
+    primary key. `partitioning`, if given, is its layout
     (`partitions.py`). `defaults` and `identities` are those of columns, by name (`defaults.py`,
     `identity_columns.py`). `generated` are the generated columns (`generated.py`).
     """
     properties = dict(args["properties"])
     sort_key = split_sort_key(properties.pop(SORT_KEY, ""))
+    primary_key = split_sort_key(properties.pop(PRIMARY_KEY, ""))
     clustered = tuple(args["cluster_by"])
     if sort_key and clustered:
         raise InvalidInputError(f"Give either CLUSTER BY or the property {SORT_KEY}, not both.")
@@ -204,6 +206,7 @@ def table_design(args: Mapping[str, Any]) -> TableDesign:
         tuple(map(described_constraint, args.get("constraints", ()))),
         stated_identities(args.get("identities", {})),
         tuple(map(described_generation, args.get("generated", ()))),
+        primary_key,
     )
 
 
