@@ -11,6 +11,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
@@ -19,6 +20,7 @@ import org.apache.spark.sql.connector.catalog.TableChange;
 import org.apache.spark.sql.connector.catalog.TableInfo;
 import org.apache.spark.sql.connector.catalog.constraints.Check;
 import org.apache.spark.sql.connector.catalog.constraints.Constraint;
+import org.apache.spark.sql.connector.catalog.constraints.PrimaryKey;
 import org.apache.spark.sql.types.StructType;
 
 /** Constraints of a statement in the planner's terms. Spark has checked their conditions. */
@@ -32,11 +34,22 @@ final class Constraints {
     return all;
   }
 
-  /** Returns the constraints of a new table with the columns {@code schema}. */
+  /** Returns the columns of the primary key of a new table, as the property that states it. */
+  static Optional<String> primaryKey(Constraint[] constraints) {
+    return Arrays.stream(constraints)
+        .filter(PrimaryKey.class::isInstance)
+        .flatMap(each -> Arrays.stream(((PrimaryKey) each).columns()))
+        .map(column -> String.join(".", column.fieldNames()))
+        .reduce((before, column) -> before + ", " + column);
+  }
+
+  /** Returns the CHECK constraints of a new table with the columns {@code schema}. */
   static List<Map<String, Object>> of(Constraint[] constraints, StructType schema) {
     List<Map<String, Object>> described = new ArrayList<>();
     for (Constraint constraint : constraints) {
-      described.add(of(constraint, schema));
+      if (!(constraint instanceof PrimaryKey)) {
+        described.add(of(constraint, schema));
+      }
     }
     return described;
   }
@@ -45,8 +58,9 @@ final class Constraints {
   static Map<String, Object> of(Constraint constraint, StructType schema) {
     if (!(constraint instanceof Check check)) {
       throw refusal(
-          "Constraint " + constraint.name() + " cannot be added: Colonnade tables have no primary,"
-              + " unique or foreign keys, only CHECK.");
+          "Constraint " + constraint.name() + " cannot be added: Colonnade tables have CHECK"
+              + " constraints and a primary key, no unique or foreign keys. The property primaryKey"
+              + " gives a table its primary key.");
     }
     if (!check.enforced()) {
       throw refusal(

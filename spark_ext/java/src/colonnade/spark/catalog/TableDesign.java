@@ -51,6 +51,7 @@ record TableDesign(
 
   private static final String CLUSTER_BY = "cluster_by";
   private static final String SORTED_BUCKET = "sorted_bucket";
+  private static final String PRIMARY_KEY = "primaryKey";
   private static final String OPTION = TableCatalog.OPTION_PREFIX;
   private static final String HIVE = "hive.";
   private static final Set<String> NOT_OURS =
@@ -85,6 +86,8 @@ record TableDesign(
     Map<String, String> properties = new HashMap<>(given);
     properties.keySet().removeIf(key -> given.containsKey(OPTION + key) || key.startsWith(OPTION));
     properties.keySet().removeAll(NOT_OURS);
+    Constraints.primaryKey(info.constraints())
+        .ifPresent(columns -> statePrimaryKey(properties, columns));
     return new TableDesign(
         info.schema(),
         clusterBy(info.partitions()),
@@ -97,6 +100,13 @@ record TableDesign(
         ofStatement(() -> Identities.of(info.columns())),
         Generated.of(info.columns(), info.schema()),
         options(given.keySet()));
+  }
+
+  /** Adds the primary key of a statement to the properties, where the planner reads it. */
+  private static void statePrimaryKey(Map<String, String> properties, String columns) {
+    if (properties.putIfAbsent(PRIMARY_KEY, columns) != null) {
+      throw refusal("Give either PRIMARY KEY or the property " + PRIMARY_KEY + ", not both.");
+    }
   }
 
   /** Users of {@code spark.catalog.createTable} pass the path as an option. */
