@@ -7,6 +7,7 @@ Spec: docs/spec/checkpoint.md
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TypeVar
@@ -134,8 +135,17 @@ def refuse_lost(error: ColonnadeError, epoch: int) -> Snapshot:
     raise error
 
 
-def read_entry_segment(store: ObjectStore, table: TableState, ref: EntrySegmentRef) -> EntryBlock:
-    """Read a stored segment. Raises as `read_root`; CorruptionError if the segment is missing."""
+def read_entry_segment(
+    store: ObjectStore, table: TableState, ref: EntrySegmentRef, early: bytes | None = None
+) -> EntryBlock:
+    """Read a stored segment. `early` are its bytes, perhaps wrong, if they were read before.
+
+    Raises as `read_root`; CorruptionError if the segment is missing.
+    """
+    if early is not None:
+        with suppress(CorruptionError):
+            location = store.locate(checkpoint_name(ref.segment.object))
+            return decode_entry_segment(early, table, ref, location)
     return _read_entry_segment(
         store, ref.segment, lambda data, location: decode_entry_segment(data, table, ref, location)
     )
@@ -179,7 +189,9 @@ def read_hint(
     slots = slots or SlotReader(store)
     try:
         hint = decode_model(Hint, slots.hint(), store.locate(HINT))
-        root, _ = store.both(partial(read_root, store, hint), partial(slots.fetch, hint.epoch))
+        root, _ = store.both(
+            partial(read_root, store, hint), partial(slots.fetch_samples, hint.epoch)
+        )
     except UNUSABLE:
         return None
     ref = CheckpointRef(epoch=hint.epoch, root=hint.root, check=hint.check)

@@ -7,10 +7,12 @@ Spec: docs/spec/epoch-log.md#head
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 
 from colonnade.manifests.clock import elapsed_s
+from colonnade.manifests.epochs.freed_slots import find_freed
 from colonnade.manifests.epochs.slots import (
     FAR,
     NEXT,
@@ -41,6 +43,16 @@ _AHEAD_BYTES = 2**20
 
 _GROWTH = 4
 
+_NEAR = 8
+"""How many slots are all read at first, where samples of later ones are read, too."""
+
+_SAMPLED = (15, 23, 31, 39, 47, 55, 63, 71, 103, 135)
+"""Distances of the samples from the first slot that is read.
+
+One look at these slots tells how many epochs follow. Most are far slots (`FAR`) of earlier ones,
+which are then not read again. In two rounds they find the end of a log up to 102 epochs away.
+"""
+
 HINT_LIMIT = 4096
 """The most bytes of a hint."""
 
@@ -49,13 +61,16 @@ class SlotReader:
     """Reads slots in ascending order. If the store has `parallel` 1, it reads none ahead.
 
     `ahead` is the number of slots of the first group; each later group is larger, up to `AHEAD`.
-    `far` looks for lost epochs as far behind the end as a process that opens a log has to. `last`
-    is the last slot that the caller needs. `trusted` means that the caller has seen the log a
-    moment ago, and accepts a free slot as the end without a further look. `known_hint` is the
-    result of `try_hint`, if there is one already. No slot was read before `started` (`elapsed_s`).
+    `far` looks for lost epochs as far behind the end as a process that opens a log has to, and
+    reads samples of the slots first (`fetch_samples`). `last` is the last slot that the caller
+    needs. `trusted` means that the caller has seen the log a moment ago, and accepts a free slot as
+    the end without a further look. `known_hint` is the result of `try_hint`, if there is one
+    already. `beside` are calls to make once, beside the slots between the samples; their errors are
+    raised there. No slot was read before `started` (`elapsed_s`).
     """
 
     known_hint: bytes | ColonnadeError | None = None
+    beside: Sequence[Callable[[], object]] = ()
 
     def __init__(
         self,
@@ -75,6 +90,8 @@ class SlotReader:
         self._far = far
         self._last = last
         self._group = range(0)
+        self._sampled: list[int] = []
+        self._unfreed: tuple[SlotBlocks, int] | None = None
         self._found: dict[int, bytes | ColonnadeError] = {}
 
     def hint(self) -> bytes:
@@ -86,6 +103,64 @@ class SlotReader:
         if isinstance(found, ColonnadeError):
             raise found
         return found
+
+    def fetch_samples(self, number: int) -> None:
+        """Read some slots from `number` on, which tell how many epochs follow.
+
+        The slots between them are read when the first of these is asked for. A reader that does not
+        look `far` reads a group of its usual size instead.
+        """
+        if not self._far or self._store.parallel == 1:
+            self.fetch(number)
+            return
+        self._group, self._found = range(number, number + _NEAR), {}
+        self._sampled = [number + distance for distance in _SAMPLED]
+        self._read([*self._group, *self._sampled])
+
+    def _fetch_rest(self, blocks: SlotBlocks | None) -> None:
+        """Read the slots that `fetch_samples` left out, up to the first free sample.
+
+        The looks for the end of the log, and the calls `beside`, are made side by side with them.
+        """
+        sampled, self._sampled = self._sampled, []
+        beside, self.beside = self.beside, ()
+        free = next((each for each in sampled if not self._is_taken(each)), None)
+        near, last = self._group.stop, sampled[-1] if free is None else free
+        self._group = range(self._group.start, last + 1)
+        wanted = [*range(near, last), *(last + distance for distance in FAR)]
+        calls: list[Callable[[], object]] = [
+            partial(self._read, [each for each in wanted if each not in self._found]),
+            *beside,
+        ]
+        if free is not None:
+            calls.append(partial(self._look_for_mark, blocks, free))
+        self._store.together(calls)
+
+    def _is_taken(self, number: int) -> bool:
+        return not isinstance(self._found.get(number), NotFoundError)
+
+    def _look_for_mark(self, blocks: SlotBlocks | None, free: int) -> None:
+        """Note that the block of a slot, which was free, had no mark. An error says nothing."""
+        if blocks is None or not blocks.are_large:
+            return
+        looks: list[Callable[[], object]] = [partial(find_freed, self._store, blocks, free)]
+        if self._from_start:
+            looks.append(partial(has_later_block, self._store, free, blocks))
+        with suppress(ColonnadeError):
+            if not any(self._store.together(looks)):
+                self._unfreed = blocks, blocks.of(free)
+
+    def _is_unfreed(self, number: int, blocks: SlotBlocks | None) -> bool:
+        """Return whether a slot had not been freed when this reader read it, by an earlier look.
+
+        A block is not filled and freed within the time for which a log is trusted.
+        """
+        known = blocks is not None and self._unfreed == (blocks, blocks.of(number))
+        return known and elapsed_s() - self.started < self._store.trust_s
+
+    def _read(self, numbers: Sequence[int]) -> None:
+        found = self._store.read_many([*map(epoch_name, numbers)], limit=_AHEAD_BYTES)
+        self._found.update(zip(numbers, found, strict=True))
 
     def fetch(self, number: int, first: int | None = None) -> None:
         """Read a group of slots that begins with `number`, and far slots behind it.
@@ -103,9 +178,8 @@ class SlotReader:
         # Counted from the last slot of the group, these slots meet every gap that `FAR` promises
         # to find, wherever in the group the gap begins.
         far = [stop - 1 + distance for distance in FAR] if self._far and first is None else []
-        numbers = [*self._group, *far]
-        found = self._store.read_many([*map(epoch_name, numbers)], limit=_AHEAD_BYTES)
-        self._found = dict(zip(numbers, found, strict=True))
+        self._found, self._sampled = {}, []
+        self._read([*self._group, *far])
 
     def peek(self, number: int) -> bytes | ColonnadeError:
         """Return what the last group has of a slot: its bytes, or the error of the read."""
@@ -123,14 +197,17 @@ class SlotReader:
             raise found
         return self._store.get(epoch_name(number), limit=EPOCH_LIMIT)
 
-    def read(self, number: int) -> Epoch | Stub | None:
+    def read(self, number: int, blocks: SlotBlocks | None = None) -> Epoch | Stub | None:
         """Return the content of a slot, as `read_slot` does.
 
-        A slot that is read again is read from the store.
+        A slot that is read again is read from the store. `blocks` are those of the state before.
         """
         self._from_start = self._from_start or number == 0
-        if number not in self._group or number not in self._found:
-            self.fetch(number)
+        if self._sampled and number == self._group.stop:
+            self._fetch_rest(blocks)
+        elif number not in self._found:
+            # The end of a trusted log is not looked for now. Samples would cost one more round.
+            (self.fetch if self.trusted else self.fetch_samples)(number)
         try:
             data = self.data(number)
         except NotFoundError:
@@ -141,11 +218,12 @@ class SlotReader:
         """Return whether a slot, which was just read and was free, is the end of the log.
 
         Returns, costs and raises as `check_end` in `slots.py`. Slots behind it that were not read
-        yet are looked at beside the mark, where the store reads objects side by side. If the reader
-        is `trusted` and has seen no later object, returns True and costs nothing.
+        yet are looked at beside the mark, where the store reads objects side by side. Returns
+        True and costs nothing if the reader is `trusted` and has seen no later object, and if it
+        `proves_end`.
         """
         behind, unread = self._is_known_behind(number), self._unread_behind(number)
-        if self.trusted and not behind:
+        if (self.trusted and not behind) or self.proves_end(number, blocks):
             return True
         looks = partial(any_taken, self._store, unread)
         if behind or not unread or self._store.parallel == 1:
@@ -155,6 +233,12 @@ class SlotReader:
             # The free slot may be a gap. The mark tells so only if it is looked for after this.
             return self._judge(number, blocks, behind=True)
         return found
+
+    def proves_end(self, number: int, blocks: SlotBlocks | None) -> bool:
+        """Return whether all looks that `check_end` makes at a free slot were made beside reads."""
+        if not self._is_unfreed(number, blocks):
+            return False
+        return not (self._is_known_behind(number) or self._unread_behind(number))
 
     def _judge(self, number: int, blocks: SlotBlocks | None, *, behind: bool) -> Stub | bool:
         judge = partial(judge_end, self._store, number, blocks, behind=behind)

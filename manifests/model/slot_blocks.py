@@ -31,6 +31,11 @@ class SlotBlocks:
     size: int
     start: int = 0
 
+    @property
+    def are_large(self) -> bool:
+        """Whether a block is never filled, given up and freed within a store's `trust_s`."""
+        return self.size >= SLOT_BLOCK
+
     def of(self, slot: int) -> int:
         """Return the number of the block that contains a slot; below 0 for no block."""
         return (slot - self.start) // self.size

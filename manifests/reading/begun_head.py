@@ -22,20 +22,22 @@ from colonnade.manifests.state.snapshot import Snapshot
 class BegunHead(NamedTuple):
     """The state before the first free slot, and the reader that found this slot free.
 
-    It is the newest state unless that slot was freed, or an epoch is lost. `finish_head` looks for
-    both. Until then the state may serve for guesses alone: no row may be returned, and nothing may
-    be written, because of it.
+    It is the newest state unless that slot was freed, or an epoch is lost. If it `is_proven`,
+    neither is so. Otherwise `finish_head` looks for both. Until then the state may serve for
+    guesses alone: no row may be returned, and nothing may be written, because of it.
     """
 
     state: Snapshot
     slots: SlotReader
+    is_proven: bool
 
 
 def begin_head(log: LogReader, look: FirstLook) -> BegunHead | None:
     """Return the newest state without its proof.
 
-    Costs as `LogReader.read_head` without the last of its rounds. Returns None after an error, and
-    for a log that has ended: the caller then reads the head.
+    Costs as `LogReader.read_head` without the last of its rounds; after a checkpoint that several
+    epochs follow, this round reads slots, and the state is proven then. Returns None after an
+    error, and for a log that has ended: the caller then reads the head.
     """
     slots = look.slots()
     slots.trusted = True
@@ -44,7 +46,12 @@ def begin_head(log: LogReader, look: FirstLook) -> BegunHead | None:
     except ColonnadeError:
         return None
     slots.trusted = False
-    return None if state.dropped else BegunHead(state, slots)
+    if state.dropped:
+        return None
+    is_proven = slots.proves_end(state.epoch + 1, state.blocks)
+    if is_proven:
+        log.last_look.note(state, slots.started)
+    return BegunHead(state, slots, is_proven)
 
 
 def finish_head(log: LogReader, begun: BegunHead) -> Snapshot | None:
@@ -54,7 +61,7 @@ def finish_head(log: LogReader, begun: BegunHead) -> Snapshot | None:
     epochs. Costs as `LogReader.read_head`, and a look for the mark, if the state was begun more
     than the store's `trust_s` ago, or if several epochs came since. Raises as that.
     """
-    state, slots = begun
+    state, slots = begun.state, begun.slots
     if elapsed_s() - slots.started >= log.store.trust_s:
         return _read_later_head(log, state)
     number, following = state.epoch + 1, SlotReader(log.store, trusted=True)

@@ -30,6 +30,7 @@ from colonnade.manifests.ids import TableId
 from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.model.epoch import Epoch, Stub
 from colonnade.manifests.object_names import MANIFEST, checkpoint_name, epoch_name
+from colonnade.manifests.reading.early_segments import EarlySegments
 from colonnade.manifests.state.fold import apply_epochs
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store.base import ObjectStore
@@ -44,16 +45,20 @@ class LogFollower:
     def __init__(self, store: ObjectStore, limits: Limits = LIMITS) -> None:
         self.store = store
         self.limits = limits
+        self.early = EarlySegments(store)
 
     def _begin(
         self, target: int | None, slots: SlotReader | None = None, *, use_hint: bool = True
     ) -> Snapshot:
         """Return a state to start from: a checkpoint not after `target`, or else epoch 0.
 
-        `slots` reads the slots after a checkpoint together with the checkpoint.
+        `slots` reads the slots after a checkpoint together with the checkpoint. If more reads of
+        slots follow, a small checkpoint's entry segments are read beside them.
         """
         state = find_checkpoint(self.store, target, self.replay, slots) if use_hint else None
         if state is not None:
+            if slots:
+                slots.beside = self.early.reads(state)
             return state
         first = slots.read(0) if slots else read_slot(self.store, 0)
         if first is None:
@@ -121,7 +126,7 @@ class LogFollower:
         pending: list[Epoch] = []
         number = state.epoch + 1
         while target is None or number <= target:
-            found = slots.read(number) or slots.check_end(number, state.blocks)
+            found = slots.read(number, state.blocks) or slots.check_end(number, state.blocks)
             if isinstance(found, Epoch):
                 pending.append(found)
                 number += 1

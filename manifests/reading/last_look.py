@@ -6,7 +6,6 @@ Spec: docs/spec/store.md#trust
 from __future__ import annotations
 
 from colonnade.manifests.clock import elapsed_s
-from colonnade.manifests.model.slot_blocks import SLOT_BLOCK
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store.base import ObjectStore
 
@@ -35,9 +34,8 @@ class LastLook:
         if self._seen is None or not self._trust_s:
             return False
         database, epoch, started = self._seen
-        small = state.blocks is not None and state.blocks.size < SLOT_BLOCK
         return (
-            not small
+            (state.blocks is None or state.blocks.are_large)
             and database == state.database
             and epoch <= state.epoch
             and elapsed_s() - started < self._trust_s

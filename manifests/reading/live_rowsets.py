@@ -71,7 +71,10 @@ class LiveRowSetReader(LogFollower):
                 for ref, each in zip(refs, wanted, strict=True)
                 if each or any(map(ref.holds, replaced))
             )
-        reads = [partial(read_entry_segment, self.store, table, ref) for ref in refs]
+        reads = [
+            partial(read_entry_segment, self.store, table, ref, self.early.take(ref.segment))
+            for ref in refs
+        ]
         blocks = self.store.together(reads)
         parts: list[Entries] = [b.updated(rowsets.dropped, rowsets.amended) for b in blocks]
         if rowsets.added:

@@ -59,19 +59,20 @@ class LogReader(LiveRowSetReader):
         """Return the time by this machine's clock, in ms since 1970 UTC."""
         return now_ms()
 
-    def read_head(self, *, ahead: int = AHEAD, look: FirstLook | None = None) -> Snapshot:
+    def read_head(self, *, look: FirstLook | None = None) -> Snapshot:
         """Return the newest state. Costs the hint, a checkpoint, nine GETs, and one for each later
         epoch; without a checkpoint, two GETs more.
 
-        If the store reads objects side by side, at most three of these requests follow one another:
-        the hint; the checkpoint, the next slots and far slots; the mark. Each further 66 epochs
-        cost one more. `ahead` is how many slots are read at first: with a small number, a log with
-        few new epochs takes fewer requests. `look` is a first look at this store, which the call
-        goes on with. It saves the first of the three requests. For a log of at most seven epochs
-        without a checkpoint, it saves the second one, too. Raises NotFoundError if there is no
-        database, or if it was dropped.
+        If the store reads objects side by side, it costs about 20 GETs more for slots that are
+        free, and at most three of all requests follow one another: the hint; the checkpoint, the
+        next slots and samples of later ones; the slots between these and the mark. From about 100
+        epochs after the checkpoint on, each further 66 cost one more. Then the entry segments of a
+        small checkpoint are read beside the slots, too. `look` is a first look at this store, which
+        the call goes on with. It saves the first of the three requests. For a log of at most seven
+        epochs without a checkpoint, it saves the second one, too. Raises NotFoundError if there is
+        no database, or if it was dropped.
         """
-        slots = look.slots() if look else SlotReader(self.store, ahead=ahead, far=True)
+        slots = look.slots() if look else SlotReader(self.store, ahead=AHEAD, far=True)
         head = self.follow_to_head(slots)
         self.last_look.note(head, slots.started)
         return self.require_live(head)

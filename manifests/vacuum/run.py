@@ -46,9 +46,6 @@ __all__ = ["VacuumRequest", "plan_vacuum", "read_used_objects", "vacuum"]
 TRIES = 10
 """The most tries of a run when concurrent writers change what may be removed."""
 
-_AHEAD = 8
-"""The slots that a run reads ahead at first. It counts its requests, not their rounds."""
-
 
 def vacuum(log: Log, request: VacuumRequest) -> VacuumResult:
     """Remove what no kept epoch needs: old epochs, and files that no kept epoch names.
@@ -91,7 +88,7 @@ def _persist(log: Log, request: VacuumRequest) -> VacuumResult:
 
 
 def _attempt(log: Log, request: VacuumRequest) -> VacuumResult:
-    before = log.read_head(ahead=_AHEAD)
+    before = log.read_head()
     try:
         found = look(log, request, before)
         if request.dry_run:

@@ -79,7 +79,8 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         log, look = Log(location.store), location.look
         begun = None if look is None else begin_head(log, look)
         if begun is not None and location.find(begun.state) is not None:
-            return cls(location, log, None, begun)
+            proven = begun.is_proven
+            return cls(location, log, begun.state) if proven else cls(location, log, None, begun)
         return cls(location, log, log.try_read_head(look))
 
     @classmethod

@@ -14,6 +14,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from colonnade.manifests.errors import NotFoundError
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.reading.early_segments import EarlySegments
 from colonnade.manifests.reading.last_look import LastLook
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import ObjectStore, StoreAddress, open_store
@@ -87,13 +88,18 @@ class Snapshots:
         # How many operations of this planner may have changed a log.
         self._changes = 0
         self._states: Recent[tuple[StoreAddress, str, int], Snapshot] = Recent(32)
-        self._looks: Recent[StoreAddress, LastLook] = Recent(64)
+        self._shared: Recent[StoreAddress, tuple[LastLook, EarlySegments]] = Recent(64)
 
     def log(self, store: ObjectStore) -> Log:
-        """Return the log of a store. All logs of a store share when this process saw it last."""
+        """Return the log of a store.
+
+        All logs of a store share when this process saw it last, and the segments that it has read
+        early.
+        """
         log = Log(store)
-        known = self._looks.get(store.address)
-        log.last_look = known or self._looks.put(store.address, log.last_look)
+        known = self._shared.get(store.address)
+        shared = known or self._shared.put(store.address, (log.last_look, log.early))
+        log.last_look, log.early = shared
         return log
 
     def changed(self) -> None:

@@ -97,12 +97,12 @@ def test_a_slot_that_was_free_and_is_read_again_is_read_from_the_store() -> None
     assert slots.read(1) == epoch(1)
 
 
-@pytest.mark.parametrize("parallel", [1, 96])
-@pytest.mark.parametrize("distance", [1, FAR[-1]])
-def test_an_epoch_behind_a_free_slot_is_damage_and_not_the_end(
-    parallel: int, distance: int
-) -> None:
-    store = store_of({0, 1, 2 + distance}, parallel)
+@pytest.mark.parametrize(
+    ("parallel", "behind"),
+    [(1, 3), (1, 2 + FAR[-1]), (96, 3), (96, 7), (96, 7 + FAR[0]), (96, 7 + FAR[-1])],
+)
+def test_an_epoch_behind_a_free_slot_is_damage_and_not_the_end(parallel: int, behind: int) -> None:
+    store = store_of({0, 1, behind}, parallel)
     slots = SlotReader(store, ahead=3, far=True)
     assert [slots.read(number) is None for number in range(3)] == [False, False, True]
     with pytest.raises(CorruptionError, match="is missing"):

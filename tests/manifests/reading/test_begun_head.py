@@ -48,6 +48,21 @@ def test_the_proof_of_a_head_is_one_round_which_also_looks_for_newer_epochs(
     assert log.last_look.covers(head)
 
 
+@pytest.mark.parametrize(
+    ("epochs", "is_proven"), [(2, False), (60, False), (64, False), (80, True)]
+)
+def test_a_head_whose_last_round_reads_slots_is_proven_by_it(epochs: int, is_proven: bool) -> None:
+    store, head = far_log(epochs)
+    log = Log(store)
+    begun = begin(store, log)
+    assert begun.is_proven == is_proven
+    assert log.last_look.covers(head) == is_proven
+    with store.counted() as cost:
+        found = log.refresh(begun.state)
+    assert contents(log, found) == contents(log, head)
+    assert (cost.requests == 1) == is_proven
+
+
 @pytest.mark.parametrize("others", [1, 2, 3, 70])
 @pytest.mark.parametrize("late", [False, True])
 def test_a_commit_of_a_concurrent_writer_before_the_first_use_is_found(

@@ -15,6 +15,7 @@ from colonnade.manifests.errors import (
     StoreError,
 )
 from colonnade.manifests.log.log import Log, create_database
+from colonnade.manifests.model import slot_blocks
 from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.reading import last_look
 from colonnade.manifests.store import MemoryStore
@@ -219,7 +220,7 @@ def test_a_state_in_a_block_that_a_killed_vacuum_has_freed_in_part_is_not_follow
         later = writer.commit(append(), later)
     vacuum(writer, VacuumRequest(hours=0, epochs=1, force=True))
     near.put(epoch_name(head.epoch), own, sync=True)
-    with patch.object(last_look, "SLOT_BLOCK", 4):
+    with patch.object(slot_blocks, "SLOT_BLOCK", 4):
         assert not log.can_follow(head)
         assert not log.last_look.covers(head)
         assert log.refresh(head).epoch == Log(near).read_head().epoch

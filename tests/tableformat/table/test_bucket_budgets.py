@@ -16,7 +16,7 @@ from tests.setup.minio import Minio
 
 pytestmark = pytest.mark.timeout(900)  # the first test may build the server
 SCHEMA = pa.schema({f"c{number}": pa.int64() for number in range(8)})
-TABLES = {"lone": 3, "base/one": 66}
+TABLES = {"lone": 3, "base/one": 84}
 
 
 def rows(count: int) -> pa.Table:
@@ -76,7 +76,7 @@ def test_a_cold_open_waits_for_three_requests_one_after_another(
     assert table.epoch > TABLES[name]
     assert shown == repr(table)
     assert {seen.method for seen in proxy.seen} == {"GET"}
-    assert len(proxy.seen) <= (30 if name == "lone" else 95)
+    assert len(proxy.seen) <= (30 if name == "lone" else 66)
 
 
 @pytest.mark.parametrize(("name", "rounds"), [("lone", 2), ("base/one", 4)])
@@ -91,7 +91,7 @@ def test_an_open_is_proved_while_the_first_scan_reads_its_rows(
     assert rounds_of(proxy, read, rounds) <= rounds
     proxy.seen.clear()
     assert read().num_rows == 100_000 + 10 * TABLES[name]
-    assert len(proxy.seen) <= (31 if name == "lone" else 97)
+    assert len(proxy.seen) <= (31 if name == "lone" else 68)
 
 
 def test_a_cold_open_of_a_database_waits_for_three_requests_one_after_another(
