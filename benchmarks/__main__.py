@@ -31,6 +31,7 @@ BENCHMARKS = {
     "first_merge": "the first MERGE of a session beside Iceberg's (pyspark 4.1 only)",
     "wide": "200 columns, and ranges of a key, through Spark beside Parquet-zstd",
     "columns": "columns added, computed, widened and set (pyspark 4.1: beside the peers)",
+    "in_order": "rows by key and in its order, and joins of tables that are bucketed alike",
     "identities": "four writers at once with an identity column beside Delta (pyspark 4.1 only)",
     "stores": "Spark in a bucket 20 ms away, beside Delta Lake and Iceberg (pyspark 4.1 only)",
     "stores_python": "the same bucket without Spark, beside PyIceberg and delta-rs",

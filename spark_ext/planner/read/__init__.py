@@ -2,6 +2,7 @@
 
 reads.py                     requests of the source
 aggregates.py  top_rows.py   answers and choices from the log alone
-grouping.py                  tasks by partition
+division.py                  how many tasks, and by what they are divided
+grouping.py  in_order.py     tasks by partition; tasks whose rows have the order of the sort key
 metadata.py                  tables about a table
 """

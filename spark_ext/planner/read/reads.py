@@ -30,7 +30,8 @@ from colonnade.spark_ext.planner.clauses.generated import described
 from colonnade.spark_ext.planner.clauses.identity_columns import described_identities
 from colonnade.spark_ext.planner.clauses.partitions import described_layout
 from colonnade.spark_ext.planner.read import aggregates
-from colonnade.spark_ext.planner.read.grouping import divide_by_partition, is_fair
+from colonnade.spark_ext.planner.read.division import divided, may_group, read_bytes, task_count
+from colonnade.spark_ext.planner.read.in_order import order_of_rows
 from colonnade.spark_ext.planner.read.top_rows import RowOrder, first_rows, top_rows
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS, Recent
 from colonnade.spark_ext.planner.state.storage import place, place_of
@@ -40,23 +41,12 @@ from colonnade.tableformat.location import Location
 from colonnade.tableformat.predicate.prune import MOST_MEMBERS
 from colonnade.tableformat.predicate.storage import domain_of
 from colonnade.tableformat.scan.narrow import narrow_plan
+from colonnade.tableformat.scan.order import RowOrder as KeyOrder
 from colonnade.tableformat.scan.other_columns import with_columns_of
-from colonnade.tableformat.scan.plan import (
-    ScanPlan,
-    divide_by_rowset,
-    divide_plan,
-    plan_scan,
-    rowset_filter,
-)
+from colonnade.tableformat.scan.plan import ScanPlan, plan_scan, rowset_filter
 from colonnade.tableformat.table.properties import shown_properties
 from colonnade.tableformat.table.time_travel import timestamp_ms
 from colonnade.tableformat.write.identity import open_schema
-
-MIN_TASK_BYTES = 2 * 2**20
-"""One more task pays if each then reads this many stored bytes of the scan's columns."""
-
-MAX_TASK_BYTES = 64 * 2**20
-"""A task reads at most this many stored bytes of these columns, so that a retry is cheap."""
 
 MAX_OPENED = 4
 """The planner opens the indexes of a scan with a filter if it has at most this many RowSets."""
@@ -160,6 +150,9 @@ def scan(args: Mapping[str, Any]) -> dict[str, Any]:
     RowSet only. `whole`, if given, is the number of tasks, each of which reads whole RowSets
     (`divide_by_rowset`).
 
+    With `in_order` the rows of each task are in the order of the sort key, if that is possible
+    (`in_order.py`). The reply's `in_order` says so, and `merges` whether a task merges RowSets.
+
     With `grouped` a task reads rows of one partition only, if all RowSets have the table's layout;
     with `fair`, only if no task becomes long (`grouping.py`). The reply's `partitioning` is then
     the layout, and `partitions` has the partition values of each task.
@@ -172,34 +165,44 @@ def scan(args: Mapping[str, Any]) -> dict[str, Any]:
         only = frozenset(given)
         rowsets = [each for each in rowsets if each.id in only]
     rowsets = _first(rowsets, args, table.schema)
-    plan = plan_scan(table, args["epoch"], rowsets, args["columns"], predicate)
+    order = _wanted_order(args, table, rowsets) if args.get("in_order") else None
+    plan = plan_scan(table, args["epoch"], rowsets, args["columns"], predicate, order)
     TRANSACTIONS.note_read(args["epoch"], TableRead(table.id, keep))
     size = read_bytes(plan)
     count = task_count(size, args["parallelism"])
-    whole = args.get("whole")
-    grouped, groups = None, not whole and args.get("grouped") and table.partition_layout_id
-    if count > 1 and not groups and not whole:
+    if count > 1 and not args.get("whole") and not may_group(args, table):
         plan = _narrowed(place_of(args), plan)
         count = task_count(read_bytes(plan), args["parallelism"])
-    if groups:
-        most = max(MAX_TASK_BYTES, size // args["parallelism"])
-        if not args.get("fair") or is_fair(plan, size, count, most):
-            grouped = divide_by_partition(table, plan, count, apart=args["apart"])
-    if whole:
-        tasks = divide_by_rowset(plan, whole)
+    tasks, grouped, in_order = divided(args, table, plan, size, count)
+    if order is not None and in_order:
+        ordering = [_sort_field(field, table.schema) for field in order.fields]
     else:
-        tasks = grouped or divide_plan(plan, count, apart=args["apart"])
-    ordered = bool(tasks) and all(len(task.rowsets) == 1 for task in tasks)
+        apart = bool(tasks) and all(len(task.rowsets) == 1 for task in tasks)
+        ordering = _ordering(table, plan) if apart else []
     return {
         "tasks": _tasks(args, tasks),
         "rows": sum(rowset.row_count for rowset in rowsets),
         "bytes": size,
         "rowsets": len(rowsets),
         "columns": _summaries(plan, rowsets),
-        "ordered_by": _ordering(table, plan) if ordered else [],
+        "ordered_by": ordering,
+        "in_order": in_order,
+        "merges": any(task.order is not None for task in tasks),
         "partitioning": described_layout(table.partition_fields if grouped else (), table.schema),
-        "partitions": [task.rowsets[0].rowset.entry.partition for task in grouped or ()],
+        "partitions": [
+            task.rowsets[0].rowset.entry.partition for task in (tasks if grouped else ())
+        ],
     }
+
+
+def _wanted_order(
+    args: Mapping[str, Any], table: TableState, rowsets: Sequence[LiveRowSet]
+) -> KeyOrder | None:
+    """Return the order that tasks can give the columns that a query reads, or None."""
+    read = frozenset(args["columns"])
+    return order_of_rows(
+        table, rowsets, lambda name: name in read and _has_order(table.schema, name)
+    )
 
 
 def _narrowed(address: StoreAddress, plan: ScanPlan) -> ScanPlan:
@@ -236,21 +239,6 @@ def aggregate(args: Mapping[str, Any]) -> dict[str, Any]:
             return {"values": None}
         values.append(answer.value)
     return {"values": values}
-
-
-def task_count(size: int, parallelism: int) -> int:
-    """Return the number of tasks that read `size` stored bytes.
-
-    Small reads get few tasks; large reads get a multiple of `parallelism`.
-    """
-    if size < parallelism * MIN_TASK_BYTES:
-        return max(1, size // MIN_TASK_BYTES)
-    return parallelism * -(-size // (parallelism * MAX_TASK_BYTES))
-
-
-def read_bytes(plan: ScanPlan) -> int:
-    """Estimate the stored bytes of the columns that are read; columns count as equally large."""
-    return plan.byte_count * len(plan.projection) // len(plan.table_schema.fields)
 
 
 def _table(args: Mapping[str, Any], epoch: int | None = None) -> TableState:

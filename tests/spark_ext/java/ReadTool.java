@@ -95,6 +95,10 @@ public final class ReadTool {
     boolean edges = request.path("edges").asBoolean();
     ArrayNode rows = reply.putArray("rows");
     ArrayNode batches = reply.putArray("batches");
+    if (request.path("merged").asBoolean()) {
+      merge(factory, task, schema, rows);
+      return;
+    }
     int before = ShelfFileSystem.OPENED.get();
     int digest = 0;
     int again = 0;
@@ -132,6 +136,24 @@ public final class ReadTool {
       }
       require(again == digest, "rows are not those of batches");
     }
+  }
+
+  /** Reads a task that returns rows alone, and no columns. */
+  private static void merge(
+      ColonnadeReaderFactory factory, ScanTask task, StructType schema, ArrayNode rows)
+      throws IOException {
+    try (PartitionReader<InternalRow> reader = factory.createReader(task)) {
+      while (reader.next()) {
+        rows.add(struct(reader.get(), schema));
+      }
+      require(!reader.next(), "there are rows after the last one");
+    }
+    try {
+      factory.createColumnarReader(task);
+    } catch (IllegalStateException refusal) {
+      return;
+    }
+    require(false, "a task that merges returned columns");
   }
 
   /** Ends a reader after its first batch, or kills its task while it opens objects. */

@@ -82,6 +82,7 @@ class ReadTool(JsonProcess):
         `conf` adds settings of Hadoop. `stopped` ends the reader early instead, some `times`, and
         then the answer is how many objects are `open`: after the first batch ("early"), or while it
         opens objects ("killed"). `edges` leaves out all but the first and the last rows of batches.
+        `merged` reads a plan with an order, which returns rows alone.
         """
         kept = {} if cache is None else {"cache": cache}
         task = {"url": url, "plan": plan, "most_members": MOST_MEMBERS, **kept}

@@ -14,7 +14,7 @@ from colonnade.manifests.model.entries import SortField
 from colonnade.manifests.model.schema import EarlierColumn, SchemaField
 from colonnade.manifests.state.snapshot import LiveRowSet, as_written
 from colonnade.manifests.store import MemoryStore
-from colonnade.tableformat.scan.order import RowOrder, first_key, key_order
+from colonnade.tableformat.scan.order import RowOrder, first_key, key_order, overlapping
 from colonnade.tableformat.scan.plan import ScanPlan
 from tests.compaction_tables import NUMBERS, live, new, rows
 from tests.tableformat.scan.tables import new as table_of
@@ -98,3 +98,20 @@ def test_without_statistics_no_first_key_is_known() -> None:
     unknown = {column.id: rowset.entry.statistics[column.id].model_copy(update={"max": None})}
     entry = rowset.entry.model_copy(update={"statistics": unknown})
     assert first_key(replace(rowset, entry=entry), column, descending=True) is None
+
+
+@pytest.mark.parametrize(
+    ("key", "groups"), [("n", [[1], [2, 4], [0, 3]]), ("n desc", [[0, 3], [2, 4], [1]])]
+)
+def test_rowsets_that_share_a_key_or_a_range_are_one_group(
+    key: str, groups: list[list[int]]
+) -> None:
+    table = table_of(MemoryStore(), {"n": "long"}, [key])
+    for part in ([20, 25], [None, 3], [10, 12], [21, 22], [9, 10]):
+        table.append(pa.table({"n": pa.array(part, pa.int64())}))
+    order = key_order(table.state, live(table))
+    found = overlapping(live(table), order, table.state.schema)
+    assert found == groups
+    unknown = [as_written(live(table)[0].entry.model_copy(update={"statistics": {}}))]
+    assert overlapping([*live(table), *unknown], order, table.state.schema) == [[*range(6)]]
+    assert overlapping([], order, table.state.schema) == [[]]

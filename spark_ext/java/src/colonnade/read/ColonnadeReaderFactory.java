@@ -1,5 +1,7 @@
 package colonnade.read;
 
+import colonnade.format.JsonObject;
+import com.fasterxml.jackson.databind.JsonNode;
 import java.util.HashMap;
 import java.util.Map;
 import org.apache.spark.sql.catalyst.InternalRow;
@@ -37,11 +39,23 @@ public final class ColonnadeReaderFactory implements PartitionReaderFactory {
 
   @Override
   public PartitionReader<ColumnarBatch> createColumnarReader(InputPartition partition) {
-    return new ScanTaskReader(((ScanTask) partition).json(), readSchema, hadoopConf);
+    JsonNode task = task(partition);
+    if (!MergingReader.order(task).isMissingNode()) {
+      throw new IllegalStateException("A task that merges RowSets returns rows, not columns.");
+    }
+    return new ScanTaskReader(task, readSchema, hadoopConf);
   }
 
   @Override
   public PartitionReader<InternalRow> createReader(InputPartition partition) {
-    return new RowReader(createColumnarReader(partition));
+    JsonNode task = task(partition);
+    JsonNode order = MergingReader.order(task);
+    return order.isMissingNode()
+        ? new RowReader(new ScanTaskReader(task, readSchema, hadoopConf))
+        : new MergingReader(task, order, readSchema, hadoopConf);
+  }
+
+  private static JsonNode task(InputPartition partition) {
+    return JsonObject.parse(((ScanTask) partition).json());
   }
 }

@@ -1,7 +1,6 @@
 package colonnade.read;
 
 import colonnade.format.DeletionVector;
-import colonnade.format.JsonObject;
 import colonnade.format.Slice;
 import colonnade.format.TableField;
 import colonnade.store.ByteSource;
@@ -43,11 +42,16 @@ final class ScanTaskReader implements PartitionReader<ColumnarBatch> {
   private long row;
   private long end;
 
-  ScanTaskReader(String json, StructType readSchema, Map<String, String> hadoopConf) {
+  ScanTaskReader(JsonNode task, StructType readSchema, Map<String, String> hadoopConf) {
+    this(task, readSchema, hadoopConf, 1);
+  }
+
+  /** Creates a reader that shares the memory of a task with other ones, {@code readers} in all. */
+  ScanTaskReader(
+      JsonNode task, StructType readSchema, Map<String, String> hadoopConf, int readers) {
     if (ByteOrder.nativeOrder() != ByteOrder.LITTLE_ENDIAN) {
       throw new UnsupportedOperationException("Colonnade reads on little-endian machines only.");
     }
-    JsonNode task = JsonObject.parse(json);
     List<TableField> schema = ReadPlan.schema(task.get("plan"));
     List<TableField> fields = new ArrayList<>();
     List<ColumnVector> vectors = new ArrayList<>();
@@ -67,7 +71,7 @@ final class ScanTaskReader implements PartitionReader<ColumnarBatch> {
     batch = new ColumnarBatch(vectors.toArray(ColumnVector[]::new));
     ReadPlan plan = ReadPlan.of(task, schema, fields);
     store = CachedSource.of(ByteSource.of(plan.url(), hadoopConf), task.path("cache"));
-    windows = new WindowReader(store, plan);
+    windows = new WindowReader(store, plan, readers);
   }
 
   @Override

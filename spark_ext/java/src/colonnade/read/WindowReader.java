@@ -11,12 +11,14 @@ import java.util.concurrent.FutureTask;
 
 /**
  * Reads the bytes of a plan window by window. Reads the next window in the background while the
- * reader decodes the current one. Holds at most two windows. A window has about 8 MiB, or about 32
- * MiB where every window costs a round trip. Where opening a RowSet costs round trips, the next
+ * reader decodes the current one. Holds at most two windows. A window has about 8 MiB, which
+ * readers of one task share, or about 32 MiB where every window costs a round trip. Where opening a RowSet costs round trips, the next
  * RowSets are opened at the same time. Their ends are held, too, with at most about 2 MiB each.
  */
 final class WindowReader implements AutoCloseable {
   private static final long WINDOW_BYTES = 8L << 20;
+
+  private static final long LEAST_WINDOW_BYTES = 1L << 20;
 
   /** The size of a window that costs a round trip, and a request for each column. */
   static final long FAR_WINDOW_BYTES = 32L << 20;
@@ -27,13 +29,16 @@ final class WindowReader implements AutoCloseable {
   private final ByteSource store;
   private final ReadPlan plan;
   private final Iterator<RowSetScan> rowsets;
+  private final long windowBytes;
   private final Deque<FutureTask<RowSet>> opening = new ArrayDeque<>();
   private RowSet rowset;
   private int position;
   private Future<Window> ahead;
 
-  WindowReader(ByteSource store, ReadPlan plan) {
+  /** Creates a reader. {@code readers} is the number of those that are used at the same time. */
+  WindowReader(ByteSource store, ReadPlan plan, int readers) {
     this.store = store;
+    this.windowBytes = Math.max(LEAST_WINDOW_BYTES, WINDOW_BYTES / readers);
     this.plan = plan;
     this.rowsets = plan.rowsets().iterator();
   }
@@ -59,7 +64,7 @@ final class WindowReader implements AutoCloseable {
       rowset.begin();
       position = 0;
     }
-    long limit = rowset.isReadInSmallWindows() ? WINDOW_BYTES : FAR_WINDOW_BYTES;
+    long limit = rowset.isReadInSmallWindows() ? windowBytes : FAR_WINDOW_BYTES;
     int first = position;
     long size = 0;
     do {

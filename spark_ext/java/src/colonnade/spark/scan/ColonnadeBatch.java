@@ -22,36 +22,44 @@ final class ColonnadeBatch implements Batch {
   private final PartitionKeys keys;
   private final Grouping grouping;
   private final boolean apart;
+  private final boolean inOrder;
   private JsonNode plan;
 
   /**
    * Creates a batch. Each task reads rows of one partition key if this does not make a task too
-   * long.
+   * long. If {@code inOrder}, its rows are in the order of the sort key where that is possible.
    */
-  ColonnadeBatch(ScanRequest request, PartitionKeys keys) {
-    this(request, keys, keys.isEmpty() ? Grouping.NONE : Grouping.WHERE_FAIR, false);
+  ColonnadeBatch(ScanRequest request, PartitionKeys keys, boolean inOrder) {
+    this(request, keys, keys.isEmpty() ? Grouping.NONE : Grouping.WHERE_FAIR, false, inOrder);
   }
 
   private ColonnadeBatch(
-      ScanRequest request, PartitionKeys keys, Grouping grouping, boolean apart) {
+      ScanRequest request, PartitionKeys keys, Grouping grouping, boolean apart, boolean inOrder) {
     this.request = request;
     this.keys = keys;
     this.grouping = grouping;
     this.apart = apart;
+    this.inOrder = inOrder;
   }
 
   /**
    * Returns a batch for another request with the partitioning that this batch has reported to
-   * Spark. If {@code apart}, each task reads one RowSet, because the rows of each RowSet are
-   * sorted.
+   * Spark. If {@code ordered}, it also has the order that this batch has reported: by tasks of the
+   * same kind, or else by tasks that read one RowSet, because the rows of each RowSet are sorted.
    */
-  ColonnadeBatch alike(ScanRequest other, boolean apart) {
-    return new ColonnadeBatch(other, keys, isGrouped() ? Grouping.ALWAYS : Grouping.NONE, apart);
+  ColonnadeBatch alike(ScanRequest other, boolean ordered) {
+    Grouping same = isGrouped() ? Grouping.ALWAYS : Grouping.NONE;
+    return new ColonnadeBatch(other, keys, same, ordered, plan().get("in_order").asBoolean());
+  }
+
+  /** Whether tasks merge RowSets. They return rows then. */
+  boolean merges() {
+    return plan().get("merges").asBoolean();
   }
 
   synchronized JsonNode plan() {
     if (plan == null) {
-      plan = request.plan(apart, grouping);
+      plan = request.plan(apart, inOrder, grouping);
     }
     return plan;
   }

@@ -37,6 +37,9 @@ final class ColonnadeScan
         SupportsRuntimeV2Filtering {
   private static final long SMALL_BYTES = 4 << 20;
 
+  /** The setting that asks tasks for rows in the order of the sort key. */
+  private static final String IN_ORDER_SETTING = "spark.colonnade.readInOrder";
+
   private final ScanRequest request;
   private final String description;
   private final ColonnadeBatch batch;
@@ -58,7 +61,8 @@ final class ColonnadeScan
     this.request = request;
     this.description = description;
     this.filterLater = filterLater;
-    this.batch = new ColonnadeBatch(request, PartitionKeys.of(layout, request.schema()));
+    boolean inOrder = Boolean.parseBoolean(SQLConf.get().getConfString(IN_ORDER_SETTING, "false"));
+    this.batch = new ColonnadeBatch(request, PartitionKeys.of(layout, request.schema()), inOrder);
     this.givesColumns = isReadByGeneratedCode(request.schema());
   }
 
@@ -83,7 +87,9 @@ final class ColonnadeScan
 
   @Override
   public ColumnarSupportMode columnarSupportMode() {
-    return givesColumns ? ColumnarSupportMode.SUPPORTED : ColumnarSupportMode.UNSUPPORTED;
+    return givesColumns && !batch.merges()
+        ? ColumnarSupportMode.SUPPORTED
+        : ColumnarSupportMode.UNSUPPORTED;
   }
 
   @Override
@@ -92,8 +98,8 @@ final class ColonnadeScan
   }
 
   /**
-   * Returns the sort key if every task reads one RowSet, because only rows of the same RowSet are
-   * sorted.
+   * Returns the order of the rows of each task, as the planner knows it. It is that of the sort key
+   * if every task reads one RowSet, or if tasks were asked for this order.
    */
   @Override
   public SortOrder[] outputOrdering() {

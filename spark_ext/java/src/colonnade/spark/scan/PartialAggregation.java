@@ -69,7 +69,7 @@ record PartialAggregation(
     }
     StructField[] fields = columns.fields();
     ScanRequest request = new ScanRequest(table.state(), table.schema(), columns, List.of(), null, null);
-    ColonnadeBatch tasks = new ColonnadeBatch(request, PartitionKeys.NONE);
+    ColonnadeBatch tasks = new ColonnadeBatch(request, PartitionKeys.NONE, false);
     // Spark adds up the counts of tasks. Without tasks the sum would be NULL instead of 0.
     if (aggregates.isEmpty()
         || tasks.plan().get("tasks").isEmpty()

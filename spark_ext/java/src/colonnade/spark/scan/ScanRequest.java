@@ -50,9 +50,10 @@ record ScanRequest(
    * Returns the planner's plan.
    *
    * @param apart whether each task must read only one RowSet
+   * @param inOrder whether the rows of each task should be in the order of the sort key
    * @param grouping whether each task must read only one partition
    */
-  JsonNode plan(boolean apart, Grouping grouping) {
+  JsonNode plan(boolean apart, boolean inOrder, Grouping grouping) {
     Map<String, Object> args = new HashMap<>(state);
     args.put("columns", columns());
     args.put("filters", ExpressionTree.of(filters.toArray(Predicate[]::new)));
@@ -60,6 +61,7 @@ record ScanRequest(
     args.put("top", top);
     args.put("parallelism", SparkSession.active().sparkContext().defaultParallelism());
     args.put("apart", apart);
+    args.put("in_order", inOrder);
     args.put("grouped", grouping != Grouping.NONE);
     args.put("fair", grouping == Grouping.WHERE_FAIR);
     return Planner.call("scan", args);
