@@ -49,7 +49,7 @@ ROADS = {
         f'spark.sql("MERGE INTO {TABLE} t USING (SELECT 1L AS k) s ON t.id = s.k'
         ' WHEN MATCHED THEN UPDATE SET id = 3")'
     ),
-    "DataFrame": f"spark.range(3, 99, 1, 4).selectExpr('id', \"'x'\").writeTo('{TABLE}').append()",
+    "DataFrame": f"spark.range(3, 99, 1, 4).selectExpr('id', \"'x' AS name\").writeTo('{TABLE}').append()",
     "Table.update": ("colonnade.Table.forPath(spark, 'PATH').update('id = 1', {'id': '2'})"),
 }
 
@@ -60,6 +60,18 @@ def test_no_road_adds_a_key_that_is_there(spark: SparkShell, road: str) -> None:
     refusal = spark.refused_run(ROADS[road].replace("PATH", str(path(spark))))
     assert "primary key (id) of table 't'" in refusal
     assert colonnade.open(path(spark)).epoch == before
+
+
+def test_rows_merge_into_those_that_are_there_by_option_and_by_property(spark: SparkShell) -> None:
+    frame = "spark.sql(\"SELECT * FROM VALUES (2L, 'x'), (4L, 'd') AS t(id, name)\")"
+    spark.run(f"{frame}.writeTo('{TABLE}').option('onDuplicate', 'merge').append()")
+    assert rows(spark) == [[1, "a"], [2, "x"], [3, "c"], [4, "d"]]
+    spark.sql(
+        f"ALTER TABLE {TABLE} SET TBLPROPERTIES"
+        " ('onDuplicate' = 'merge', 'merge.name' = 'coalesce')"
+    )
+    spark.sql(f"INSERT INTO {TABLE} SELECT id, if(id = 2, NULL, 'y') FROM range(2, 6, 1, 3)")
+    assert rows(spark) == [[1, "a"], [2, "x"], [3, "y"], [4, "y"], [5, "y"]]
 
 
 def test_ignored_rows_are_left_out_by_option_and_by_property(spark: SparkShell) -> None:
