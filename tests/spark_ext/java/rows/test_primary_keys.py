@@ -49,7 +49,9 @@ ROADS = {
         f'spark.sql("MERGE INTO {TABLE} t USING (SELECT 1L AS k) s ON t.id = s.k'
         ' WHEN MATCHED THEN UPDATE SET id = 3")'
     ),
-    "DataFrame": f"spark.range(3, 99, 1, 4).selectExpr('id', \"'x' AS name\").writeTo('{TABLE}').append()",
+    "DataFrame": (
+        f"spark.range(3, 99, 1, 4).selectExpr('id', \"'x' AS name\").writeTo('{TABLE}').append()"
+    ),
     "Table.update": ("colonnade.Table.forPath(spark, 'PATH').update('id = 1', {'id': '2'})"),
 }
 
