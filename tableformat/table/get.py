@@ -60,6 +60,21 @@ def get_rows(
     return rows.take(pa.array(places[places >= 0]))
 
 
+def as_dict(row: pa.Table, table: str) -> dict[str, Any]:
+    """Return a table of one row as values by column.
+
+    Raises InvalidInputError for a date or time outside of Python's range.
+    """
+    try:
+        found: dict[str, Any] = row.to_pylist()[0]
+    except (OverflowError, ValueError) as error:
+        raise InvalidInputError(
+            f"The row of table {table!r} has a value that Python cannot hold ({error}); pass a list"
+            " of keys, which returns an Arrow table, or leave out the column."
+        ) from error
+    return found
+
+
 def _key_rows(keys: Sequence[Key], key: TableSchema, table: str) -> pa.RecordBatch:
     """Return keys that a user gave as rows of the key columns."""
     values = [_values(each, key, table) for each in keys]

@@ -44,7 +44,7 @@ from colonnade.tableformat.table.computed_columns import ComputedColumns
 from colonnade.tableformat.table.constraints import named_conditions
 from colonnade.tableformat.table.design import new_table
 from colonnade.tableformat.table.generated import NewGenerated, named_expressions
-from colonnade.tableformat.table.get import Key, get_rows
+from colonnade.tableformat.table.get import Key, as_dict, get_rows
 from colonnade.tableformat.table.new_columns import UnknownColumns, fit_rows
 from colonnade.tableformat.table.restore import restore_table
 from colonnade.tableformat.table.time_travel import snapshot_at
@@ -201,8 +201,9 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
 
         Reads the newest state. Of each RowSet that may have a key, it reads the key columns of the
         blocks that bounds and Bloom filters allow, and then the other columns where a row was
-        found. Raises InvalidInputError for a table without a primary key, and for a key that its
-        columns cannot have. Raises NotFoundError for an unknown column.
+        found. Raises InvalidInputError for a table without a primary key, for a key that its
+        columns cannot have, and for one row with a value outside of Python's range. Raises
+        NotFoundError for an unknown column.
         """
         snapshot = self.refresh()
         table = self._location.require(snapshot)
@@ -210,7 +211,7 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         rows = get_rows(self._log, snapshot, table, keys, columns, self._open_rowsets)
         if isinstance(key, list):
             return rows
-        return rows.to_pylist()[0] if rows.num_rows else None
+        return as_dict(rows, table.name) if rows.num_rows else None
 
     def _refresh_and_open(
         self, columns: Sequence[str] | None, predicate: Predicate | None

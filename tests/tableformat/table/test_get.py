@@ -59,16 +59,24 @@ def test_keys_of_any_types_return_exactly_their_live_rows(
     take(table, gone)
     left = table.scan().to_arrow()
     asked = [*zip(*(before[name].combine_chunks() for name in names), strict=True)]
-    rng.shuffle(asked)
-    found = table.get(asked)
+    order = rng.sample(range(len(asked)), len(asked))
+    found = table.get([asked[at] for at in order])
     assert found.schema == left.schema
     assert bag(rows_in(found)) == bag(rows_in(left))
-    wanted = [tuple(map(repr, key)) for key in asked]
-    places = [
-        wanted.index(tuple(map(repr, key)))
-        for key in zip(*(found[name].combine_chunks() for name in names), strict=True)
-    ]
+    keys = rows_in(before.select(list(names)))
+    wanted = [keys[at] for at in order]
+    places = [wanted.index(key) for key in rows_in(found.select(list(names)))]
     assert places == sorted(places)
+
+
+def test_a_row_that_python_cannot_hold_is_returned_as_an_arrow_table() -> None:
+    table = table_of({"k": "int", "day": "date"}, ("k",))
+    day = pa.array([2**31 - 1], pa.int32()).cast(pa.date32())
+    table.append(pa.table({"k": pa.array([1], pa.int32()), "day": day}))
+    with pytest.raises(InvalidInputError, match=r"Python cannot hold.*list of keys"):
+        table.get(1)
+    assert table.get([1])["day"].combine_chunks().equals(day)
+    assert table.get(1, ["k"]) == {"k": 1}
 
 
 def test_a_key_is_a_value_a_tuple_or_a_dict() -> None:
