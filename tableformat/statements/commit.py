@@ -128,10 +128,12 @@ def _commit_reported(
         dropped = (_drop_all(log, table),) if statement.overwrites_all else ()
     if not (created or job.has_lease) and is_done(statement, job.commit, log, base):
         return base
+    described = job.columns.parameters()
     change = make_change(statement, table, job.job_id, job.commit, job.transaction)
     change = replace(
         change,
         operation=_operation(job, statement),
+        parameters={**change.parameters, **described},
         ops=(*created, *dropped, *change.ops, *job.end_of_lease()),
         reads=(*change.reads, *(TableRead(table.id, overwrites=True) for _ in dropped)),
         fresh=fresh,
@@ -143,7 +145,8 @@ def _commit_reported(
             raise
     # A concurrent writer has given the table the same columns.
     rest = tuple(op for op in change.ops if op not in job.columns.operations)
-    return log.commit(replace(change, ops=rest), base)
+    said = {name: text for name, text in change.parameters.items() if name not in described}
+    return log.commit(replace(change, ops=rest, parameters=said), base)
 
 
 def _has_columns(job: WriteJob, head: Snapshot, error: ConflictError) -> bool:

@@ -8,7 +8,7 @@ never dropped or made narrower. Spec: docs/spec/types.md#evolution-by-writing
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -23,7 +23,7 @@ from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.statements.rerun import commit_statement
-from colonnade.tableformat.table.alteration import Alteration, plan_alterations
+from colonnade.tableformat.table.alteration import plan_alterations
 from colonnade.tableformat.table.wanted_columns import (
     evolving_changes,
     unknown_columns,
@@ -110,9 +110,6 @@ def evolve(
     errors of `fit_rows`.
     """
 
-    def changes(table: TableState) -> tuple[Alteration, ...]:
-        return evolving_changes(table.schema, sample.schema)
-
     def check(table: TableState, schema: TableSchema) -> None:
         conform(sample, schema)
         if schema != table.schema:
@@ -120,27 +117,9 @@ def evolve(
             target = target_of(altered, log.limits)
             deque(ready_rows(target, held, OwnDraws(altered)), maxlen=0)
 
-    return commit_evolution(log, location, base, changes, check, expect_epoch)
-
-
-def commit_evolution(
-    log: Log,
-    location: Location,
-    base: Snapshot,
-    changes: Callable[[TableState], Sequence[Alteration]],
-    check: Callable[[TableState, TableSchema], None] = lambda table, schema: None,
-    expect_epoch: int | None = None,
-) -> Snapshot:
-    """Commit the changes that a table needs, and return the state after them.
-
-    `changes` plans them on a state of the table, again after a concurrent change of its columns.
-    `check` gets the table and the columns after them, and may refuse them. Commits nothing without
-    changes. Raises the errors of both, of `plan_alterations` and of `commit_statement`.
-    """
-
     def planned(state: Snapshot) -> Change | None:
         table = location.require(state)
-        wanted = changes(table)
+        wanted = evolving_changes(table.schema, sample.schema)
         operations = plan_alterations(table, wanted)
         altered = [op.table_schema for op in operations if isinstance(op, AlterSchema)]
         check(table, altered[0] if altered else table.schema)

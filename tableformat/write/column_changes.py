@@ -18,6 +18,10 @@ class ColumnChanges(Model):
     operations: tuple[Operation, ...] = ()
     text: str = ""
 
+    def parameters(self) -> dict[str, str]:
+        """Return what the history says of them; nothing if there are none."""
+        return {"changes": self.text} if self.operations else {}
+
     def preview(self, log: Log, base: Snapshot) -> Snapshot:
         """Return the state that they would leave right after `base`. Raises as `Log.commit`."""
         if not self.operations:

@@ -146,9 +146,7 @@ class WriteJob(Model):
         """Return the job, planned on a preview of `changes`, as one that makes them on `base`."""
         if not changes.operations:
             return self
-        described = {**self.parameters, "changes": changes.text}
-        more = {"base": base.epoch, "columns": changes, "parameters": described}
-        return self.model_copy(update=more)
+        return self.model_copy(update={"base": base.epoch, "columns": changes})
 
 
 _ENTRIES = TypeAdapter(tuple[RowSetEntry, ...])

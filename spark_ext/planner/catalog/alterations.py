@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
 from typing import Any
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.model.schema import SchemaField
 from colonnade.spark_ext.options import split_sort_key
+from colonnade.spark_ext.planner.clauses.asked_columns import add_column, dotted, widen_column
 from colonnade.spark_ext.planner.clauses.defaults import read_default
 from colonnade.spark_ext.planner.clauses.partitions import layout_texts
-from colonnade.spark_ext.types import from_json
 from colonnade.tableformat.table.alteration import (
-    AddColumn,
     AddConstraint,
     Alteration,
     AlterProperties,
@@ -33,7 +30,6 @@ from colonnade.tableformat.table.alteration import (
     SetPartitioning,
     SetPrimaryKey,
     SetSortKey,
-    WidenColumn,
 )
 from colonnade.tableformat.table.properties import PRIMARY_KEY, SORT_KEY
 
@@ -51,8 +47,8 @@ def alterations(changes: Sequence[Args]) -> list[Alteration]:
     replaces = dropped and added and len(dropped) + len(added) == len(changes)
     if not replaces or any(len(change["column"]) > 1 for change in changes):
         return [alteration(change) for change in changes]
-    columns = tuple(_add_column(change).column for change in added)
-    return [ReplaceColumns(columns, tuple(_path(change) for change in dropped))]
+    columns = tuple(add_column(change).column for change in added)
+    return [ReplaceColumns(columns, tuple(dotted(change) for change in dropped))]
 
 
 def alteration(change: Args) -> Alteration:
@@ -63,41 +59,13 @@ def alteration(change: Args) -> Alteration:
     """
     kind = change["kind"]
     if kind not in _ALTERATIONS:
-        raise InvalidInputError(_REFUSALS[kind].format(**{**change, "column": _path(change)}))
+        raise InvalidInputError(_REFUSALS[kind].format(**{**change, "column": dotted(change)}))
     return _ALTERATIONS[kind](change)
-
-
-def _add_column(change: Args) -> AddColumn:
-    *parent, name = change["column"]
-    # Errors about the type then name the whole path.
-    found = column_of(_path(change), change["type"], change["nullable"], change["comment"])
-    column = found.model_copy(update={"name": name})
-    given = change.get("default")
-    default = None if given is None else read_default(_path(change), given)
-    return AddColumn(column, change["after"], change["first"], default, tuple(parent))
 
 
 def _set_default(change: Args) -> Alteration:
     path = tuple(change["column"])
     return SetDefault(path, read_default(".".join(path), change["default"]))
-
-
-def _widen_column(change: Args) -> Alteration:
-    path = tuple(change["column"])
-    return WidenColumn(path, column_of(_path(change), change["type"]).type)
-
-
-def column_of(
-    name: str, type_json: str, nullable: bool = True, comment: str | None = None
-) -> SchemaField:
-    """Return the column of a name and a Spark type. Raises InvalidInputError that names it."""
-    column = {
-        "name": name,
-        "type": json.loads(type_json),
-        "nullable": nullable,
-        "metadata": {} if comment is None else {"comment": comment},
-    }
-    return from_json({"fields": [column]}).fields[0]
 
 
 def _properties(change: Args) -> Alteration:
@@ -124,11 +92,11 @@ def _cluster_by(change: Args) -> Alteration:
 
 
 _ALTERATIONS: dict[str, Callable[[Args], Alteration]] = {
-    "add_column": _add_column,
+    "add_column": add_column,
     "rename_column": lambda change: RenameColumn(tuple(change["column"]), change["name"]),
     "drop_column": lambda change: DropColumn(tuple(change["column"]), change["if_exists"]),
     "comment_column": lambda change: CommentColumn(tuple(change["column"]), change["comment"]),
-    "widen_column": _widen_column,
+    "widen_column": widen_column,
     "set_default": _set_default,
     "drop_default": lambda change: DropDefault(tuple(change["column"])),
     "set_not_null": lambda change: SetNotNull(tuple(change["column"])),
@@ -150,7 +118,3 @@ _REFUSALS = {
     "location": "The location of a table cannot be changed: it is where the table's files are.",
     "other": "Colonnade tables have no {what}.",
 }
-
-
-def _path(change: Args) -> str:
-    return ".".join(change.get("column", ()))

@@ -9,36 +9,48 @@ from typing import Any
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.state.snapshot import Snapshot, TableState
+from colonnade.manifests.store import ObjectStore
+from colonnade.spark_ext.planner.clauses.asked_columns import add_column, widen_column
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
 from colonnade.spark_ext.types import from_json, to_json
-from colonnade.tableformat.location import Location
 from colonnade.tableformat.table.alteration import Alteration
 from colonnade.tableformat.table.alteration.plan import plan_alterations
-from colonnade.tableformat.table.wanted_columns import merged_changes, missing_fields
+from colonnade.tableformat.table.wanted_columns import (
+    asked_changes,
+    merged_changes,
+    missing_fields,
+)
 from colonnade.tableformat.write.column_changes import ColumnChanges
 
 Args = Mapping[str, Any]
 
+_ASKED = {"add_column": add_column, "widen_column": widen_column}
+"""What Spark asks for in a statement WITH SCHEMA EVOLUTION, by the kind of the change."""
+
 
 def with_columns(
-    location: Location, base: Snapshot, rows: Args | None
+    store: ObjectStore, base: Snapshot, table: TableState, rows: Args
 ) -> tuple[Snapshot, ColumnChanges]:
-    """Return a state whose table has what it lacks at `base` for some rows, and the changes.
+    """Return a state in which `table` has what it lacks at `base` for some rows, and the changes.
 
-    `rows` has `columns` and `by_name`, as in `wanted_columns`; None means that nothing changes.
-    Raises the errors of `wanted_columns`.
+    `rows` is as in `wanted_columns`, which raises its errors.
     """
-    if rows is None:
-        return base, ColumnChanges()
-    table = location.require(base)
     wanted = wanted_columns(rows, table)
     text = "; ".join(map(str, wanted))
     changes = ColumnChanges(operations=plan_alterations(table, wanted), text=text)
-    return changes.preview(SNAPSHOTS.log(location.store), base), changes
+    return changes.preview(SNAPSHOTS.log(store), base), changes
 
 
 def wanted_columns(args: Args, table: TableState) -> tuple[Alteration, ...]:
-    """Return the changes that a table needs for rows. Raises InvalidInputError if none would do."""
+    """Return the changes that a table needs for rows. Raises InvalidInputError if none would do.
+
+    `args` has either the Spark schema `columns` of the rows, and whether they are matched
+    `by_name`, or the `changes` that Spark asks for, in the form of `alter_table`. What the table
+    has already is left out. With `exact`, a type must become the one that Spark asks for.
+    """
+    if (changes := args.get("changes")) is not None:
+        asked = [_ASKED[change["kind"]](change) for change in changes]
+        return asked_changes(table.schema, asked, exact=args["exact"])
     given = given_columns(json.loads(args["columns"]), table, args["by_name"])
     wanted = merged_changes(table.schema, given, by_name=args["by_name"])
     missing = missing_fields(table.schema, given, by_name=args["by_name"])

@@ -24,6 +24,7 @@ from colonnade.manifests.state.sort_order import common_order
 from colonnade.manifests.store import StoreAddress, open_store
 from colonnade.manifests.store.cache.options import cache_settings
 from colonnade.spark_ext.options import parse_read_options
+from colonnade.spark_ext.planner.clauses.brought_columns import with_columns
 from colonnade.spark_ext.planner.clauses.defaults import default_texts
 from colonnade.spark_ext.planner.clauses.filters import predicate_of, usable
 from colonnade.spark_ext.planner.clauses.generated import described
@@ -160,7 +161,7 @@ def scan(args: Mapping[str, Any]) -> dict[str, Any]:
     table = _table(args)
     predicate = predicate_of(args["filters"], table.schema)
     keep = rowset_filter(table, predicate)
-    rowsets = _rowsets(args, table, keep)
+    rowsets = _rowsets(args, keep)
     if (given := args.get("rowsets")) is not None:
         only = frozenset(given)
         rowsets = [each for each in rowsets if each.id in only]
@@ -220,7 +221,7 @@ def _narrowed(address: StoreAddress, plan: ScanPlan) -> ScanPlan:
 def partitions(args: Mapping[str, Any]) -> dict[str, Any]:
     """Return the `partitions` of the table's current layout that have rows, as in `scan`."""
     table = _table(args)
-    current = (r.entry for r in _rowsets(args, table, None) if r.row_count)
+    current = (r.entry for r in _rowsets(args, None) if r.row_count)
     found = {e.partition for e in current if e.partition_layout_id == table.partition_layout_id}
     return {"partitions": list(found)}
 
@@ -231,7 +232,7 @@ def aggregate(args: Mapping[str, Any]) -> dict[str, Any]:
     TRANSACTIONS.note_read(args["epoch"], TableRead(table.id))
     if table.rowsets.row_count is not None and all(f["column"] is None for f in functions):
         return {"values": [table.rowsets.row_count] * len(functions)}
-    rowsets = _rowsets(args, table, None)
+    rowsets = _rowsets(args, None)
     values: list[int | str | None] = []
     for function in functions:
         answer = aggregates.aggregate(function, table.schema, rowsets)
@@ -244,11 +245,17 @@ def aggregate(args: Mapping[str, Any]) -> dict[str, Any]:
 def _table(args: Mapping[str, Any], epoch: int | None = None) -> TableState:
     """Return the table that a request reads: with the columns of its `schema_epoch`, if it has one.
 
-    `epoch` is another epoch than the one of the request.
+    With `evolving`, it has the columns that the statement of the request gives it (`plan_write`).
+    `epoch` is another epoch than the one of the request, or says to leave both out.
     """
     address, at = place_of(args), args["epoch"] if epoch is None else epoch
-    table = SNAPSHOTS.at(address, args["database"], at).tables[args["id"]]
-    if epoch is not None or args.get("schema_epoch") is None:
+    state = SNAPSHOTS.at(address, args["database"], at)
+    table = state.tables[args["id"]]
+    if epoch is not None:
+        return table
+    if (rows := args.get("evolving")) is not None:
+        return with_columns(open_store(address), state, table, rows)[0].tables[table.id]
+    if args.get("schema_epoch") is None:
         return table
     return with_columns_of(table, _table(args, args["schema_epoch"]))
 
@@ -260,9 +267,9 @@ def _shown(location: Location, table: TableState, schema_epoch: int) -> TableSta
     return with_columns_of(table, location.require_at(state, head))
 
 
-def _rowsets(args: Mapping[str, Any], shown: TableState, keep: Keep | None) -> list[LiveRowSet]:
+def _rowsets(args: Mapping[str, Any], keep: Keep | None) -> list[LiveRowSet]:
     """Return the RowSets that `keep` selects; the full list is cached, since reading it is slow."""
-    table = shown if args.get("schema_epoch") is None else _table(args, args["epoch"])
+    table = _table(args, args["epoch"])
     key = (place_of(args), args["database"], table.id, table.changed_epoch)
     whole = keep is None and not is_state(args["epoch"])
     if whole and (known := _all_rowsets.get(key)) is not None:

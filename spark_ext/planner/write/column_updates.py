@@ -78,14 +78,14 @@ class _Update(NamedTuple):
         Raises InvalidInputError if `least` is no size.
         """
         job = job_of(args)
-        state = SNAPSHOTS.at(job.address, args["database"], job.base)
-        table = state.tables[TableId(job.target.table)]
+        log = SNAPSHOTS.log(open_store(job.address))
+        base = SNAPSHOTS.at(job.address, args["database"], job.base)
+        table = job.columns.preview(log, base).tables[TableId(job.target.table)]
         fields = tuple(table.schema.field(name) for name in args["columns"])
         if job.base != args["epoch"] or not _can_replace(table, fields):
             return None
         filters = args["filters"]
         where = None if filters is None else predicate_of(filters, table.schema)
-        log = SNAPSHOTS.log(open_store(job.address))
         return cls(job, log, table, fields, rowset_filter(table, where), _least(args))
 
     def rowsets(self) -> list[LiveRowSet]:

@@ -61,8 +61,8 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
     statement writes no rows.
     `seen` is the state that the statement has read, or None to use the newest state. `design`
     describes a table to create (`table_design`). `transaction` is an id to commit under, if any.
-    `query` is as in `reads.load`. `evolving` has the columns of rows for which the epoch first
-    gives the table what it lacks (`brought_columns.with_columns`); None means that nothing changes.
+    `query` is as in `reads.load`. `evolving` says for which rows the epoch first gives the table
+    what it lacks (`brought_columns.with_columns`); None means that nothing changes.
     Raises ConflictError if the path now leads to another table than the one seen.
     """
     design, filters = args["design"], args["where"]
@@ -71,9 +71,10 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
     location, base = _base(place(options.path, options.storage), args["seen"], args.get("query"))
     if TRANSACTIONS.to_write(location) is not None:
         _check_within(options)
-    state, changes = base, ColumnChanges()
-    if base is not None:
-        state, changes = with_columns(location, base, args.get("evolving"))
+    state, changes, evolving = base, ColumnChanges(), args.get("evolving")
+    if base is not None and evolving is not None:
+        table = location.require(base)
+        state, changes = with_columns(location.store, base, table, evolving)
     job = plan_spark_write(
         location,
         state,

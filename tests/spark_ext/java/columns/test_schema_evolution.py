@@ -60,10 +60,59 @@ def test_a_merge_adds_columns_and_widens_types(spark: SparkShell) -> None:
     assert rows(spark) == [[1, 10, "a", None], [2, 2 * 10**12, "x", [1]], [3, 3, "y", None]]
     assert types(spark)["v"] == "long"
     assert types(spark)["c"] == "varchar(3)"
-    assert [entry.operation for entry in table(spark).history()][:2] == ["merge", "alter_table"]
     # The same again finds every column.
     spark.sql(statement)
-    assert [entry.operation for entry in table(spark).history()][:2] == ["merge", "merge"]
+    entries = list(table(spark).history())[:3]
+    assert [entry.operation for entry in entries] == ["merge", "merge", "append"]
+    assert ["changes" in entry.parameters for entry in entries] == [False, True, False]
+
+
+@pytest.mark.spark_compat
+def test_a_merge_that_is_explained_or_refused_brings_no_column(spark: SparkShell) -> None:
+    spark.sql(f"ALTER TABLE {TABLE} ADD CONSTRAINT small CHECK (v < 100)")
+    before = table(spark).epoch
+    spark.sql(f"EXPLAIN FORMATTED {merge('SELECT 3L id, 3000000000L v, 1 n')}")
+    assert "small" in spark.refusal(merge("SELECT 3L id, 3000000000L v, 1 n"))
+    assert "DIVIDE_BY_ZERO" in spark.refusal(merge("SELECT id, 1 v, 1 / (id - 3) n FROM range(9)"))
+    assert table(spark).epoch == before
+
+
+@pytest.mark.spark_compat
+def test_a_merge_may_read_its_own_table_and_replace_columns_that_it_widens(
+    spark: SparkShell,
+) -> None:
+    spark.sql("SET spark.colonnade.replaceColumnsBytes = 0")
+    try:
+        spark.sql(f"INSERT INTO {TABLE} SELECT id, 1, 'z' FROM range(10, 1000)")
+        source = f"SELECT id, v + 3000000000L AS v, id % 2 AS n FROM {TABLE}"
+        spark.sql(f"WITH q AS ({source}) {merge('SELECT * FROM q')}")
+    finally:
+        spark.sql("RESET spark.colonnade.replaceColumnsBytes")
+    assert table(spark).history(1)[0].metrics["rows_updated"] == 992
+    found = spark.sql(f"SELECT count(*), min(v), max(v), sum(n), min(c) FROM {TABLE}")
+    assert found == [[992, 3 * 10**9 + 1, 3 * 10**9 + 20, 496, "a"]]
+    assert table(spark).verify().is_sound
+
+
+def test_a_merge_lands_if_its_column_came_meanwhile_and_not_if_another_one_did(
+    spark: SparkShell,
+) -> None:
+    table_ = f"colonnade.open({str(path(spark))!r})"
+
+    def meddle(name: str, kind: str) -> None:
+        column = f"colonnade.SchemaField(name={name!r}, type={kind!r})"
+        change = f"{table_}.alter(colonnade.AddColumn({column}))"
+        body = f"({name!r} in {table_}.schema.names or {change}) and 'y'"
+        spark.run(f"spark.udf.register('meddle', lambda id: {body}, 'string') and None")
+
+    meddle("n", "string")
+    spark.sql(merge("SELECT id, 22 v, meddle(id) n FROM range(2, 4)"))
+    assert rows(spark) == [[1, 10, "a", None], [2, 22, "b", "y"], [3, 22, None, "y"]]
+    merged, altered = list(table(spark).history())[:2]
+    assert ("changes" in merged.parameters, altered.operation) == (False, "alter_table")
+    meddle("k", "int")
+    assert "another writer did so first" in spark.refusal(merge("SELECT 1L id, 1 v, meddle(1) m"))
+    assert "m" not in types(spark)
 
 
 @pytest.mark.spark_compat
@@ -145,7 +194,7 @@ def test_without_it_a_column_too_many_is_an_error(spark: SparkShell) -> None:
 @pytest.mark.parametrize(
     ("source", "words"),
     [
-        ("SELECT 1L id, array(1) v, 'a' c", "calling"),
+        ("SELECT 1L id, array(1) v, 'a' c", "cannot give it the type array<int>; cast"),
         ("SELECT 1L id, 1 v, 'a' c, array(NULL) n", "void"),
         ("SELECT 1L id, 'x' v, 'a' c, 2 n", "Column 'v' is int and cannot become string; cast"),
     ],

@@ -113,6 +113,16 @@ def test_updates_that_replace_columns_leave_the_rows_that_whole_rows_would(
     assert rows(spark, f"{TABLE} VERSION AS OF {first}") == before
 
 
+@pytest.mark.parametrize("condition", ["", "WHERE true", "WHERE id IS NOT NULL"])
+def test_new_values_may_read_what_the_table_offers_beside_its_columns(
+    spark: SparkShell, condition: str
+) -> None:
+    values = "n = CAST(x._epoch % 9 AS INT), c9 = _row_handler - shiftleft(_rowset, 32) - _row"
+    spark.sql(f"UPDATE {TABLE} AS x SET {values} {condition}")
+    assert last(spark)["rowsets_in_place"] >= 1
+    assert spark.sql(f"SELECT DISTINCT c9, n < 9 FROM {TABLE}") == [[0.0, True]]
+
+
 def test_columns_and_rows_change_in_one_epoch(spark: SparkShell) -> None:
     before = table(spark).epoch
     spark.sql(f"UPDATE {TABLE} SET n = 100 WHERE id < 2002")

@@ -11,9 +11,9 @@ import pytest
 
 import colonnade
 from colonnade import IdentityColumn, InvalidInputError
-from colonnade.spark_ext.planner.catalog.evolution import evolve_table
+from colonnade.spark_ext.planner.catalog.evolution import columns_for_rows
 from colonnade.spark_ext.planner.read.reads import load
-from colonnade.spark_ext.planner.write.writes import plan_write
+from colonnade.spark_ext.planner.write.writes import commit_write, plan_write
 
 COLUMNS = pa.schema({"n": pa.int32(), "twice": pa.int64()})
 SAID = {"column": "twice", "sql": "n * 2", "reads": ["n"], "time_zone": "UTC"}
@@ -80,9 +80,24 @@ def test_a_statement_may_add_columns_but_not_widen_one_that_an_expression_reads(
 ) -> None:
     place = {"after": None, "first": False, "comment": None, "nullable": True}
     added = {"kind": "add_column", "column": ["new"], "type": '"integer"', **place}
-    evolve_table({"path": table.path, "changes": [added], "exact": False})
+    schema = brought(table, added)
+    planned = plan(table, schema=schema, filled=["twice"], evolving=asking(added))
+    commit_write({**planned, "messages": []})
     wider = {"kind": "widen_column", "column": ["n"], "type": '"long"'}
+    schema = brought(table, wider)
     with pytest.raises(InvalidInputError, match="'n' cannot be .*'twice'"):
-        evolve_table({"path": table.path, "changes": [wider], "exact": False})
+        plan(table, schema=schema, filled=["twice"], evolving=asking(wider))
     table.refresh()
     assert table.state.schema.names == ("n", "twice", "new")
+
+
+def asking(change: dict[str, Any]) -> dict[str, Any]:
+    return {"changes": [change], "exact": False}
+
+
+def brought(table: colonnade.ArrowTable, change: dict[str, Any]) -> str:
+    """Return the Spark schema of a table with what a statement asks for."""
+    args = {"path": table.path, "options": {}}
+    rows = {**args, "seen": load(args), "rows": asking(change)}
+    schema: str = columns_for_rows(rows)["schema"]
+    return schema

@@ -7,6 +7,7 @@ import colonnade.spark.quirks.EvolvingMerges;
 import colonnade.spark.quirks.EvolvingWrites;
 import colonnade.spark.quirks.FillGenerated;
 import colonnade.spark.quirks.LoadCatalogFirst;
+import colonnade.spark.quirks.OfferedColumns;
 import colonnade.spark.quirks.ProvenChecks;
 import colonnade.spark.quirks.SubqueryChecks;
 import colonnade.spark.sink.ColonnadeTable;
@@ -24,6 +25,7 @@ public final class SessionExtension extends AbstractFunction1<SparkSessionExtens
     extensions.injectPostHocResolutionRule(
         session -> new ProvenChecks(table -> table instanceof ColonnadeTable));
     extensions.injectPostHocResolutionRule(session -> new SubqueryChecks());
+    extensions.injectPostHocResolutionRule(session -> new OfferedColumns());
     extensions.injectPostHocResolutionRule(session -> new FillGenerated());
     extensions.injectHintResolutionRule(session -> new EvolvingWrites());
     extensions.injectHintResolutionRule(session -> new EvolvingInserts());

@@ -17,17 +17,15 @@ import org.apache.spark.sql.connector.catalog.TableChange;
 final class Alterations {
   private Alterations() {}
 
-  /** Alters a table in one epoch, and returns the altered table. */
+  /**
+   * Alters a table in one epoch, and returns the altered table. A statement WITH SCHEMA EVOLUTION
+   * does so with its rows.
+   */
   static ColonnadeTable carryOut(String path, TableChange... changes) {
     if (Caller.isSchemaEvolution()) {
-      // Spark that does not ask which changes are possible insists on all of them.
-      boolean exact = !ColonnadeTable.canChooseChanges();
-      Map<String, Object> args =
-          Map.of("path", path, "changes", of(path, changes), "exact", exact);
-      Planner.call("evolve_table", args);
-    } else {
-      Planner.callOnce("alter_table", Map.of("path", path, "changes", of(path, changes)));
+      return EvolvedTable.of(path, of(path, changes));
     }
+    Planner.callOnce("alter_table", Map.of("path", path, "changes", of(path, changes)));
     ColonnadeTable altered = ColonnadeTable.load(path, Map.of());
     CachedReads.refresh(altered.path());
     return altered;

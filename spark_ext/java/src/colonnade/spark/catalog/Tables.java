@@ -112,7 +112,7 @@ final class Tables {
   /** Returns the table at a path. If there is none, throws an error that Spark understands. */
   static ColonnadeTable load(String path, Map<String, String> options) {
     try {
-      return ColonnadeTable.load(path, options);
+      return EvolvedTable.loaded(path).orElseGet(() -> ColonnadeTable.load(path, options));
     } catch (Exception error) {
       boolean notFound = error instanceof ColonnadeException e && e.code().equals(NOT_FOUND);
       if (notFound && !exists(path)) {

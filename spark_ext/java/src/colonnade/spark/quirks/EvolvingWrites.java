@@ -1,7 +1,6 @@
 package colonnade.spark.quirks;
 
 import colonnade.planner.ColonnadeException;
-import colonnade.planner.Planner;
 import colonnade.spark.table.TableAtEpoch;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -25,7 +24,6 @@ import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
 import org.apache.spark.sql.internal.SQLConf;
-import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
@@ -155,17 +153,13 @@ public final class EvolvingWrites extends Rule<LogicalPlan> {
     TableAtEpoch table = (TableAtEpoch) target.table();
     Map<String, Object> rows =
         Map.of("columns", columns.asNullable().json(), "by_name", byName);
-    Map<String, Object> args = new HashMap<>(rows);
-    args.put("path", table.path());
-    args.put("seen", table.state());
-    args.put("options", options);
-    String schema = Planner.call("columns_for_rows", args).get("schema").textValue();
-    if (DataType.fromJson(schema).equals(table.schema())) {
+    TableAtEpoch after = table.forRows(rows, options);
+    if (after.schema().equals(table.schema())) {
       return Optional.empty();
     }
     return Optional.of(
         DataSourceV2Relation.create(
-            table.forRows(schema, rows),
+            after,
             target.catalog(),
             target.identifier(),
             own,

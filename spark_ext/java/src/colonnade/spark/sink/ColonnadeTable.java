@@ -112,16 +112,13 @@ public class ColonnadeTable extends TableAtEpoch
   }
 
   @Override
-  public ColonnadeTable withColumns(String schema) {
+  public ColonnadeTable forRows(Map<String, Object> rows, Map<String, String> options) {
+    Map<String, Object> args =
+        Map.of("path", path(), "seen", state(), "rows", rows, "options", options);
+    JsonNode schema = Planner.call("columns_for_rows", args).get("schema");
     ObjectNode other = loaded().deepCopy();
-    other.put("schema", schema);
-    return of(other, isCallable(), isDeletedFrom(), catalogProperties());
-  }
-
-  @Override
-  public ColonnadeTable forRows(String schema, Map<String, Object> rows) {
-    ObjectNode other = loaded().deepCopy();
-    other.put("schema", schema).set(EVOLVING, Json.MAPPER.valueToTree(rows));
+    other.set("schema", schema);
+    other.set(EVOLVING, Json.MAPPER.valueToTree(rows));
     return of(other, isCallable(), isDeletedFrom(), catalogProperties());
   }
 

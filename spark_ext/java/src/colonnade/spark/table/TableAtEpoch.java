@@ -79,14 +79,14 @@ public abstract class TableAtEpoch
     return catalogProperties;
   }
 
-  /** Returns this table as it would be with other columns, for the analysis of a statement. */
-  public abstract TableAtEpoch withColumns(String schema);
-
   /**
-   * Returns this table with other columns, which a write of rows gives it. {@code rows} has the
-   * {@code columns} of these rows, and whether they are matched {@code by_name}.
+   * Returns this table with what it lacks for the rows of a statement, which brings it in the epoch
+   * of the rows.
+   *
+   * @param rows what the planner's operation {@code columns_for_rows} takes as {@code rows}
+   * @param options those of the write
    */
-  public abstract TableAtEpoch forRows(String schema, Map<String, Object> rows);
+  public abstract TableAtEpoch forRows(Map<String, Object> rows, Map<String, String> options);
 
   /** The rows that the columns of the table are for; null if the table has these columns. */
   public JsonNode evolving() {
@@ -118,7 +118,7 @@ public abstract class TableAtEpoch
     if (loaded.hasNonNull("schema_epoch")) {
       named.put("schema_epoch", loaded.get("schema_epoch").asLong());
     }
-    for (String key : List.of(ROWSETS, WHOLE)) {
+    for (String key : List.of(ROWSETS, WHOLE, EVOLVING)) {
       if (loaded.has(key)) {
         named.put(key, loaded.get(key));
       }
