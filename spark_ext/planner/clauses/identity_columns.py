@@ -37,9 +37,9 @@ def stated_identities(given: Mapping[str, Mapping[str, Any]]) -> dict[str, Ident
 
 
 def require_fillable(target: WriteTarget) -> None:
-    """Refuse a table that Spark checks or sorts by values which only its tasks will know.
+    """Refuse a table that Spark sorts by values which only its tasks will know.
 
-    Raises InvalidInputError that names the column and the constraint.
+    Raises InvalidInputError that names the column.
     """
     columns = {each.id: each for each in identity_columns(target.table_schema)}
     keys = [key for key in target.sort_key if key.column in columns]
@@ -50,12 +50,4 @@ def require_fillable(target: WriteTarget) -> None:
                 f"Spark cannot write table {target.name!r}, because it is sorted by its identity"
                 f" column {column.name!r} against the order of its values; write it with"
                 " colonnade.open."
-            )
-    for rule in target.constraints:
-        read = next((columns[each] for each in rule.columns if each in columns), None)
-        if read is not None:
-            raise InvalidInputError(
-                f"Spark cannot write table {target.name!r}, because its constraint {rule.name!r}"
-                f" reads the identity column {read.name!r}, whose values come after the check;"
-                " write it with colonnade.open."
             )

@@ -91,9 +91,9 @@ public final class WriteRows {
     JsonNode given = request.path("hadoop");
     given.fieldNames().forEachRemaining(name -> hadoop.put(name, given.get(name).asText()));
     if (request.has("inserted")) {
-      return new RowChangeWriterFactory(json, schema, hadoop, numbers).createWriter(0, 0);
+      return new RowChangeWriterFactory(json, schema, hadoop, List.of(), numbers).createWriter(0, 0);
     }
-    return new ColonnadeWriterFactory(json, schema, hadoop, null, numbers).createWriter(0, 0);
+    return new ColonnadeWriterFactory(json, schema, hadoop, List.of(), numbers).createWriter(0, 0);
   }
 
   private static void feed(DataWriter<InternalRow> task, StructType schema, JsonNode request)

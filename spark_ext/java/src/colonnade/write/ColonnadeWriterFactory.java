@@ -1,7 +1,9 @@
 package colonnade.write;
 
 import colonnade.store.ByteSink;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.connector.write.DataWriter;
@@ -14,7 +16,7 @@ import org.apache.spark.sql.types.StructType;
  * <p>{@code jobJson} is the job that {@link WriteJob} parses. {@code rowSchema} is the schema of
  * the rows, whose columns are matched by name, in any order and case. If the table has a sort key,
  * the rows of a task must arrive in its order. {@code hadoopConf} has the settings for tables that
- * are not on a local disk. {@code check} is the condition that every row must meet, or null.
+ * are not on a local disk. {@code checks} are conditions that every row must meet.
  * {@code identities} gives values of identity columns; null for a table that has none.
  */
 public final class ColonnadeWriterFactory implements DataWriterFactory {
@@ -23,20 +25,20 @@ public final class ColonnadeWriterFactory implements DataWriterFactory {
   private final String jobJson;
   private final StructType rowSchema;
   private final HashMap<String, String> hadoopConf;
-  private final RowCheck check;
+  private final ArrayList<RowCheck> checks;
   private final IdentitySource identities;
 
   public ColonnadeWriterFactory(
       String jobJson,
       StructType rowSchema,
       Map<String, String> hadoopConf,
-      RowCheck check,
+      List<RowCheck> checks,
       IdentitySource identities) {
     this.jobJson = jobJson;
     this.identities = identities;
     this.hadoopConf = new HashMap<>(hadoopConf);
     this.rowSchema = rowSchema;
-    this.check = check;
+    this.checks = new ArrayList<>(checks);
   }
 
   @Override
@@ -45,6 +47,6 @@ public final class ColonnadeWriterFactory implements DataWriterFactory {
     ByteSink sink = ByteSink.of(job.url(), hadoopConf);
     return new TaskWriter(
         IdentityWriter.before(
-            job, rowSchema, identities, true, rows -> RowWriter.of(job, rows, sink, check)));
+            job, rowSchema, identities, true, rows -> RowWriter.of(job, rows, sink, checks)));
   }
 }

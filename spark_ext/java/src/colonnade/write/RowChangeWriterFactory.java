@@ -1,7 +1,9 @@
 package colonnade.write;
 
 import colonnade.store.ByteSink;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.connector.write.DeltaWriter;
@@ -15,17 +17,20 @@ public final class RowChangeWriterFactory implements DeltaWriterFactory {
   private final String jobJson;
   private final StructType rowSchema;
   private final HashMap<String, String> hadoopConf;
+  private final ArrayList<RowCheck> checks;
   private final IdentitySource identities;
 
   public RowChangeWriterFactory(
       String jobJson,
       StructType rowSchema,
       Map<String, String> hadoopConf,
+      List<RowCheck> checks,
       IdentitySource identities) {
     this.jobJson = jobJson;
     this.identities = identities;
     this.hadoopConf = new HashMap<>(hadoopConf);
     this.rowSchema = rowSchema;
+    this.checks = new ArrayList<>(checks);
   }
 
   @Override
@@ -34,6 +39,6 @@ public final class RowChangeWriterFactory implements DeltaWriterFactory {
     ByteSink sink = ByteSink.of(job.url(), hadoopConf);
     return new RowChangeWriter(
         IdentityWriter.before(
-            job, rowSchema, identities, false, rows -> RowWriter.of(job, rows, sink)));
+            job, rowSchema, identities, false, rows -> RowWriter.of(job, rows, sink, checks)));
   }
 }

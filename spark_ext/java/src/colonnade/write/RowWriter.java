@@ -31,20 +31,24 @@ public interface RowWriter extends AutoCloseable {
    * @throws org.apache.spark.sql.AnalysisException naming the columns that do not fit the table
    */
   static RowWriter of(WriteJob job, StructType rowSchema, ByteSink sink) {
-    return of(job, rowSchema, sink, null);
+    return of(job, rowSchema, sink, List.of());
   }
 
   /**
-   * Creates the writer of a job, as {@link #of(WriteJob, StructType, ByteSink)}. {@code check} is
-   * the condition that every row must meet in its stored form, or null.
+   * Creates the writer of a job, as {@link #of(WriteJob, StructType, ByteSink)}. {@code
+   * checks} are conditions that every row must meet in its stored form.
    */
-  static RowWriter of(WriteJob job, StructType rowSchema, ByteSink sink, RowCheck check) {
-    Supplier<RowWriter> writers =
-        () ->
-            check == null
-                ? plain(job, rowSchema, sink)
-                : check.before(plain(job, rowSchema, sink));
+  static RowWriter of(WriteJob job, StructType rowSchema, ByteSink sink, List<RowCheck> checks) {
+    Supplier<RowWriter> writers = () -> checked(plain(job, rowSchema, sink), checks);
     return job.replacesText() ? new ReplacingWriter(job, rowSchema, writers) : writers.get();
+  }
+
+  private static RowWriter checked(RowWriter writer, List<RowCheck> checks) {
+    RowWriter first = writer;
+    for (RowCheck check : checks) {
+      first = check.before(first);
+    }
+    return first;
   }
 
   private static RowWriter plain(WriteJob job, StructType rowSchema, ByteSink sink) {

@@ -31,6 +31,9 @@ public final class Caller {
           "org.apache.spark.sql.catalyst.analysis.ResolveSchemaEvolution$",
           "org.apache.spark.sql.catalyst.analysis.ResolveMergeIntoSchemaEvolution$");
 
+  private static final String CONSTRAINTS =
+      "org.apache.spark.sql.catalyst.analysis.ResolveTableConstraints";
+
   private Caller() {}
 
   /**
@@ -55,6 +58,11 @@ public final class Caller {
   /** Returns whether the caller is a write WITH SCHEMA EVOLUTION; Spark alters its table first. */
   public static boolean isSchemaEvolution() {
     return any(frame -> SCHEMA_EVOLUTION.contains(frame.getClassName()));
+  }
+
+  /** Whether the rule calls that adds conditions of constraints to the rows of a statement. */
+  public static boolean isConstraintRule() {
+    return any(frame -> frame.getClassName().startsWith(CONSTRAINTS));
   }
 
   /**

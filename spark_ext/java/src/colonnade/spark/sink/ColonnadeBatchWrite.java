@@ -1,7 +1,6 @@
 package colonnade.spark.sink;
 
 import colonnade.write.ColonnadeWriterFactory;
-import colonnade.write.RowCheck;
 import java.util.function.BiConsumer;
 import org.apache.spark.sql.connector.write.BatchWrite;
 import org.apache.spark.sql.connector.write.DataWriterFactory;
@@ -14,14 +13,12 @@ import org.apache.spark.sql.connector.write.WriterCommitMessage;
  */
 final class ColonnadeBatchWrite implements BatchWrite {
   private final PlannedWrite planned;
-  private final RowCheck check;
   private final BiConsumer<PlannedWrite, WriterCommitMessage[]> end;
   private IdentityValues identities = IdentityValues.NONE;
 
   ColonnadeBatchWrite(
-      PlannedWrite planned, RowCheck check, BiConsumer<PlannedWrite, WriterCommitMessage[]> end) {
+      PlannedWrite planned, BiConsumer<PlannedWrite, WriterCommitMessage[]> end) {
     this.planned = planned;
-    this.check = check;
     this.end = end;
   }
 
@@ -29,7 +26,11 @@ final class ColonnadeBatchWrite implements BatchWrite {
   public DataWriterFactory createBatchWriterFactory(PhysicalWriteInfo info) {
     identities = planned.identities();
     return new ColonnadeWriterFactory(
-        planned.task(), planned.rows(), planned.storeSettings(), check, identities.source());
+        planned.task(),
+        planned.rows(),
+        planned.storeSettings(),
+        planned.checks(),
+        identities.source());
   }
 
   @Override

@@ -5,12 +5,14 @@ import colonnade.planner.Json;
 import colonnade.planner.Planner;
 import colonnade.spark.quirks.Caller;
 import colonnade.spark.quirks.CharComparisons;
+import colonnade.spark.quirks.IdentityChecks;
 import colonnade.spark.quirks.PlannedQuery;
 import colonnade.spark.quirks.SessionRules;
 import colonnade.spark.scan.ColonnadeScanBuilder;
 import colonnade.spark.table.ExpressionTree;
 import colonnade.spark.table.ReadOptions;
 import colonnade.spark.table.TableAtEpoch;
+import colonnade.write.RowCheck;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
@@ -36,6 +38,7 @@ import org.apache.spark.sql.connector.write.LogicalWriteInfo;
 import org.apache.spark.sql.connector.write.RowLevelOperationBuilder;
 import org.apache.spark.sql.connector.write.RowLevelOperationInfo;
 import org.apache.spark.sql.connector.write.WriteBuilder;
+import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
 /**
@@ -167,9 +170,17 @@ public class ColonnadeTable extends TableAtEpoch
         : super.columns();
   }
 
+  /** The constraints; for the rule that has Spark check rows, only those that Spark can check. */
   @Override
   public Constraint[] constraints() {
-    return CharComparisons.padded(super.constraints(), schema());
+    Constraint[] all = CharComparisons.padded(super.constraints(), schema());
+    boolean divided = all.length > 0 && hasIdentities() && Caller.isConstraintRule();
+    return divided ? IdentityChecks.early(all, columns()) : all;
+  }
+
+  /** Returns the constraints that only tasks can check, for rows with some columns. */
+  List<RowCheck> lateChecks(StructType rows) {
+    return hasIdentities() ? IdentityChecks.late(constraints(), columns(), rows) : List.of();
   }
 
   @Override

@@ -1,6 +1,5 @@
 package colonnade.spark.sink;
 
-import colonnade.write.RowCheck;
 import java.util.function.BiConsumer;
 import org.apache.spark.sql.connector.distributions.Distribution;
 import org.apache.spark.sql.connector.expressions.SortOrder;
@@ -11,14 +10,10 @@ import org.apache.spark.sql.connector.write.WriterCommitMessage;
 /** A planned write. Each task receives its rows by partition and in the order of the sort key. */
 final class ColonnadeWrite implements RequiresDistributionAndOrdering {
   private final PlannedWrite planned;
-  private final RowCheck check;
   private final BiConsumer<PlannedWrite, WriterCommitMessage[]> end;
 
-  /** Creates a write. {@code check} is the condition that every row must meet, or null. */
-  ColonnadeWrite(
-      PlannedWrite planned, RowCheck check, BiConsumer<PlannedWrite, WriterCommitMessage[]> end) {
+  ColonnadeWrite(PlannedWrite planned, BiConsumer<PlannedWrite, WriterCommitMessage[]> end) {
     this.planned = planned;
-    this.check = check;
     this.end = end;
   }
 
@@ -45,6 +40,6 @@ final class ColonnadeWrite implements RequiresDistributionAndOrdering {
 
   @Override
   public BatchWrite toBatch() {
-    return new ColonnadeBatchWrite(planned, check, end);
+    return new ColonnadeBatchWrite(planned, end);
   }
 }

@@ -8,6 +8,7 @@ import colonnade.spark.quirks.SparkCondition;
 import colonnade.spark.table.ColumnName;
 import colonnade.spark.table.ExpressionTree;
 import colonnade.spark.table.PartitionLayout;
+import colonnade.write.RowCheck;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -37,6 +38,7 @@ import org.apache.spark.sql.types.StructType;
  * @param layout the partition layout of the table
  * @param exact whether the planner finds the rows to overwrite; if false, Spark must find them
  * @param identified whether the table has identity columns
+ * @param checks what each row must meet when it has their values
  */
 public record PlannedWrite(
     String job,
@@ -47,7 +49,16 @@ public record PlannedWrite(
     JsonNode sortKey,
     PartitionLayout layout,
     boolean exact,
-    boolean identified) {
+    boolean identified,
+    List<RowCheck> checks) {
+
+  /** Returns this write with one more condition that each row must meet. */
+  PlannedWrite with(RowCheck check) {
+    List<RowCheck> all = new ArrayList<>(checks);
+    all.add(check);
+    return new PlannedWrite(
+        job, task, path, database, rows, sortKey, layout, exact, identified, List.copyOf(all));
+  }
 
   /** Makes the rows that tasks report visible in one epoch. Safe to call again. */
   public void commit(WriterCommitMessage[] messages) {

@@ -83,7 +83,11 @@ final class RowChangeWrite
     }
     identities = planned.identities();
     return new RowChangeWriterFactory(
-        planned.task(), planned.rows(), planned.storeSettings(), identities.source());
+        planned.task(),
+        planned.rows(),
+        planned.storeSettings(),
+        planned.checks(),
+        identities.source());
   }
 
   @Override

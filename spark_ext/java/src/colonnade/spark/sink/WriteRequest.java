@@ -5,6 +5,7 @@ import colonnade.spark.quirks.PlannedQuery;
 import colonnade.spark.quirks.StatementTag;
 import colonnade.spark.table.GeneratedColumn;
 import colonnade.spark.table.PartitionLayout;
+import colonnade.write.RowCheck;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.HashMap;
 import java.util.List;
@@ -23,6 +24,7 @@ import org.apache.spark.sql.types.StructType;
  * @param dynamic whether it overwrites just the partitions that its rows are of
  * @param callable whether Spark finds the partition transforms as functions
  * @param evolving the columns of rows for which the write gives the table what it lacks, or null
+ * @param checks what each row must meet when it has the values of identity columns
  */
 public record WriteRequest(
     String path,
@@ -35,19 +37,20 @@ public record WriteRequest(
     List<Map<String, Object>> where,
     boolean dynamic,
     boolean callable,
-    JsonNode evolving) {
+    JsonNode evolving,
+    List<RowCheck> checks) {
 
   public static WriteRequest append(String path, StructType rows, Map<String, String> options) {
     List<String> filled = GeneratedColumn.computedIn(rows);
     return new WriteRequest(
-        path, rows, filled, options, null, null, false, null, false, true, null);
+        path, rows, filled, options, null, null, false, null, false, true, null, List.of());
   }
 
   /** Returns the request of a statement that writes no rows to a table with these columns. */
   public static WriteRequest withoutRows(
       String path, StructType columns, Map<String, String> options) {
     return new WriteRequest(
-        path, columns, null, options, null, null, false, null, false, true, null);
+        path, columns, null, options, null, null, false, null, false, true, null, List.of());
   }
 
   /** Returns the request for the state of a table that a statement has read. */
@@ -55,23 +58,29 @@ public record WriteRequest(
     boolean functions = table.layout().callable();
     Map<String, Object> state = table.state();
     JsonNode given = table.evolving();
+    // A statement that writes no rows has none to check.
+    List<RowCheck> late = filled == null ? List.of() : table.lateChecks(rows);
     return new WriteRequest(
-        path, rows, filled, options, state, design, overwrite, where, dynamic, functions, given);
+        path, rows, filled, options, state, design, overwrite, where, dynamic, functions, given,
+        late);
   }
 
   public WriteRequest creating(Map<String, Object> table) {
     return new WriteRequest(
-        path, rows, filled, options, seen, table, overwrite, where, dynamic, callable, evolving);
+        path, rows, filled, options, seen, table, overwrite, where, dynamic, callable, evolving,
+        checks);
   }
 
   public WriteRequest overwriting(List<Map<String, Object>> filters) {
     return new WriteRequest(
-        path, rows, filled, options, seen, design, true, filters, false, callable, evolving);
+        path, rows, filled, options, seen, design, true, filters, false, callable, evolving,
+        checks);
   }
 
   WriteRequest overwritingPartitions() {
     return new WriteRequest(
-        path, rows, filled, options, seen, design, true, null, true, callable, evolving);
+        path, rows, filled, options, seen, design, true, null, true, callable, evolving,
+        checks);
   }
 
   /** The planned write; nothing is written. Fails where the columns do not fit the table. */
@@ -98,6 +107,7 @@ public record WriteRequest(
         planned.get("ordering"),
         PartitionLayout.of(planned.get("partitioning"), callable),
         planned.get("exact").asBoolean(),
-        planned.get("identified").asBoolean());
+        planned.get("identified").asBoolean(),
+        checks);
   }
 }

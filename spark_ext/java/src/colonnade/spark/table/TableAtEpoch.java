@@ -194,6 +194,11 @@ public abstract class TableAtEpoch
         : null;
   }
 
+  /** Whether some columns get their values from the table. */
+  protected boolean hasIdentities() {
+    return !loaded.path("identities").isEmpty();
+  }
+
   /** Returns what an identity column states; null for another column. */
   private IdentityColumnSpec identity(String column) {
     JsonNode stated = loaded.path("identities").path(column);
