@@ -81,7 +81,7 @@ def test_rows_are_replaced_where_only_spark_can_tell(spark: SparkShell) -> None:
     spark.run(f"{frame}.writeTo('colonnade.db.t').overwrite({condition})")
     assert rows(spark) == [*kept, [27, "n7"]]
     spark.sql("CALL colonnade.system.begin('db')")
-    spark.sql("INSERT INTO colonnade.db.t REPLACE WHERE upper(name) = 'N7' VALUES (1, 'n7')")
+    spark.sql("INSERT INTO colonnade.db.t REPLACE WHERE upper(NAME) = 'N7' VALUES (1, 'n7')")
     assert rows(spark)[:2] == [[1, "a"], [1, "n7"]]
     spark.sql("CALL colonnade.system.rollback()")
     assert rows(spark) == [*kept, [27, "n7"]]

@@ -175,6 +175,24 @@ def test_a_condition_that_always_holds_is_a_constraint(spark: SparkShell) -> Non
     assert spark.sql("SELECT count(*) FROM colonnade.bad.v") == [[2]]
 
 
+def test_names_that_differ_by_case_alone_are_refused_where_spark_distinguishes_them(
+    spark: SparkShell,
+) -> None:
+    spark.sql("SET spark.sql.caseSensitive = true")
+    try:
+        for statement in (
+            f"{ADD} ID INT",
+            f"{ALTER} RENAME COLUMN n TO Id",
+            "CREATE TABLE colonnade.bad.w (id INT, ID INT)",
+            "CREATE TABLE colonnade.bad.w AS SELECT 1 s, named_struct('id', 1, 'ID', 2) p",
+        ):
+            assert "id" in (said := spark.refusal(statement)).lower()
+            assert "INTERNAL_ERROR" not in said
+    finally:
+        spark.sql("RESET spark.sql.caseSensitive")
+    assert not (database(spark) / "w").exists()
+
+
 def test_a_transaction_refuses_to_alter_a_table(spark: SparkShell) -> None:
     before = colonnade.open(database(spark) / "t").epoch
     spark.sql("CALL colonnade.system.begin(database => 'bad')")

@@ -1,9 +1,11 @@
 package colonnade.spark.quirks;
 
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
 import org.apache.spark.sql.catalyst.expressions.ExprId;
 import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.types.StructType;
 import scala.Function1;
 import scala.runtime.AbstractPartialFunction;
 
@@ -23,6 +25,15 @@ abstract class ColumnMapping extends AbstractPartialFunction<Expression, Express
             return other == null ? column : other;
           }
         });
+  }
+
+  /** Returns the place of a column in rows. Spark names a column as the text does, in any case. */
+  static int place(StructType rows, String name) {
+    String[] names = rows.fieldNames();
+    return IntStream.range(0, names.length)
+        .filter(at -> names[at].equalsIgnoreCase(name))
+        .findFirst()
+        .orElseThrow();
   }
 
   abstract Expression column(AttributeReference column);

@@ -125,7 +125,7 @@ public final class IdentityChecks {
   }
 
   private static BoundReference bound(Attribute column, StructType rows) {
-    return new BoundReference(rows.fieldIndex(column.name()), column.dataType(), true);
+    return new BoundReference(ColumnMapping.place(rows, column.name()), column.dataType(), true);
   }
 
   private static LocalRelation relation(StructType rows) {

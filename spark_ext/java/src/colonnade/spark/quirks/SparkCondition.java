@@ -55,8 +55,7 @@ public final class SparkCondition {
             new ColumnMapping() {
               @Override
               Expression column(AttributeReference column) {
-                int place = rows.fieldIndex(column.name());
-                return new BoundReference(place, column.dataType(), true);
+                return new BoundReference(place(rows, column.name()), column.dataType(), true);
               }
             });
     return new RowCheck(bound, condition.sql());
@@ -72,7 +71,7 @@ public final class SparkCondition {
               @Override
               Expression column(AttributeReference column) {
                 return columns.stream()
-                    .filter(each -> each.name().equals(column.name()))
+                    .filter(each -> each.name().equalsIgnoreCase(column.name()))
                     .findFirst()
                     .orElseThrow();
               }
