@@ -71,10 +71,7 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
     location, base = _base(place(options.path, options.storage), args["seen"], args.get("query"))
     if TRANSACTIONS.to_write(location) is not None:
         _check_within(options)
-    state, changes, evolving = base, ColumnChanges(), args.get("evolving")
-    if base is not None and evolving is not None:
-        table = location.require(base)
-        state, changes = with_columns(location.store, base, table, evolving)
+    state, changes = _evolved(location, base, args.get("evolving"))
     job = plan_spark_write(
         location,
         state,
@@ -132,6 +129,15 @@ def commit_write(args: Mapping[str, Any]) -> dict[str, Any]:
         base,
         partial(changed_rows, kind="merge", reports=[inserted], filters=None, keys=merged),
     )
+
+
+def _evolved(
+    location: Location, base: Snapshot | None, rows: Mapping[str, Any] | None
+) -> tuple[Snapshot | None, ColumnChanges]:
+    """Return the state that a write is planned on, with what its `rows` need, and the changes."""
+    if base is None or rows is None:
+        return base, ColumnChanges()
+    return with_columns(location.store, base, location.require(base), rows)
 
 
 def _check_within(options: SparkWriteOptions) -> None:
