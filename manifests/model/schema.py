@@ -90,14 +90,19 @@ class Model(BaseModel):
 class InputModel(Model):
     """Base of stored values that users also make. An invalid call raises InvalidInputError.
 
+    A call may give a list where the value has a tuple.
     Reading an invalid value from bytes raises pydantic's ValidationError, like every other model.
     """
 
     if not TYPE_CHECKING:
 
         def __init__(self, **values: Any) -> None:
+            given = {
+                name: tuple(value) if isinstance(value, list) else value
+                for name, value in values.items()
+            }
             try:
-                super().__init__(**values)
+                super().__init__(**given)
             except ValidationError as error:
                 raise InvalidInputError(_sentence(type(self), values, error)) from error
 
@@ -111,6 +116,11 @@ def _sentence(model: type[Model], values: dict[str, Any], error: ValidationError
     what = f"{model.__name__} {values['name']!r}" if "name" in values else model.__name__
     cause = first.get("ctx", {}).get("error")
     argument, first_message = (first["loc"] or ("the call",))[0], first["msg"]
+    if cause is None and argument == "type":
+        cause = (
+            "its type must be text such as 'long' or 'decimal(9,2)', an ArrayType, a MapType or a"
+            f" StructType, not {values.get('type')!r:.100}"
+        )
     return f"{what} cannot be made: {cause or f'{argument}: {first_message}'}."
 
 

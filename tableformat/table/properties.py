@@ -6,6 +6,8 @@ docs/spark-sql.md#properties-of-a-table.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from colonnade.manifests.commit.rebase.reads import ISOLATION, ISOLATION_LEVELS
 from colonnade.manifests.compaction.policy import check_policy
 from colonnade.manifests.errors import InvalidInputError
@@ -63,6 +65,18 @@ def check_properties(properties: dict[str, str]) -> None:
             f"Property {ISOLATION!r} must be {' or '.join(ISOLATION_LEVELS)}, not"
             f" {properties[ISOLATION]!r}."
         )
+
+
+def check_property_names(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of properties that a user removes.
+
+    Raises InvalidInputError for a single text, and for anything but a list of texts.
+    """
+    if isinstance(names, Iterable) and not isinstance(names, str | bytes):
+        found = tuple(names)
+        if all(isinstance(name, str) for name in found):
+            return found
+    raise InvalidInputError(f"Properties to remove must be a list of their names, not {names!r}.")
 
 
 def check_comment(comment: str | None) -> None:

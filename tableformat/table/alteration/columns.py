@@ -46,8 +46,13 @@ class AddColumn(Alteration):
         return f"add column {above}{self.column.name}"
 
     def apply(self, draft: Draft) -> None:
+        if not isinstance(self.column, SchemaField):
+            raise InvalidInputError(
+                f"AddColumn takes a colonnade.SchemaField, not {self.column!r:.100}."
+            )
         parent = names_of(self.parent) if self.parent else ()
         path = ".".join((*parent, self.column.name))
+        _refuse_two_places(path, self.after, self.first)
         if self.column.identity is not None:
             raise InvalidInputError(
                 f"Column {path!r} cannot be added as an identity column, because existing rows"
@@ -137,7 +142,20 @@ class MoveColumn(Alteration):
         return f"move column {dotted(self.path)}"
 
     def apply(self, draft: Draft) -> None:
-        draft.schema = _moved(draft.schema, names_of(self.path), self.after)
+        names = names_of(self.path)
+        _refuse_two_places(dotted(names), self.after, self.first)
+        if not self.first and self.after is None:
+            raise InvalidInputError(
+                f"Column {dotted(names)!r} needs a place to move to; give first or after."
+            )
+        draft.schema = _moved(draft.schema, names, self.after)
+
+
+def _refuse_two_places(path: str, after: str | None, first: bool) -> None:
+    if first and after is not None:
+        raise InvalidInputError(
+            f"Column {path!r} cannot be both first and after {after!r}; give one of them."
+        )
 
 
 def _moved(schema: TableSchema, names: Names, after: str | None) -> TableSchema:

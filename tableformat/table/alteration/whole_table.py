@@ -8,7 +8,11 @@ from colonnade.manifests.model.operations import SetComment, SetProperties
 from colonnade.manifests.state.partition_layout import parse_layout
 from colonnade.tableformat.rowset.column import check_names
 from colonnade.tableformat.table.alteration.draft import Alteration, Draft, without
-from colonnade.tableformat.table.properties import check_comment, check_properties
+from colonnade.tableformat.table.properties import (
+    check_comment,
+    check_properties,
+    check_property_names,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +27,9 @@ class AlterProperties(Alteration):
 
     def apply(self, draft: Draft) -> None:
         check_properties(self.set)
-        draft.properties = {**without(draft.properties, self.remove), **self.set}
-        operation = SetProperties(table=draft.table.id, set=self.set, remove=self.remove)
+        removed = check_property_names(self.remove)
+        draft.properties = {**without(draft.properties, removed), **self.set}
+        operation = SetProperties(table=draft.table.id, set=self.set, remove=removed)
         draft.operations.append(operation)
 
 

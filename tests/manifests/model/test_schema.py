@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
-from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.manifests.model.schema import SchemaField, StructType, TableSchema
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "1", '"{}"', '{"a":NaN}'])
@@ -20,3 +20,9 @@ def test_an_unknown_column_of_a_wide_table_is_an_error_that_can_be_read() -> Non
         TableSchema(fields=fields).field("x")
     with pytest.raises(NotFoundError, match=r"the columns are c0, c1\.$"):
         TableSchema(fields=fields[:2]).field("x")
+
+
+def test_fields_may_be_a_list() -> None:
+    field = SchemaField(name="x", type="int")
+    assert StructType(fields=[field]) == StructType(fields=(field,))  # type: ignore[arg-type]
+    assert TableSchema(fields=[field]) == TableSchema(fields=(field,))  # type: ignore[arg-type]

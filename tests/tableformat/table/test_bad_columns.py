@@ -16,6 +16,7 @@ import colonnade
 from colonnade import (
     AddColumn,
     AddConstraint,
+    AlterProperties,
     ArrayType,
     ArrowDatabase,
     ArrowTable,
@@ -118,7 +119,7 @@ CHANGES: dict[str, tuple[Any, str]] = {
     "a narrower field of elements": (WidenColumn("ps.element.x", "byte"), "'ps.element.x' cannot"),
     "a narrower key of a map": (WidenColumn("m.key.a", "byte"), "'m.key.a' cannot be changed"),
     "a type of 5,000 letters": (WidenColumn("n", LONG), "is not a type that Colonnade stores"),
-    "a type that is no text": (WidenColumn("n", 5), "type: Input should be a valid string"),  # type: ignore[arg-type]
+    "a type that is no text": (WidenColumn("n", 5), "its type must be text such as 'long'"),  # type: ignore[arg-type]
     "a wider partition": (WidenColumn("part", "double"), "partitioned by bucket of it"),
     "a wider source": (WidenColumn("source", "long"), "the generated column 'made', source * 2"),
     "a wider generated column": (WidenColumn("made", "decimal(20,0)"), "'made' is generated"),
@@ -182,6 +183,11 @@ CHANGES: dict[str, tuple[Any, str]] = {
         "cannot be added as an identity column",
     ),
     "a place after nothing": (AddColumn(field("q"), after="none"), NO_COLUMN),
+    "two places": (AddColumn(field("q"), after="n", first=True), "both first and after 'n'"),
+    "a move to two places": (MoveColumn("n", "name", first=True), "both first and after 'name'"),
+    "a move to no place": (MoveColumn("n"), "'n' needs a place to move to"),
+    "a column of Arrow": (AddColumn(pa.field("q", pa.int32())), "takes a colonnade.SchemaField"),
+    "a column as text": (AddColumn("q int"), "takes a colonnade.SchemaField, not 'q int'"),  # type: ignore[arg-type]
     "a place after itself": (MoveColumn("n", after="n"), "'n' cannot come after itself"),
     "a place in another struct": (MoveColumn("p.x", after="n"), "'p.n' does not exist"),
     "NOT NULL with a NULL": (SetNotNull("n"), "'n' of table 't' cannot be made NOT NULL"),
@@ -211,6 +217,11 @@ CHANGES: dict[str, tuple[Any, str]] = {
     "a partition of nothing": (SetPartitioning((LONG,)), NO_COLUMN),
     "a partition of 5,000 digits": (SetPartitioning((f"bucket({DIGITS}, n)",)), "does not exist"),
     "a partition of no buckets": (SetPartitioning(("bucket(0, n)",)), "from 1 to 2147483647"),
+    "properties to remove as one text": (
+        AlterProperties(remove="note"),  # type: ignore[arg-type]
+        "must be a list of their names, not 'note'",
+    ),
+    "properties to remove by number": (AlterProperties(remove=(5,)), "not (5,)"),  # type: ignore[arg-type]
     "days of a number": (SetPartitioning(("days(n)",)), "'n' of type int cannot be partitioned"),
 }
 """Alterations, and words that the error of each has."""

@@ -224,7 +224,11 @@ def test_a_column_name_that_another_reader_would_cut_off_is_refused(
         (lambda: field(name="q", type="bigint"), "'bigint' is not .* written like long"),
         (lambda: field(name="q", type="decimal(39,2)"), "'q' .* 1 to 38 digits"),
         (lambda: field(name=5, type="int"), "name: Input should be a valid string"),
-        (lambda: TableSchema(fields=cast(Any, [])), "fields: Input should be a valid tuple"),
+        (lambda: TableSchema(fields=cast(Any, 5)), "fields: Input should be a valid tuple"),
+        (
+            lambda: field(name="a", type=cast(Any, pa.int64())),
+            r"its type must be text such as 'long' or .*, not DataType\(int64\)\.$",
+        ),
         (lambda: settings(max_records=0), "max_records: .* greater than"),
         (lambda: settings(rows=1), "rows: Extra inputs"),
         (lambda: col(5), "column name must be text, not 5"),

@@ -31,3 +31,9 @@ def test_a_property_that_names_a_column_follows_it(tmp_path: Path) -> None:
     assert table.state.properties == {on + "id": "true", "owner": "me"}
     table.alter(AlterProperties(remove=(on + "id",)), RenameColumn(("id",), "key"))
     assert table.state.properties == {"owner": "me"}
+
+
+def test_properties_to_remove_may_be_a_list(tmp_path: Path) -> None:
+    table = colonnade.create(tmp_path / "t", SCHEMA, properties={"owner": "me", "team": "sales"})
+    table.alter(AlterProperties(remove=["owner", "never set"]))  # type: ignore[arg-type]
+    assert table.state.properties == {"team": "sales"}
