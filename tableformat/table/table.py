@@ -257,10 +257,11 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         The table is unchanged after an error, with one exception. A stream can be read only once,
         so columns that `evolve` has added for it stay when a value of a row is refused. A pyarrow
         table or batch is checked before. Raises InvalidInputError that names a column that does not
-        fit, and NotFoundError when the table was dropped. A concurrent writer may change the
-        columns or constraints meanwhile, or a vacuum remove the files that were written so far,
-        which a lease prevents. Then the rows of a pyarrow table or batch are written again, at most
-        ten times. For other data, and for an expected epoch, this raises ConflictError.
+        fit, and NotFoundError when the table was dropped before. Raises ConflictError when a
+        concurrent writer dropped the table, or changed its columns or constraints so that the rows
+        may not fit. A vacuum may remove the files that were written so far, which a lease prevents.
+        Then the rows of a pyarrow table or batch are written again, at most ten times. For other
+        data, and for an expected epoch, this raises ConflictError, too.
         """
         unknown = UnknownColumns(evolve, ignore_unknown_columns)
         may_repeat = isinstance(data, HELD) and (commit is None or commit.expect_epoch is None)
@@ -271,8 +272,9 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
                 base, after = self._write("append", data, settings, commit, unknown)
                 break
             except ConflictError:
-                self.refresh()  # an append needs no earlier state, so repeating it succeeds
-                if attempt == tries - 1:
+                planned = self._location.find(self.snapshot)
+                found = self._location.find(self.refresh())
+                if attempt == tries - 1 or not _takes_same_rows(planned, found):
                     raise
         return base.epoch if after is base else self._written(after)
 
@@ -490,3 +492,16 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
 
         snapshot, epoch = commit_statement(self._log, self.refresh(), planned)
         return RowCounts(self._written(snapshot), **((epoch and epoch.metrics) or {}))
+
+
+def _takes_same_rows(planned: TableState | None, found: TableState | None) -> bool:
+    """Return whether rows that were planned for a table may be written again to a later state.
+
+    Not if its columns or rules changed: a column may have the name of another one by now.
+    """
+    if planned is None or found is None:
+        return False
+    return all(
+        getattr(planned, part) == getattr(found, part)
+        for part in ("id", "created_epoch", "schema", "constraints", "primary_key")
+    )
