@@ -32,10 +32,11 @@ def test_many_tags_that_a_floor_passes_cost_one_pass_over_the_log() -> None:
     # Besides the pass, bisections look at some epochs, and readers at the newest ones. The mark of
     # its block tells of each state that is kept whether its slot was freed.
     assert first.total() - of_checkpoints(first) <= 3 * TAGS + 150
-    assert reads(world).total() <= TAGS // 4
+    # A look at the head takes up to about a hundred slots, however many tags there are.
+    assert reads(world).total() <= 120
     world.commit(*(Untag(name=name) for name in sorted(world.log.read_head().tags)[::7]))
     world.append()
-    assert reads(world).total() <= TAGS // 4
+    assert reads(world).total() <= 120
     world.check_tidy()
     world.store.delete(SUMMARIES)
     assert reads(world).total() <= 3 * TAGS
