@@ -90,7 +90,7 @@ def test_a_constraint_that_holds_for_all_rows_there_can_be_is_added(spark: Spark
         spark.sql(f"ALTER TABLE {TABLE} ADD CONSTRAINT {name} CHECK ({condition})")
     assert set(opened(spark).constraints) == {"a", "b", "c"}
     refused = f"ALTER TABLE {TABLE} ADD CONSTRAINT d CHECK (1 = 2)"
-    assert spark.condition(refused) == "NEW_CHECK_CONSTRAINT_VIOLATION"
+    assert "does not hold for a row with any values." in spark.refusal(refused)
     assert "determin" in spark.refusal(
         f"ALTER TABLE {TABLE} ADD CONSTRAINT e CHECK (rand() > -1 OR true)"
     )

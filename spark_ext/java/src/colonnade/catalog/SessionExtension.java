@@ -2,13 +2,13 @@ package colonnade.catalog;
 
 import colonnade.spark.quirks.AlteredFields;
 import colonnade.spark.quirks.AlteredTexts;
+import colonnade.spark.quirks.ChecksByCatalog;
 import colonnade.spark.quirks.EvolvingInserts;
 import colonnade.spark.quirks.EvolvingMerges;
 import colonnade.spark.quirks.EvolvingWrites;
 import colonnade.spark.quirks.FillGenerated;
 import colonnade.spark.quirks.LoadCatalogFirst;
 import colonnade.spark.quirks.OfferedColumns;
-import colonnade.spark.quirks.ProvenChecks;
 import colonnade.spark.quirks.SubqueryChecks;
 import colonnade.spark.sink.ColonnadeTable;
 import org.apache.spark.sql.SparkSessionExtensions;
@@ -23,7 +23,7 @@ public final class SessionExtension extends AbstractFunction1<SparkSessionExtens
     extensions.injectPostHocResolutionRule(
         session -> new AlteredFields(table -> table instanceof ColonnadeTable));
     extensions.injectPostHocResolutionRule(
-        session -> new ProvenChecks(table -> table instanceof ColonnadeTable));
+        session -> new ChecksByCatalog(table -> table instanceof ColonnadeTable));
     extensions.injectPostHocResolutionRule(session -> new SubqueryChecks());
     extensions.injectPostHocResolutionRule(session -> new OfferedColumns());
     extensions.injectPostHocResolutionRule(session -> new FillGenerated());

@@ -2,8 +2,8 @@ package colonnade.spark.catalog;
 
 import colonnade.planner.ColonnadeException;
 import colonnade.spark.quirks.CheckCondition;
+import colonnade.spark.quirks.ContradictingRow;
 import colonnade.spark.quirks.ReadColumns;
-import colonnade.spark.quirks.UncheckedRows;
 import colonnade.spark.sink.ColonnadeTable;
 import colonnade.spark.table.RowColumn;
 import java.util.ArrayList;
@@ -105,11 +105,17 @@ final class Constraints {
   /** Returns the epoch of a table whose rows all meet a constraint; refuses it if one does not. */
   static long checked(ColonnadeTable table, Constraint constraint) {
     String condition = ((Check) constraint).predicateSql();
-    if (UncheckedRows.contradict(table, condition)) {
+    Set<String> columns = ReadColumns.of(condition, Set.of(table.schema().fieldNames()));
+    Optional<String> values = ContradictingRow.find(table, condition, columns);
+    if (values.isPresent()) {
       throw refusal(
           String.format(
-              "Constraint %s cannot be added to table %s: a row does not meet CHECK (%s).",
-              constraint.name(), table.path(), condition));
+              "Constraint %s cannot be added to table %s: CHECK (%s) does not hold for a row with"
+                  + " %s.",
+              constraint.name(),
+              table.path(),
+              condition,
+              values.get().isEmpty() ? "any values" : values.get()));
     }
     return table.epoch();
   }
