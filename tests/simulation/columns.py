@@ -10,7 +10,7 @@ writers wanted.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 
@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import AlterSchema, CreateTable, Restore
-from colonnade.manifests.model.schema import SchemaField, TableSchema, type_text
+from colonnade.manifests.model.schema import SchemaField, TableSchema, type_text, walk
 from tests.simulation.nested import INNER, inner_fields, inner_types, nested_columns
 from tests.simulation.rows import (
     FIRST,
@@ -56,14 +56,14 @@ class Column:
 class Columns:
     """The columns of one table beside the first ones, and their values by the ids of rows.
 
-    `table` is the id of the table. `not_null` means that `v` is NOT NULL. `ids` are the type and
-    the id of each column, also of the first ones.
+    `table` is the id of the table. `not_null` means that `v` is NOT NULL. `fields` are all columns
+    as the log states them, also the first ones.
     """
 
     by_name: Mapping[str, Column] = field(default_factory=dict)
     cells: Mapping[int, Cells] = field(default_factory=dict)
     not_null: bool = False
-    ids: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    fields: tuple[SchemaField, ...] = ()
     table: str = ""
 
     @property
@@ -82,8 +82,8 @@ class Columns:
             row: {c.key: self._value(row, c) for c in columns.values()}
             for row in (rows if columns else ())
         }
-        ids = {f.name: (type_text(f.type), f.id) for f in schema.fields}
-        return Columns(columns, cells, not schema.field("v").nullable, ids, self.table)
+        not_null = not schema.field("v").nullable
+        return Columns(columns, cells, not_null, tuple(schema.fields), self.table)
 
     def _value(self, row: int, column: Column) -> int | None:
         return self.cells.get(row, {}).get(column.key, column.initial)
@@ -110,12 +110,19 @@ class Columns:
         return [self.by_name[name].key]
 
     def check_replaced(self, table: str, by: Columns) -> None:
-        """Check that in another table of this name, one id means one column."""
-        old = {number for _, number in self.ids.values()}
-        for name, (kind, number) in by.ids.items():
-            known_kind, known = self.ids.get(name, ("", 0))
-            assert known_kind != kind or known == number, f"{name} of {table} got another id"
-            assert known_kind == kind or number not in old, f"{name} of {table} got an old id"
+        """Check that in another table of this name, one id means one column or field.
+
+        A column of the same type keeps its ids. A struct also keeps them where it has a field that
+        a concurrent writer has dropped, because both writers know that field by the same id.
+        """
+        old, new = _meanings(self.fields), _meanings(by.fields)
+        for number in old.keys() & new.keys():
+            assert old[number] == new[number], f"{new[number]} of {table} got an old id"
+        known = {(each.name, type_text(each.type)): each for each in self.fields}
+        for column in by.fields:
+            same = known.get((column.name, type_text(column.type)), column)
+            ids, kept = ([each.id for each in walk([one])] for one in (column, same))
+            assert ids == kept, f"{column.name} of {table} got another id"
 
     def check(self, table: str, rows: Rows) -> None:
         """Check that all rows have values, and none is NULL where a column is NOT NULL."""
@@ -250,6 +257,16 @@ def _column(each: SchemaField) -> Column:
 def _extra_fields(schema: TableSchema) -> Iterator[tuple[str, SchemaField]]:
     yield from ((each.name, each) for each in schema.fields if each.name not in KNOWN)
     yield from inner_fields(schema)
+
+
+def _meanings(fields: Iterable[SchemaField], path: str = "") -> dict[int, tuple[str, str]]:
+    """The path and the kind of type of each column and field, by its id."""
+    found = dict[int, tuple[str, str]]()
+    for each in fields:
+        name = f"{path}{each.name}"
+        found[each.id] = (name, each.type if isinstance(each.type, str) else each.type.type)
+        found.update(_meanings(each.children(), f"{name}."))
+    return found
 
 
 def _is_inside(name: str) -> bool:
