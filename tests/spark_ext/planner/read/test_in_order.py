@@ -123,7 +123,7 @@ def test_the_rows_of_every_task_are_in_the_order_that_is_reported(
     assert sorted(map(repr, every)) == sorted(map(repr, whole))
     first = key[0].removesuffix(" desc")
     assert bool(found["ordered_by"]) == found["in_order"] == (first in columns)
-    if layout and found["partitioning"]:
+    if found["in_order"] and found["partitioning"]:
         assert len({tuple(each or ()) for each in found["partitions"]}) == len(found["tasks"])
 
 
