@@ -39,6 +39,7 @@ from colonnade.manifests.checkpoint.segment_choice import (
 from colonnade.manifests.checkpoint.stored_batches import store_batches
 from colonnade.manifests.checkpoint.stored_map import StoredMap, write_map
 from colonnade.manifests.checkpoint.stored_tables import CheckpointTables, StoredTables
+from colonnade.manifests.epochs.slots import check_database
 from colonnade.manifests.errors import StoreError
 from colonnade.manifests.ids import TableId, new_job_id, new_object_id
 from colonnade.manifests.limits import LIMITS, Limits
@@ -90,8 +91,11 @@ def write_checkpoint(
     Costs one object for each table that changed since the last checkpoint, a few more if small
     segments are merged, the root, and `put_usable_hint`. Raises StoreError; CorruptionError or
     NotFoundError if an old segment is damaged or missing; ConflictError if vacuum removed one
-    meanwhile. After an error nothing refers to the objects written so far.
+    meanwhile; NotFoundError if another database has taken the place. After an error nothing refers
+    to the objects written so far.
     """
+    if store.keeps_logs:
+        check_database(store, snapshot.database)
     previous = read_hint(store)
     earlier = (previous[0], *previous[1].earlier) if previous else ()
     stored, ref = store_snapshot(

@@ -32,7 +32,7 @@ from colonnade.manifests.epochs.slots import (
     TRIES,
     check_slot,
     dropped_error,
-    has_epoch,
+    log_has_epoch,
     read_log_slot,
     read_slot,
     slot_pause_s,
@@ -147,21 +147,27 @@ class Sending:
         """Read the slot after the base, and check that it belongs to the base's log.
 
         Does nothing if the log was seen a moment ago. Then the PUT itself tells whether the slot is
-        free. Cost: one GET if another epoch follows the base, else two. Raises NotFoundError if the
-        database was removed or replaced; ConflictError or CommitUnknownError if retention has
-        removed that slot.
+        free. Cost: one GET if another epoch follows the base, else two; in a bucket always three,
+        side by side. Raises NotFoundError if the database was removed or
+        replaced; ConflictError or CommitUnknownError if retention has removed that slot.
         """
         if self._covers(self.base):
             self._free = True
             return
-        number, base = self.base.epoch + 1, self.base
-        known = partial(has_epoch, self._store, base.epoch, base.transaction)
-        if self._store.parallel > 1:
-            self._next, seen = self._store.both(partial(read_slot, self._store, number), known)
+        number = self.base.epoch + 1
+        if self._store.parallel > 1 or self._store.keeps_logs:
+            self._next, seen = self._store.both(
+                partial(read_slot, self._store, number), self._sees_base
+            )
         else:
             self._next = read_slot(self._store, number)
-            seen = not self._follows_base() and known()
+            seen = not self._follows_base() and self._sees_base()
         self._check_next(known=seen)
+
+    def _sees_base(self) -> bool:
+        """Return whether the base is in its slot. Raises as `log_has_epoch`."""
+        base = self.base
+        return log_has_epoch(self._store, base.epoch, base.transaction, base.database)
 
     def _follows_base(self) -> bool:
         return isinstance(self._next, Epoch) and self._next.previous == self.base.transaction
@@ -286,7 +292,7 @@ class Sending:
     def _check_base(self) -> None:
         """Check that the base is still in the log that an epoch was put into. Raises as `look`."""
         base = self.base
-        if not has_epoch(self._store, base.epoch, base.transaction):
+        if not self._sees_base():
             check_slot(self._store, base.epoch, base.transaction, base.blocks)
 
     def offer(self, turn: Turn, engine: str, limits: Limits) -> bytes | None:

@@ -19,9 +19,12 @@ from colonnade.manifests.errors import (
     CorruptionError,
     NotFoundError,
     StoreError,
+    UnsupportedFormatError,
 )
+from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.codec import EPOCH_LIMIT, decode_model, decode_slot, identity_bytes
 from colonnade.manifests.model.epoch import Epoch, EpochIdentity, Stub
+from colonnade.manifests.model.operations import CreateDatabase
 from colonnade.manifests.model.slot_blocks import SlotBlocks
 from colonnade.manifests.object_names import FREED, HINT, epoch_name
 from colonnade.manifests.store.base import ObjectStore, PutOutcome
@@ -82,6 +85,35 @@ def has_epoch(store: ObjectStore, number: int, transaction: str) -> bool:
     except (NotFoundError, CorruptionError):
         return False
     return first[before:] == after
+
+
+def log_has_epoch(store: ObjectStore, number: int, transaction: str, database: TableId) -> bool:
+    """Return whether a slot has the epoch of a transaction, in the log of a database.
+
+    If the database was removed by other means than Colonnade, a writer may have put that epoch
+    afterwards. Epoch 0 then tells. Costs as `has_epoch`, and a GET of epoch 0 beside it where the
+    store does not look at epoch 0 before it puts an epoch (`keeps_logs`). Raises NotFoundError if
+    epoch 0 is absent or of another database; StoreError.
+    """
+    known = partial(has_epoch, store, number, transaction)
+    if not store.keeps_logs:
+        return known()
+    return store.both(known, partial(check_database, store, database))[0]
+
+
+def check_database(store: ObjectStore, database: TableId) -> None:
+    """Check that epoch 0 is there, and is not that of another database.
+
+    Costs one GET. A damaged epoch 0 tells nothing, and is no error here. Raises NotFoundError;
+    StoreError.
+    """
+    try:
+        first = read_slot(store, 0)
+    except (CorruptionError, UnsupportedFormatError):
+        return
+    made = first.ops[0] if isinstance(first, Epoch) else None
+    if first is None or (isinstance(made, CreateDatabase) and made.database != database):
+        raise NotFoundError(f"The database at {store.url} was removed or replaced; open it again.")
 
 
 def check_slot(

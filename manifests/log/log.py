@@ -129,10 +129,11 @@ class Log(LogReader):
         that was committed before is not committed again, and the returned epoch is None. Epochs of
         concurrent writers do not matter unless they conflict: rows that the change deletes are
         followed through them. The change is durable when the call returns. Cost: one PUT, three
-        GETs, and one more GET for each epoch since the base. If the log was seen less than the
-        store's `trust_s` seconds ago, one GET instead of three. If a checkpoint is due, the
-        checkpoint and three GETs. The caller waits for these on local disk. Behind a network it
-        waits only if commits have not yet continued from the checkpoint before (`LateCheckpoint`).
+        GETs (four in a bucket), and one more GET for each epoch since the base. If the log was seen
+        less than the store's `trust_s` seconds ago, one GET instead of these. If a checkpoint is
+        due, the checkpoint and three GETs. The caller waits for these on local disk. Behind a
+        network it waits only if commits have not yet continued from the checkpoint before
+        (`LateCheckpoint`).
 
         Raises ConflictError; AlreadyExistsError for the name of a new table; InvalidInputError for
         an invalid change; NotFoundError if the database was dropped or replaced;

@@ -21,7 +21,7 @@ from colonnade.manifests.epochs.slots import (
     check_end,
     check_slot,
     dropped_error,
-    has_epoch,
+    log_has_epoch,
     read_log_slot,
     read_slot,
 )
@@ -129,11 +129,11 @@ class LogReader(LiveRowSetReader):
     def refresh(self, snapshot: Snapshot, following: SlotReader | None = None) -> Snapshot:
         """Return the newest state, given an earlier one.
 
-        Costs four GETs, and one for each later epoch. If the log was seen less than the store's
-        `trust_s` seconds ago, it costs one GET when nothing is new, and a few that are read ahead
-        when something is. It may then miss, for that time, that the database was removed or
-        replaced, or that retention has removed the epoch after `snapshot`. `following` has read
-        the slot after the state already, for a log that was seen so recently.
+        Costs four GETs, five in a bucket, and one for each later epoch. If the log was seen less
+        than the store's `trust_s` seconds ago, it costs one GET when nothing is new, and a few that
+        are read ahead when something is. It may then miss, for that time, that the database was
+        removed or replaced, or that retention has removed the epoch after `snapshot`. `following`
+        has read the slot after the state already, for a log that was seen so recently.
 
         Raises NotFoundError if the database was dropped, removed or replaced since.
         """
@@ -141,9 +141,9 @@ class LogReader(LiveRowSetReader):
         slots = SlotReader(self.store, ahead=1 if trusted else 2, trusted=trusted)
         slots = following if following is not None and trusted else slots
         known = False
-        if self.store.parallel > 1 and not trusted:
+        if not trusted and (self.store.parallel > 1 or self.store.keeps_logs):
             known, _ = self.store.both(
-                partial(has_epoch, self.store, snapshot.epoch, snapshot.transaction),
+                partial(self._sees, snapshot),
                 partial(slots.fetch, snapshot.epoch + 1),
             )
         try:
@@ -163,16 +163,20 @@ class LogReader(LiveRowSetReader):
             self.last_look.note(newest, started)
         return self.require_live(newest)
 
+    def _sees(self, state: Snapshot) -> bool:
+        """Return whether a state's epoch is in its slot. Raises as `log_has_epoch`."""
+        return log_has_epoch(self.store, state.epoch, state.transaction, state.database)
+
     def _check_state(self, snapshot: Snapshot) -> None:
         check_slot(self.store, snapshot.epoch, snapshot.transaction, snapshot.blocks)
 
     def can_follow(self, snapshot: Snapshot) -> bool:
         """Return whether retention has not removed the epoch after a state. It may not exist yet.
 
-        Costs two GETs, or three behind a network, where they are side by side and count as such a
-        look if they find the state's own epoch and no mark. Costs nothing if the log was seen less
-        than the store's `trust_s` seconds ago. The result may then miss that retention has just
-        removed the epoch.
+        Costs two GETs. Behind a network it costs three, four in a bucket; they are side by side and
+        count as such a look if they find the state's own epoch and no mark. Costs nothing if the
+        log was seen less than the store's `trust_s` seconds ago. The result may then miss that
+        retention has just removed the epoch.
         """
         if self.last_look.covers(snapshot):
             return True
@@ -181,7 +185,7 @@ class LogReader(LiveRowSetReader):
             return not isinstance(read_log_slot(self.store, number, snapshot.blocks), Stub)
         # A killed vacuum may have freed the next slot and not yet the state's own one.
         calls: list[Callable[[], object]] = [
-            partial(has_epoch, self.store, snapshot.epoch, snapshot.transaction),
+            partial(self._sees, snapshot),
             partial(read_slot, self.store, number),
             partial(find_freed, self.store, snapshot.blocks, number),
         ]

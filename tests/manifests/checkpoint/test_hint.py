@@ -113,6 +113,37 @@ def test_a_false_checkpoint_costs_no_live_file() -> None:
     world.check()
 
 
+def test_a_hint_that_another_writer_removes_costs_readers_requests_and_nothing_else() -> None:
+    """No call compares and removes in one step, so the hint of a concurrent writer can be lost."""
+    world = busy(64)
+    state = world.log.read_head()
+
+    def overtake() -> None:
+        world.vacuum()
+        store._before[("delete", "hint")] = put_another
+
+    def put_another() -> None:
+        world.append(2)
+        write_checkpoint(world.store, world.log.read_head())
+
+    store = Hooked(world.store, {("put", "hint"): overtake})
+    lost = CheckpointRef(epoch=state.epoch, root="f" * 32, check=byte_check(b"lost"))
+    with pytest.raises(ConflictError, match="removes parts of the checkpoint"):
+        put_usable_hint(store, lost, {lost.root}, state.epoch, state.blocks)
+    assert read_hint(world.store) is None
+    world.check()
+    world.append()
+    world.check()
+    kept = dict(world.store._objects)
+    for mend in (world.vacuum, lambda: write_checkpoint(world.store, world.log.read_head())):
+        mend()
+        assert read_hint(world.store) is not None
+        world.check_hint()
+        world.check()
+        world.store._objects.clear()
+        world.store._objects.update(kept)
+
+
 def test_a_writer_that_removes_its_hint_leaves_the_hint_of_another_writer() -> None:
     world = busy(64)
     state = world.log.read_head()

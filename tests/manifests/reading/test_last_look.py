@@ -16,7 +16,7 @@ from colonnade.manifests.errors import (
 )
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.model import slot_blocks
-from colonnade.manifests.object_names import epoch_name
+from colonnade.manifests.object_names import HINT, epoch_name
 from colonnade.manifests.reading import last_look
 from colonnade.manifests.store import MemoryStore
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
@@ -123,6 +123,44 @@ def test_a_commit_never_goes_into_a_log_that_has_replaced_its_own() -> None:
     with pytest.raises(NotFoundError, match="removed or replaced"):
         log.commit(append(), seen)
     assert near.read_head().epoch == state.epoch
+
+
+@pytest.mark.parametrize("parallel", [96, 1])
+@pytest.mark.parametrize("replaced", [True, False])
+def test_a_writer_whose_database_was_removed_by_other_means_stops_at_its_next_look(
+    *, replaced: bool, parallel: int
+) -> None:
+    """Its own later epochs are at the place, so its base alone tells nothing."""
+    store, _ = far_log(5)
+    store.keeps_logs, store.parallel = True, parallel
+    log = Log(store, checkpoint_interval=1)
+    seen = log.commit(append(), log.read_head())
+    near = store.inner
+    for info in [*near.list("")]:
+        if replaced or info.name != epoch_name(seen.epoch):
+            near.delete(info.name)
+    if replaced:
+        other = database(near)
+        seen = log.commit(append(), seen)
+    with patch.object(last_look, "elapsed_s", lambda: 1e12):
+        uses = [log.refresh, lambda base: log.commit(append(), base)]
+        for use in (*uses, log.can_follow) if parallel > 1 else uses:
+            with pytest.raises(NotFoundError, match="removed or replaced; open it again"):
+                use(seen)
+    # No checkpoint of the lost log has led a reader away from the new one.
+    if replaced:
+        assert Log(near).read_head() == other
+    assert HINT not in {info.name for info in near.list("")}
+
+
+def test_a_damaged_first_epoch_stops_no_writer() -> None:
+    store, _ = far_log(5)
+    store.keeps_logs = True
+    log = Log(store)
+    seen = log.read_head()
+    store.inner.put(epoch_name(0), b"damage", sync=True)
+    with patch.object(last_look, "elapsed_s", lambda: 1e12):
+        assert log.commit(append(), log.refresh(seen)).epoch == seen.epoch + 1
 
 
 def test_a_put_that_took_too_long_does_not_count_where_the_log_was_replaced_meanwhile() -> None:
