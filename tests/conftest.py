@@ -22,7 +22,7 @@ from tests.setup.minio import Minio
 from tests.setup.sharing import Sharing, make_way, turn
 
 settings.register_profile("colonnade", settings(), deadline=None)
-settings.register_profile("quick", settings.get_profile("colonnade"), max_examples=40)
+settings.register_profile("quick", settings.get_profile("colonnade"), max_examples=25)
 settings.load_profile("colonnade")
 
 os.environ.setdefault("JDK_JAVA_OPTIONS", java_options())
