@@ -4,7 +4,9 @@
     references.py   the objects that states and epochs of the log name
     objects.py      the meaning of a stored object's name; pure
     plan.py         which of the stored objects may be removed; pure
-    floor.py        storing the states that outlive their epochs, and putting stubs for epochs
+    floor.py        storing the states that outlive their epochs
+    stubs.py        putting stubs into the slots of those epochs
+    hinted_checkpoints.py  checkpoints that the hint leads to, and a hint to a usable one
     later_floor.py  beginning the history at a later checkpoint, once the floor's state is lost
     freeing.py      freeing the slots of blocks below the floor, each after its mark
     damaged_marks.py  marks of freed slots that cannot be read, and what repair writes instead

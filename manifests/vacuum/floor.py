@@ -1,12 +1,11 @@
-"""States that outlive their epochs: store them, read them back, and replace the epochs.
+"""States that outlive their epochs: store them, read them back, and say which are lost.
 
 Spec: docs/spec/vacuum.md#floor
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from colonnade.manifests.checkpoint.anchor_list import (
@@ -14,27 +13,19 @@ from colonnade.manifests.checkpoint.anchor_list import (
     encode_anchor_list,
     read_live_anchors,
 )
-from colonnade.manifests.checkpoint.hint import put_usable_hint
 from colonnade.manifests.checkpoint.loaded_pages import LoadedPages, read_plain_state
-from colonnade.manifests.checkpoint.paged_map import PagePlace
-from colonnade.manifests.checkpoint.reader import UNUSABLE, read_hint, read_state, state_of
+from colonnade.manifests.checkpoint.reader import read_state
 from colonnade.manifests.checkpoint.state_summary import NO_STATES, StateSummary
 from colonnade.manifests.checkpoint.stored_batches import are_stored, check_batches
 from colonnade.manifests.checkpoint.stored_tables import StoredTables
 from colonnade.manifests.checkpoint.writer import store_snapshot, write_object
-from colonnade.manifests.epochs.freed_slots import make_stub
-from colonnade.manifests.epochs.slots import read_log_slot, read_slot
-from colonnade.manifests.errors import ConflictError, CorruptionError, NotFoundError
+from colonnade.manifests.errors import CorruptionError, NotFoundError
 from colonnade.manifests.ids import new_job_id
-from colonnade.manifests.model.codec import encode_model
-from colonnade.manifests.model.epoch import Stub
 from colonnade.manifests.model.operations import Anchor, AnchorList
-from colonnade.manifests.object_names import HINT, checkpoint_name, epoch_name
+from colonnade.manifests.object_names import checkpoint_name
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store.base import ObjectStore
-from colonnade.manifests.store.side_by_side import side_by_side
-from colonnade.manifests.vacuum.freeing import free_slots, mark_blocks
 from colonnade.manifests.vacuum.references import StateObjects, name_the_same, read_state_objects
 
 _AT_ONCE = 64
@@ -225,145 +216,8 @@ def _read_state(
         raise CorruptionError(f"{error.message} It is an anchor: part of the log.") from error
 
 
-def cached_objects(store: ObjectStore, floor: int, loaded: LoadedPages | None = None) -> set[str]:
-    """Return the objects of the checkpoints above the floor that the hint leads to.
-
-    They are caches, so a damaged or missing one is skipped. A page of tables that several
-    checkpoints share is read once. Raises StoreError.
-    """
-    newest = read_hint(store)
-    found, seen, loaded = set[str](), set[PagePlace](), loaded or LoadedPages()
-    for ref in (newest[0], *newest[1].earlier) if newest else ():
-        if ref.epoch > floor:
-            try:
-                state = read_state(store, ref)
-                found |= segments_of(state, loaded, seen) | {ref.root}
-            except (NotFoundError, CorruptionError):
-                continue
-    return found
-
-
-def segments_of(
-    state: Snapshot, loaded: LoadedPages | None = None, seen: set[PagePlace] | None = None
-) -> set[str]:
-    """Return the objects that list tables, RowSets and batches of a state.
-
-    Reads all tables, except in pages that `loaded` knows. Leaves out the tables in pages that are
-    in `seen`, and adds the places of all pages to it.
-    """
-    summaries, tables = (loaded or LoadedPages()).read(state, seen)
-    listed = {name for summary in summaries for name in summary.parts}
-    listed.update(name for table in tables for name in table.listing_objects())
-    return listed | state.stored_objects()
-
-
-def put_stubs(log: LogReader, head: Snapshot, threads: int) -> None:
-    """Put stubs into the slots of the epochs up to the floor, at most `threads` at once.
-
-    Whole blocks of slots before the floor get no stubs: they are marked first and freed last. Stubs
-    are put from the oldest epoch on, in groups, and the newest of a group last. A crash therefore
-    leaves no stub at the floor, and the first missing stub is at most `Limits.stubs` slots before
-    the place that bisection finds. Requires: `head` was committed with its floor and anchors.
-    Raises StoreError.
-    """
-    store = log.store
-    if not head.floor or isinstance(read_log_slot(store, head.floor, head.blocks), Stub):
-        return
-    freed = mark_blocks(store, head, _floor_anchor(head))
-    before = min(head.blocks.start if head.blocks else 0, head.floor + 1)
-    if before > 1 and not isinstance(read_slot(store, before - 1), Stub):
-        # These slots belong to no block, so they are never freed.
-        _put_stubs(log, head, range(1, before), threads)
-    _put_stubs(log, head, range(max(freed.stop, before), head.floor + 1), threads)
-    free_slots(store, freed)
-
-
-def _put_stubs(log: LogReader, head: Snapshot, slots: range, threads: int) -> None:
-    """Put stubs into slots that have none. Requires: all of these slots are taken."""
-    store, at_once = log.store, log.limits.stubs
-    first, anchor = _first_epoch(store, slots), _floor_anchor(head)
-
-    def put(number: int) -> None:
-        if number < first and isinstance(read_slot(store, number), Stub):
-            return
-        stub = make_stub(number, anchor, head.blocks)
-        store.put(epoch_name(number), encode_model(stub), sync=True)
-
-    numbers = range(max(slots.start, first - at_once), slots.stop)
-    for start in range(0, len(numbers), at_once):
-        *most, last = numbers[start : start + at_once]
-        side_by_side([partial(put, number) for number in most], threads)
-        put(last)
-
-
-def _first_epoch(store: ObjectStore, slots: range) -> int:
-    """Return the first of these slots that has an epoch, or the end of the range."""
-    low, high = slots.start, slots.stop
-    while low < high:
-        middle = (low + high) // 2
-        if isinstance(read_slot(store, middle), Stub):
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-def keep_hint_usable(
-    store: ObjectStore,
-    head: Snapshot,
-    loaded: LoadedPages,
-    there: Collection[str],
-    victims: Collection[str],
-) -> None:
-    """Make sure that the hint leads to a checkpoint that stays usable. It may be a new one.
-
-    Otherwise the hint gets the floor's anchor, which is part of the log. Call it before the stubs
-    are put and the `victims` removed, so that a killed run leaves no hint to what is gone. `there`
-    are names of other objects that exist. Each object that is in neither costs a GET. Raises
-    StoreError; CorruptionError.
-    """
-    if not _is_sound(store, head.floor, loaded, there, victims):
-        _lead_to_floor(store, head)
-
-
-def keep_hint_above_floor(store: ObjectStore, head: Snapshot) -> None:
-    """Make sure that the hint leads to no epoch before the floor. Raises as `keep_hint_usable`."""
-    found = read_hint(store)
-    if found is None or found[0].epoch < head.floor:
-        _lead_to_floor(store, head)
-
-
-def _lead_to_floor(store: ObjectStore, head: Snapshot) -> None:
-    if not head.floor:
-        store.delete(HINT)
-    else:
-        anchor = _floor_anchor(head)
-        with suppress(ConflictError):  # then a later vacuum leads the hint to its own floor
-            put_usable_hint(store, anchor, {anchor.root}, head.epoch, head.blocks)
-
-
-def _is_sound(
-    store: ObjectStore,
-    floor: int,
-    loaded: LoadedPages,
-    there: Collection[str],
-    victims: Collection[str],
-) -> bool:
-    found = read_hint(store)
-    if found is None or found[0].epoch < floor or found[0].root in victims:
-        return False
-    try:
-        for part in segments_of(state_of(store, *found), loaded):
-            if part in victims:
-                return False
-            if (name := checkpoint_name(part)) not in there:
-                store.get_range(name, 0, 1)
-    except UNUSABLE:
-        return False
-    return True
-
-
-def _floor_anchor(head: Snapshot) -> Anchor:
+def floor_anchor(head: Snapshot) -> Anchor:
+    """Return the anchor of the floor of a log that has one."""
     anchor = head.anchor(head.floor)
     assert anchor is not None
     return anchor

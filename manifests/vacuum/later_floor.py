@@ -25,15 +25,10 @@ from colonnade.manifests.model.operations import Operation, Unpin, Vacuum
 from colonnade.manifests.object_names import checkpoint_name, copy_name
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.vacuum.copies import copy_what_is_lost
-from colonnade.manifests.vacuum.floor import (
-    keep_hint_above_floor,
-    list_anchors,
-    lost_states,
-    name_lost,
-    put_stubs,
-    write_anchor,
-)
+from colonnade.manifests.vacuum.floor import list_anchors, lost_states, name_lost, write_anchor
+from colonnade.manifests.vacuum.hinted_checkpoints import keep_hint_above_floor
 from colonnade.manifests.vacuum.references import StateObjects, read_state_objects
+from colonnade.manifests.vacuum.stubs import put_stubs
 
 OPERATION = "repair"
 """The operation of the epoch with a later floor. Its only victim is the root of the lost anchor."""

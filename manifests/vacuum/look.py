@@ -27,12 +27,9 @@ from colonnade.manifests.model.operations import (
 )
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.vacuum.copies import copy_what_is_lost, whole_pages, whole_states
-from colonnade.manifests.vacuum.floor import (
-    cached_objects,
-    keep_states,
-    list_anchors,
-)
+from colonnade.manifests.vacuum.floor import keep_states, list_anchors
 from colonnade.manifests.vacuum.freeing import restore_marks
+from colonnade.manifests.vacuum.hinted_checkpoints import cached_objects
 from colonnade.manifests.vacuum.later_floor import finish_floor
 from colonnade.manifests.vacuum.objects import Stored, describe
 from colonnade.manifests.vacuum.plan import Removal, check_listing, plan_removal

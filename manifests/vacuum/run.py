@@ -29,17 +29,14 @@ from colonnade.manifests.model.operations import (
     Vacuum,
 )
 from colonnade.manifests.state.snapshot import Snapshot
-from colonnade.manifests.vacuum.floor import (
-    keep_hint_usable,
-    lost_states,
-    name_lost,
-    put_stubs,
-)
+from colonnade.manifests.vacuum.floor import lost_states, name_lost
+from colonnade.manifests.vacuum.hinted_checkpoints import keep_hint_usable
 from colonnade.manifests.vacuum.look import Found, VacuumRequest, look, read_used_objects
 from colonnade.manifests.vacuum.objects import Stored
 from colonnade.manifests.vacuum.plan import Removal
 from colonnade.manifests.vacuum.removal import remove
 from colonnade.manifests.vacuum.result import RemovedFile, VacuumResult
+from colonnade.manifests.vacuum.stubs import put_stubs
 
 __all__ = ["VacuumRequest", "plan_vacuum", "read_used_objects", "vacuum"]
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from colonnade.manifests.checkpoint.hint import put_hint, put_usable_hint
-from colonnade.manifests.checkpoint.reader import read_hint
 from colonnade.manifests.checkpoint.root import CheckpointRef, encode_root
 from colonnade.manifests.checkpoint.writer import write_checkpoint
 from colonnade.manifests.errors import ConflictError
@@ -16,7 +15,7 @@ from colonnade.manifests.object_names import CHECKPOINTS, HINT, checkpoint_name
 from colonnade.manifests.state.snapshot import RowSets
 from tests.log_samples import contents
 from tests.manifests.checkpoint.tables import checkpointed, names
-from tests.manifests.vacuum.world import Hooked, busy, during
+from tests.manifests.vacuum.world import Hooked, busy
 
 
 def test_a_late_checkpoint_writer_leaves_the_newer_hint() -> None:
@@ -56,45 +55,6 @@ def test_a_writer_leaves_no_hint_to_a_checkpoint_that_a_vacuum_meets(
     with pytest.raises(ConflictError, match="removes parts of the checkpoint of epoch 7"):
         write_checkpoint(Hooked(world.store, {at: overtake}), world.log.read_head())
     world.check_hint()
-    world.check_tidy()
-
-
-def test_a_vacuum_leaves_no_hint_to_an_anchor_that_a_later_one_removes() -> None:
-    world = busy(64)
-
-    def overtake() -> None:
-        world.append(3)
-        world.vacuum()
-
-    during(world, ("put", "hint"), overtake)
-    world.check_hint()
-    world.check_tidy()
-
-
-def test_a_hint_of_a_killed_writer_is_put_right_by_a_vacuum_without_anything_to_do() -> None:
-    world = busy(64)
-    for _ in range(3):
-        world.vacuum()
-    lost = CheckpointRef(epoch=world.head.epoch, root="f" * 32, check=byte_check(b"lost"))
-    put_hint(world.store, lost)
-    assert world.vacuum().epoch is None
-    world.check_hint()
-    assert read_hint(world.store) is not None
-
-
-def test_a_hint_to_a_checkpoint_that_lost_a_part_is_put_right() -> None:
-    world = busy(64)
-    world.append()
-    write_checkpoint(world.store, world.log.read_head())
-    found = read_hint(world.store)
-    assert found is not None
-    [segment] = found[1].tables[0].segments
-    world.store.delete(checkpoint_name(segment.segment.object))
-    world.vacuum()
-    found = read_hint(world.store)
-    assert found is not None
-    for each in found[1].tables[0].segments:
-        assert world.store.get(checkpoint_name(each.segment.object))
     world.check_tidy()
 
 

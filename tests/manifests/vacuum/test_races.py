@@ -12,13 +12,11 @@ import pytest
 from colonnade.manifests.checkpoint.loaded_pages import LoadedPages
 from colonnade.manifests.checkpoint.reader import read_hint
 from colonnade.manifests.checkpoint.state_summary import StateSummary
-from colonnade.manifests.epochs.slots import read_slot
 from colonnade.manifests.errors import CommitUnknownError, ConflictError, NotFoundError, StoreError
 from colonnade.manifests.ids import new_job_id
 from colonnade.manifests.limits import Limits
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import RowSetEntry
-from colonnade.manifests.model.epoch import Stub
 from colonnade.manifests.model.operations import (
     AddDeletionVector,
     AddRowSet,
@@ -33,7 +31,6 @@ from colonnade.manifests.model.operations import (
     Tag,
 )
 from colonnade.manifests.object_names import (
-    HINT,
     checkpoint_name,
     deletion_vector_name,
     epoch_name,
@@ -67,20 +64,6 @@ def test_a_writer_whose_file_was_named_begins_again(at: tuple[str, str]) -> None
 
     during(world, at, commit)
     world.append()
-    world.check_tidy()
-
-
-@pytest.mark.parametrize("left", [(7,), (4, 7), (1, 3, 5, 7), (2, 7)])
-def test_stubs_that_a_killed_run_put_out_of_order_are_completed(left: tuple[int, ...]) -> None:
-    world = busy()
-    epochs = {number: world.store.get(epoch_name(number)) for number in left}
-    floor = world.vacuum(threads=2).floor
-    assert floor == max(left)
-    for number, data in epochs.items():
-        world.store.put(epoch_name(number), data, sync=False)
-    world.vacuum(dry_run=True)
-    world.vacuum()
-    assert all(isinstance(read_slot(world.store, n), Stub) for n in range(1, floor + 1))
     world.check_tidy()
 
 
@@ -198,19 +181,6 @@ def test_two_vacuums_do_no_harm(at: tuple[str, str]) -> None:
     world.check_tidy()
 
 
-def test_a_vacuum_that_sleeps_overwrites_no_newer_stub_with_harm() -> None:
-    world = busy()
-
-    def meanwhile() -> None:
-        world.append(3)
-        world.overwrite()
-        world.vacuum()
-        world.store.delete(HINT)
-
-    during(world, ("put", epoch_name(2)), meanwhile)
-    world.check_tidy()
-
-
 def test_readers_of_kept_epochs_see_no_difference_at_any_step() -> None:
     world = busy()
     world.commit(Tag(name="t", epoch=3))
@@ -235,17 +205,6 @@ def test_readers_of_kept_epochs_see_no_difference_at_any_step() -> None:
             break
         world.overwrite()
     world.check_tidy()
-
-
-def test_epochs_become_stubs_before_their_files_are_deleted() -> None:
-    world = busy()
-
-    def look() -> None:
-        for epoch in range(1, 7):
-            with pytest.raises(NotFoundError, match="removed by retention"):
-                world.log.read_at(epoch)
-
-    during(world, ("delete", ""), look)
 
 
 FAULTS = [

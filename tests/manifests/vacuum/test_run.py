@@ -19,7 +19,8 @@ from colonnade.manifests.object_names import (
     checkpoint_name,
 )
 from colonnade.manifests.store.base import Data
-from colonnade.manifests.vacuum.floor import read_anchor, segments_of
+from colonnade.manifests.vacuum.floor import read_anchor
+from colonnade.manifests.vacuum.hinted_checkpoints import segments_of
 from tests.log_samples import append
 from tests.manifests.vacuum.world import World
 

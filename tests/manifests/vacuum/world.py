@@ -25,7 +25,7 @@ from colonnade.manifests.object_names import (
 )
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import MemoryStore, ObjectInfo, ObjectStore
-from colonnade.manifests.vacuum.floor import segments_of
+from colonnade.manifests.vacuum.hinted_checkpoints import segments_of
 from colonnade.manifests.vacuum.result import VacuumResult
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
 from tests.log_samples import ORDERS, change, entry, table

@@ -11,7 +11,8 @@ from colonnade.manifests.model.named_objects import named_objects
 from colonnade.manifests.object_names import HINT, SUMMARIES, checkpoint_name
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.vacuum.copies import damaged_places
-from colonnade.manifests.vacuum.floor import cached_objects, read_anchor
+from colonnade.manifests.vacuum.floor import read_anchor
+from colonnade.manifests.vacuum.hinted_checkpoints import cached_objects
 from colonnade.manifests.vacuum.references import StateObjects
 from colonnade.tableformat.table.database import ArrowDatabase
 from tests.simulation.world import World

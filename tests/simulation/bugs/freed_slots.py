@@ -15,7 +15,7 @@ from colonnade.manifests.model.slot_blocks import SlotBlocks
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import ObjectStore
-from colonnade.manifests.vacuum import floor, freeing
+from colonnade.manifests.vacuum import freeing, stubs
 from colonnade.manifests.vacuum.freeing import free_slots
 from tests.simulation.actors.litterer import Litterer
 from tests.simulation.actors.reader import Reader
@@ -38,7 +38,7 @@ def _marked_last() -> Iterator[None]:
 
     with (
         patch.object(freeing, "put_mark", lambda *mark: later.append(mark)),
-        patch.object(floor, "free_slots", free),
+        patch.object(stubs, "free_slots", free),
     ):
         yield
 

@@ -23,7 +23,7 @@ from colonnade.manifests.model.operations import Operation, Txns
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.vacuum import later_floor, look, references, run
-from colonnade.manifests.vacuum.floor import cached_objects
+from colonnade.manifests.vacuum.hinted_checkpoints import cached_objects
 from colonnade.manifests.vacuum.references import read_state_objects
 from colonnade.manifests.vacuum.removal import remove
 from colonnade.tableformat.repair import caches

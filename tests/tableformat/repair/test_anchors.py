@@ -16,7 +16,8 @@ from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.object_names import CHECKPOINTS, COPIES, HINT, checkpoint_name, copy_name
 from colonnade.manifests.store import MemoryStore, ObjectStore
 from colonnade.manifests.vacuum.copies import AnchorObject
-from colonnade.manifests.vacuum.floor import cached_objects, read_anchor
+from colonnade.manifests.vacuum.floor import read_anchor
+from colonnade.manifests.vacuum.hinted_checkpoints import cached_objects
 from colonnade.manifests.vacuum.references import StateObjects
 from colonnade.tableformat.repair.caches import rebuild_caches
 from colonnade.tableformat.table.database import ArrowDatabase

@@ -1,0 +1,106 @@
+"""The checkpoints that the hint leads to: the objects that they name, and a hint that is usable.
+
+Spec: docs/spec/vacuum.md#run
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from contextlib import suppress
+
+from colonnade.manifests.checkpoint.hint import put_usable_hint
+from colonnade.manifests.checkpoint.loaded_pages import LoadedPages
+from colonnade.manifests.checkpoint.paged_map import PagePlace
+from colonnade.manifests.checkpoint.reader import UNUSABLE, read_hint, read_state, state_of
+from colonnade.manifests.errors import ConflictError, CorruptionError, NotFoundError
+from colonnade.manifests.object_names import HINT, checkpoint_name
+from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.vacuum.floor import floor_anchor
+
+
+def cached_objects(store: ObjectStore, floor: int, loaded: LoadedPages | None = None) -> set[str]:
+    """Return the objects of the checkpoints above the floor that the hint leads to.
+
+    They are caches, so a damaged or missing one is skipped. A page of tables that several
+    checkpoints share is read once. Raises StoreError.
+    """
+    newest = read_hint(store)
+    found, seen, loaded = set[str](), set[PagePlace](), loaded or LoadedPages()
+    for ref in (newest[0], *newest[1].earlier) if newest else ():
+        if ref.epoch > floor:
+            try:
+                state = read_state(store, ref)
+                found |= segments_of(state, loaded, seen) | {ref.root}
+            except (NotFoundError, CorruptionError):
+                continue
+    return found
+
+
+def segments_of(
+    state: Snapshot, loaded: LoadedPages | None = None, seen: set[PagePlace] | None = None
+) -> set[str]:
+    """Return the objects that list tables, RowSets and batches of a state.
+
+    Reads all tables, except in pages that `loaded` knows. Leaves out the tables in pages that are
+    in `seen`, and adds the places of all pages to it.
+    """
+    summaries, tables = (loaded or LoadedPages()).read(state, seen)
+    listed = {name for summary in summaries for name in summary.parts}
+    listed.update(name for table in tables for name in table.listing_objects())
+    return listed | state.stored_objects()
+
+
+def keep_hint_usable(
+    store: ObjectStore,
+    head: Snapshot,
+    loaded: LoadedPages,
+    there: Collection[str],
+    victims: Collection[str],
+) -> None:
+    """Make sure that the hint leads to a checkpoint that stays usable. It may be a new one.
+
+    Otherwise the hint gets the floor's anchor, which is part of the log. Call it before the stubs
+    are put and the `victims` removed, so that a killed run leaves no hint to what is gone. `there`
+    are names of other objects that exist. Each object that is in neither costs a GET. Raises
+    StoreError; CorruptionError.
+    """
+    if not _is_sound(store, head.floor, loaded, there, victims):
+        _lead_to_floor(store, head)
+
+
+def keep_hint_above_floor(store: ObjectStore, head: Snapshot) -> None:
+    """Make sure that the hint leads to no epoch before the floor. Raises as `keep_hint_usable`."""
+    found = read_hint(store)
+    if found is None or found[0].epoch < head.floor:
+        _lead_to_floor(store, head)
+
+
+def _lead_to_floor(store: ObjectStore, head: Snapshot) -> None:
+    if not head.floor:
+        store.delete(HINT)
+    else:
+        anchor = floor_anchor(head)
+        with suppress(ConflictError):  # then a later vacuum leads the hint to its own floor
+            put_usable_hint(store, anchor, {anchor.root}, head.epoch, head.blocks)
+
+
+def _is_sound(
+    store: ObjectStore,
+    floor: int,
+    loaded: LoadedPages,
+    there: Collection[str],
+    victims: Collection[str],
+) -> bool:
+    found = read_hint(store)
+    if found is None or found[0].epoch < floor or found[0].root in victims:
+        return False
+    try:
+        for part in segments_of(state_of(store, *found), loaded):
+            if part in victims:
+                return False
+            if (name := checkpoint_name(part)) not in there:
+                store.get_range(name, 0, 1)
+    except UNUSABLE:
+        return False
+    return True

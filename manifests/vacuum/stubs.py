@@ -1,0 +1,71 @@
+"""Put stubs into the slots of epochs that a vacuum has removed.
+
+Spec: docs/spec/vacuum.md#floor
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from colonnade.manifests.epochs.freed_slots import make_stub
+from colonnade.manifests.epochs.slots import read_log_slot, read_slot
+from colonnade.manifests.model.codec import encode_model
+from colonnade.manifests.model.epoch import Stub
+from colonnade.manifests.object_names import epoch_name
+from colonnade.manifests.reading.reader import LogReader
+from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.store.side_by_side import side_by_side
+from colonnade.manifests.vacuum.floor import floor_anchor
+from colonnade.manifests.vacuum.freeing import free_slots, mark_blocks
+
+
+def put_stubs(log: LogReader, head: Snapshot, threads: int) -> None:
+    """Put stubs into the slots of the epochs up to the floor, at most `threads` at once.
+
+    Whole blocks of slots before the floor get no stubs: they are marked first and freed last. Stubs
+    are put from the oldest epoch on, in groups, and the newest of a group last. A crash therefore
+    leaves no stub at the floor, and the first missing stub is at most `Limits.stubs` slots before
+    the place that bisection finds. Requires: `head` was committed with its floor and anchors.
+    Raises StoreError.
+    """
+    store = log.store
+    if not head.floor or isinstance(read_log_slot(store, head.floor, head.blocks), Stub):
+        return
+    freed = mark_blocks(store, head, floor_anchor(head))
+    before = min(head.blocks.start if head.blocks else 0, head.floor + 1)
+    if before > 1 and not isinstance(read_slot(store, before - 1), Stub):
+        # These slots belong to no block, so they are never freed.
+        _put_stubs(log, head, range(1, before), threads)
+    _put_stubs(log, head, range(max(freed.stop, before), head.floor + 1), threads)
+    free_slots(store, freed)
+
+
+def _put_stubs(log: LogReader, head: Snapshot, slots: range, threads: int) -> None:
+    """Put stubs into slots that have none. Requires: all of these slots are taken."""
+    store, at_once = log.store, log.limits.stubs
+    first, anchor = _first_epoch(store, slots), floor_anchor(head)
+
+    def put(number: int) -> None:
+        if number < first and isinstance(read_slot(store, number), Stub):
+            return
+        stub = make_stub(number, anchor, head.blocks)
+        store.put(epoch_name(number), encode_model(stub), sync=True)
+
+    numbers = range(max(slots.start, first - at_once), slots.stop)
+    for start in range(0, len(numbers), at_once):
+        *most, last = numbers[start : start + at_once]
+        side_by_side([partial(put, number) for number in most], threads)
+        put(last)
+
+
+def _first_epoch(store: ObjectStore, slots: range) -> int:
+    """Return the first of these slots that has an epoch, or the end of the range."""
+    low, high = slots.start, slots.stop
+    while low < high:
+        middle = (low + high) // 2
+        if isinstance(read_slot(store, middle), Stub):
+            low = middle + 1
+        else:
+            high = middle
+    return low

@@ -1,0 +1,52 @@
+"""Stubs are put before files are deleted, whoever stops or overtakes the vacuum that puts them."""
+
+from __future__ import annotations
+
+import pytest
+
+from colonnade.manifests.epochs.slots import read_slot
+from colonnade.manifests.errors import NotFoundError
+from colonnade.manifests.model.epoch import Stub
+from colonnade.manifests.object_names import (
+    HINT,
+    epoch_name,
+)
+from tests.manifests.vacuum.world import busy, during
+
+
+@pytest.mark.parametrize("left", [(7,), (4, 7), (1, 3, 5, 7), (2, 7)])
+def test_stubs_that_a_killed_run_put_out_of_order_are_completed(left: tuple[int, ...]) -> None:
+    world = busy()
+    epochs = {number: world.store.get(epoch_name(number)) for number in left}
+    floor = world.vacuum(threads=2).floor
+    assert floor == max(left)
+    for number, data in epochs.items():
+        world.store.put(epoch_name(number), data, sync=False)
+    world.vacuum(dry_run=True)
+    world.vacuum()
+    assert all(isinstance(read_slot(world.store, n), Stub) for n in range(1, floor + 1))
+    world.check_tidy()
+
+
+def test_a_vacuum_that_sleeps_overwrites_no_newer_stub_with_harm() -> None:
+    world = busy()
+
+    def meanwhile() -> None:
+        world.append(3)
+        world.overwrite()
+        world.vacuum()
+        world.store.delete(HINT)
+
+    during(world, ("put", epoch_name(2)), meanwhile)
+    world.check_tidy()
+
+
+def test_epochs_become_stubs_before_their_files_are_deleted() -> None:
+    world = busy()
+
+    def look() -> None:
+        for epoch in range(1, 7):
+            with pytest.raises(NotFoundError, match="removed by retention"):
+                world.log.read_at(epoch)
+
+    during(world, ("delete", ""), look)
