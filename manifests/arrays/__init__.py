@@ -2,5 +2,5 @@
 
 vectors.py  bounds.py  statistics_block.py  partitions.py    columns of numbers and bounds
 entry_block.py  entry_table.py                               many RowSets in memory
-entry_segment.py  segment_objects.py                         many RowSets as one stored object
+entry_segment.py  segment_statistics.py  segment_objects.py  many RowSets as one stored object
 """

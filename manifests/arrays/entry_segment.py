@@ -10,25 +10,19 @@ from typing import Any, Literal
 
 import numpy as np
 
-from colonnade.manifests.arrays.bounds import bound_array
 from colonnade.manifests.arrays.entry_block import NUMBERS, PLACES, EntryBlock, object_ids
 from colonnade.manifests.arrays.partitions import NO_PARTITION, Partitions
-from colonnade.manifests.arrays.statistics_block import (
-    ALL_FLAGS,
-    HAS_MAX,
-    HAS_MIN,
-    BoundArray,
-    StatisticsBlock,
+from colonnade.manifests.arrays.segment_statistics import (
+    COUNT_LIMITS,
+    StatisticsVectors,
+    decode_statistics,
+    encode_statistics,
 )
+from colonnade.manifests.arrays.statistics_block import HAS_MIN, StatisticsBlock
 from colonnade.manifests.arrays.vectors import (
-    BoundVector,
-    FloatVector,
     Integers,
-    TaggedVector,
-    decode_floats,
-    decode_integers,
+    decode_between,
     decode_objects,
-    encode_floats,
     encode_integers,
     encode_objects,
 )
@@ -48,19 +42,12 @@ from colonnade.manifests.model.entries import (
 )
 from colonnade.manifests.model.map_ref import IntegerVector
 from colonnade.manifests.model.schema import Model
-from colonnade.manifests.model.statistics import (
-    ANY_KIND,
-    BoundKinds,
-    bound_kinds,
-    decode_bound,
-    encode_bound,
-)
+from colonnade.manifests.model.statistics import ANY_KIND, bound_kinds
 from colonnade.manifests.state.amendments import Amendments
 from colonnade.manifests.state.partition_layout import check_partition
 from colonnade.manifests.state.snapshot import EntrySegmentRef, TableState
 from colonnade.manifests.state.sort_order import check_order
 
-_COUNT_LIMITS = (0, 2**53 - 1)
 _LIMITS = {
     "ids": (0, 2**32 - 1),
     "places": (0, len(PLACES) - 1),
@@ -69,16 +56,6 @@ _LIMITS = {
     "footer_crc32cs": (0, 2**32 - 1),
     "unsynced": (0, 1),
 }
-
-
-class StatisticsVectors(Model):
-    """Statistics of one column. `flags`: 1 present, 2 has `min`, 4 has `max`, 8 exact."""
-
-    flags: IntegerVector
-    min: BoundVector
-    max: BoundVector
-    nulls: IntegerVector
-    nans: IntegerVector
 
 
 class EntrySegmentBody(Model):
@@ -128,7 +105,7 @@ def encode_entry_segment(table: str, block: EntryBlock, *, with_ids: bool) -> by
         irregular_cuts=dict(block.irregular_cuts),
         data=dict(block.data),
         vectors={row: each.vector for row, each in amended if each.vector},
-        columns={column: _encode_statistics(s) for column, s in block.columns.items()},
+        columns={column: encode_statistics(s) for column, s in block.columns.items()},
         partitions=tuple(values for _, values in partitions) if partitioned else None,
         partition_indexes=encode_integers(index) if partitioned else None,
         replacements=replacements or None,
@@ -212,17 +189,7 @@ def amendments_of(body: EntrySegmentBody) -> dict[int, Amendments]:
 def _decode_number(field: str, vector: IntegerVector | None, count: int, name: str) -> Integers:
     if vector is None:
         return np.zeros(0, np.int64)
-    return _decode_between(vector, _LIMITS.get(field, _COUNT_LIMITS), count, f"{name}: {field}")
-
-
-def _decode_between(
-    vector: IntegerVector, limits: tuple[int, int], count: int, name: str
-) -> Integers:
-    values = decode_integers(vector, count, name)
-    low, high = limits
-    if int(values.min()) < low or int(values.max()) > high:
-        raise CorruptionError(f"{name} is malformed: not all values are between {low} and {high}.")
-    return values
+    return decode_between(vector, _LIMITS.get(field, COUNT_LIMITS), count, f"{name}: {field}")
 
 
 def _decode_partitions(
@@ -234,7 +201,7 @@ def _decode_partitions(
         if values is not None or vector is not None or layouts.any():
             raise CorruptionError(f"{name} is malformed: partitions of its entries are missing.")
         return Partitions((NO_PARTITION,), np.zeros(count, np.int64))
-    index = _decode_between(vector, (0, len(values) - 1), count, f"{name}: partition_indexes")
+    index = decode_between(vector, (0, len(values) - 1), count, f"{name}: partition_indexes")
     # Equal values in two layouts are two partitions.
     used, numbers = np.unique(layouts * len(values) + index, return_inverse=True)
     keys = tuple((code // len(values), values[code % len(values)]) for code in used.tolist())
@@ -306,16 +273,6 @@ def _key_order(block: EntryBlock, sort_key: tuple[SortField, ...]) -> Integers:
     return np.concatenate([by_key, np.flatnonzero(missing)])
 
 
-def _encode_statistics(block: StatisticsBlock) -> StatisticsVectors:
-    return StatisticsVectors(
-        flags=encode_integers(block.flags),
-        min=_encode_bounds(block.low, block.flags & HAS_MIN),
-        max=_encode_bounds(block.high, block.flags & HAS_MAX),
-        nulls=encode_integers(block.nulls),
-        nans=encode_integers(block.nans),
-    )
-
-
 def _decode_columns(
     body: EntrySegmentBody, table: TableState, name: str
 ) -> dict[int, StatisticsBlock]:
@@ -330,48 +287,5 @@ def _decode_columns(
         kinds = ANY_KIND if field is None else bound_kinds(field)
         title = column if field is None else field.name
         place = f"{name}: column {title!r} of table {table.name!r}"
-        decoded[column] = _decode_statistics(vectors, body.count, kinds, place)
+        decoded[column] = decode_statistics(vectors, body.count, kinds, place)
     return decoded
-
-
-def _decode_statistics(
-    vectors: StatisticsVectors, count: int, kinds: BoundKinds, name: str
-) -> StatisticsBlock:
-    flags = _decode_between(vectors.flags, (0, ALL_FLAGS), count, name)
-    return StatisticsBlock(
-        flags,
-        _decode_bounds(vectors.min, flags & HAS_MIN, kinds, name),
-        _decode_bounds(vectors.max, flags & HAS_MAX, kinds, name),
-        _decode_between(vectors.nulls, _COUNT_LIMITS, count, name),
-        _decode_between(vectors.nans, _COUNT_LIMITS, count, name),
-    )
-
-
-def _encode_bounds(
-    bounds: BoundArray, present: Integers
-) -> IntegerVector | FloatVector | TaggedVector:
-    if bounds.dtype.kind == "i":
-        return encode_integers(bounds.astype(np.int64))
-    if bounds.dtype.kind == "f":
-        return encode_floats(bounds.astype(np.float64))
-    pairs = zip(bounds.tolist(), present.tolist(), strict=True)
-    return TaggedVector(values=tuple(encode_bound(v) if there else None for v, there in pairs))
-
-
-def _decode_bounds(
-    vector: BoundVector, present: Integers, kinds: BoundKinds, name: str
-) -> BoundArray:
-    if isinstance(vector, TaggedVector):
-        there = [value is not None for value in vector.values]
-        if there != (present != 0).tolist():
-            raise CorruptionError(f"{name} is malformed: its bounds do not match its flags.")
-        try:
-            bounds = [None if v is None else decode_bound(v, kinds) for v in vector.values]
-        except CorruptionError as error:
-            raise CorruptionError(f"{name} is malformed: {error.message}") from error
-        return bound_array(bounds)
-    if present.any() and (int if isinstance(vector, IntegerVector) else float) not in kinds:
-        raise CorruptionError(f"{name} is malformed: its bounds do not fit a column of this type.")
-    if isinstance(vector, IntegerVector):
-        return decode_integers(vector, len(present), name)
-    return decode_floats(vector, len(present), name)

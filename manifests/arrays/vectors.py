@@ -74,6 +74,17 @@ def decode_integers(vector: IntegerVector, count: int, name: str) -> Integers:
     return values + base
 
 
+def decode_between(
+    vector: IntegerVector, limits: tuple[int, int], count: int, name: str
+) -> Integers:
+    """Decode integers, and raise CorruptionError if one is outside of `limits`, ends included."""
+    values = decode_integers(vector, count, name)
+    low, high = limits
+    if int(values.min()) < low or int(values.max()) > high:
+        raise CorruptionError(f"{name} is malformed: not all values are between {low} and {high}.")
+    return values
+
+
 def encode_floats(values: Floats) -> FloatVector:
     """Write doubles without changing a bit."""
     return FloatVector(data=_encode_bytes(values.astype("<f8").tobytes()))

@@ -1,0 +1,63 @@
+"""Statistics in a segment read back as they were written, or are refused."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+
+from colonnade.manifests.arrays.segment_statistics import (
+    StatisticsVectors,
+    decode_statistics,
+    encode_statistics,
+)
+from colonnade.manifests.arrays.statistics_block import StatisticsBlock
+from colonnade.manifests.arrays.vectors import FloatVector, TaggedVector
+from colonnade.manifests.errors import CorruptionError
+from colonnade.manifests.model.entries import ColumnStatistics
+from colonnade.manifests.model.map_ref import IntegerVector
+from colonnade.manifests.model.statistics import ANY_KIND, encode_bound
+from tests.manifests.arrays.test_statistics_block import Lists, as_list, lists
+
+
+@given(lists().filter(bool))
+def test_statistics_read_back_as_they_were_written(statistics: Lists) -> None:
+    vectors = encode_statistics(StatisticsBlock.of(statistics))
+    stored = StatisticsVectors.model_validate_json(vectors.model_dump_json())
+    assert as_list(decode_statistics(stored, len(statistics), ANY_KIND, "seg")) == statistics
+
+
+def encoded(low: object, high: object) -> StatisticsVectors:
+    """The vectors of a RowSet that has both bounds."""
+    bounds = ColumnStatistics(min=encode_bound(low), max=encode_bound(high), nulls=0)  # type: ignore[arg-type]
+    return encode_statistics(StatisticsBlock.of([bounds]))
+
+
+@pytest.mark.parametrize(("low", "high"), [(1, 2), (1.0, 2.0), ("a", "b"), (b"a", b"b")])
+@pytest.mark.parametrize("kind", ANY_KIND)
+def test_bounds_of_another_type_than_the_column_are_refused(
+    low: object, high: object, kind: type
+) -> None:
+    vectors = encoded(low, high)
+    if isinstance(low, kind):
+        decode_statistics(vectors, 1, (kind,), "seg")
+        return
+    with pytest.raises(CorruptionError, match="seg is malformed"):
+        decode_statistics(vectors, 1, (kind,), "seg")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"flags": IntegerVector(type="const", base="16")},
+        {"flags": IntegerVector(type="const", base="1"), "min": TaggedVector(values=("i:1",))},
+        {"min": TaggedVector(values=(None,))},
+        {"min": TaggedVector(values=("i:1", "i:1"))},
+        {"max": FloatVector(data="")},
+        {"nulls": IntegerVector(type="const", base="-1")},
+        {"nans": IntegerVector(type="const", base=str(2**53))},
+    ],
+)
+def test_vectors_that_contradict_each_other_are_refused(changes: dict[str, object]) -> None:
+    vectors = encoded(1, 2).model_copy(update=changes)
+    with pytest.raises(CorruptionError, match="seg is malformed"):
+        decode_statistics(vectors, 1, (int, float), "seg")
