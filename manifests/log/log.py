@@ -25,7 +25,8 @@ from colonnade.manifests.commit.conflicts import (
 )
 from colonnade.manifests.commit.needed_features import with_needed_features
 from colonnade.manifests.commit.outcome_errors import not_sent, outdated_error, perhaps_sent
-from colonnade.manifests.commit.rebase.carried import Carried, begin
+from colonnade.manifests.commit.rebase.begin import begin
+from colonnade.manifests.commit.rebase.carried import Carried
 from colonnade.manifests.commit.rebase.keyed import resolved
 from colonnade.manifests.commit.recent_epochs import RecentEpochs
 from colonnade.manifests.commit.sending import Sending

@@ -16,9 +16,7 @@ from colonnade.manifests.commit.conflicts import check_epoch
 from colonnade.manifests.commit.rebase.compaction import OwnCompaction, Vectors, carry_through
 from colonnade.manifests.commit.rebase.reads import check_reads
 from colonnade.manifests.commit.rebase.targets import (
-    ChangedRows,
     Overlap,
-    RowSetAt,
     TargetRowSet,
     all_rows,
     conflict,
@@ -33,7 +31,6 @@ from colonnade.manifests.errors import (
     ColumnConflictError,
     ConflictError,
     CorruptionError,
-    InvalidInputError,
 )
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.codec import encoded_length
@@ -51,9 +48,8 @@ from colonnade.manifests.model.operations import (
     RowKind,
     Vacuum,
 )
-from colonnade.manifests.object_names import TablePrefixes
 from colonnade.manifests.reading.reader import LogReader
-from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot
+from colonnade.manifests.state.snapshot import Snapshot
 
 Targets = Mapping[str, Mapping[int, TargetRowSet]]
 
@@ -265,7 +261,7 @@ class Carried:
         """
         counts = dict(self.change.metrics)
         if "rows_deleted" in counts:
-            counts["rows_deleted"] -= self.planned_deletes - _deletes(self.targets)
+            counts["rows_deleted"] -= self.planned_deletes - rows_deleted(self.targets)
         if "bytes_written" in counts:
             counts["bytes_written"] += sum(
                 op.vector.check.length for op in operations if isinstance(op, AddDeletionVector)
@@ -318,81 +314,7 @@ class Carried:
         return written
 
 
-def begin(change: Change, base: Snapshot, log: LogReader, *, stored: bool = True) -> Carried:
-    """Return a change in its planned form, right after its base.
-
-    Without `stored` it writes no object. Reads the vector objects of the RowSets whose rows it
-    deletes. Raises CorruptionError, StoreError.
-    """
-    prefixes = TablePrefixes(base.lone_table)
-    vectors = Vectors(log.store, prefixes)
-    targets = _begin_targets(change, base, log, vectors)
-    overwriting = frozenset(read.table for read in change.reads if read.overwrites)
-    return Carried(
-        change,
-        base,
-        log,
-        vectors,
-        VectorWriter(log.store, prefixes, change.job_id, log.limits, stored=stored),
-        targets,
-        overwriting,
-        {
-            op.table: ids_of(op.rowsets)
-            for op in change.ops
-            if isinstance(op, DropRowSet) and op.table in overwriting
-        },
-        {op.table: OwnCompaction(op) for op in change.ops if isinstance(op, Compaction)},
-        _deletes(targets),
-    )
-
-
-def _begin_targets(
-    change: Change, base: Snapshot, log: LogReader, vectors: Vectors
-) -> dict[str, dict[int, TargetRowSet]]:
-    """Return the RowSets whose rows a change deletes or gives other values, as of its base."""
-    targets: dict[str, dict[int, TargetRowSet]] = {}
-
-    def target_of(table: str, rowset: LiveRowSet) -> TargetRowSet:
-        vector = rowset.amendments.vector
-        deleted = vectors.rows(table, vector)
-        found = RowSetAt(rowset.id, rowset.entry.rows, deleted, vector)
-        return targets.setdefault(table, {}).get(rowset.id) or TargetRowSet(found, ())
-
-    for each in change.rows:
-        target = target_of(each.table, each.rowset)
-        wanted = all_rows(target.found.rows) if each.rows is None else FrozenBitMap(each.rows)
-        fresh = wanted - target.found.deleted - target.rows
-        deletion = ChangedRows(each.kind, fresh, _columns_read(change, each.table))
-        targets[each.table][target.found.id] = target.with_change(deletion)
-    for table, operations in _replacements(change).items():
-        live = log.find_rowsets(base.tables[TableId(table)], {op.rowset for op in operations})
-        for op in operations:
-            if op.rowset not in live:
-                raise InvalidInputError(f"Table {table} has no RowSet {op.rowset} to replace.")
-            target = target_of(table, live[op.rowset])
-            rows = vectors.changed(op, target.found.rows) - target.found.deleted
-            columns = frozenset(op.replacement.columns)
-            new = ChangedRows("replace", rows, _columns_read(change, table), columns)
-            targets[table][op.rowset] = target.with_change(new)
-    return targets
-
-
-def _replacements(change: Change) -> dict[str, list[ReplaceColumn]]:
-    found: dict[str, list[ReplaceColumn]] = {}
-    for operation in change.ops:
-        if isinstance(operation, ReplaceColumn):
-            found.setdefault(operation.table, []).append(operation)
-    return found
-
-
-def _columns_read(change: Change, table: str) -> frozenset[int] | None:
-    """Return the columns of a table that a change has read; None if it may have read all."""
-    columns = [read.columns for read in change.reads if read.table == table]
-    known = [each for each in columns if each is not None]
-    return frozenset().union(*known) if columns and len(known) == len(columns) else None
-
-
-def _deletes(targets: Targets) -> int:
+def rows_deleted(targets: Targets) -> int:
     """Return the number of rows that are deleted and not moved."""
     found = (target for of_table in targets.values() for target in of_table.values())
     return sum(len(t.rows) for target in found for t in target.changes if t.kind == "delete")

@@ -9,7 +9,7 @@ from unittest import mock
 import pytest
 
 from colonnade.manifests.commit.change import Change
-from colonnade.manifests.commit.rebase.carried import begin
+from colonnade.manifests.commit.rebase.begin import begin
 from colonnade.manifests.commit.recent_epochs import RecentEpochs
 from colonnade.manifests.commit.sending import Sending
 from colonnade.manifests.epochs.slots import read_slot

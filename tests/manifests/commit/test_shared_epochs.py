@@ -6,7 +6,7 @@ from unittest.mock import patch
 
 import pytest
 
-from colonnade.manifests.commit.rebase.carried import begin
+from colonnade.manifests.commit.rebase.begin import begin
 from colonnade.manifests.commit.sending import Sending
 from colonnade.manifests.errors import CommitUnknownError, CorruptionError, UnsupportedFormatError
 from colonnade.manifests.limits import Limits
