@@ -33,7 +33,7 @@ from colonnade.spark_ext.planner.clauses.partitions import described_layout
 from colonnade.spark_ext.planner.read import aggregates
 from colonnade.spark_ext.planner.read.division import divided, may_group, read_bytes, task_count
 from colonnade.spark_ext.planner.read.in_order import order_of_rows
-from colonnade.spark_ext.planner.read.top_rows import RowOrder, first_rows, top_rows
+from colonnade.spark_ext.planner.read.top_rows import ColumnOrder, first_rows, top_rows
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS, Recent
 from colonnade.spark_ext.planner.state.storage import place, place_of
 from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS, is_state
@@ -42,7 +42,7 @@ from colonnade.tableformat.location import Location
 from colonnade.tableformat.predicate.prune import MOST_MEMBERS
 from colonnade.tableformat.predicate.storage import domain_of
 from colonnade.tableformat.scan.narrow import narrow_plan
-from colonnade.tableformat.scan.order import RowOrder as KeyOrder
+from colonnade.tableformat.scan.order import RowOrder
 from colonnade.tableformat.scan.other_columns import with_columns_of
 from colonnade.tableformat.scan.plan import ScanPlan, plan_scan, rowset_filter
 from colonnade.tableformat.table.properties import shown_properties
@@ -198,7 +198,7 @@ def scan(args: Mapping[str, Any]) -> dict[str, Any]:
 
 def _wanted_order(
     args: Mapping[str, Any], table: TableState, rowsets: Sequence[LiveRowSet]
-) -> KeyOrder | None:
+) -> RowOrder | None:
     """Return the order that tasks can give the columns that a query reads, or None."""
     read = frozenset(args["columns"])
     return order_of_rows(
@@ -288,7 +288,7 @@ def _first(
     if (top := args["top"]) is not None and top["column"] in schema.names:
         field = schema.field(top["column"])
         if _has_order(schema, field.name):
-            order = RowOrder(field, top["descending"], top["nulls_first"])
+            order = ColumnOrder(field, top["descending"], top["nulls_first"])
             return top_rows(rowsets, order, top["count"])
     return rowsets
 

@@ -18,7 +18,7 @@ from colonnade.manifests.state.snapshot import LiveRowSet
 
 
 @dataclass(frozen=True, slots=True)
-class RowOrder:
+class ColumnOrder:
     """An order by one column, with NaN as the greatest value; other columns may break ties."""
 
     field: SchemaField
@@ -32,7 +32,7 @@ def first_rows(rowsets: Sequence[LiveRowSet], count: int) -> list[LiveRowSet]:
     return [rowset for rowset, before in zip(rowsets, totals, strict=False) if before < count]
 
 
-def top_rows(rowsets: Sequence[LiveRowSet], order: RowOrder, count: int) -> list[LiveRowSet]:
+def top_rows(rowsets: Sequence[LiveRowSet], order: ColumnOrder, count: int) -> list[LiveRowSet]:
     """Return the RowSets that may hold one of the first `count` rows in `order`."""
     ranges = [_Range.of(rowset, order) for rowset in rowsets]
     limit = _limit(ranges, order, count)
@@ -59,7 +59,7 @@ class _Range:
     nans: int
 
     @classmethod
-    def of(cls, rowset: LiveRowSet, order: RowOrder) -> _Range | None:
+    def of(cls, rowset: LiveRowSet, order: ColumnOrder) -> _Range | None:
         statistics = rowset.entry.statistics.get(order.field.id)
         if statistics is None or not _bounded(statistics, rowset.entry.rows):
             return None
@@ -71,7 +71,7 @@ class _Range:
         certain = max(0, rowset.row_count - statistics.nulls - statistics.nans)
         return cls(first, last, certain, statistics.nulls, statistics.nans)
 
-    def may_precede(self, limit: Any, order: RowOrder) -> bool:
+    def may_precede(self, limit: Any, order: ColumnOrder) -> bool:
         """Whether the RowSet may hold a row that sorts before, or equal to, the value `limit`."""
         if (self.nulls and order.nulls_first) or (self.nans and order.descending):
             return True
@@ -86,7 +86,7 @@ def _bounded(statistics: ColumnStatistics, rows: int) -> bool:
     return statistics.min is not None and statistics.max is not None
 
 
-def _limit(ranges: Sequence[_Range | None], order: RowOrder, count: int) -> Any:
+def _limit(ranges: Sequence[_Range | None], order: ColumnOrder, count: int) -> Any:
     """Return a value that at least `count` rows certainly sort before or equal; None if none."""
     known = [each for each in ranges if each is not None and each.first is not None]
     known.sort(key=lambda each: each.last, reverse=order.descending)

@@ -3,13 +3,13 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from colonnade.spark_ext.planner.read.top_rows import RowOrder, first_rows, top_rows
+from colonnade.spark_ext.planner.read.top_rows import ColumnOrder, first_rows, top_rows
 from tests.spark_ext.planner.rowsets import COLUMN, Sample, Value, order_key, samples
 
 Key = tuple[int, tuple[bool, float]]
 
 
-def sort_key(value: Value, order: RowOrder) -> Key:
+def sort_key(value: Value, order: ColumnOrder) -> Key:
     """Ascending in this key is the order."""
     if value is None:
         return (0 if order.nulls_first else 2, (False, 0.0))
@@ -26,7 +26,7 @@ def sort_key(value: Value, order: RowOrder) -> Key:
 def test_the_first_rows_are_all_in_the_rowsets_that_are_kept(
     found: list[Sample], descending: bool, nulls_first: bool, count: int
 ) -> None:
-    order = RowOrder(COLUMN, descending, nulls_first)
+    order = ColumnOrder(COLUMN, descending, nulls_first)
     kept = top_rows([s.rowset(number) for number, s in enumerate(found)], order, count)
     left = [found[rowset.id] for rowset in kept]
     wanted, got = (
@@ -42,11 +42,11 @@ def test_the_first_rows_are_all_in_the_rowsets_that_are_kept(
 
 def test_rowsets_behind_enough_rows_are_left_out() -> None:
     found = [Sample((1.0, 2.0)).rowset(0), Sample((2.0, 3.0)).rowset(1), Sample((7.0,)).rowset(2)]
-    ascending = RowOrder(COLUMN, descending=False, nulls_first=True)
+    ascending = ColumnOrder(COLUMN, descending=False, nulls_first=True)
     assert [r.id for r in top_rows(found, ascending, 2)] == [0, 1]
     assert [r.id for r in top_rows(found, ascending, 3)] == [0, 1]
     assert [r.id for r in top_rows(found, ascending, 5)] == [0, 1, 2]
-    assert [r.id for r in top_rows(found, RowOrder(COLUMN, True, False), 1)] == [2]
+    assert [r.id for r in top_rows(found, ColumnOrder(COLUMN, True, False), 1)] == [2]
 
 
 @given(st.lists(samples(), max_size=6), st.integers(0, 12))
