@@ -27,7 +27,8 @@ from colonnade.tableformat.rowset.writer import RowSetWriter
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.design import new_table
 from colonnade.tableformat.table.table import ArrowTable
-from colonnade.tableformat.write.job import plan_write, write_options
+from colonnade.tableformat.write.job import plan_write
+from colonnade.tableformat.write.run import write_options
 from colonnade.tableformat.write.settings import WriteSettings
 
 POLICY = CompactionPolicy()

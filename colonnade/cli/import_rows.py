@@ -46,7 +46,8 @@ from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.design import new_table
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.types.arrow_types import arrow_schema, schema_from_arrow
-from colonnade.tableformat.write.job import plan_write, write_rows
+from colonnade.tableformat.write.job import plan_write
+from colonnade.tableformat.write.run import write_rows
 from colonnade.tableformat.write.settings import CommitSettings
 
 Mode = Literal["append", "create", "overwrite"]

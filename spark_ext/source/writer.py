@@ -27,13 +27,8 @@ from colonnade.spark_ext.write_plan import plan_spark_write
 from colonnade.tableformat.compaction.auto import compact_after
 from colonnade.tableformat.location import locate, read_base
 from colonnade.tableformat.statements.commit import commit_written
-from colonnade.tableformat.write.job import (
-    WriteJob,
-    decode_entries,
-    encode_entries,
-    take_lease,
-    write_rows,
-)
+from colonnade.tableformat.write.job import WriteJob, take_lease
+from colonnade.tableformat.write.run import decode_entries, encode_entries, write_rows
 
 
 def plan_python_write(

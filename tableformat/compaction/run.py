@@ -18,7 +18,7 @@ from colonnade.tableformat.partition.writer import PartitionedWriter
 from colonnade.tableformat.rowset.read_back import check_kept, read_back
 from colonnade.tableformat.rowset.task_writer import TaskWriter
 from colonnade.tableformat.rowset.writer import RowSetWriter, WriteOptions
-from colonnade.tableformat.write.job import target_options
+from colonnade.tableformat.write.run import target_options
 from colonnade.tableformat.write.settings import WriteSettings
 
 _THREADS = 4

@@ -32,7 +32,8 @@ from colonnade.tableformat.repair.rescue import Rescue
 from colonnade.tableformat.rowset.read_back import check_rows, read_back
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.verify.run import find_damage
-from colonnade.tableformat.write.job import open_writer, stamped, target_of
+from colonnade.tableformat.write.job import target_of
+from colonnade.tableformat.write.run import open_writer, stamped
 from colonnade.tableformat.write.settings import WriteSettings
 
 OPERATION = "repair"

@@ -27,7 +27,8 @@ from colonnade.manifests.model.operations import AddRowSet, Operation, ReplaceCo
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.write.constraints import bind_constraints, checked_rows
 from colonnade.tableformat.write.generated import bind_generations, filled_rows
-from colonnade.tableformat.write.job import open_writer, stamped, target_of
+from colonnade.tableformat.write.job import target_of
+from colonnade.tableformat.write.run import open_writer, stamped
 from colonnade.tableformat.write.settings import CommitSettings, OnDuplicate, WriteSettings
 
 

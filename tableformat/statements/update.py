@@ -45,8 +45,9 @@ from colonnade.tableformat.write.constraints import (
     check_rows,
     decided_by,
 )
-from colonnade.tableformat.write.job import WriteTarget, target_of, target_options
+from colonnade.tableformat.write.job import WriteTarget, target_of
 from colonnade.tableformat.write.replaced_columns import WritePlace, with_values, write_replacement
+from colonnade.tableformat.write.run import target_options
 from colonnade.tableformat.write.settings import WriteSettings
 
 IN_PLACE_ROOM = EPOCH_LIMIT // 2

@@ -40,8 +40,9 @@ from colonnade.tableformat.statements.update import replacement_options
 from colonnade.tableformat.types.conform import conform
 from colonnade.tableformat.types.storage_form import to_storage
 from colonnade.tableformat.write.constraints import bind_constraints, check_rows, decided_by
-from colonnade.tableformat.write.job import WriteJob, write_rows
+from colonnade.tableformat.write.job import WriteJob
 from colonnade.tableformat.write.replaced_columns import WritePlace, with_values, write_replacement
+from colonnade.tableformat.write.run import write_rows
 
 
 class ChangedRowSet(Model):

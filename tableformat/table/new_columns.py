@@ -32,7 +32,8 @@ from colonnade.tableformat.table.wanted_columns import (
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.types.conform import conform
 from colonnade.tableformat.write.identity import OwnDraws
-from colonnade.tableformat.write.job import ready_rows, target_of
+from colonnade.tableformat.write.job import target_of
+from colonnade.tableformat.write.run import ready_rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,8 @@ from colonnade.tableformat.table.time_travel import snapshot_at
 from colonnade.tableformat.table.upkeep import Upkeep
 from colonnade.tableformat.types.arrow_types import as_table_schema
 from colonnade.tableformat.write.identity import LogDraws
-from colonnade.tableformat.write.job import plan_write, take_lease, write_rows
+from colonnade.tableformat.write.job import plan_write, take_lease
+from colonnade.tableformat.write.run import write_rows
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, check_settings
 
 

@@ -1,8 +1,8 @@
-"""Run a write in three steps, which may run on three machines.
+"""A write in three steps, which may run on three machines, and the job that travels between them.
 
     plan_write      on the driver, before any data exists: fixes transaction id and base epoch,
                     and for a new table its id and column ids
-    write_rows      on executors: streams rows into RowSets under the job's id
+    write_rows      on executors (`run.py`): streams rows into RowSets under the job's id
     commit_written  on the driver, perhaps in another process (`statements/commit.py`): one epoch,
                     or an error
 
@@ -13,17 +13,11 @@ commit finds its transaction id in the log.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
-import pyarrow as pa
-from pydantic import TypeAdapter
-
-from colonnade.manifests.errors import (
-    InvalidInputError,
-    NotFoundError,
-)
-from colonnade.manifests.ids import TableId, new_job_id, new_transaction_id
+from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.ids import new_job_id, new_transaction_id
 from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.log.creation import refuse_foreign_data
 from colonnade.manifests.log.log import Change, Log
@@ -38,29 +32,18 @@ from colonnade.manifests.model.entries import (
     TableIdText,
 )
 from colonnade.manifests.model.epoch import TransactionIdText
-from colonnade.manifests.model.generated import generated_fields, sources_of
-from colonnade.manifests.model.identity import identity_columns
 from colonnade.manifests.model.operations import CreateTable, Lease, Operation
 from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.schema import Model, TableSchema
 from colonnade.manifests.model.text_policy import TextPolicy, text_policy
 from colonnade.manifests.object_names import table_prefix
 from colonnade.manifests.state.snapshot import Snapshot, TableState
-from colonnade.manifests.store import ObjectStore, StoreAddress, open_store
+from colonnade.manifests.store import StoreAddress
 from colonnade.tableformat.location import Location
-from colonnade.tableformat.partition.writer import PartitionedWriter
 from colonnade.tableformat.predicate import Predicate, to_json
-from colonnade.tableformat.rowset.writer import RowSetWriter, WriteOptions
-from colonnade.tableformat.types.conform import conform_batches
 from colonnade.tableformat.write.column_changes import ColumnChanges
-from colonnade.tableformat.write.constraints import bind_constraints, checked_rows
-from colonnade.tableformat.write.generated import bind_generations, filled_rows
-from colonnade.tableformat.write.identity import Draws, draws_at, identified, open_schema
 from colonnade.tableformat.write.kept_ids import with_kept_ids
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, check_settings
-
-INDEXED_COLUMNS = 32
-"""The number of leading columns with statistics, besides those of keys and partitions."""
 
 
 class WriteTarget(Model):
@@ -149,9 +132,6 @@ class WriteJob(Model):
         return self.model_copy(update={"base": base.epoch, "columns": changes})
 
 
-_ENTRIES = TypeAdapter(tuple[RowSetEntry, ...])
-
-
 def plan_write(
     location: Location,
     base: Snapshot | None,
@@ -226,135 +206,6 @@ def take_lease(job: WriteJob, log: Log, base: Snapshot | None) -> None:
     until = log.agreed_ms() + int(hours * 3_600_000)
     lease = Lease(job=job.job_id, epoch=base.epoch, until_ms=until)
     log.commit(Change(new_transaction_id(), "lease", (lease,), fresh=True), base)
-
-
-def write_rows(
-    job: WriteJob,
-    batches: Iterable[pa.RecordBatch],
-    store: ObjectStore | None = None,
-    *,
-    moved: bool = False,
-    draws: Draws | None = None,
-) -> tuple[RowSetEntry, ...]:
-    """Write one task's share of the rows; no reader sees them before the commit.
-
-    Holds about one block of every column, and with a sort key one run. Batches are conformed to the
-    table's schema first, get the values of identity and generated columns, and are then checked
-    against the table's constraints. `moved` rows keep the values of identity columns that they
-    have. `draws` spares a look at the log. Raises InvalidInputError that names a column that does
-    not fit, or that has another value than it is generated to have, or a constraint that does not
-    hold. After any error, the files written so far are removed.
-    """
-    store, target = store or open_store(job.address), job.target
-    if identity_columns(target.table_schema) and not moved and draws is None:
-        draws = _draws(job, store)
-    rows = ready_rows(target, batches, None if moved else draws)
-    with open_writer(store, target, job.job_id, job.settings) as writer:
-        for batch in rows:
-            writer.write(batch)
-        return writer.close()
-
-
-def ready_rows(
-    target: WriteTarget, batches: Iterable[pa.RecordBatch], draws: Draws | None
-) -> Iterator[pa.RecordBatch]:
-    """Yield rows in their stored form: conformed, complete, and checked by the table's rules.
-
-    Identity columns get their values from `draws`; None means that the rows have them. Raises the
-    errors of `write_rows` that are about rows.
-    """
-    schema = target.table_schema
-    rules = bind_constraints(target.name, target.constraints, schema)
-    generations = bind_generations(target.name, schema)
-    asked = draws if identity_columns(schema) else None
-    shape = schema if asked is None else open_schema(schema)
-    rows = conform_batches(batches, shape, target.invalid_text)
-    if asked is not None:
-        rows = identified(rows, target.name, schema, asked)
-    return checked_rows(filled_rows(rows, generations), rules)
-
-
-def _draws(job: WriteJob, store: ObjectStore) -> Draws:
-    if job.create is not None:
-        raise InvalidInputError(
-            f"Table {job.target.name!r} has identity columns and does not exist yet, so tasks"
-            " cannot take values; create it first."
-        )
-    return draws_at(Log(store), TableId(job.target.table), job.job_id)
-
-
-def open_writer(
-    store: ObjectStore, target: WriteTarget, job_id: str, settings: WriteSettings
-) -> RowSetWriter | PartitionedWriter:
-    """Return a writer for one task's rows in any order; each RowSet has rows of one partition."""
-    prefix, schema, sort_key = target.prefix, target.table_schema, target.sort_key
-    fields = target.partition_fields
-    options = target_options(target, settings)
-    if fields:
-        return PartitionedWriter(store, prefix, job_id, schema, fields, sort_key, options)
-    return RowSetWriter(store, prefix, job_id, schema, sort_key, options)
-
-
-def stamped(entry: RowSetEntry, written_for: WriteTarget | TableState) -> RowSetEntry:
-    """Return the entry with the schema, layout and sort order that the RowSet was written for."""
-    ids = {
-        "schema_id": written_for.schema_id,
-        "partition_layout_id": written_for.partition_layout_id,
-        "sort_order_id": written_for.sort_order_id,
-    }
-    return entry.model_copy(update=ids)
-
-
-def target_options(target: WriteTarget, settings: WriteSettings) -> WriteOptions:
-    """Return the options of the RowSet writer for the rows of a table."""
-    return write_options(
-        target.table_schema,
-        target.sort_key,
-        settings,
-        target.bloom_columns,
-        target.partition_fields,
-        target.primary_key,
-        inline_bytes=target.inline_rowset_bytes,
-    )
-
-
-def write_options(
-    schema: TableSchema,
-    sort_key: Sequence[SortField],
-    settings: WriteSettings,
-    bloom_columns: Sequence[int] = (),
-    fields: Sequence[PartitionField] = (),
-    primary_key: Sequence[int] = (),
-    *,
-    inline_bytes: int = LIMITS.inline_rowset_bytes,
-) -> WriteOptions:
-    """Return the options of the RowSet writer: a user's settings, and the indexed columns."""
-    indexed = {column.id for column in schema.fields[:INDEXED_COLUMNS]}
-    indexed.update(key.column for key in sort_key)
-    indexed.update(field.column for field in fields)
-    indexed.update(primary_key)
-    indexed.update(column.id for column in identity_columns(schema))
-    for column in generated_fields(schema):
-        if column.id in indexed:  # a filter on what it is computed from prunes its partitions
-            indexed.update(source.id for source in sources_of(column, schema))
-    return WriteOptions(
-        target_bytes=settings.target_bytes,
-        max_records=settings.max_records,
-        sync=settings.sync,
-        inline_bytes=inline_bytes,
-        indexed_columns=frozenset(indexed),
-        bloom_columns=frozenset(bloom_columns),
-    )
-
-
-def encode_entries(entries: tuple[RowSetEntry, ...]) -> bytes:
-    """Encode what a task reports to its driver."""
-    return _ENTRIES.dump_json(entries, exclude_none=True)
-
-
-def decode_entries(message: bytes) -> tuple[RowSetEntry, ...]:
-    """Decode and validate what a task reported."""
-    return _ENTRIES.validate_json(message)
 
 
 def target_of(table: TableState, limits: Limits) -> WriteTarget:

@@ -20,7 +20,8 @@ from colonnade.tableformat.table.design import new_table
 from colonnade.tableformat.table.generated import NewGenerated
 from colonnade.tableformat.table.transaction import Transaction, TransactionTable
 from colonnade.tableformat.types.arrow_types import as_table_schema
-from colonnade.tableformat.write.job import plan_write, write_rows
+from colonnade.tableformat.write.job import plan_write
+from colonnade.tableformat.write.run import write_rows
 from colonnade.tableformat.write.settings import CommitSettings
 from tests.simulation.nested import INNER, inner_types, nested_columns
 from tests.simulation.rows import (

@@ -22,7 +22,8 @@ from colonnade.tableformat.statements.update_job import UpdateJob, run_update
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.verify.job import Unit, VerifyJob, plan_jobs
 from colonnade.tableformat.verify.rowset_check import check_job
-from colonnade.tableformat.write.job import WriteJob, plan_write, write_rows
+from colonnade.tableformat.write.job import WriteJob, plan_write
+from colonnade.tableformat.write.run import write_rows
 from tests.vault import OPTIONS, SECRET, open_vault
 
 ROWS = pa.table({"id": pa.array(range(1000), pa.int64())})

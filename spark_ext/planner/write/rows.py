@@ -33,7 +33,8 @@ from colonnade.tableformat.statements.reported import (
     reported_statement,
 )
 from colonnade.tableformat.statements.statement import Statement, inserting
-from colonnade.tableformat.write.job import WriteJob, decode_entries
+from colonnade.tableformat.write.job import WriteJob
+from colonnade.tableformat.write.run import decode_entries
 
 
 def commit_rows(args: Mapping[str, Any]) -> dict[str, Any]:

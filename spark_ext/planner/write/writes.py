@@ -39,7 +39,8 @@ from colonnade.tableformat.statements.commit import written_statement
 from colonnade.tableformat.statements.reported import TaskReport
 from colonnade.tableformat.table.properties import PRIMARY_KEY, SORT_KEY
 from colonnade.tableformat.write.column_changes import ColumnChanges
-from colonnade.tableformat.write.job import decode_entries, take_lease
+from colonnade.tableformat.write.job import take_lease
+from colonnade.tableformat.write.run import decode_entries
 from colonnade.tableformat.write.settings import CommitSettings
 
 

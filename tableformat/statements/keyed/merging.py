@@ -26,7 +26,7 @@ from colonnade.tableformat.statements.keyed.new_keys import key_schema
 from colonnade.tableformat.statements.statement import RowCounts, write_batches
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.write.identity import draws_of, identified
-from colonnade.tableformat.write.job import stamped
+from colonnade.tableformat.write.run import stamped
 from colonnade.tableformat.write.settings import WriteSettings
 
 

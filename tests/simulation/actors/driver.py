@@ -9,7 +9,8 @@ from colonnade.manifests.ids import new_job_id, new_transaction_id
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.types.arrow_types import arrow_schema
-from colonnade.tableformat.write.job import WriteJob, target_of, write_rows
+from colonnade.tableformat.write.job import WriteJob, target_of
+from colonnade.tableformat.write.run import write_rows
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings
 from tests.simulation.chance import random_rows, with_columns
 from tests.simulation.statements import Step

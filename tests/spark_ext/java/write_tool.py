@@ -28,14 +28,8 @@ from colonnade.tableformat.rowset.writer import RowSetWriter
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.types.arrow_types import arrow_schema, schema_from_arrow
-from colonnade.tableformat.write.job import (
-    WriteJob,
-    WriteTarget,
-    decode_entries,
-    plan_write,
-    target_options,
-    write_options,
-)
+from colonnade.tableformat.write.job import WriteJob, WriteTarget, plan_write
+from colonnade.tableformat.write.run import decode_entries, target_options, write_options
 from colonnade.tableformat.write.settings import WriteSettings
 from tests.spark_ext.java.json_process import JsonProcess
 

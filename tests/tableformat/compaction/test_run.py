@@ -31,7 +31,7 @@ from colonnade.tableformat.rowset.sort import sort_indices
 from colonnade.tableformat.rowset.writer import RowSetWriter
 from colonnade.tableformat.table.alteration import AddColumn, AlterProperties, DropColumn
 from colonnade.tableformat.table.table import ArrowTable
-from colonnade.tableformat.write.job import write_options
+from colonnade.tableformat.write.run import write_options
 from colonnade.tableformat.write.settings import WriteSettings
 from tests.compaction_tables import add, bag, jobs, live, new, rows_of, take
 from tests.strategies import make_batch, schemas

@@ -28,7 +28,8 @@ from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.design import new_table
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.types.conform import conform
-from colonnade.tableformat.write.job import plan_write, write_options
+from colonnade.tableformat.write.job import plan_write
+from colonnade.tableformat.write.run import write_options
 
 JOB = "0123456789abcdef"
 PLACES: dict[str, dict[str, Any]] = {

@@ -17,7 +17,8 @@ from colonnade.tableformat.location import locate_existing
 from colonnade.tableformat.predicate import parse_predicate
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.table import ArrowTable
-from colonnade.tableformat.write.job import plan_write, write_rows
+from colonnade.tableformat.write.job import plan_write
+from colonnade.tableformat.write.run import write_rows
 
 SCHEMA = pa.schema([pa.field("a", pa.int64()), pa.field("b", pa.string())])
 

@@ -17,7 +17,8 @@ from colonnade.manifests.log.log import Log
 from colonnade.tableformat.location import locate_existing
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.table import ArrowTable
-from colonnade.tableformat.write.job import plan_write, write_rows
+from colonnade.tableformat.write.job import plan_write
+from colonnade.tableformat.write.run import write_rows
 from tests.tableformat.partition.tables import LAYOUTS, SCHEMA, content, in_memory, rows
 
 

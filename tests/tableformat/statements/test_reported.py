@@ -21,7 +21,7 @@ from colonnade.manifests.state.snapshot import as_written
 from colonnade.manifests.store import open_store
 from colonnade.tableformat.statements.reported import TaskReport, decode_report, reported_statement
 from colonnade.tableformat.statements.statement import Statement, make_change, write_batches
-from colonnade.tableformat.write.job import encode_entries
+from colonnade.tableformat.write.run import encode_entries
 
 SCHEMA = pa.schema([("id", pa.int64()), ("name", pa.string())])
 

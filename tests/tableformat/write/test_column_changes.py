@@ -15,7 +15,8 @@ from colonnade.tableformat.location import locate
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.alteration import Alteration, plan_alterations
 from colonnade.tableformat.write.column_changes import ColumnChanges
-from colonnade.tableformat.write.job import WriteJob, WriteMode, plan_write, write_rows
+from colonnade.tableformat.write.job import WriteJob, WriteMode, plan_write
+from colonnade.tableformat.write.run import write_rows
 
 NEW = AddColumn(SchemaField(name="n", type="string"))
 WIDER = WidenColumn("v", "long")

@@ -43,7 +43,8 @@ from colonnade.tableformat.write.identity import (
     new_rows,
     open_schema,
 )
-from colonnade.tableformat.write.job import plan_write, write_rows
+from colonnade.tableformat.write.job import plan_write
+from colonnade.tableformat.write.run import write_rows
 from tests.log_samples import table_state
 
 COLUMNS = pa.schema([("id", pa.int64()), ("v", pa.string())])

@@ -22,14 +22,8 @@ from colonnade.tableformat.predicate import parse_predicate
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.design import new_table
 from colonnade.tableformat.types.arrow_types import as_table_schema
-from colonnade.tableformat.write.job import (
-    WriteJob,
-    WriteMode,
-    decode_entries,
-    encode_entries,
-    plan_write,
-    write_rows,
-)
+from colonnade.tableformat.write.job import WriteJob, WriteMode, plan_write
+from colonnade.tableformat.write.run import decode_entries, encode_entries, write_rows
 
 SCHEMA = pa.schema([("id", pa.int64())])
 
@@ -52,19 +46,6 @@ def test_no_write_is_planned_for_a_store_that_cannot_commit() -> None:
     create = new_table("t", as_table_schema(SCHEMA))
     with pytest.raises(InvalidInputError, match=r"memory://.* is read-only: .* S3, GCS"):
         plan_write(locate("memory://db/t"), None, "append", create=create)
-
-
-def test_of_several_attempts_at_a_task_only_the_reported_one_is_visible(
-    job: WriteJob, tmp_path: Path
-) -> None:
-    first = write_rows(job, [rows(0)])
-    speculative = write_rows(job, [rows(0)])
-    assert {e.object for e in first}.isdisjoint(e.object for e in speculative)
-    commit_written(job, speculative)
-    write_rows(
-        job, [rows(0)]
-    )  # an attempt that was not stopped continues to write after the commit
-    assert ids(tmp_path / "t") == list(range(5000))
 
 
 def test_a_commit_that_is_sent_again_lands_once(job: WriteJob, tmp_path: Path) -> None:

@@ -27,7 +27,8 @@ from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.design import new_table
 from colonnade.tableformat.table.generated import NewGenerated
 from colonnade.tableformat.types.arrow_types import as_table_schema, schema_from_arrow
-from colonnade.tableformat.write.job import plan_write, write_rows
+from colonnade.tableformat.write.job import plan_write
+from colonnade.tableformat.write.run import write_rows
 
 POINT = pa.struct([("x", pa.int32()), ("y", pa.list_(pa.string()))])
 BEFORE = pa.schema([("k", pa.int64()), ("n", pa.int32()), ("p", POINT), ("gone", pa.date32())])

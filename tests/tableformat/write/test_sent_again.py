@@ -16,7 +16,8 @@ from colonnade.manifests.store import MemoryStore
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.database import ArrowDatabase
-from colonnade.tableformat.write.job import WriteJob, WriteMode, target_of, write_rows
+from colonnade.tableformat.write.job import WriteJob, WriteMode, target_of
+from colonnade.tableformat.write.run import write_rows
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings
 from tests.faults import Fault, FaultyStore
 

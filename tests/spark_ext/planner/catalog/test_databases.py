@@ -24,7 +24,8 @@ from colonnade.spark_ext.planner.procedures import by_name
 from colonnade.spark_ext.planner.read import metadata, reads
 from colonnade.spark_ext.planner.write import rows, writes
 from colonnade.tableformat.statements.reported import encode_rows
-from colonnade.tableformat.write.job import WriteJob, encode_entries, write_rows
+from colonnade.tableformat.write.job import WriteJob
+from colonnade.tableformat.write.run import encode_entries, write_rows
 
 SCHEMA = json.dumps(
     {

@@ -16,7 +16,8 @@ from colonnade.spark_ext.planner.read.reads import load
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.state.storage import place
 from colonnade.spark_ext.planner.write.writes import commit_write, plan_write
-from colonnade.tableformat.write.job import WriteJob, encode_entries, write_rows
+from colonnade.tableformat.write.job import WriteJob
+from colonnade.tableformat.write.run import encode_entries, write_rows
 
 SCHEMA = TableSchema(
     fields=(SchemaField(name="id", type="long"), SchemaField(name="name", type="string"))

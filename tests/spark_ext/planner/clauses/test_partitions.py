@@ -16,7 +16,8 @@ from colonnade.spark_ext.planner.procedures import by_name
 from colonnade.spark_ext.planner.read import grouping, metadata, reads
 from colonnade.spark_ext.planner.write import writes
 from colonnade.tableformat.scan.plan import plan_scan
-from colonnade.tableformat.write.job import WriteJob, encode_entries, write_rows
+from colonnade.tableformat.write.job import WriteJob
+from colonnade.tableformat.write.run import encode_entries, write_rows
 from tests.spark_ext.planner.catalog.test_databases import DESIGN, planned
 
 BUCKET: dict[str, Any] = {"transform": "bucket", "column": "id", "argument": 4}

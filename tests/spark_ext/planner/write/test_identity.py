@@ -23,7 +23,8 @@ from colonnade.tableformat.location import locate, locate_existing
 from colonnade.tableformat.statements.commit import written_statement
 from colonnade.tableformat.table.design import new_table
 from colonnade.tableformat.types.arrow_types import as_table_schema
-from colonnade.tableformat.write.job import WriteJob, encode_entries, plan_write, write_rows
+from colonnade.tableformat.write.job import WriteJob, plan_write
+from colonnade.tableformat.write.run import encode_entries, write_rows
 from colonnade.tableformat.write.settings import CommitSettings
 
 COLUMNS = pa.schema([("id", pa.int64()), ("v", pa.string())])

@@ -20,7 +20,8 @@ from colonnade.tableformat.location import locate
 from colonnade.tableformat.table.alteration import DropPrimaryKey, SetPrimaryKey
 from colonnade.tableformat.table.properties import shown_properties
 from colonnade.tableformat.types.arrow_types import as_table_schema
-from colonnade.tableformat.write.job import WriteJob, encode_entries, write_rows
+from colonnade.tableformat.write.job import WriteJob
+from colonnade.tableformat.write.run import encode_entries, write_rows
 
 COLUMNS = pa.schema([("id", pa.int64()), ("v", pa.string())])
 

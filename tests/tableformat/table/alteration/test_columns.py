@@ -30,7 +30,8 @@ from colonnade.tableformat.table.alteration import (
 )
 from colonnade.tableformat.table.design import new_table
 from colonnade.tableformat.table.table import ArrowTable
-from colonnade.tableformat.write.job import plan_write, write_rows
+from colonnade.tableformat.write.job import plan_write
+from colonnade.tableformat.write.run import write_rows
 from tests.tableformat.table.alteration.points import added, columns_of, read, rows
 
 

@@ -1,0 +1,80 @@
+"""Tasks write RowSets: of several attempts one counts, and a failed one leaves nothing behind."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import colonnade
+from colonnade.manifests.errors import (
+    InvalidInputError,
+)
+from colonnade.manifests.model.entries import PartitionField, SortField
+from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.tableformat.location import locate
+from colonnade.tableformat.statements.commit import commit_written
+from colonnade.tableformat.table.design import new_table
+from colonnade.tableformat.types.arrow_types import as_table_schema
+from colonnade.tableformat.write.job import WriteJob, plan_write
+from colonnade.tableformat.write.run import INDEXED_COLUMNS, write_options, write_rows
+from colonnade.tableformat.write.settings import WriteSettings
+
+SCHEMA = pa.schema([("id", pa.int64())])
+
+
+def rows(first: int, count: int = 5000) -> pa.RecordBatch:
+    return pa.record_batch({"id": range(first, first + count)}, SCHEMA)
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> WriteJob:
+    location = locate(tmp_path / "t")
+    return plan_write(location, None, "append", create=new_table("t", as_table_schema(SCHEMA)))
+
+
+def ids(path: Path) -> list[int]:
+    return colonnade.open(path).scan().to_arrow()["id"].to_pylist()
+
+
+def test_of_several_attempts_at_a_task_only_the_reported_one_is_visible(
+    job: WriteJob, tmp_path: Path
+) -> None:
+    first = write_rows(job, [rows(0)])
+    speculative = write_rows(job, [rows(0)])
+    assert {e.object for e in first}.isdisjoint(e.object for e in speculative)
+    commit_written(job, speculative)
+    write_rows(job, [rows(0)])  # an attempt that was not stopped writes on after the commit
+    assert ids(tmp_path / "t") == list(range(5000))
+
+
+def test_after_an_error_no_object_of_the_task_is_left(job: WriteJob, tmp_path: Path) -> None:
+    wide = job.model_copy(update={"settings": WriteSettings(max_records=1000)})
+
+    def failing() -> Iterator[pa.RecordBatch]:
+        for first in range(0, 50_000, 5000):
+            yield rows(first)
+        yield pa.record_batch({"id": ["x"]})
+
+    with pytest.raises(InvalidInputError, match="'id'"):
+        write_rows(wide, failing())
+    assert not list((tmp_path / "t").rglob("*.*"))
+
+
+@given(st.data())
+def test_statistics_are_kept_of_leading_columns_and_of_those_that_order_or_divide_rows(
+    data: st.DataObject,
+) -> None:
+    ids = range(1, INDEXED_COLUMNS + 20)
+    schema = TableSchema(fields=tuple(SchemaField(id=i, name=f"c{i}", type="long") for i in ids))
+    key, partition, primary = (data.draw(st.sampled_from(ids)) for _ in range(3))
+    options = write_options(
+        schema,
+        (SortField(column=key),),
+        WriteSettings(),
+        fields=(PartitionField(column=partition, transform="identity"),),
+        primary_key=(primary,),
+    )
+    assert options.indexed_columns == {*ids[:INDEXED_COLUMNS], key, partition, primary}
