@@ -20,7 +20,7 @@ from colonnade.tableformat.scan.selection import deleted_rows
 
 
 @dataclass(frozen=True, slots=True)
-class FoundRows:
+class MatchingRows:
     """Live rows of a RowSet by their ascending numbers, and for each the number of its key."""
 
     rowset: LiveRowSet
@@ -30,7 +30,7 @@ class FoundRows:
 
 def find_rows(
     store: ObjectStore, table: TableState, rowsets: Iterable[LiveRowSet], keys: KeySet
-) -> Iterator[FoundRows]:
+) -> Iterator[MatchingRows]:
     """Yield the live rows that have one of the keys, for each RowSet that has such rows.
 
     Reads the key columns where bounds and Bloom filters allow one of the keys. Raises
@@ -42,7 +42,7 @@ def find_rows(
             alive = ~np.isin(numbers, np.asarray(deleted.to_array(), np.int64))
             numbers, places = numbers[alive], places[alive]
         if len(numbers):
-            yield FoundRows(rowset, numbers, places)
+            yield MatchingRows(rowset, numbers, places)
 
 
 def _stored_rows(

@@ -16,7 +16,7 @@ from colonnade.manifests.model.generated import generated_fields
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.manifests.store import ObjectStore
-from colonnade.tableformat.keys.find import FoundRows
+from colonnade.tableformat.keys.find import MatchingRows
 from colonnade.tableformat.keys.merged_rows import merged_rows
 from colonnade.tableformat.keys.modes import REPLACE
 from colonnade.tableformat.keys.policy import KeyPolicy
@@ -98,7 +98,7 @@ def meet(
     key: TableSchema,
     batch: KeyedBatch,
     numbers: NDArray[np.int64],
-    found: Sequence[FoundRows],
+    found: Sequence[MatchingRows],
     policy: KeyPolicy,
 ) -> Meeting:
     """Bring the rows of a batch together with the rows of the table that were found for their keys.
@@ -136,7 +136,7 @@ def _stored(
     store: ObjectStore,
     table: TableState,
     columns: Sequence[SchemaField],
-    found: Iterable[FoundRows],
+    found: Iterable[MatchingRows],
     schema: pa.Schema,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of the table that were found, in order, with NULL in all other columns."""

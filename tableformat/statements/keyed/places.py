@@ -14,7 +14,7 @@ from pyroaring import BitMap, FrozenBitMap
 from colonnade.manifests.commit.change import DeletedRows
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import ObjectStore
-from colonnade.tableformat.keys.find import FoundRows, find_rows
+from colonnade.tableformat.keys.find import MatchingRows, find_rows
 from colonnade.tableformat.keys.key_set import KeySet
 
 Mask = NDArray[np.bool_]
@@ -70,7 +70,7 @@ class KeyPlaces:
         self._live = live
         return np.asarray((self._rowset != before[0]) | (self._row != before[1]), np.bool_)
 
-    def found(self, keys: Mask) -> list[FoundRows]:
+    def found(self, keys: Mask) -> list[MatchingRows]:
         """Return the rows of some keys by RowSet. The chosen keys are numbered without gaps."""
         numbers = np.cumsum(keys) - 1
         rows = []
@@ -78,7 +78,7 @@ class KeyPlaces:
             chosen = np.flatnonzero(keys & (self._rowset == rowset))
             chosen = chosen[np.argsort(self._row[chosen])]
             live = self._live[self._known[rowset]]
-            rows.append(FoundRows(live, self._row[chosen], numbers[chosen]))
+            rows.append(MatchingRows(live, self._row[chosen], numbers[chosen]))
         return rows
 
     def replaced(self, table: str) -> tuple[DeletedRows, ...]:
