@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import SchemaField, TableSchema
-from colonnade.tableformat.keys.key_set import comparable
+from colonnade.tableformat.keys.key_set import comparable, refuse_null
 
 
 def key_numbers(rows: pa.Table, schema: TableSchema) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -30,11 +30,7 @@ def key_numbers(rows: pa.Table, schema: TableSchema) -> tuple[NDArray[np.int64],
 
 def check_values(field: SchemaField, values: pa.Array | pa.ChunkedArray) -> None:
     """Refuse values that no key has. Raises InvalidInputError that names the column."""
-    if values.null_count:
-        raise InvalidInputError(
-            f"Column {field.name!r} is a key and is NULL in {values.null_count} of the rows;"
-            " give every row a key."
-        )
+    refuse_null(field, values)
     if pa.types.is_floating(values.type) and pc.any(pc.is_nan(values)).as_py():
         raise InvalidInputError(
             f"Column {field.name!r} is a key and is NaN in a row; give every row a number."

@@ -59,11 +59,7 @@ class KeySet:
         columns = [rows[field.name].combine_chunks() for field in schema.fields]
         columns = [comparable(c.chunk(0) if isinstance(c, pa.ChunkedArray) else c) for c in columns]
         for field, column in zip(schema.fields, columns, strict=True):
-            if column.null_count:
-                raise InvalidInputError(
-                    f"Column {field.name!r} is a key and is NULL in {column.null_count} of the"
-                    " rows; give every row a key."
-                )
+            refuse_null(field, column)
         values = tuple(pc.unique(column) for column in columns)
         codes: list[pa.Array] = []
         for column, distinct in zip(columns, values, strict=True):
@@ -139,6 +135,15 @@ def key_columns(on: Sequence[str], schema: TableSchema) -> TableSchema:
                 " column of numbers without fractions, decimals, text, binary, dates or times."
             )
     return TableSchema(fields=tuple(fields))
+
+
+def refuse_null(field: SchemaField, values: pa.Array | pa.ChunkedArray) -> None:
+    """Raise InvalidInputError that names the column if a key has no value."""
+    if values.null_count:
+        raise InvalidInputError(
+            f"Column {field.name!r} is a key and is NULL in {values.null_count} of the rows;"
+            " give every row a key."
+        )
 
 
 def comparable(column: pa.Array) -> pa.Array:
