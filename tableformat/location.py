@@ -106,6 +106,13 @@ class Location:
         table = self.require(snapshot) if self.id is None else self.find(snapshot)
         return self if table is None else self._pinned(table)
 
+    def require_absent(self, snapshot: Snapshot | None) -> None:
+        """Raise AlreadyExistsError when the table exists. None means that the database does not."""
+        if snapshot is not None and self.find(snapshot) is not None:
+            raise AlreadyExistsError(
+                f"{self.url} is a Colonnade table already; open it, or choose another name."
+            )
+
     def require_at(self, snapshot: Snapshot, head: Snapshot | None) -> TableState:
         """Return the table at `snapshot`, an earlier state than `head`.
 

@@ -7,7 +7,7 @@ from datetime import datetime
 
 import pyarrow as pa
 
-from colonnade.manifests.errors import AlreadyExistsError, InvalidInputError
+from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.log.log import Change, Log, create_database
 from colonnade.manifests.log.upgrade import UpgradeResult, upgrade
@@ -27,9 +27,7 @@ from colonnade.tableformat.location import (
 from colonnade.tableformat.repair.caches import rebuild_caches
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.alteration import commit_rename
-from colonnade.tableformat.table.constraints import named_conditions
-from colonnade.tableformat.table.design import new_table
-from colonnade.tableformat.table.generated import named_expressions
+from colonnade.tableformat.table.design import described_table
 from colonnade.tableformat.table.kept_epochs import (
     PinnedEpoch,
     commit_pin,
@@ -42,7 +40,6 @@ from colonnade.tableformat.table.restore import restore_database
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.table.time_travel import epoch_number, snapshot_at
 from colonnade.tableformat.table.transaction import Transaction
-from colonnade.tableformat.types.arrow_types import as_table_schema
 from colonnade.tableformat.verify.findings import VerifyReport
 from colonnade.tableformat.verify.job import VerifyPlace
 from colonnade.tableformat.verify.run import Progress, verify
@@ -140,25 +137,19 @@ class ArrowDatabase:
         """
         base = self.refresh()
         location = self._locate(name, base)
-        columns = as_table_schema(schema)
-        rules = named_conditions(constraints or {})
-        computed = named_expressions(generated or {})
-        design = new_table(
+        design = described_table(
             name,
-            columns,
-            sort_key,
-            properties,
-            comment,
-            partition_by,
-            rules,
-            identity,
-            computed,
-            primary_key,
+            schema,
+            sort_key=sort_key,
+            partition_by=partition_by,
+            properties=properties,
+            comment=comment,
+            constraints=constraints,
+            identity=identity,
+            generated=generated,
+            primary_key=primary_key,
         )
-        if location.find(base) is not None:
-            raise AlreadyExistsError(
-                f"{location.url} is a Colonnade table already; open it, or choose another name."
-            )
+        location.require_absent(base)
         self._snapshot = commit_written(
             plan_write(location, base, "append", create=design, limits=self._log.limits),
             (),

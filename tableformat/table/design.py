@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+import pyarrow as pa
+
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.ids import new_table_id
 from colonnade.manifests.model.bloom_columns import check_bloom_columns
@@ -20,14 +22,23 @@ from colonnade.manifests.state.partition_layout import parse_layout
 from colonnade.manifests.state.sort_order import check_sort_key
 from colonnade.tableformat.keys.policy import key_policy
 from colonnade.tableformat.rowset.column import check_names
-from colonnade.tableformat.table.constraints import NewConstraint, make_constraints
-from colonnade.tableformat.table.generated import NewGenerated, with_generated
+from colonnade.tableformat.table.constraints import (
+    NewConstraint,
+    make_constraints,
+    named_conditions,
+)
+from colonnade.tableformat.table.generated import (
+    NewGenerated,
+    named_expressions,
+    with_generated,
+)
 from colonnade.tableformat.table.primary_key import (
     parse_primary_key,
     sorted_by,
     with_key_columns,
 )
 from colonnade.tableformat.table.properties import check_comment, check_properties
+from colonnade.tableformat.types.arrow_types import as_table_schema
 
 
 def new_table(
@@ -73,6 +84,34 @@ def new_table(
         partition_fields=parse_layout(check_names(partition_by, "partition_by"), numbered) or None,
         constraints=make_constraints(constraints, numbered) or None,
         primary_key=key_of(key) or None,
+    )
+
+
+def described_table(
+    name: str,
+    schema: pa.Schema | TableSchema,
+    *,
+    sort_key: Sequence[str],
+    partition_by: Sequence[str],
+    properties: dict[str, str] | None,
+    comment: str | None,
+    constraints: Mapping[str, str] | None,
+    identity: Mapping[str, IdentityColumn] | None,
+    generated: Mapping[str, str | NewGenerated] | None,
+    primary_key: Sequence[str],
+) -> CreateTable:
+    """Design a table as `ArrowTable.create` has it described. Raises as `new_table` does."""
+    return new_table(
+        name,
+        as_table_schema(schema),
+        sort_key,
+        properties,
+        comment,
+        partition_by,
+        named_conditions(constraints or {}),
+        identity,
+        named_expressions(generated or {}),
+        primary_key,
     )
 
 

@@ -12,7 +12,6 @@ import pyarrow as pa
 
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.errors import (
-    AlreadyExistsError,
     ColonnadeError,
     ConflictError,
 )
@@ -41,15 +40,13 @@ from colonnade.tableformat.statements.rerun import TRIES, commit_statement, paus
 from colonnade.tableformat.statements.statement import RowCounts, Statement, is_done, make_change
 from colonnade.tableformat.table.alteration import Alteration, SetPartitioning, commit_alterations
 from colonnade.tableformat.table.computed_columns import ComputedColumns
-from colonnade.tableformat.table.constraints import named_conditions
-from colonnade.tableformat.table.design import new_table
-from colonnade.tableformat.table.generated import NewGenerated, named_expressions
+from colonnade.tableformat.table.design import described_table
+from colonnade.tableformat.table.generated import NewGenerated
 from colonnade.tableformat.table.get import Key, as_dict, get_rows
 from colonnade.tableformat.table.new_columns import UnknownColumns, fit_rows
 from colonnade.tableformat.table.restore import restore_table
 from colonnade.tableformat.table.time_travel import snapshot_at
 from colonnade.tableformat.table.upkeep import Upkeep
-from colonnade.tableformat.types.arrow_types import as_table_schema
 from colonnade.tableformat.write.identity import LogDraws
 from colonnade.tableformat.write.job import plan_write, take_lease
 from colonnade.tableformat.write.run import write_rows
@@ -117,24 +114,18 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         location = locate(path, storage_options)
         log = Log(location.store)
         base = read_base(location, log)
-        if base is not None and location.find(base) is not None:
-            raise AlreadyExistsError(
-                f"{location.url} is a Colonnade table already; open it, or choose another name."
-            )
-        name, columns = location.new_table_name, as_table_schema(schema)
-        rules = named_conditions(constraints or {})
-        computed = named_expressions(generated or {})
-        design = new_table(
-            name,
-            columns,
-            sort_key,
-            properties,
-            comment,
-            partition_by,
-            rules,
-            identity,
-            computed,
-            primary_key,
+        location.require_absent(base)
+        design = described_table(
+            location.new_table_name,
+            schema,
+            sort_key=sort_key,
+            partition_by=partition_by,
+            properties=properties,
+            comment=comment,
+            constraints=constraints,
+            identity=identity,
+            generated=generated,
+            primary_key=primary_key,
         )
         job = plan_write(location, base, "append", create=design)
         after = commit_written(job, (), log, base, fresh=True)

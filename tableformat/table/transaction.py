@@ -42,12 +42,10 @@ from colonnade.tableformat.statements.methods import Evaluate, RowMethods
 from colonnade.tableformat.statements.overwrite import evaluate_overwrite_where
 from colonnade.tableformat.statements.overwrite_partitions import evaluate_overwrite_partitions
 from colonnade.tableformat.statements.statement import RowCounts, Statement
-from colonnade.tableformat.table.constraints import named_conditions
-from colonnade.tableformat.table.design import new_table
-from colonnade.tableformat.table.generated import named_expressions
+from colonnade.tableformat.table.design import described_table
 from colonnade.tableformat.table.transaction_plan import TransactionPlan, Vectors
 from colonnade.tableformat.table.work import TableWork
-from colonnade.tableformat.types.arrow_types import arrow_schema, as_table_schema
+from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.write.job import WriteJob
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, check_settings
 
@@ -115,20 +113,17 @@ class Transaction:
 
         Raises AlreadyExistsError when the name is taken.
         """
-        columns = as_table_schema(schema)
-        rules = named_conditions(constraints or {})
-        computed = named_expressions(generated or {})
-        design = new_table(
+        design = described_table(
             name,
-            columns,
-            sort_key,
-            properties,
-            comment,
-            partition_by,
-            rules,
-            identity,
-            computed,
-            primary_key,
+            schema,
+            sort_key=sort_key,
+            partition_by=partition_by,
+            properties=properties,
+            comment=comment,
+            constraints=constraints,
+            identity=identity,
+            generated=generated,
+            primary_key=primary_key,
         )
         return self.create_as(design)
 
