@@ -17,6 +17,7 @@ CODE = ("manifests", "tableformat", "spark_ext", "colonnade")
 LINK = re.compile(r"\[[^\]]*\]\((?!https?:)([^)]*)\)")
 MENTION = re.compile(r"`([a-z./-]+\.md(?:#[a-z-]+)?)`")
 FROM_CODE = re.compile(r"docs/[a-z/-]+\.md(?:#[a-z_-]+)?")
+PLACE = re.compile(r"`((?:manifests|tableformat|spark_ext|colonnade|tests|benchmarks)/[\w./-]*)`")
 
 
 def anchors(page: Path) -> set[str]:
@@ -61,6 +62,12 @@ def test_every_page_that_the_code_names_is_there() -> None:
     }
     assert len(named) > 50
     assert [(str(file), target) for file, target in named if not is_there(target, ROOT)] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_file_and_folder_that_a_page_names_is_there(page: Path) -> None:
+    named = PLACE.findall(page.read_text("utf-8"))
+    assert [name for name in named if not (ROOT / name).exists()] == []
 
 
 def test_the_readme_stays_one_page() -> None:
