@@ -18,9 +18,10 @@ from rich.text import Text
 
 from colonnade.cli.arguments import JsonOption
 from colonnade.cli.exit_codes import ExitCode
-from colonnade.cli.output import Output, rows_table, size
+from colonnade.cli.output import Output, rows_table
 from colonnade.cli.places import open_place
 from colonnade.manifests.errors import ColonnadeError
+from colonnade.manifests.sizes import size_text
 from colonnade.manifests.store import LocalStore, ObjectStore, StoreAddress
 from colonnade.manifests.version import VERSION
 
@@ -163,7 +164,7 @@ def _check_writing(store: ObjectStore) -> Check:
     except ColonnadeError as error:
         return Check("store", "absent", f"read only: {error.message}")
     if isinstance(store, LocalStore):
-        free = size(shutil.disk_usage(store.url).free)
+        free = size_text(shutil.disk_usage(store.url).free)
         if not os.access(store.url, os.W_OK):
             return Check("store", "problem", f"local disk, {free} free; this user may not write")
         return Check("store", "ok", f"local disk, {free} free; commits are atomic and durable")

@@ -13,9 +13,9 @@ from typing import Annotated, Any, Literal
 import typer
 
 from colonnade.cli.exit_codes import MissingError
-from colonnade.cli.output import Output, size
+from colonnade.cli.output import Output
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.sizes import parse_size
+from colonnade.manifests.sizes import parse_size, size_text
 
 SparkChoice = Literal["auto", "always", "never"]
 
@@ -60,7 +60,7 @@ def choose_engine(
         return ChosenEngine("spark", "--spark always asks for it")
     if choice == "never" or byte_count <= limit:
         return ChosenEngine("arrow", "")
-    to_read = f"{size(byte_count)} to read, more than {size(limit)} (--spark-above)"
+    to_read = f"{size_text(byte_count)} to read, more than {size_text(limit)} (--spark-above)"
     if not has_spark:
         return ChosenEngine("arrow", f"{to_read}, but pyspark is not installed")
     return ChosenEngine("spark", to_read)

@@ -26,11 +26,12 @@ from colonnade.cli.arguments import (
 from colonnade.cli.ask import require_yes
 from colonnade.cli.engine import ChosenEngine, start_spark
 from colonnade.cli.export_files import ExportFormat, write_file
-from colonnade.cli.output import Output, facts_table, size
+from colonnade.cli.output import Output, facts_table
 from colonnade.cli.places import Place, open_place
 from colonnade.cli.progress import progress
 from colonnade.cli.read_rows import live_rows
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.sizes import size_text
 from colonnade.spark_ext.options import storage_texts
 from colonnade.tableformat.scan.arrow_scan import Scan
 from colonnade.tableformat.scan.run import read_plan_parallel
@@ -106,7 +107,7 @@ def _facts_of(done: ExportFacts) -> RichTable:
             ("target", done.target),
             ("epoch", done.epoch),
             ("rows", done.rows),
-            ("size", size(done.bytes)),
+            ("size", size_text(done.bytes)),
             ("time", f"{done.seconds:.1f} s, {rate:,.0f} rows/s"),
         )
     )

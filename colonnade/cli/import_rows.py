@@ -23,7 +23,7 @@ from colonnade.cli.engine import (
     choose_engine,
     start_spark,
 )
-from colonnade.cli.output import Output, facts_table, size
+from colonnade.cli.output import Output, facts_table
 from colonnade.cli.progress import progress
 from colonnade.cli.sources import (
     SUFFIXES,
@@ -36,6 +36,7 @@ from colonnade.cli.sources import (
 from colonnade.manifests.errors import AlreadyExistsError, InvalidInputError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import CreateTable
+from colonnade.manifests.sizes import size_text
 from colonnade.manifests.state.partition_layout import split_fields
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import StoreAddress
@@ -146,7 +147,7 @@ def _facts_of(done: ImportFacts) -> RichTable:
             ("epoch", str(done.epoch)),
             ("rows", done.rows),
             ("RowSets", done.rowsets),
-            ("size", size(done.bytes)),
+            ("size", size_text(done.bytes)),
             ("time", f"{done.seconds:.1f} s, {rate:,.0f} rows/s"),
         )
     )

@@ -30,8 +30,9 @@ from colonnade.cli.facts import (
     table_facts,
     tables_facts,
 )
-from colonnade.cli.output import Output, facts_table, rows_table, share, size
+from colonnade.cli.output import Output, facts_table, rows_table, share
 from colonnade.cli.places import Place, open_database, open_place
+from colonnade.manifests.sizes import size_text
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.table.history import HistoryEntry
 
@@ -115,7 +116,7 @@ def _tables_view(tables: list[TableFacts]) -> RenderableType:
                 table.rows,
                 share(table.deleted_rows, table.rows + table.deleted_rows),
                 table.rowsets,
-                size(table.bytes),
+                size_text(table.bytes),
                 table.changed_epoch,
             )
             for table in tables
@@ -133,7 +134,7 @@ def _table_view(table: TableFacts) -> RenderableType:
             ("rows", table.rows),
             ("deleted rows", table.deleted_rows),
             ("RowSets", table.rowsets),
-            ("size", size(table.bytes)),
+            ("size", size_text(table.bytes)),
             ("columns", table.columns),
             ("sort key", ", ".join(table.sort_key)),
             ("partitions", ", ".join(table.partitioning)),
@@ -154,7 +155,7 @@ def _database_view(database: DatabaseFacts) -> RenderableType:
             ("tables", database.tables),
             ("rows", database.rows),
             ("RowSets", database.rowsets),
-            ("size", size(database.bytes)),
+            ("size", size_text(database.bytes)),
             ("tags", ", ".join(f"{name}: {epoch}" for name, epoch in database.tags.items())),
             (
                 "pins",
@@ -189,7 +190,7 @@ def _changes_view(changes: list[HistoryEntry]) -> RenderableType:
                 change.operation,
                 change.rows_added,
                 f"+{change.rowsets_added} -{change.rowsets_dropped}",
-                size(change.bytes_added),
+                size_text(change.bytes_added),
                 _pairs(change.metrics),
             )
             for change in changes
@@ -229,7 +230,7 @@ def _rowsets_view(rowsets: list[RowSetFacts]) -> RenderableType:
                 each.epoch,
                 each.rows,
                 share(each.deleted_rows, each.rows + each.deleted_rows),
-                size(each.bytes),
+                size_text(each.bytes),
                 each.place,
                 *((each.partition or "",) if partitioned else ()),
                 each.low or "",

@@ -16,11 +16,12 @@ from colonnade.cli.arguments import DatabaseArgument, JsonOption
 from colonnade.cli.compact import compactor
 from colonnade.cli.engine import ABOVE, AboveOption, SparkOption
 from colonnade.cli.exit_codes import code_of, explain
-from colonnade.cli.output import Output, rows_table, size
+from colonnade.cli.output import Output, rows_table
 from colonnade.cli.places import open_database
 from colonnade.maintain.journal import write_line
 from colonnade.maintain.round import Round, StepError, read_plans, run_round
 from colonnade.manifests.errors import ColonnadeError, InvalidInputError, NotFoundError
+from colonnade.manifests.sizes import size_text
 from colonnade.manifests.store import StoreAddress
 from colonnade.tableformat.location import find_store
 
@@ -138,10 +139,10 @@ def _view(done: Round) -> list[RenderableType]:
                 each.table,
                 each.groups,
                 f"-{each.rowsets_removed} +{each.rowsets_added}",
-                size(each.bytes_read),
-                size(each.bytes_written),
+                size_text(each.bytes_read),
+                size_text(each.bytes_written),
                 round(each.seconds, 1),
-                "" if not each.left or not each.left.groups else size(each.left.bytes),
+                "" if not each.left or not each.left.groups else size_text(each.left.bytes),
             )
             for each in done.tables
         ],
@@ -149,7 +150,7 @@ def _view(done: Round) -> list[RenderableType]:
     said = [f"epoch {done.epoch}, {done.seconds:.1f} s"]
     if done.vacuum is not None and (done.vacuum.files or done.vacuum.epochs):
         said.append(
-            f"vacuum removed {done.vacuum.files:,} files ({size(done.vacuum.bytes)}) and"
+            f"vacuum removed {done.vacuum.files:,} files ({size_text(done.vacuum.bytes)}) and"
             f" {done.vacuum.epochs:,} epochs"
         )
     if done.vacuum is not None:

@@ -16,7 +16,6 @@ from typing import Any
 import orjson
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType, RenderResult
-from rich.filesize import decimal
 from rich.table import Table
 from rich.text import Text
 
@@ -193,11 +192,6 @@ def cell(value: object, *, plain: bool = False) -> Text:
 def _harmless(text: str) -> str:
     """Escape control characters, such as `\\x1b`, so that no text can command the terminal."""
     return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
-
-
-def size(byte_count: int) -> str:
-    """Format a number of bytes for people, such as 12.3 MB."""
-    return decimal(byte_count)
 
 
 def share(part: int, whole: int) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Literal
 
-from rich.filesize import decimal
 from rich.progress import (
     BarColumn,
     Progress,
@@ -19,6 +18,7 @@ from rich.progress import (
 from rich.text import Text
 
 from colonnade.cli.output import Output
+from colonnade.manifests.sizes import size_text
 
 Unit = Literal["rows", "bytes"]
 Advance = Callable[[int], None]
@@ -31,7 +31,7 @@ class _Rate(ProgressColumn):
         in_bytes = task.fields["unit"] == "bytes"
 
         def amount(count: float) -> str:
-            return decimal(int(count)) if in_bytes else f"{int(count):,}"
+            return size_text(int(count)) if in_bytes else f"{int(count):,}"
 
         total = "" if task.total is None else f" of {amount(task.total)}"
         speed = task.finished_speed or task.speed

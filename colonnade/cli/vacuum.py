@@ -9,8 +9,9 @@ from rich.text import Text
 
 from colonnade.cli.arguments import JsonOption, PathArgument, YesOption
 from colonnade.cli.ask import require_yes
-from colonnade.cli.output import Output, rows_table, size
+from colonnade.cli.output import Output, rows_table
 from colonnade.cli.places import open_place
+from colonnade.manifests.sizes import size_text
 
 SHOWN_FILES = 50
 
@@ -46,12 +47,12 @@ def vacuum(
     result = target.vacuum(retention_hours, retain_epochs=retain_epochs, dry_run=True, force=force)
     if not dry_run:
         if result.files or result.epochs_removed:
-            what = f"{len(result.files):,} files ({size(result.bytes_removed)})"
+            what = f"{len(result.files):,} files ({size_text(result.bytes_removed)})"
             question = (
                 f"Remove {what} and {result.epochs_removed:,} epochs of {place.location.url}?"
             )
             require_yes(question, yes)
         result = target.vacuum(retention_hours, retain_epochs=retain_epochs, force=force)
-    shown = [(each.name, size(each.bytes)) for each in result.files[:SHOWN_FILES]]
+    shown = [(each.name, size_text(each.bytes)) for each in result.files[:SHOWN_FILES]]
     files = [rows_table(("file", "size"), shown)] if dry_run and shown else []
     output.show(result.to_json(), *files, Text(str(result)))

@@ -12,10 +12,11 @@ import typer
 
 from colonnade.cli.arguments import DatabaseArgument, JsonOption
 from colonnade.cli.export_files import replacing
-from colonnade.cli.output import Output, facts_table, size
+from colonnade.cli.output import Output, facts_table
 from colonnade.cli.places import open_database
 from colonnade.cli.report.facts import read_report
 from colonnade.cli.report.page import render
+from colonnade.manifests.sizes import size_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,5 +57,5 @@ def report(
         bytes=len(page),
         seconds=round(time.perf_counter() - started, 3),
     )
-    view = (("report", done.target), ("epoch", done.epoch), ("size", size(done.bytes)))
+    view = (("report", done.target), ("epoch", done.epoch), ("size", size_text(done.bytes)))
     Output(json).show(done, facts_table(view))

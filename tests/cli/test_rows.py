@@ -382,7 +382,7 @@ def test_spark_is_for_more_bytes_than_the_limit_and_where_it_is_installed() -> N
     assert (small.name, small.why) == ("arrow", "")
     large = choose_engine(2**30 + 1, "auto", "1g", has_spark=True)
     assert large.name == "spark"
-    assert large.why == "1.1 GB to read, more than 1.1 GB (--spark-above)"
+    assert large.why == "1 GiB to read, more than 1 GiB (--spark-above)"
     assert choose_engine(2**40, "never", "1g", has_spark=True).name == "arrow"
     assert choose_engine(2**40, "auto", "1g", has_spark=False).name == "arrow"
     assert choose_engine(0, "always", "1g", has_spark=True).name == "spark"
@@ -404,7 +404,7 @@ def test_progress_shows_what_is_done_of_what_there_is_on_a_terminal(
     with progress(output, "import", "bytes", None) as advance:
         advance(3_000_000)
     assert "2,000,000 of 2,000,000 rows" in shown.getvalue()
-    assert "3.0 MB" in shown.getvalue()
+    assert "2.86 MiB" in shown.getvalue()
     monkeypatch.delenv("FORCE_COLOR")
     quiet = Output()
     quiet.notes.file = nothing = io.StringIO()

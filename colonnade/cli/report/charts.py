@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import pairwise
 
-from colonnade.cli.output import size
 from colonnade.cli.report.facts import DELETED_EDGES, AgeCell, Bin, KeyOverlap, Step
+from colonnade.manifests.sizes import size_text
 
 WIDTH, HEIGHT = 640, 220
 LEFT, RIGHT, TOP, BOTTOM = 76, 8, 14, 34
@@ -65,7 +65,7 @@ def size_histogram(bins: Sequence[Bin], target_bytes: int) -> str:
         kind = "full" if each.low_bytes * 2 >= target_bytes else "small"
         marks.append(_bar(LEFT + place * width, _BASE - height, width, height, title, kind))
     ticks = [(count, count / most) for count in _steps(most)]
-    ends = (size(bins[0].low_bytes), size(bins[-1].high_bytes)) if bins else ("", "")
+    ends = (size_text(bins[0].low_bytes), size_text(bins[-1].high_bytes)) if bins else ("", "")
     return _drawing("RowSets by size", [*_rules(ticks), *marks, *_ends(ends)])
 
 
@@ -98,8 +98,8 @@ def age_map(cells: Sequence[AgeCell]) -> str:
             f"<title>{escape(title)}</title></circle>"
         )
     levels = [
-        (size(power).replace(".0", ""), (math.log(power) - low) / max(0.01, high - low))
-        for power in (10**exponent for exponent in range(2, 13))
+        (size_text(power), (math.log(power) - low) / max(0.01, high - low))
+        for power in (2**exponent for exponent in range(5, 45, 5))
         if low <= math.log(power) <= high
     ]
     ends = (f"epoch {first}", f"epoch {last}")
@@ -196,7 +196,7 @@ def _log_share(count: int, most: int) -> float:
 
 
 def _span(low: int, high: int) -> str:
-    return f"{size(low)} to {size(high)}"
+    return f"{size_text(low)} to {size_text(high)}"
 
 
 def _deleted_class(share: float) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import jinja2
 
-from colonnade.cli.output import share, size
+from colonnade.cli.output import share
 from colonnade.cli.report import charts
 from colonnade.cli.report.facts import ReportFacts
+from colonnade.manifests.sizes import size_text
 from colonnade.manifests.version import VERSION
 
 LATEST = 30
@@ -22,7 +23,7 @@ def render(report: ReportFacts) -> str:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters["size"] = size
+    environment.filters["size"] = size_text
     environment.globals.update(charts=charts, share=share, version=VERSION)
     latest = [*reversed(report.steps)][:LATEST]
     groups = sum(len(page.plan.groups) for page in report.tables)
