@@ -67,7 +67,7 @@ class AddedRows:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedRows:
-    """What a change does to a table with a primary key, right after a state of it.
+    """The rows that a change adds to a table with a primary key, and deletes, right after a state.
 
     `added` are the RowSets that it adds. `rows` are rows of that state which it deletes, besides
     those that the change itself says. `metrics` replace those of the change.

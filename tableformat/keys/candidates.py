@@ -23,7 +23,7 @@ _MANY = 64
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """The distinct values of one key column, none of which is NULL.
+    """The distinct values of one key column, without NULL.
 
     `numbers` has them in order where they are whole numbers, as dates and times are, too.
     """

@@ -83,7 +83,7 @@ class KeySet:
         return np.asarray(code.fill_null(-1).to_numpy(zero_copy_only=False), np.int64)
 
     def candidates(self, batch: pa.RecordBatch) -> NDArray[np.int64]:
-        """Return the rows of a batch that may have one of the keys, in order: few of the others."""
+        """Return the rows of a batch that may have one of the keys, in order, and few more rows."""
         field = self.fields[self._widest]
         column = batch.column(batch.schema.get_field_index(field.name))
         return self._candidates.rows(comparable(column))

@@ -28,10 +28,10 @@ def merged_rows(
 ) -> pa.RecordBatch:
     """Return one row for each key, in the order of the keys' numbers.
 
-    `rows` has the columns of `schema`: first the rows of the table, then the others in order of
-    arrival. `given` has the ids of the columns that these others bring. In another column, a key
-    keeps the value of its row in the table, or has that of its first row. Raises the errors of
-    `modes.merged`; `named` describes the key of a number.
+    `rows` has the columns of `schema`: first the rows of the table, then the new rows in order of
+    arrival. `given` has the ids of the columns that the new rows bring. In any other column, a key
+    keeps the value of its row in the table, or gets the value of its first new row. Raises the
+    errors of `modes.merged`; `named` describes the key of a number.
     """
     starts, orders = arrivals.starts(), _Orders(rows, arrivals, schema)
     columns = []

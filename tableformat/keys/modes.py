@@ -1,7 +1,8 @@
 """Merge modes: how the values that the rows of one key have in a column become one value. Pure.
 
-A mode receives the values of many keys at once. Those of a key lie side by side, in the order in
-which they count; `starts` has the first position of each key. So a mode is one pass over arrays.
+A mode receives the values of many keys at once. The values of a key are next to each other, and in
+the order in which they count. `starts` has the first position of each key. So a mode is one pass
+over arrays.
 Spec: docs/spec/keys.md#merge-modes
 """
 
@@ -30,7 +31,7 @@ Named = Callable[[int], str]
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """A merge mode. `separator` stands between the texts of `concat`."""
+    """A merge mode. `concat` puts the `separator` between texts."""
 
     name: str = "replace"
     separator: str = ""
@@ -190,7 +191,7 @@ def _largest(decimal: pa.DataType) -> pa.Scalar:
 
 
 def _float_sums(values: pa.Array, starts: Starts) -> pa.Array:
-    """Return sums in double precision, where -0.0 stands for NULL, because it changes no sum."""
+    """Return sums in double precision. NULL counts as -0.0, which changes no sum."""
     plain = values.fill_null(-0.0).to_numpy(zero_copy_only=False).astype(np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
         sums = np.add.reduceat(plain, starts)

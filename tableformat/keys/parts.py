@@ -41,16 +41,16 @@ def key_hashes(keys: pa.RecordBatch) -> Words:
 
 
 def _mixed(words: Words) -> Words:
-    """Return words each bit of which depends on all bits of the given ones (MurmurHash3)."""
+    """Return other words: each bit depends on all bits of the given word (MurmurHash3)."""
     for factor in _FACTORS:
         words = (words ^ words >> _SHIFT) * factor
     return words ^ words >> _SHIFT
 
 
 def _words(column: pa.Array) -> list[Words]:
-    """Return numbers for each value, of which at least one differs for different values.
+    """Return one or two numbers for each value. Different values differ in one of them.
 
-    Those of long values are hashes, which nearly always differ.
+    The number of a text is a hash. Hashes of different texts nearly always differ.
     """
     if pa.types.is_floating(column.type):
         column = pa.array(column.cast(pa.float64()).to_numpy(zero_copy_only=False) + 0.0)

@@ -1,4 +1,4 @@
-"""Rows that a change adds to a table with a primary key, as they are right before its slot.
+"""Rows that a change adds to a table with a primary key, compared right before its slot.
 
 A row whose key is taken meets the row that has it. Which row that is, only the state before the
 slot tells: concurrent writers may have added, changed or moved it.
