@@ -97,6 +97,7 @@ _PLAIN = {
     pa.time64("ns"): "time(9)",
     pa.null(): "void",
 }
+_PLAIN_IDS = frozenset(each.id for each in _PLAIN)
 
 _LISTS = frozenset(
     {
@@ -276,8 +277,9 @@ def _stated_type(stated: str, found: DataType, path: str) -> DataType:
 
 
 def _type_from_arrow(arrow: pa.DataType, path: str) -> DataType:
-    if (plain := _PLAIN.get(arrow)) is not None:
-        return plain
+    # A type is hashed by its text, which is as long as the type is deep.
+    if arrow.id in _PLAIN_IDS:
+        return _PLAIN[arrow]
     if pa.types.is_decimal(arrow):
         return _decimal_from_arrow(arrow, path)
     if pa.types.is_timestamp(arrow):

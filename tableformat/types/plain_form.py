@@ -14,7 +14,8 @@ import pyarrow as pa
 from colonnade.tableformat.types.arrow_types import TRANSPARENT_EXTENSIONS, is_list
 from colonnade.tableformat.types.sound_arrays import pair_structs, validity
 
-_VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+# By ids of types: a type is hashed by its text, which is as long as the type is deep.
+_VIEWS = {pa.string_view().id: pa.large_string(), pa.binary_view().id: pa.large_binary()}
 
 
 def plain_form(array: pa.Array) -> pa.Array:
@@ -31,8 +32,8 @@ def plain_form(array: pa.Array) -> pa.Array:
         return plain_form(array.dictionary).take(array.indices)
     if pa.types.is_run_end_encoded(found):
         return plain_form(array.values).take(run_indices(array))
-    if found in _VIEWS:
-        return array.cast(_VIEWS[found])
+    if found.id in _VIEWS:
+        return array.cast(_VIEWS[found.id])
     if pa.types.is_struct(found):
         children = [plain_form(array.field(i)) for i in range(found.num_fields)]
         fields = [field.with_type(each.type) for field, each in zip(found, children, strict=True)]
@@ -46,7 +47,7 @@ def plain_form(array: pa.Array) -> pa.Array:
 def _is_plain(found: pa.DataType) -> bool:
     if isinstance(found, pa.BaseExtensionType):
         return found.extension_name not in TRANSPARENT_EXTENSIONS
-    if pa.types.is_dictionary(found) or pa.types.is_run_end_encoded(found) or found in _VIEWS:
+    if pa.types.is_dictionary(found) or pa.types.is_run_end_encoded(found) or found.id in _VIEWS:
         return False
     # The types of children decide only for structs, maps and lists. Unions count as plain.
     has_parts = pa.types.is_struct(found) or pa.types.is_map(found) or is_list(found)

@@ -16,11 +16,12 @@ from colonnade.tableformat.types.arrow_types import is_list
 from colonnade.tableformat.types.plain_form import is_view, run_indices
 from colonnade.tableformat.types.sound_arrays import pair_structs
 
+# By ids of types: a type is hashed by its text, which is as long as the type is deep.
 _OFFSETS = {
-    **dict.fromkeys((pa.string(), pa.binary()), np.int32),
-    **dict.fromkeys((pa.large_string(), pa.large_binary()), np.int64),
+    **dict.fromkeys((pa.string().id, pa.binary().id), np.int32),
+    **dict.fromkeys((pa.large_string().id, pa.large_binary().id), np.int64),
 }
-_VIEWS = (pa.string_view(), pa.binary_view())
+_VIEWS = (pa.string_view().id, pa.binary_view().id)
 
 
 def largest_part(array: pa.Array) -> int:
@@ -37,7 +38,7 @@ def largest_part(array: pa.Array) -> int:
         return 0
     if isinstance(found, pa.BaseExtensionType):
         return largest_part(array.storage)
-    if found in _OFFSETS or found in _VIEWS:
+    if found.id in _OFFSETS or found.id in _VIEWS:
         return int(_text_lengths(array).sum())
     if pa.types.is_fixed_size_binary(found):
         return len(array) * int(found.byte_width)
@@ -75,7 +76,7 @@ def _repeated(values: pa.Array, indices: pa.Array) -> int:
     picked = indices.drop_null().to_numpy()
     if len(picked) and (picked.min() < 0 or picked.max() >= len(values)):
         raise ValueError("an index lies outside of its values")
-    if values.type in _OFFSETS or values.type in _VIEWS:
+    if values.type.id in _OFFSETS or values.type.id in _VIEWS:
         return int(_text_lengths(values)[picked].sum())
     return largest_part(values) * len(picked)
 
@@ -86,11 +87,11 @@ def _text_lengths(array: pa.Array) -> NDArray[np.int64]:
         return np.zeros(0, np.int64)
     buffer: Any = array.buffers()[1]
     first, count = array.offset, len(array)
-    if array.type in _VIEWS:
+    if array.type.id in _VIEWS:
         # A view takes 16 bytes. The first four bytes are the length.
         lengths = np.frombuffer(buffer, np.int32)[4 * first : 4 * (first + count) : 4]
         return np.maximum(lengths, 0).astype(np.int64)
-    offsets = np.frombuffer(buffer, _OFFSETS[array.type])[first : first + count + 1]
+    offsets = np.frombuffer(buffer, _OFFSETS[array.type.id])[first : first + count + 1]
     data = array.buffers()[2]
     ends_inside = offsets[-1] <= (0 if data is None else data.size)
     if offsets[0] < 0 or not ends_inside or (offsets[1:] < offsets[:-1]).any():

@@ -253,7 +253,7 @@ def test_types_that_are_nested_without_end_are_refused_where_they_come_from(
     table: colonnade.ArrowTable, tmp_path: Path
 ) -> None:
     endless = pa.array(["a"])
-    for _ in range(900):
+    for _ in range(600):
         endless = pa.ListArray.from_arrays(pa.array([0, 1], pa.int32()), endless)
     deep = given(tags=endless)
     refused(lambda: table.append(deep), "'tags' is nested deeper")
