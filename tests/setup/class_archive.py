@@ -22,8 +22,8 @@ OPTIONS = (
 )
 """Every JVM of the tests lives for a few minutes: the optimising compiler does not pay off.
 
-Without it, Java would reserve 48 MB for compiled code. Spark fills them, and Java then looks without
-end for code to remove.
+Without it, Java would reserve 48 MB for compiled code. Spark fills them, and Java then looks
+without end for code to remove.
 """
 
 

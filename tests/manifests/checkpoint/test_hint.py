@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from colonnade.manifests.checkpoint.hint import put_hint, put_usable_hint
+from colonnade.manifests.checkpoint.reader import read_hint
 from colonnade.manifests.checkpoint.root import CheckpointRef, encode_root
 from colonnade.manifests.checkpoint.writer import write_checkpoint
 from colonnade.manifests.errors import ConflictError
