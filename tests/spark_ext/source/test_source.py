@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 import colonnade
 from tests.spark_ext.frames import ids, load, save
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.matrix]
 
 
 @pytest.mark.spark_compat

@@ -10,7 +10,7 @@ import colonnade
 from colonnade import ArrowTable
 from tests.spark_ext.java.spark_shell import SparkShell
 
-pytestmark = [pytest.mark.spark, pytest.mark.spark_compat]
+pytestmark = [pytest.mark.spark, pytest.mark.spark_compat, pytest.mark.matrix]
 
 TABLE = "colonnade.keys.t"
 

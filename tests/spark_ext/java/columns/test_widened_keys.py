@@ -9,7 +9,7 @@ import pytest
 import colonnade
 from tests.spark_ext.java.spark_shell import SparkShell
 
-pytestmark = [pytest.mark.spark, pytest.mark.spark_compat]
+pytestmark = [pytest.mark.spark, pytest.mark.spark_compat, pytest.mark.matrix]
 
 TABLE = "colonnade.wide.t"
 ROW = "({0}, {0}, {0}, CAST({0} AS DECIMAL(5,2)), 'text{0}', {0}S)"

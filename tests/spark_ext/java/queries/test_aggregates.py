@@ -18,7 +18,7 @@ from colonnade.tableformat.rowset.column_segments import ColumnSegments
 from colonnade.tableformat.table.table import ArrowTable
 from tests.spark_ext.java.spark_shell import SparkShell
 
-pytestmark = [pytest.mark.spark, pytest.mark.spark_compat]
+pytestmark = [pytest.mark.spark, pytest.mark.spark_compat, pytest.mark.matrix]
 
 ROWS = 300
 IN_TASKS = "in each task"

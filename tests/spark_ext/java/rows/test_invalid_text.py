@@ -128,6 +128,7 @@ def spark(spark_shell: SparkShell) -> Iterator[SparkShell]:
 
 
 @pytest.mark.spark_compat
+@pytest.mark.matrix
 def test_every_statement_of_spark_replaces_text(spark: SparkShell) -> None:
     table = colonnade.open(spark.folder / "warehouse" / "bad" / "t")
     select = "SELECT s, p, n FROM colonnade.bad.t ORDER BY n"
@@ -169,6 +170,7 @@ def test_an_update_that_replaces_columns_replaces_text(spark: SparkShell) -> Non
 
 
 @pytest.mark.spark_compat
+@pytest.mark.matrix
 def test_the_property_is_shown_and_checked_and_may_change(spark: SparkShell) -> None:
     alter = "ALTER TABLE colonnade.bad.t SET TBLPROPERTIES ('invalid-text' = '{}')"
     shown = "SHOW TBLPROPERTIES colonnade.bad.t ('invalid-text')"
