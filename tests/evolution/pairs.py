@@ -1,27 +1,27 @@
 """Each step of an evolution after a RowSet of each encoding, with columns of every type.
 
-A table has a RowSet for each form of values, and so for each encoding. A step changes all columns
-at once, and says which rows the table then has.
+A step changes all columns at once, and says which rows the table then has.
 """
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-import colonnade
 from colonnade import (
     AddColumn,
+    AddConstraint,
     ArrowTable,
     CommentColumn,
     DropColumn,
+    DropDefault,
     DropNotNull,
     MoveColumn,
     RenameColumn,
+    ReplaceColumns,
     SchemaField,
     SetDefault,
     SetNotNull,
@@ -30,110 +30,13 @@ from colonnade import (
     TableSchema,
     WidenColumn,
 )
-from colonnade.manifests.log.log import Log
-from colonnade.tableformat.rowset.encodings import lengths
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from tests.default_values import TYPES as WITH_DEFAULT
 from tests.default_values import values
-from tests.evolution.columns import WIDER
-from tests.evolution.world import LIMITS
-from tests.large_tables import NESTED
-from tests.strategies import PRIMITIVES, random_value
+from tests.evolution import inside
+from tests.evolution.before import ROWS, Before
+from tests.strategies import PRIMITIVES
 from tests.widened import model_of
-
-ROWS = lengths.FROM_ROWS
-"""The rows of a RowSet. Some encodings are not possible with fewer rows."""
-
-Row = dict[str, Any]
-Values = Callable[[SchemaField, random.Random], list[Any]]
-
-
-def _any(column: SchemaField, rng: random.Random) -> list[Any]:
-    return [random_value(column, rng) for _ in range(ROWS)]
-
-
-def _near(column: SchemaField, rng: random.Random) -> list[Any]:
-    """Whole numbers that lie close together, texts that all differ, and any other values."""
-    if column.type == "string":
-        return [f"{at} {rng.random()}" for at in range(ROWS)]
-    if column.type in ("short", "int", "long", "date", "timestamp", "timestamp_ntz"):
-        return [20_000 + rng.randrange(100) for _ in range(ROWS)]
-    return _any(column, rng)
-
-
-def _few(column: SchemaField, rng: random.Random) -> list[Any]:
-    few = [random_value(column, rng) for _ in range(3)]
-    return [rng.choice(few) for _ in range(ROWS)]
-
-
-def _some(column: SchemaField, rng: random.Random) -> list[Any]:
-    return [value if rng.random() < 0.7 else None for value in _any(column, rng)]
-
-
-FORMS: dict[str, Values] = {
-    "any values": _any,
-    "near values": _near,
-    "few values": _few,
-    "one value": lambda column, rng: [random_value(column, rng)] * ROWS,
-    "some NULL": _some,
-    "all NULL": lambda column, rng: [None] * ROWS,
-}
-"""The forms of values, which decide how a block is encoded. The last two have NULL."""
-
-
-def columns(types: Sequence[str] = PRIMITIVES) -> tuple[SchemaField, ...]:
-    """A column of each type, and structs, lists and maps that nest every type."""
-    flat = (SchemaField(name=f"c{at}", type=each) for at, each in enumerate(types))
-    inside = [field for field in NESTED.fields if field.name != "every"]
-    every = NESTED.field("every")
-    kept = tuple(each for each in every.children() if each.type in types)
-    return (*flat, *inside, every.with_children(kept))
-
-
-class Before:
-    """A table with a RowSet of each form, and its rows by column."""
-
-    def __init__(self, path: Path, types: Sequence[str] = PRIMITIVES, nulls: bool = True) -> None:
-        rng = random.Random(7)
-        fields = (f.model_copy(update={"nullable": nulls}) for f in columns(types))
-        key = SchemaField(name="k", type="long", nullable=False)
-        self.path, self.schema = path, TableSchema(fields=(key, *fields))
-        self.table = colonnade.create(path, self.schema)
-        self.table._log = Log(self.table._log.store, limits=LIMITS, pause=lambda seconds: None)
-        self.rows: dict[str, Any] = {name: [] for name in self.schema.names}
-        for form in FORMS if nulls else [*FORMS][:-2]:
-            first = len(self.rows["k"])
-            found = {f.name: FORMS[form](f, rng) for f in self.schema.fields[1:]}
-            self.append({"k": [*range(first, first + ROWS)], **found})
-
-    def append(self, rows: dict[str, list[Any]]) -> None:
-        """Append rows with values in some columns; all other columns are NULL."""
-        arrow = arrow_schema(TableSchema(fields=self.fields(*rows)))
-        self.table.append(pa.table([pa.array(rows[f.name], f.type) for f in arrow], arrow))
-        count = len(rows["k"])
-        for name, known in self.rows.items():
-            known += rows.get(name, [None] * count)
-
-    def fields(self, *names: str) -> tuple[SchemaField, ...]:
-        """The columns of these names."""
-        return tuple(self.schema.field(name) for name in names)
-
-    @property
-    def others(self) -> tuple[SchemaField, ...]:
-        """All columns but `k`."""
-        return tuple(field for field in self.schema.fields if field.name != "k")
-
-    def alter(self, *changes: Any) -> None:
-        """Change the columns in one epoch, and take the schema that the table then has."""
-        self.table.alter(*changes)
-        self.schema = self.table.state.schema
-        self.rows = {name: self.rows.get(name, []) for name in self.schema.names}
-
-    def expected(self) -> pa.Table:
-        """The rows that the table must have, in the order of `k`."""
-        arrow = arrow_schema(self.schema)
-        arrays = [pa.array(self.rows[f.name], f.type) for f in arrow]
-        return pa.Table.from_arrays(arrays, schema=arrow)
 
 
 def _add(before: Before) -> None:
@@ -148,6 +51,27 @@ def _add(before: Before) -> None:
             before.rows[new.name] = pa.concat_arrays([array] * count)
         changes.append(AddColumn(new, after=field.name, default=stated))
     before.alter(*changes)
+
+
+def _add_not_null(before: Before) -> None:
+    """NOT NULL columns of every type that can have a default. Earlier rows have their defaults."""
+    count, changes = len(before.rows["k"]), []
+    for field in before.others:
+        if field.type in WITH_DEFAULT:
+            stated, array = next(values(str(field.type)))
+            new = SchemaField(name=f"new {field.name}", type=field.type, nullable=False)
+            before.rows[new.name] = pa.concat_arrays([array] * count)
+            changes.append(AddColumn(new, first=True, default=stated))
+    before.alter(*changes)
+
+
+def _give_types(before: Before) -> None:
+    """Void columns become columns of every type. Rows from before are NULL in them."""
+    fields = [(f"void {field.name}", field) for field in before.others]
+    before.alter(*(AddColumn(SchemaField(name=name, type="void")) for name, _ in fields))
+    before.rows |= {name: [None] * len(before.rows["k"]) for name, _ in fields}
+    before.append({"k": [len(before.rows["k"])]})
+    before.alter(*(WidenColumn((name,), field.type) for name, field in fields))
 
 
 def _drop(before: Before) -> None:
@@ -192,6 +116,17 @@ def _set_default(before: Before) -> None:
         before.rows[name] = pa.concat_arrays([known, array])
 
 
+def _drop_default(before: Before) -> None:
+    """Columns keep what earlier rows have of a default, and later rows are NULL."""
+    found = [f for f in before.others if f.type in WITH_DEFAULT]
+    _add(before)
+    before.alter(*(DropDefault((f"new {field.name}",)) for field in found))
+    known = {f"new {field.name}": before.rows[f"new {field.name}"] for field in found}
+    before.rows |= {name: [] for name in known}
+    before.append({"k": [len(before.rows["k"])]})
+    before.rows |= {n: pa.concat_arrays([v, pa.nulls(1, v.type)]) for n, v in known.items()}
+
+
 def _allow_null(before: Before) -> None:
     before.alter(*(DropNotNull((field.name,)) for field in before.others))
     before.append({"k": [len(before.rows["k"])]})
@@ -204,8 +139,7 @@ def _forbid_null(before: Before) -> None:
 
 
 def _widen(before: Before) -> None:
-    fields = [field for field in before.others if field.type in WIDER]
-    wider = {field.name: WIDER[str(field.type)][-1] for field in fields}
+    wider = {f.name: inside.WIDEST[str(f.type)] for f in before.others if f.type in inside.WIDEST}
     for name, new in wider.items():
         before.rows[name] = [None if v is None else model_of(v, new) for v in before.rows[name]]
     before.alter(*(WidenColumn((name,), new) for name, new in wider.items()))
@@ -224,6 +158,55 @@ def _replace(before: Before) -> None:
 
         before.table.backfill(field.name, of, columns=["k"])
         before.rows[field.name] = new
+
+
+def _replace_some(before: Before) -> None:
+    """Each column is written again in the RowSets that have one of some rows."""
+    some = range(ROWS // 2, 2 * ROWS)
+    for field in before.others:
+        known = before.rows[field.name]
+        kind = arrow_schema(before.schema).field(field.name).type
+
+        def of(batch: pa.RecordBatch, known: Any = known, kind: Any = kind) -> pa.Array:
+            return pa.array([known[3 * ROWS - key] for key in batch["k"].to_pylist()], kind)
+
+        met = f"k >= {some.start} AND k < {some.stop}"
+        before.table.backfill(field.name, of, met, columns=["k"])
+        new = [known[3 * ROWS - key] if key in some else each for key, each in enumerate(known)]
+        before.rows[field.name] = new
+
+
+def _compute(before: Before) -> None:
+    """A computed column for each column, with its values in other rows."""
+    count = len(before.rows["k"])
+    for field in before.others:
+        known = before.rows[field.name]
+        kind = arrow_schema(before.schema).field(field.name).type
+
+        def of(batch: pa.RecordBatch, known: Any = known, kind: Any = kind) -> pa.Array:
+            return pa.array([known[count - 1 - key] for key in batch["k"].to_pylist()], kind)
+
+        new = SchemaField(name=f"{field.name} computed", type=field.type)
+        before.table.add_column(new.name, new.type, of, columns=["k"])
+        before.rows[new.name] = known[::-1]
+    before.schema = before.table.state.schema
+
+
+def _list(before: Before) -> None:
+    """A list keeps every second column in another order, and has a new one for each other."""
+    key, *fields = before.schema.fields
+    count = len(before.rows["k"])
+    new = {f"{field.name}+": field for field in fields[1::2]}
+    plain = (SchemaField(name=name, type=field.type) for name, field in new.items())
+    before.rows |= {name: [None] * count for name in new}
+    before.alter(ReplaceColumns((*plain, *fields[::2][::-1], key)))
+
+
+def _constrain(before: Before) -> None:
+    """Each column gets a constraint that all rows meet."""
+    met = ((f.name, f"{f.name} IS NULL OR {f.name} IS NOT NULL") for f in before.others)
+    before.alter(*(AddConstraint(f"known {name}", text) for name, text in met))
+    before.append({"k": [len(before.rows["k"])]})
 
 
 def _place(before: Before) -> None:
@@ -257,16 +240,29 @@ def _evolve(before: Before) -> None:
 
 STEPS: dict[str, Callable[[Before], None]] = {
     "add columns": _add,
+    "add NOT NULL columns": _add_not_null,
     "drop columns": _drop,
     "drop and add again": _drop_and_add,
     "exchange names": _rename,
     "move columns": _move,
     "comment on columns": _comment,
     "set defaults": _set_default,
+    "drop defaults": _drop_default,
     "allow NULL": _allow_null,
     "forbid NULL": _forbid_null,
     "widen": _widen,
+    "give types": _give_types,
+    "add fields": inside.add,
+    "drop fields": inside.drop,
+    "drop fields and add them again": inside.drop_and_add,
+    "exchange names of fields": inside.rename,
+    "move fields": inside.move,
+    "widen fields": inside.widen,
+    "constrain": _constrain,
     "replace columns": _replace,
+    "replace columns of some RowSets": _replace_some,
+    "compute columns": _compute,
+    "list columns": _list,
     "sort and partition": _place,
     "restore": _restore,
     "evolve": _evolve,

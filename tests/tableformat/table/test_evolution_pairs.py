@@ -8,7 +8,8 @@ import pytest
 
 from colonnade.tableformat.rowset.column import column_of
 from colonnade.tableformat.rowset.column_segments import ColumnSegments
-from tests.evolution.pairs import FORMS, STEPS, Before, after
+from tests.evolution.before import FORMS, Before
+from tests.evolution.pairs import STEPS, after
 from tests.strategies import identical
 
 QUICK = ("add columns",)
