@@ -15,7 +15,7 @@ import random
 from collections.abc import Callable, Iterator
 from typing import Concatenate, ParamSpec, TypeVar
 
-from colonnade.manifests.errors import StoreError
+from colonnade.manifests.errors import ColonnadeError, StoreError
 from colonnade.manifests.store.base import ObjectStore
 
 P = ParamSpec("P")
@@ -112,10 +112,13 @@ def retried(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield an error and its causes, nearest first, at most eight."""
+    """Yield an error and its causes, nearest first, at most eight.
+
+    They end before an error of ours, which an earlier call has raised and its caller now handles.
+    """
     each: BaseException | None = error
     for _ in range(8):
-        if each is None:
+        if each is None or (each is not error and isinstance(each, ColonnadeError)):
             return
         yield each
         each = each.__cause__ or each.__context__

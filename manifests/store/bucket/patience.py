@@ -9,6 +9,7 @@ Spec: docs/spec/store.md#buckets
 from __future__ import annotations
 
 import random
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -44,10 +45,11 @@ class Patience:
         Raises: Failure; the other errors of `request`.
         """
         self._check_alive()
-        began = time.monotonic()
+        began, handled = time.monotonic(), sys.exc_info()[1]
         try:
             answer = request()
         except Exception as error:
+            _forget(handled, error)
             failure = classify(error)
             if failure is None:
                 raise
@@ -106,3 +108,15 @@ class Patience:
         last = self._last
         if last is not None and self._is_silent() and time.monotonic() - self._silent_at < _REST_S:
             raise replace(last, arrived=False, passing=True)
+
+
+def _forget(handled: BaseException | None, error: BaseException) -> None:
+    """Cut off an error that was already being handled when the request of `error` began.
+
+    Python chains the two, and the status of the earlier one says nothing about this request.
+    """
+    each: BaseException | None = error
+    while each is not None:
+        if each.__context__ is handled:
+            each.__context__ = None
+        each = each.__context__

@@ -88,6 +88,29 @@ def test_an_error_that_is_not_of_a_request_is_left_alone(time: Time) -> None:
     assert patience.once(failing(), classified) == "answer"
 
 
+def test_an_error_is_classified_without_the_one_that_its_caller_was_handling(time: Time) -> None:
+    patience, seen = made(time), list[Exception]()
+
+    def request() -> str:
+        try:
+            raise ConnectionResetError
+        except ConnectionResetError:
+            raise OSError("cut")  # noqa: B904  Python chains the two by itself
+
+    def classify(error: Exception) -> Failure | None:
+        seen.append(error)
+        return None
+
+    try:
+        raise failure(403)
+    except Failure:
+        with pytest.raises(OSError, match="cut"):
+            patience.once(request, classify)
+    [error] = seen
+    assert isinstance(error.__context__, ConnectionResetError)
+    assert error.__context__.__context__ is None
+
+
 def silent_for(time: Time, seconds: float) -> Callable[[], str]:
     def request() -> str:
         time.now += seconds
