@@ -25,6 +25,7 @@ from colonnade.manifests.store.s3 import S3Store
 from colonnade.manifests.store.s3.upload import PART
 from tests.setup.http_proxy import (
     Fault,
+    Handler,
     Proxy,
     Seen,
     condition_ignored,
@@ -107,6 +108,37 @@ def test_a_refusal_is_an_error_and_nothing_is_written(store: S3Store, proxy: Pro
         store.put_if_absent(SLOT, b"mine")
     proxy.plan = lambda seen: None
     assert store.put_if_absent(SLOT, b"other") is CREATED
+
+
+@pytest.mark.parametrize("code", ["AccessDenied", "ExpiredToken"])
+def test_a_put_that_a_gateway_refused_after_it_was_done_meets_itself(
+    store: S3Store, proxy: Proxy, code: str
+) -> None:
+    proxy.once(status_after(403, code), "PUT")
+    assert store.put_if_absent(SLOT, b"mine") is EXISTS
+    proxy.once(status_after(403, code), "PUT")
+    with pytest.raises(StoreError):
+        store.put_if_absent(SLOT, b"other")
+    assert store.get(SLOT) == b"mine"
+
+
+@pytest.mark.long
+def test_an_answer_that_comes_a_minute_late_is_given_up_and_the_commit_found(
+    minio: Minio, proxy: Proxy, bucket: str
+) -> None:
+    store = store_of(minio, proxy, bucket, config_kwargs={})  # the usual time limits
+
+    def a_minute_late(handler: Handler, body: bytes) -> None:
+        answer = handler.pass_on(body)
+        time.sleep(60)
+        handler.answer(*answer)
+
+    store.require_writable()
+    proxy.once(a_minute_late, "PUT")
+    began = time.monotonic()
+    assert store.put_if_absent(SLOT, b"mine") is EXISTS
+    assert time.monotonic() - began < 30
+    assert store.get(SLOT) == b"mine"
 
 
 def test_a_refusal_after_a_lost_answer_leaves_the_outcome_unknown(
@@ -197,6 +229,20 @@ def test_reads_and_listings_pass_over_faults(store: S3Store, proxy: Proxy, fault
     assert list(store.get_ranges("t/a", [(5, 10), (50_000, 20)])) == [data[5:15], data[50000:50020]]
     proxy.once(fault, "GET")
     assert [info.name for info in store.list("")] == ["t/a"]
+
+
+def test_a_body_that_is_cut_is_an_error_that_may_pass_whatever_is_handled_meanwhile(
+    store: S3Store, proxy: Proxy
+) -> None:
+    store.put("t/a", b"x" * 1000, sync=True)
+    proxy.always(status_before(403, "AccessDenied"), "PUT")
+    try:
+        store.put("t/b", b"x", sync=True)
+    except StoreError:
+        proxy.once(reply_cut, "GET")
+        assert store.get("t/a") == b"x" * 1000
+    else:
+        pytest.fail("the put was not refused")
 
 
 def test_a_body_that_is_always_cut_is_an_error_that_may_pass(
