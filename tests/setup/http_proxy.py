@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -27,6 +28,13 @@ class Seen(NamedTuple):
 Fault = Callable[["Handler", bytes], None]
 
 
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Print nothing where a client has closed its connection, which it may do at any time."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
+
 class Proxy:
     """Passes requests on to a port of this machine. `plan` returns the fault of a request."""
 
@@ -35,7 +43,7 @@ class Proxy:
         self.plan: Callable[[Seen], Fault | None] = lambda seen: None
         self.seen: list[Seen] = []
         self.rounds: Rounds | None = None
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler or Handler)
+        self._server = _Server(("127.0.0.1", 0), handler or Handler)
         self._server.daemon_threads = True
         self._server.proxy = self  # type: ignore[attr-defined]
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"

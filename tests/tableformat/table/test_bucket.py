@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,7 +20,7 @@ from colonnade.tableformat.jobs import Stop, Workplace
 from colonnade.tableformat.verify.job import VerifyJob, VerifyOutcome
 from colonnade.tableformat.verify.rowset_check import check_job
 from tests.cli.runner import run_command
-from tests.setup.http_proxy import Fault, Proxy, Seen, reply_dropped, status_after, status_before
+from tests.setup.http_proxy import Proxy
 from tests.setup.minio import KEY, SECRET, Minio
 
 pytestmark = pytest.mark.timeout(900)  # the first test may build the server
@@ -139,42 +138,6 @@ def test_a_drop_beside_a_verification_is_not_reported_as_damage(place: str) -> N
 
     with pytest.raises(NotFoundError, match="was dropped in epoch"):
         database.verify(depth=3, elsewhere=Workplace(after_a_drop, 1))
-
-
-def test_no_commit_of_concurrent_writers_is_lost_or_doubled_by_a_bad_network(
-    place: str, proxy: Proxy
-) -> None:
-    colonnade.create(place, SCHEMA)
-    faults: list[Fault | None] = [
-        *(None, reply_dropped, None, status_after(500, "InternalError")),
-        *(status_before(503, "SlowDown"), None, status_before(409, "ConditionalRequestConflict")),
-    ]
-    numbers = iter(range(1 << 30))
-    spoilt: list[Seen] = []
-
-    def plan(seen: Seen) -> Fault | None:
-        fault = faults[next(numbers) % len(faults)] if seen.method in ("PUT", "GET") else None
-        spoilt.extend([seen] if fault else [])
-        return fault
-
-    proxy.plan = plan
-    acknowledged: list[int] = []
-
-    def write(writer: int) -> None:
-        table = colonnade.open(place)
-        for number in range(8):
-            table.append(rows(writer * 100 + number))
-            acknowledged.append(writer * 100 + number)
-
-    threads = [threading.Thread(target=write, args=(writer,)) for writer in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    proxy.plan = lambda seen: None
-    assert len(acknowledged) == 24
-    assert len(spoilt) > 24
-    assert ids(colonnade.open(place)) == sorted(acknowledged)
 
 
 def test_an_append_to_an_open_table_costs_one_put(place: str, proxy: Proxy) -> None:

@@ -1,0 +1,42 @@
+"""A few appends; `python -m tests.bad_network` makes as many as you like."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from tests.bad_network.run import Told, run
+from tests.setup.minio import Minio
+
+pytestmark = pytest.mark.timeout(900)  # the first test may build the server
+
+
+@pytest.mark.parametrize(
+    ("appends", "writers"), [(6, 3), pytest.param(40, 8, marks=pytest.mark.long)]
+)
+def test_no_append_is_lost_doubled_or_misreported_by_a_bad_network(
+    minio: Minio, appends: int, writers: int
+) -> None:
+    told = run(minio, appends, writers, seed=7)
+    assert told.problems == [], str(told)
+    assert len(told.done) >= appends * writers / 2, str(told)
+    assert told.faults > appends * writers / 2, str(told)
+    assert told.longest_s < 120, str(told)
+
+
+def test_the_comparison_finds_what_is_lost_doubled_misreported_and_foreign() -> None:
+    none = frozenset[int]()
+    fair = Told(0, 0, frozenset({1, 2}), frozenset({3}), frozenset({4}), Counter([1, 2]), 0.0)
+    assert fair.problems == []
+    assert replace(fair, rows=Counter([1, 2, 4])).problems == []
+    for rows, what in (
+        ([1], "lost: [2]"),
+        ([1, 2, 2], "doubled: [2]"),
+        ([1, 2, 3], "failed and there: [3]"),
+        ([1, 2, 5], "foreign: [5]"),
+    ):
+        [problem] = replace(fair, rows=Counter(rows)).problems
+        assert what in problem
+    assert replace(fair, done=none, rows=Counter()).problems == []
