@@ -15,6 +15,7 @@ class Counters:
     calls: int = 0
     faults: int = 0
     crashes: int = 0
+    refusals: int = 0
     commits: int = 0
     shared: int = 0
     ruled: int = 0
@@ -32,6 +33,7 @@ class Counters:
         self.calls += world.weather.calls
         self.faults += world.weather.faults
         self.crashes += world.weather.crashes
+        self.refusals += world.weather.refusals
         self.commits += world.oracle.head
         self.shared += world.oracle.shared
         self.ruled += world.oracle.ruled
@@ -54,6 +56,7 @@ class Counters:
     def __str__(self) -> str:
         return (
             f"{self.runs:,} runs, {self.calls:,} store calls, {self.faults:,} faults,"
-            f" {self.crashes:,} crashes, {self.commits:,} epochs,"
+            f" {self.refusals:,} refusals of a busy store, {self.crashes:,} crashes,"
+            f" {self.commits:,} epochs,"
             f" {self.shared:,} changes that shared one, {self.reads:,} verified reads"
         )

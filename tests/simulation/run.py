@@ -12,8 +12,6 @@ from tests.simulation.seeded import seeded
 from tests.simulation.store import ProcessStore
 from tests.simulation.world import Actor, World
 
-PROCESSES = 4
-
 
 def run(world: World, actors: Sequence[Actor], work: int = 60) -> None:
     """Let processes do pieces of work, then check everything in good weather.
@@ -29,7 +27,7 @@ def run(world: World, actors: Sequence[Actor], work: int = 60) -> None:
                 continue
 
     with seeded(world.order, world.form):
-        world.turns.run([process] * PROCESSES)
+        world.turns.run([process] * world.seats)
         world.weather.calm()
         check_world(world)
 
@@ -67,9 +65,10 @@ def simulate(
     *,
     waits: bool = False,
     old: bool = False,
+    far: bool = False,
 ) -> None:
     """Run one seed. Raises AssertionError that names it where something is wrong."""
-    world = World(seed, rate, faults, waits=waits, old=old)
+    world = World(seed, rate, faults, waits=waits, old=old, far=far)
     try:
         run(world, actors)
     except Exception as error:

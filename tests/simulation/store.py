@@ -26,6 +26,9 @@ The longest are vacuums whose epochs name two victims each: 253 calls in 30 runs
 
 CRASHES = (Fault.STOP_BEFORE, Fault.STOP_AFTER)
 
+SPELL_RATE, REFUSED_IN_A_SPELL = 0.004, 0.7
+"""How often a busy spell of a far store begins at a call, and how many of its calls are refused."""
+
 
 class Disk(MemoryStore):
     """Objects in memory, all of them old; says when an epoch appears, goes or becomes a stub.
@@ -83,19 +86,30 @@ def _number(name: str) -> int:
 
 
 class Weather:
-    """What goes wrong, how often, and what is still under way. Counts calls and faults."""
+    """What goes wrong, how often, and what is still under way. Counts calls and faults.
 
-    def __init__(self, order: random.Random, faults: Sequence[Fault], rate: float) -> None:
-        self.calls = self.faults = self.crashes = 0
+    A store that is `far` has busy spells: it then refuses most calls of all processes, as a bucket
+    does that is asked too often.
+    """
+
+    def __init__(
+        self, order: random.Random, faults: Sequence[Fault], rate: float, far: bool = False
+    ) -> None:
+        self.calls = self.faults = self.crashes = self.refusals = 0
         self._order = order
         self._faults = faults
         self.rate = rate
+        self._spell_rate = SPELL_RATE if far else 0.0
+        self._spell_end = 0
         self._late: list[tuple[int, Callable[[], object]]] = []
 
     def fault(self, operation: str) -> Fault | None:
         """What goes wrong at the next call."""
         self.calls += 1
         self._land(lambda when: when <= self.calls)
+        if self._is_busy() and applies(Fault.FAIL_BEFORE, operation):
+            self.refusals += 1
+            return Fault.FAIL_BEFORE
         if self._order.random() >= self.rate:
             return None
         possible = [each for each in self._faults if applies(each, operation)]
@@ -105,6 +119,13 @@ class Weather:
         self.faults += 1
         self.crashes += fault in CRASHES
         return fault
+
+    def _is_busy(self) -> bool:
+        if not self._spell_rate:
+            return False
+        if self.calls >= self._spell_end and self._order.random() < self._spell_rate:
+            self._spell_end = self.calls + self._order.randint(5, 60)
+        return self.calls < self._spell_end and self._order.random() < REFUSED_IN_A_SPELL
 
     def defer(self, effect: Callable[[], object]) -> None:
         """Let an effect happen later."""
@@ -116,7 +137,7 @@ class Weather:
 
     def calm(self) -> None:
         """Let everything that is under way arrive, and nothing go wrong from here on."""
-        self.rate = 0
+        self.rate = self._spell_rate = self._spell_end = 0
         self._land(lambda when: True)
 
     def _land(self, due: Callable[[int], bool]) -> None:
@@ -173,7 +194,7 @@ class ProcessStore(FaultyStore):
     A process that was killed makes no more calls; what it had sent may still arrive. `tries` is how
     often it makes a call that fails and may pass, and `off_ms` how wrong its clock is. `doze` may
     sleep before a call, and says whether it did. With an `order`, writers wait for their turns,
-    which it draws.
+    which it draws. With `late_answers`, others may also run between a call and its answer.
     """
 
     def __init__(
@@ -186,6 +207,7 @@ class ProcessStore(FaultyStore):
         self.pause = lambda seconds: pass_turn()
         self.off_ms = 0
         self.order: random.Random | None = None
+        self.late_answers = False
         self.doze: Callable[[str, str], bool] = lambda operation, name: False
         self._last: int | None = None
         self._held: list[tuple[int, Callable[[], None]]] = []
@@ -241,7 +263,10 @@ class ProcessStore(FaultyStore):
         assert self._last is None or len(self.trace) < self._last, unended
         if not self.doze(operation, name):
             self._pass_turn()
-        return super()._call(operation, name, effect)
+        answer = super()._call(operation, name, effect)
+        if self.late_answers:
+            self._pass_turn()
+        return answer
 
     def stop_within(self, calls: int) -> None:
         """Kill this process after some calls."""

@@ -33,6 +33,16 @@ def test_no_invariant_breaks_whatever_fails() -> None:
     assert counters.reads > 10 * RUNS
 
 
+def test_eight_processes_far_from_a_busy_bucket_lose_nothing_and_double_nothing() -> None:
+    counters = Counters()
+    for seed in range(RUNS // 5):
+        simulate(seed, ACTORS, counters, far=True)
+    print(counters)
+    assert counters.refusals > 20 * counters.runs
+    assert counters.faults > 10 * counters.runs
+    assert counters.crashes > 2 * counters.runs
+
+
 def test_changes_that_share_an_epoch_land_once_and_every_writer_is_told_so() -> None:
     counters = Counters()
     for seed in range(RUNS // 2):

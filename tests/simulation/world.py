@@ -39,6 +39,9 @@ T = TypeVar("T")
 TABLES = ("plain", "strict")
 """The second of them is serializable."""
 
+SEATS, FAR_SEATS = 4, 8
+"""The processes that work at once, usually and on a store that is far."""
+
 COPIES, LARGE = 1500, 5
 """In one seed of 16 each row is there so often, so that RowSets have blocks of real sizes."""
 
@@ -61,7 +64,9 @@ class World:
     """A database, those who work on it, and what they may not do to it.
 
     With `waits`, writers wait for turns, and other writers may commit their changes meanwhile. With
-    `old`, an earlier version made the database, which frees no slots and has no shared epochs.
+    `old`, an earlier version made the database, which frees no slots and has no shared epochs. With
+    `far`, the store is a bucket behind a network: more processes share it, answers come late, and
+    at times it is too busy to serve most calls.
     """
 
     def __init__(
@@ -72,6 +77,7 @@ class World:
         *,
         waits: bool = False,
         old: bool = False,
+        far: bool = False,
     ) -> None:
         self.order = random.Random(seed)
         self._naps = random.Random(seed)
@@ -79,13 +85,15 @@ class World:
         self.shape = Shape(COPIES if seed % 16 == LARGE else 1, seed)
         self.oracle = Oracle(frozenset({"strict"}), self.shape)
         self.disk = self.oracle.store = Disk(self.oracle.land, self.oracle.stub, self.oracle.free)
-        self.weather = Weather(self.order, faults, rate)
+        self.weather = Weather(self.order, faults, rate, far)
+        self.seats = FAR_SEATS if far else SEATS
         self.turns = Turns(lambda ready, last: self.order.choice(ready))
         self._interval = self.order.choice((2, 3, 5))
         self.now = 1_700_000_000_000
-        self._tries = self.order.choice((1, 5))
-        # In these runs the store is behind a network, and slots are read ahead.
-        self._parallel = 3 if seed % 3 == 1 else 1
+        self._far = far
+        self._tries = max(self.order.choice((1, 5)), 5 * far)
+        # In these runs slots are read ahead, as behind a network.
+        self._parallel = 3 if far or seed % 3 == 1 else 1
         self._jumps = self.order.random() < 0.4
         self._sleepers = self.order.choice((0.0, 0.02, 0.1))
         self.seen: list[Snapshot] = []
@@ -140,6 +148,7 @@ class World:
         """The database as a process that has just started sees it."""
         store = ProcessStore(self.disk, self.weather, self.turns.pass_turn, self._tries)
         store.parallel = self._parallel
+        store.late_answers = self._far
         store.off_ms = self._draw_off()
         store.doze = self._doze
         store.order = self._waits

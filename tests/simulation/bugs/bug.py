@@ -41,6 +41,7 @@ class Bug:
     seeds: int = 500
     waits: bool = False
     old: bool = False
+    far: bool = False
 
     def find(self, first: int = 0) -> int | None:
         """Return the first seed that finds it. The search tries `first` before all other seeds."""
@@ -54,6 +55,7 @@ class Bug:
                         faults=UNKNOWN,
                         waits=self.waits,
                         old=self.old,
+                        far=self.far,
                     )
             except AssertionError:
                 return seed

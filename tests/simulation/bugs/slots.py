@@ -54,6 +54,16 @@ def _wait_for_slot(store: ObjectStore, epoch: Epoch, data: bytes, pause: object)
             return epoch
 
 
+def _busy_is_free(store: ObjectStore, epoch: Epoch, data: bytes, pause: object) -> Epoch | Stub:
+    """A commit that goes on to the next slot if a busy server does not show what the slot has."""
+    if store.put_if_absent(epoch_name(epoch.epoch), data) is PutOutcome.CREATED:
+        return epoch
+    try:
+        return read_slot(store, epoch.epoch) or _failed(store, epoch)
+    except StoreError:
+        return _next_slot(store, epoch)
+
+
 def _failed(store: ObjectStore, epoch: Epoch) -> Epoch | Stub:
     raise StoreError("The commit failed.")
 
@@ -106,6 +116,12 @@ BUGS: tuple[Bug, ...] = (
         _take_slot(_absent_is_failed),
         0.2,
         long=True,
+    ),
+    Bug(
+        "a slot that a busy server does not show is taken for free",
+        lambda: patch.object(colonnade.manifests.commit.sending, "take_slot", _busy_is_free),
+        0.1,
+        far=True,
     ),
     Bug("an unknown outcome is tried again at the next slot", _take_slot(_next_slot), 0.2),
     Bug(
