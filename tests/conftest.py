@@ -14,6 +14,7 @@ from hypothesis import settings
 from xdist.remote import Producer
 
 from tests.setup.azurite import Azurite
+from tests.setup.ceph import Ceph
 from tests.setup.class_archive import java_options
 from tests.setup.fake_hdfs import FakeHdfs
 from tests.setup.gcs import FakeGcs
@@ -80,6 +81,14 @@ def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 def minio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Minio]:
     """An S3 server of this process."""
     server = Minio(tmp_path_factory.mktemp("minio"))
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def ceph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ceph]:
+    """The S3 server of Ceph. It takes many seconds to start, so only long tests use it."""
+    server = Ceph(tmp_path_factory.mktemp("ceph"))
     yield server
     server.stop()
 

@@ -48,11 +48,14 @@ def go_program(module: str, version: str) -> Path:
 
 
 def run(
-    command: Sequence[object], trouble: str, environment: Mapping[str, str] | None = None
+    command: Sequence[object],
+    trouble: str,
+    environment: Mapping[str, str] | None = None,
+    folder: str | None = None,
 ) -> None:
-    """Run a command. Raises: RuntimeError with the last line of its errors."""
+    """Run a command in a folder. Raises: RuntimeError with the last line of its errors."""
     words = [str(each) for each in command]
-    done = subprocess.run(words, env=environment, capture_output=True, text=True)
+    done = subprocess.run(words, env=environment, cwd=folder, capture_output=True, text=True)
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["no output"])[-1]
         raise RuntimeError(f"{trouble}: {last}")

@@ -31,10 +31,19 @@ STORES: dict[str, Callable[[Path], ObjectStore]] = {
     "cached": lambda folder: _cached(MemoryStore(), folder / "cache"),
     "faulty without faults": lambda folder: FaultyStore(MemoryStore()),
 }
-BUCKETS = {"minio": "s3", "gcs": "gs", "azurite": "az", "fake_hdfs": "hdfs", "hdfs": "hdfs"}
+BUCKETS = {
+    "minio": "s3",
+    "gcs": "gs",
+    "azurite": "az",
+    "fake_hdfs": "hdfs",
+    "hdfs": "hdfs",
+    "ceph": "s3",
+}
 """The servers of tests, each with its scheme."""
+SLOW_TO_START = {"hdfs", "ceph"}
 SERVERS = [
-    pytest.param(name, marks=pytest.mark.long) if name == "hdfs" else name for name in BUCKETS
+    pytest.param(name, marks=pytest.mark.long) if name in SLOW_TO_START else name
+    for name in BUCKETS
 ]
 SLOT = "_manifest/00000000000000000000.json"
 

@@ -94,21 +94,27 @@ def test_wrong_credentials_are_named_and_not_shown(minio: Minio, bucket: str) ->
 
 
 @pytest.mark.parametrize(
-    ("processes", "rounds"), [(2, 20), pytest.param(8, 200, marks=pytest.mark.long)]
+    ("kind", "processes", "rounds"),
+    [
+        ("minio", 2, 20),
+        pytest.param("minio", 8, 200, marks=pytest.mark.long),
+        pytest.param("ceph", 8, 200, marks=pytest.mark.long),
+    ],
 )
 def test_of_racing_processes_one_wins_each_slot(
-    minio: Minio, bucket: str, processes: int, rounds: int
+    kind: str, processes: int, rounds: int, request: pytest.FixtureRequest
 ) -> None:
-    url = f"s3://{bucket}/race-{rounds}"
+    server = request.getfixturevalue(kind)
+    url = f"s3://{server.new_bucket()}/race-{rounds}"
     environment = {
         **os.environ,
         "AWS_ACCESS_KEY_ID": KEY,
         "AWS_SECRET_ACCESS_KEY": SECRET,
-        "AWS_ENDPOINT_URL": minio.url,
+        "AWS_ENDPOINT_URL": server.url,
         "AWS_DEFAULT_REGION": "us-east-1",
     }
     won = race(url, environment, processes, rounds)
-    store = S3Store(url, minio.options())
+    store = S3Store(url, server.options())
     bodies = store.read_many([f"_manifest/{slot}" for slot in range(rounds)])
     assert [bytes(body)[:1] for body in bodies] == won  # type: ignore[arg-type]
 
