@@ -10,6 +10,7 @@ import pytest
 
 import colonnade
 from colonnade import ArrowTable, col
+from colonnade.manifests.ids import new_job_id, new_object_id
 from colonnade.manifests.reading.last_look import LastLook
 from tests.setup.http_proxy import Proxy
 from tests.setup.minio import Minio
@@ -171,3 +172,24 @@ def test_a_delete_costs_its_reads_and_one_put(proxy: Proxy, minio: Minio, lake: 
     methods = [seen.method for seen in proxy.seen]
     assert methods.count("PUT") == 1
     assert methods.count("GET") == len(methods) - 1 <= 6
+
+
+@pytest.mark.long
+def test_a_vacuum_of_100_000_objects_sends_at_most_300_requests(proxy: Proxy, minio: Minio) -> None:
+    bucket = minio.new_bucket()
+    url = f"s3://{bucket}/crowded"
+    colonnade.create(url, SCHEMA, storage_options=minio.options()).append(rows(100_000))
+    # A link for each object on the server's disk is much faster than a request.
+    folder = minio.folder / "data" / bucket / "crowded"
+    [original] = folder.rglob("*.rowset/xl.meta")
+    job = new_job_id()
+    for _ in range(100_000):
+        copy = original.parents[1] / f"{new_object_id(job)}.rowset"
+        copy.mkdir()
+        (copy / "xl.meta").hardlink_to(original)
+    options = minio.options(endpoint_url=proxy.url)
+    table = colonnade.open(url, storage_options=options)
+    proxy.seen.clear()
+    assert len(table.vacuum(0, force=True).files) == 100_000
+    assert len(proxy.seen) <= 300
+    assert colonnade.open(url, storage_options=options).scan().to_arrow().num_rows == 100_000
