@@ -90,10 +90,11 @@ public final class WriteRows {
     Map<String, String> hadoop = new HashMap<>();
     JsonNode given = request.path("hadoop");
     given.fieldNames().forEachRemaining(name -> hadoop.put(name, given.get(name).asText()));
+    WriteTask write = new WriteTask(json, schema, hadoop, List.of(), numbers);
     if (request.has("inserted")) {
-      return new RowChangeWriterFactory(json, schema, hadoop, List.of(), numbers).createWriter(0, 0);
+      return new RowChangeWriterFactory(write).createWriter(0, 0);
     }
-    return new ColonnadeWriterFactory(json, schema, hadoop, List.of(), numbers).createWriter(0, 0);
+    return new ColonnadeWriterFactory(write).createWriter(0, 0);
   }
 
   private static void feed(DataWriter<InternalRow> task, StructType schema, JsonNode request)

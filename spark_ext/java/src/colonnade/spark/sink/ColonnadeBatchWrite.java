@@ -25,12 +25,7 @@ final class ColonnadeBatchWrite implements BatchWrite {
   @Override
   public DataWriterFactory createBatchWriterFactory(PhysicalWriteInfo info) {
     identities = planned.identities();
-    return new ColonnadeWriterFactory(
-        planned.task(),
-        planned.rows(),
-        planned.storeSettings(),
-        planned.checks(),
-        identities.source());
+    return new ColonnadeWriterFactory(planned.writeTask(identities));
   }
 
   @Override

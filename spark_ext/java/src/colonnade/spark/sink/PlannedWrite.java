@@ -9,6 +9,7 @@ import colonnade.spark.table.ColumnName;
 import colonnade.spark.table.ExpressionTree;
 import colonnade.spark.table.PartitionLayout;
 import colonnade.write.RowCheck;
+import colonnade.write.WriteTask;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -142,6 +143,11 @@ public record PlannedWrite(
   /** Begins to give tasks the values of identity columns. The caller must close what it returns. */
   IdentityValues identities() {
     return identified ? new IdentityValues(IdentityEndpoint.open(job)) : IdentityValues.NONE;
+  }
+
+  /** Returns what the tasks receive, which take values of identity columns from the source. */
+  WriteTask writeTask(IdentityValues identities) {
+    return new WriteTask(task, rows, storeSettings(), checks, identities.source());
   }
 
   /** Returns the settings that tasks need to reach the store. They hold secrets. */

@@ -82,12 +82,7 @@ final class RowChangeWrite
       change.requireSettable();
     }
     identities = planned.identities();
-    return new RowChangeWriterFactory(
-        planned.task(),
-        planned.rows(),
-        planned.storeSettings(),
-        planned.checks(),
-        identities.source());
+    return new RowChangeWriterFactory(planned.writeTask(identities));
   }
 
   @Override
