@@ -13,8 +13,8 @@ import org.apache.spark.sql.connector.read.PartitionReader;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * Returns the rows of several RowSets, each of which is sorted, in one order. Rows with equal keys
- * keep the order of the RowSets. A row is valid until the next one.
+ * Merges the rows of several sorted RowSets. Rows with equal keys keep the order of the RowSets. A
+ * row is valid until the next one.
  */
 final class MergingReader implements PartitionReader<InternalRow> {
   private final List<Run> runs = new ArrayList<>();
@@ -45,12 +45,15 @@ final class MergingReader implements PartitionReader<InternalRow> {
                 .thenComparingInt(Run::number));
   }
 
-  /** Whether a task merges RowSets; else it reads them one after another. */
+  /**
+   * Returns the fields of the order in which a task merges its RowSets. They are missing if it reads
+   * the RowSets one after another.
+   */
   static JsonNode order(JsonNode task) {
     return task.get("plan").path("order").path("fields");
   }
 
-  /** Returns the task of reading one RowSet. It shares all values with the whole task. */
+  /** Returns the task that reads one RowSet alone. */
   private static JsonNode alone(JsonNode task, JsonNode rowset) {
     ObjectNode plan = ((ObjectNode) task.get("plan")).objectNode();
     plan.setAll((ObjectNode) task.get("plan"));

@@ -17,7 +17,7 @@ import org.apache.spark.sql.types.StructType;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * Spark's own order of rows by some columns, which is that of a sort key: NULL is first in
+ * Spark's own order of rows by some columns. A sort key has the same order: NULL is first in
  * ascending and last in descending order.
  */
 final class RowOrder {
