@@ -17,8 +17,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 OPTIONS = (
-    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-    " -XX:ReservedCodeCacheSize=240m -XX:MetaspaceSize=200m"
+    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=240m -XX:MetaspaceSize=200m"
 )
 """Every JVM of the tests lives for a few minutes: the optimising compiler does not pay off.
 
