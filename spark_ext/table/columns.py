@@ -42,7 +42,8 @@ def fill_column(
         if value is not None and not isinstance(value, str):
             raise InvalidInputError(f"{name.capitalize()} must be text, not {value!r}.")
     for attempt in range(TRIES):
-        time.sleep(pause_before(attempt))
+        if attempt:
+            time.sleep(pause_before(attempt))
         try:
             done = call(session, procedure, table=path, **given)
         except PySparkException as error:

@@ -51,7 +51,8 @@ def run_statement(
     if spark.conf.get(TRANSACTION, None) is not None:
         return run_within(spark, run)
     for attempt in range(TRIES):
-        time.sleep(pause_before(attempt))
+        if attempt:
+            time.sleep(pause_before(attempt))
         before = table.refresh().epoch
         try:
             return table.find_counts(_run_tagged(spark, run), before)

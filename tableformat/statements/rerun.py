@@ -19,8 +19,8 @@ _LONGEST_PAUSE_S = 1.0
 
 
 def pause_before(attempt: int) -> float:
-    """Return the seconds to wait before a try, counted from 0; random, to separate rivals."""
-    pause = min(_LONGEST_PAUSE_S, _FIRST_PAUSE_S * 2**attempt) if attempt else 0.0
+    """Return the seconds to wait before a try after the first; random, to separate rivals."""
+    pause: float = min(_LONGEST_PAUSE_S, _FIRST_PAUSE_S * 2**attempt)
     return pause * random.uniform(0.5, 1.0)
 
 

@@ -259,7 +259,8 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         may_repeat = isinstance(data, HELD) and (commit is None or commit.expect_epoch is None)
         tries = TRIES if may_repeat else 1
         for attempt in range(tries):
-            self._log.pause(pause_before(attempt))
+            if attempt:
+                self._log.pause(pause_before(attempt))
             try:
                 base, after = self._write("append", data, settings, commit, unknown)
                 break
