@@ -11,7 +11,7 @@ import shutil
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -45,8 +45,8 @@ class _Tree:
             command, cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
 
-    def seconds(self, measure: str) -> float:
-        """Do the work once, and return how long it took."""
+    def seconds(self, measure: str) -> tuple[float, float]:
+        """Do the work once, and return how long it took, and its processor time."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(f"{measure}\n")
@@ -54,7 +54,8 @@ class _Tree:
         answer = self._process.stdout.readline()
         if not answer:
             raise RuntimeError(f"The process of a checkout ended during {measure!r}.")
-        return float(json.loads(answer))
+        took, used = json.loads(answer)
+        return took, used
 
     def end(self) -> None:
         assert self._process.stdin is not None
@@ -73,25 +74,32 @@ def run(folder: Path, scale: float, runs: int, before: Path | None = None) -> li
     trees = [_Tree(root, folder / f"tree-{n}", source) for n, root in enumerate(roots)]
     try:
         return [
-            _figure(text.format(scale=scale), [partial(t.seconds, name) for t in trees], runs)
+            figure
             for name, text in MEASURES.items()
+            for figure in _figures(
+                text.format(scale=scale), [partial(t.seconds, name) for t in trees], runs
+            )
         ]
     finally:
         for tree in trees:
             tree.end()
 
 
-def _figure(name: str, works: list[Callable[[], float]], runs: int) -> Figure:
-    times: list[list[float]] = [[], []]
+def _figures(
+    name: str, works: list[Callable[[], tuple[float, float]]], runs: int
+) -> Iterator[Figure]:
+    """Yield the time of both works, and their processor time, which a busy machine changes less."""
+    times: list[list[tuple[float, float]]] = [[], []]
     for turn in range(-1, runs):
         order = (0, 1) if turn % 2 else (1, 0)
         for side in order:
             times[side].append(works[side]())
-    ours, theirs = times[0][1:], times[1][1:]
-    return Figure(
-        name,
-        "ms",
-        statistics.median(ours) * 1e3,
-        statistics.median(theirs) * 1e3,
-        median_ratio(ours, theirs),
-    )
+    for place, suffix in enumerate(("", ": processor time")):
+        ours, theirs = ([each[place] for each in side[1:]] for side in times)
+        yield Figure(
+            name + suffix,
+            "ms",
+            statistics.median(ours) * 1e3,
+            statistics.median(theirs) * 1e3,
+            median_ratio(ours, theirs),
+        )
