@@ -10,6 +10,7 @@ import pytest
 
 import colonnade
 from colonnade import col
+from colonnade.manifests.log.log import Log
 from tests.tableformat.table.trips import SCHEMA, ids, rows
 
 
@@ -18,6 +19,18 @@ def test_appended_rows_come_back_in_order(table: colonnade.ArrowTable) -> None:
     table.append(rows(3))
     assert ids(table.scan()) == [1, 2, 3]
     assert colonnade.open(table.path).scan().to_arrow() == pa.concat_tables([rows(1, 2), rows(3)])
+
+
+def test_a_statement_that_meets_no_conflict_never_pauses(table: colonnade.ArrowTable) -> None:
+    """Even a pause of no time gives up the processor."""
+    pauses: list[float] = []
+    log = Log(table.location.store, pause=pauses.append)
+    alone = colonnade.ArrowTable(table.location, log, table.snapshot)
+    alone.append(rows(1, 2))
+    alone.update({"amount": 1.0}, "id = 1")
+    alone.delete("id = 2")
+    alone.optimize()
+    assert pauses == []
 
 
 def test_an_overwrite_replaces_every_row_and_the_epoch_before_stays(
