@@ -5,7 +5,7 @@ Before any task runs, the driver checks the columns by name and fixes the base e
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from colonnade.manifests.errors import AlreadyExistsError, InvalidInputError
@@ -25,8 +25,15 @@ from colonnade.manifests.state.partition_layout import field_text, parse_layout
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.spark_ext.options import SparkWriteOptions
 from colonnade.spark_ext.types import same_values
+from colonnade.tableformat.keys.policy import merges, without_key
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.predicate import Predicate, bind, parse_predicate
+from colonnade.tableformat.statements.keyed.given import (
+    Given,
+    given_columns,
+    merging_job,
+    open_columns,
+)
 from colonnade.tableformat.table.constraints import NewConstraint
 from colonnade.tableformat.table.design import new_table, parse_sort_key
 from colonnade.tableformat.table.generated import NewGenerated
@@ -61,6 +68,7 @@ def plan_spark_write(
     design: TableDesign | None = None,
     where: Predicate | None = None,
     dynamic: bool = False,
+    named: Collection[str] | None = None,
 ) -> WriteJob:
     """Plan a write of rows with the columns `given` to `location`, based on the state `base`.
 
@@ -73,6 +81,9 @@ def plan_spark_write(
     the partitions that get new rows. With the option overwriteSchema, an overwrite of all rows also
     replaces the columns of the table by those of its rows.
 
+    `named` are the names of the columns that the user gave, if they are known: where added rows
+    merge with those of the table by their keys, `given` has also columns that Spark has filled.
+
     Raises InvalidInputError that names a column that does not fit the table, or an option that does
     not fit the statement. Raises AlreadyExistsError if `design` is for a new table and the table
     exists.
@@ -84,14 +95,14 @@ def plan_spark_write(
         _check_overwrites_all(mode, design, where)
         design = None if table is None else _with_columns(table, nullable(given), options)
     create = _creation(options, given, design, location, table)
+    merged = None
     if table is not None and create is None:
-        check_columns(given, table.schema, location.url)
-        _check_sort_key(options, table, location)
-        _check_layout(options, table, location)
-        _check_primary_key(options, table, location)
+        if mode == "append" and named is not None and merges(table, options.settings.on_duplicate):
+            merged = given_columns(table, named)
+        _check_fit(options, given, table, location, merged)
         if where is not None:
             bind(where, table.schema)
-    return plan_write(
+    job = plan_write(
         location,
         base,
         mode,
@@ -102,6 +113,26 @@ def plan_spark_write(
         commit=options.commit,
         parameters=_parameters(options, mode),
     )
+    _check_on_duplicate(options, job)
+    return job if table is None or merged is None else merging_job(job, table, merged)
+
+
+def _check_fit(
+    options: SparkWriteOptions,
+    given: TableSchema,
+    table: TableState,
+    location: Location,
+    merged: Given | None,
+) -> None:
+    """Check that rows and options fit an existing table. `merged` are the columns that rows bring.
+
+    Raises InvalidInputError that names the column or option.
+    """
+    shape = table.schema if merged is None else open_columns(table.schema, merged)
+    check_columns(given, shape, location.url)
+    _check_sort_key(options, table, location)
+    _check_layout(options, table, location)
+    _check_primary_key(options, table, location)
 
 
 def _check_overwrites_all(
@@ -263,6 +294,12 @@ def _check_primary_key(options: SparkWriteOptions, table: TableState, location: 
             f"Table {location.url} exists and has another primary key; leave out the option"
             " primaryKey."
         )
+
+
+def _check_on_duplicate(options: SparkWriteOptions, job: WriteJob) -> None:
+    """Raise InvalidInputError for an onDuplicate option that a table without a key would ignore."""
+    if options.settings.on_duplicate is not None and not job.target.primary_key:
+        raise InvalidInputError(without_key(job.target.name))
 
 
 def _parameters(options: SparkWriteOptions, mode: WriteMode) -> dict[str, str]:

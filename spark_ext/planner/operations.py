@@ -12,7 +12,7 @@ from colonnade.spark_ext.planner.catalog import databases, evolution, removal
 from colonnade.spark_ext.planner.outdated import Operation, unless_outdated
 from colonnade.spark_ext.planner.procedures import by_name
 from colonnade.spark_ext.planner.read import metadata, reads
-from colonnade.spark_ext.planner.write import column_updates, fills, identity, rows, writes
+from colonnade.spark_ext.planner.write import column_updates, fills, identity, merging, rows, writes
 
 PROTOCOL = 1
 
@@ -46,6 +46,7 @@ OPS: dict[str, Operation] = {
         for name, op in {
             **column_updates.OPS,
             **fills.OPS,
+            **merging.OPS,
             **reads.OPS,
             **rows.OPS,
             **writes.OPS,
@@ -58,6 +59,7 @@ LOOKING = frozenset(
         *reads.OPS,
         *metadata.OPS,
         *column_updates.OPS,
+        *merging.OPS,
         *("describe", "echo", "names_url", "procedures", "table_exists", "list_tables"),
         *("database_exists", "list_databases", "check_write_options", "plan_write", "can_delete"),
         "may_widen",

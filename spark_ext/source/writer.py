@@ -44,7 +44,7 @@ def plan_python_write(
     location = locate(options.address)
     log = Log(location.store)
     base = read_base(location, log)
-    job = plan_spark_write(location, base, options, given, overwrite)
+    job = plan_spark_write(location, base, options, given, overwrite, named=given.names)
     take_lease(job, log, base)
     return job
 

@@ -1,14 +1,15 @@
-"""The methods of a table that change rows; Spark runs them as SQL, again after a conflict."""
+"""The methods of a table that change rows; Spark runs them, again after a conflict."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import copy
 from typing import TypeVar
 
 from pyspark.sql import Column, DataFrame, SparkSession
 
+from colonnade.manifests.errors import InvalidInputError
 from colonnade.spark_ext.table.column_sql import SqlWriter, quoted
 from colonnade.spark_ext.table.merge import MergeBuilder
 from colonnade.spark_ext.table.statements import (
@@ -38,8 +39,15 @@ class RowMethods(ABC):
         """The path of the table."""
 
     @abstractmethod
-    def _run(self, text: str, arguments: Mapping[str, Column]) -> RowCounts:
+    def _change(self, run: Callable[[], object]) -> RowCounts:
         """Run a statement and return what it changed."""
+
+    def _run(self, text: str, arguments: Mapping[str, Column]) -> RowCounts:
+        return self._change(lambda: self._spark.sql(text, args=dict(arguments) or None))
+
+    def _write(self, rows: DataFrame, mode: str, options: Mapping[str, str | int]) -> RowCounts:
+        writer = rows.write.format("colonnade").mode(mode).options(**options)
+        return self._change(lambda: writer.save(self.path))
 
     def _replace_columns(self, update: Update) -> RowCounts | None:
         """Run an update by replacing columns if that is cheaper; else return None."""
@@ -89,6 +97,30 @@ class RowMethods(ABC):
         """
         named = self._named()
         return MergeBuilder(self._spark, self._run, named, source, condition)
+
+    def upsert(self, rows: DataFrame, options: Mapping[str, str | int] | None = None) -> RowCounts:
+        """Merge rows into the rows of the table with the same primary keys; add the other rows.
+
+        `rows` has the columns of the primary key, and any others, matched by name. A row of the
+        table keeps its values in the columns that are missing, and a new row has defaults there.
+        Several rows may have one key. Merge modes and sequences, which are properties of the table,
+        decide what they become. `options` are those of a write: `txnAppId` and `txnVersion` name a
+        batch that counts once, and `ignoreUnknownColumns` leaves out what the table lacks.
+
+        Tasks write the rows. This process, or the planner's, merges those whose key is there. Only
+        these are merged again if a concurrent writer changed them. Raises InvalidInputError for
+        rows that are no DataFrame, and in a session without the jar. Raises Spark's errors, such as
+        for a table without a primary key, a missing key column, an unknown column, or a key whose
+        sum overflows.
+        """
+        if not hasattr(rows, "write"):
+            raise InvalidInputError(f"The rows of an upsert must be a DataFrame, not {rows!r}.")
+        given = dict(options or {})
+        if any(name.casefold() == "onduplicate" for name in given):
+            raise InvalidInputError(
+                "An upsert always merges, so it has no option onDuplicate; leave it out."
+            )
+        return self._write(rows, "append", {**given, "onDuplicate": "merge"})
 
     def _named(self) -> str:
         name = table_name(self.path)

@@ -34,20 +34,14 @@ def table_name(path: str) -> str:
     return f"colonnade.{quoted(path)}"
 
 
-def run_statement(
-    spark: SparkSession, table: ArrowTable, text: str, arguments: Mapping[str, Column]
-) -> RowCounts:
-    """Run a statement that changes rows of a table, and return what it changed.
+def run_change(spark: SparkSession, table: ArrowTable, run: Callable[[], object]) -> RowCounts:
+    """Run a statement of Spark that changes rows of a table, and return what it changed.
 
     If a concurrent writer changed the same rows, the statement runs again, at most ten times with
     growing pauses; within a transaction of the session it runs once. Raises ConflictError after the
     last try, InvalidInputError in a session without the jar, and Spark's errors.
     """
     require_jar(spark, f"Changing rows of table {table.path}")
-
-    def run() -> None:
-        spark.sql(text, args=dict(arguments) or None)
-
     if spark.conf.get(TRANSACTION, None) is not None:
         return run_within(spark, run)
     for attempt in range(TRIES):

@@ -6,10 +6,10 @@ therefore work alike, as long as the path means the same to this process and to 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as spark
 
 from colonnade.manifests.errors import AlreadyExistsError, InvalidInputError, NotFoundError
@@ -39,7 +39,7 @@ from colonnade.spark_ext.table.row_methods import RowMethods
 from colonnade.spark_ext.table.statements import (
     refresh_cached,
     refuse_within,
-    run_statement,
+    run_change,
     table_name,
 )
 from colonnade.spark_ext.table.update import Update, update_columns
@@ -160,6 +160,22 @@ class Table(RowMethods):
     def _filled(self, procedure: str, given: Mapping[str, str | None]) -> RowCounts:
         return fill_column(self._spark, self.path, procedure, given)
 
+    def deleteKeys(self, keys: DataFrame) -> RowCounts:
+        """Delete the rows that have one of the primary keys in `keys`.
+
+        `keys` has exactly the columns of the primary key. They are collected into this process,
+        which finds their rows by the indexes of the table. A key that no row has is no error. Runs
+        again when a concurrent statement changed one of the rows. Raises InvalidInputError for keys
+        that are no DataFrame, and within a transaction of the session. Raises the errors of
+        `ArrowTable.delete_keys`, and Spark's.
+        """
+        if not hasattr(keys, "toArrow"):
+            raise InvalidInputError(f"The keys to delete must be a DataFrame, not {keys!r}.")
+        refuse_within(self._spark, f"Deleting keys of {self.path}")
+        counts = self._table.delete_keys(keys.toArrow())
+        refresh_cached(self._spark)
+        return counts
+
     def optimize(self) -> OptimizeBuilder:
         """Begin to describe a compaction that runs on the session's executors."""
         return OptimizeBuilder.begin(self._spark, self._table)
@@ -231,9 +247,9 @@ class Table(RowMethods):
     def _address(self) -> StoreAddress:
         return self._table.store_address
 
-    def _run(self, text: str, arguments: Mapping[str, Column]) -> RowCounts:
+    def _change(self, run: Callable[[], object]) -> RowCounts:
         require_session_options(self._spark, self._address, f"Changing rows of {self.path}")
-        return run_statement(self._spark, self._table, text, arguments)
+        return run_change(self._spark, self._table, run)
 
     def _replace_columns(self, update: Update) -> RowCounts | None:
         if self._spark.conf.get(TRANSACTION, None) is not None:

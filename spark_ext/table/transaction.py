@@ -12,11 +12,11 @@ cached data of its table.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 from pyspark.errors import PySparkException
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
@@ -172,9 +172,9 @@ class TransactionTable(RowMethods):
         self._transaction.check_open()
         return super()._named()
 
-    def _run(self, text: str, arguments: Mapping[str, Column]) -> RowCounts:
+    def _change(self, run: Callable[[], object]) -> RowCounts:
         self._transaction.check_open()
-        return run_within(self._spark, lambda: self._spark.sql(text, args=dict(arguments) or None))
+        return run_within(self._spark, run)
 
     def toDF(self) -> DataFrame:
         """Return the rows, including those that the transaction wrote; use it before its end."""
@@ -183,7 +183,7 @@ class TransactionTable(RowMethods):
 
     def append(self, rows: DataFrame) -> RowCounts:
         """Append the rows of a DataFrame; columns are matched by name."""
-        return self._write(rows, "append")
+        return self._write(rows, "append", {})
 
     def overwrite(self, rows: DataFrame, where: str | None = None) -> RowCounts:
         """Replace all rows by those of a DataFrame; with `where`, only the rows that it selects.
@@ -192,13 +192,10 @@ class TransactionTable(RowMethods):
         """
         return self._write(rows, "overwrite", {} if where is None else {"replaceWhere": where})
 
-    def _write(
-        self, rows: DataFrame, mode: str, options: Mapping[str, str] | None = None
-    ) -> RowCounts:
+    def _write(self, rows: DataFrame, mode: str, options: Mapping[str, str | int]) -> RowCounts:
         # This fails for a dropped table, which the append of a DataFrame would create again.
         self.toDF()
-        writer = rows.write.format("colonnade").mode(mode).options(**(options or {}))
-        return run_within(self._spark, lambda: writer.save(self.path))
+        return super()._write(rows, mode, options)
 
 
 def _literal(text: str) -> str:

@@ -94,11 +94,22 @@ def policy_of(table: TableState) -> KeyPolicy:
 def merges(table: TableState, chosen: OnDuplicate | None) -> bool:
     """Return whether rows that are added merge with the rows of a table that have their keys.
 
-    `chosen` replaces the property of the table. Raises InvalidInputError for a wrong property.
+    `chosen` replaces the property of the table. Raises InvalidInputError for a wrong property, and
+    for a choice in a table without a primary key.
     """
     if not table.primary_key:
+        if chosen is not None:
+            raise InvalidInputError(without_key(table.name))
         return False
     return (chosen or on_duplicate(table.properties.get(ON_DUPLICATE, "error"))) == "merge"
+
+
+def without_key(table: str) -> str:
+    """Return the sentence that refuses a choice of `onDuplicate` in a table without a key."""
+    return (
+        f"Table {table!r} has no primary key, by which {ON_DUPLICATE} tells rows apart; give the"
+        f" table a primary key, or leave {ON_DUPLICATE} out."
+    )
 
 
 def on_duplicate(text: str) -> OnDuplicate:

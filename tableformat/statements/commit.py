@@ -173,7 +173,8 @@ def written_statement(
     `table` is the state at the job's base, or the new table if the job creates it. Raises
     InvalidInputError when a new row does not meet the job's condition, CorruptionError, StoreError.
     """
-    return inserting(_written_statement(job, entries, log, table), job.settings)
+    given = None if job.given is None else frozenset(job.given)
+    return inserting(_written_statement(job, entries, log, table), job.settings, given)
 
 
 def _written_statement(

@@ -78,7 +78,8 @@ class WriteJob(Model):
     existing table; `target` has them already. `replaced_table` is a table that it drops in
     the same epoch. An overwrite deletes the rows that `where` selects, which is a predicate as
     JSON; None means all rows. A partition overwrite deletes the rows in the partitions of its new
-    rows.
+    rows. `given` are the columns that added rows have values in, where it is known that these rows
+    merge with the rows of the table by their keys.
     """
 
     address: StoreAddress
@@ -95,6 +96,7 @@ class WriteJob(Model):
     settings: WriteSettings
     commit: CommitSettings = CommitSettings()
     parameters: dict[str, str]
+    given: tuple[ColumnNumber, ...] | None = None
 
     def end_of_lease(self) -> tuple[Operation, ...]:
         """The operations that end the job's lease with its commit, if it has one."""

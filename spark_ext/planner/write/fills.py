@@ -16,7 +16,7 @@ from colonnade.manifests.store import open_store
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.state.storage import known, place
 from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS
-from colonnade.spark_ext.planner.write.writes import require_seen
+from colonnade.spark_ext.planner.write.base import require_seen
 from colonnade.spark_ext.types import from_json
 from colonnade.spark_ext.write_task import columns_task_json
 from colonnade.tableformat.statements.fill import (

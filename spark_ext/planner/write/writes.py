@@ -11,35 +11,32 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from colonnade.manifests.errors import ConflictError, InvalidInputError, NotFoundError
+from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.identity import identity_columns
-from colonnade.manifests.state.snapshot import Snapshot
-from colonnade.manifests.store import StoreAddress
 from colonnade.spark_ext.options import SparkWriteOptions, parse_write_options, split_sort_key
-from colonnade.spark_ext.planner.clauses.brought_columns import with_columns
-from colonnade.spark_ext.planner.clauses.constraints import described_constraint, require_checked
+from colonnade.spark_ext.planner.clauses.constraints import described_constraint
 from colonnade.spark_ext.planner.clauses.defaults import with_defaults
 from colonnade.spark_ext.planner.clauses.filters import overwritten
 from colonnade.spark_ext.planner.clauses.generated import described_generation, require_filled
 from colonnade.spark_ext.planner.clauses.identity_columns import require_fillable, stated_identities
 from colonnade.spark_ext.planner.clauses.partitions import described_layout, layout_texts
-from colonnade.spark_ext.planner.state.snapshots import ANY_LOOK, SNAPSHOTS
+from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.state.storage import job_of, place
 from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS
 from colonnade.spark_ext.planner.state.unsent import UNSENT
+from colonnade.spark_ext.planner.write.base import base_of, evolved
 from colonnade.spark_ext.planner.write.commits import commit
 from colonnade.spark_ext.planner.write.identity import remember
+from colonnade.spark_ext.planner.write.merging import check_merging
 from colonnade.spark_ext.planner.write.rows import changed_rows
 from colonnade.spark_ext.types import from_json
 from colonnade.spark_ext.write_plan import TableDesign, plan_spark_write
 from colonnade.spark_ext.write_task import task_json
-from colonnade.tableformat.location import Location, locate, read_base
 from colonnade.tableformat.statements.commit import written_statement
 from colonnade.tableformat.statements.reported import TaskReport
 from colonnade.tableformat.table.properties import PRIMARY_KEY, SORT_KEY
-from colonnade.tableformat.write.column_changes import ColumnChanges
-from colonnade.tableformat.write.job import take_lease
+from colonnade.tableformat.write.job import WriteJob, take_lease
 from colonnade.tableformat.write.run import decode_entries
 from colonnade.tableformat.write.settings import CommitSettings
 
@@ -63,16 +60,19 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
     `seen` is the state that the statement has read, or None to use the newest state. `design`
     describes a table to create (`table_design`). `transaction` is an id to commit under, if any.
     `query` is as in `reads.load`. `evolving` says for which rows the epoch first gives the table
-    what it lacks (`brought_columns.with_columns`); None means that nothing changes.
+    what it lacks (`brought_columns.with_columns`); None means that nothing changes. `given` is what
+    `merging.columns_given` returned, or has the `columns` None where nobody knows which columns the
+    user gave; without it, the user gave all columns.
     Raises ConflictError if the path now leads to another table than the one seen.
     """
     design, filters = args["design"], args["where"]
     where, exact = (None, True) if filters is None else overwritten(filters)
     options = parse_write_options({**args["options"], "path": args["path"]})
-    location, base = _base(place(options.path, options.storage), args["seen"], args.get("query"))
+    location, base = base_of(place(options.path, options.storage), args["seen"], args.get("query"))
     if TRANSACTIONS.to_write(location) is not None:
         _check_within(options)
-    state, changes = _evolved(location, base, args.get("evolving"))
+    state, changes = evolved(location, base, args.get("evolving"))
+    given = args.get("given")
     job = plan_spark_write(
         location,
         state,
@@ -82,7 +82,9 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
         design=None if design is None else table_design(design),
         where=where,
         dynamic=args.get("dynamic", False),
+        named=None if given is None else given["columns"],
     )
+    check_merging(job, None if state is None else location.find(state), options, given)
     if base is not None:
         job = job.with_columns(base, changes)
     if job.create is None:
@@ -94,19 +96,26 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
         UNSENT.add(job.transaction)
     take_lease(job, Log(location.store), base)
     remember(job)
-    names = {column.id: column.name for column in job.target.table_schema.fields}
+    return {
+        **_described(job, exact),
+        "path": location.url,
+        "database": None if base is None else base.database,
+    }
+
+
+def _described(job: WriteJob, exact: bool) -> dict[str, Any]:
+    """Describe a planned write to the Java source."""
+    target = job.target
+    names = {column.id: column.name for column in target.table_schema.fields}
     return {
         "job": job.model_dump_json(),
         "task": task_json(job),
         "exact": exact,
-        "identified": bool(identity_columns(job.target.table_schema)),
-        "path": location.url,
-        "database": None if base is None else base.database,
+        "identified": bool(identity_columns(target.table_schema)),
         "ordering": [
-            {"column": names[key.column], "descending": key.descending}
-            for key in job.target.sort_key
+            {"column": names[key.column], "descending": key.descending} for key in target.sort_key
         ],
-        "partitioning": described_layout(job.target.partition_fields, job.target.table_schema),
+        "partitioning": described_layout(target.partition_fields, target.table_schema),
     }
 
 
@@ -132,15 +141,6 @@ def commit_write(args: Mapping[str, Any]) -> dict[str, Any]:
     )
 
 
-def _evolved(
-    location: Location, base: Snapshot | None, rows: Mapping[str, Any] | None
-) -> tuple[Snapshot | None, ColumnChanges]:
-    """Return the state that a write is planned on, with what its `rows` need, and the changes."""
-    if base is None or rows is None:
-        return base, ColumnChanges()
-    return with_columns(location.store, base, location.require(base), rows)
-
-
 def _check_within(options: SparkWriteOptions) -> None:
     """Refuse, for a write within a transaction, options that only a whole commit can have."""
     if options.commit != CommitSettings() or options.settings.lease_hours is not None:
@@ -148,44 +148,6 @@ def _check_within(options: SparkWriteOptions) -> None:
             "Options txnAppId, txnVersion, expectEpoch, userMetadata and leaseHours are for writes"
             " outside of transactions; leave them out."
         )
-
-
-def _base(
-    path: StoreAddress, seen: Mapping[str, Any] | None, query: int | None
-) -> tuple[Location, Snapshot | None]:
-    """Return the location of a path, and the base state of a write; None without a database."""
-    if seen is not None:
-        location, head = require_seen(path, seen)
-        if not TRANSACTIONS.is_own(location, seen["epoch"]):
-            require_checked(location, head, seen)
-            # The writer of a DataFrame may have loaded its table while another session was active.
-            return location, head
-        return location, SNAPSHOTS.at(location.store.address, seen["database"], seen["epoch"])
-    try:
-        return SNAPSHOTS.try_head(path, query)
-    except NotFoundError:
-        location = locate(path)
-        return location, read_base(location, SNAPSHOTS.log(location.store))
-
-
-def require_seen(path: StoreAddress, seen: Mapping[str, Any]) -> tuple[Location, Snapshot]:
-    """Return the location of `path` and its newest known state, if it has the table in `seen`.
-
-    `seen` names the table that the statement read by `database` and `id`. Raises ConflictError if
-    the table has been dropped, or if another table now has its name.
-    """
-    try:
-        # The statement has just looked. The commit compares itself with all later epochs.
-        location, head = SNAPSHOTS.head(path, ANY_LOOK)
-        table = location.find(head)
-    except NotFoundError:
-        table = None
-    if table is None or (head.database, table.id) != (seen["database"], seen["id"]):
-        raise ConflictError(
-            f"Table {path.url} was dropped or replaced after the statement had read it; run it"
-            " again."
-        )
-    return location, head
 
 
 def table_design(args: Mapping[str, Any]) -> TableDesign:

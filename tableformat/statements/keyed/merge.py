@@ -24,11 +24,13 @@ from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.keys.key_numbers import key_numbers
 from colonnade.tableformat.keys.key_set import KeySet
 from colonnade.tableformat.statements.key_guard import guard_keys
-from colonnade.tableformat.statements.keyed.batch import check_new_rows, keyed_batch
+from colonnade.tableformat.statements.keyed.batch import keyed_batch
+from colonnade.tableformat.statements.keyed.given import left_out_columns, require_values
 from colonnade.tableformat.statements.keyed.meeting import meet
 from colonnade.tableformat.statements.keyed.merging import Merging
 from colonnade.tableformat.statements.keyed.places import KeyPlaces, Mask
 from colonnade.tableformat.statements.statement import RowCounts, Statement
+from colonnade.tableformat.types.left_out import left_out
 from colonnade.tableformat.write.constraints import shown_values
 from colonnade.tableformat.write.settings import WriteSettings
 
@@ -81,7 +83,7 @@ class _Merge:
     ) -> None:
         self._merging = merging = Merging(log, table, job_id, settings)
         self._log, self._table, self.key = log, table, merging.key
-        self._batch = keyed_batch(table, data, self.key, merging.policy)
+        self._batch = keyed_batch(table, data, self.key)
         self._numbers, self._firsts = key_numbers(self._batch.rows, self.key)
         self._keys = self._key_set(self._firsts)
         self._places = KeyPlaces(log.store, self._keys, len(self._firsts))
@@ -126,12 +128,19 @@ class _Merge:
         meeting = meet(self._log.store, self._table, self.key, batch, numbers, found, policy)
         new = self._firsts[keys & ~self._places.is_there]
         if len(new):
-            check_new_rows(self._table, self._batch, self._shown(int(new[0])))
+            self._require_values(int(new[0]))
         self._merging.write(meeting)
 
     def _key_set(self, rows: NDArray[np.int64]) -> KeySet:
         names = [each.name for each in self.key.fields]
         return KeySet.of(self._batch.rows.select(names).take(pa.array(rows)), self.key)
+
+    def _require_values(self, row: int) -> None:
+        """Refuse new rows, such as `row`, in whose columns only a user or Spark can put values."""
+        given = self._batch.given
+        require_values(self._table, given, self._shown(row))
+        for column in left_out_columns(self._table, given):
+            left_out(column, 0)
 
     def _shown(self, row: int) -> str:
         names = [each.name for each in self.key.fields]

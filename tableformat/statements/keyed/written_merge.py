@@ -24,6 +24,13 @@ from colonnade.tableformat.keys.find import find_rows
 from colonnade.tableformat.keys.key_set import KeySet
 from colonnade.tableformat.scan.selection import read_numbered
 from colonnade.tableformat.statements.keyed.batch import KeyedBatch
+from colonnade.tableformat.statements.keyed.given import (
+    Given,
+    all_columns,
+    checks_merged_rows,
+    open_columns,
+    require_values,
+)
 from colonnade.tableformat.statements.keyed.meeting import meet
 from colonnade.tableformat.statements.keyed.merging import Merging
 from colonnade.tableformat.statements.keyed.new_keys import NewKeys, new_keys
@@ -44,17 +51,18 @@ class WrittenMerge:
         log: Log,
         table: TableState,
         written: Sequence[RowSetEntry],
-        given: frozenset[int] | None,
+        given: Given | None,
         *,
         alone: bool,
     ) -> None:
         self._log, self._table, self._written, self._alone = log, table, written, alone
         self._merging = merging = Merging(log, table, job_id_of(written[0].object), None, written)
-        plain = [f for f in table.schema.fields if f.generated is None and f.identity is None]
-        every = frozenset(f.id for f in plain) | {f.id for f in merging.key.fields}
-        self._given = every if given is None else given
+        every = all_columns(table)
+        # Tasks have given identity columns values, which only new rows take.
+        self._given = every if given is None else given & every
+        self._shape = open_columns(table.schema, self._given)
         self._replaces = every <= self._given and merging.policy.replaces(table.schema.fields)
-        self._changes_alone = any(
+        self._changes_alone = checks_merged_rows(table, self._given) or any(
             merging.policy.mode(field).changes_alone
             for field in table.schema.fields
             if field.id in self._given
@@ -73,7 +81,7 @@ class WrittenMerge:
         """Meet a state of the table, besides its rows that the statement deletes anyway.
 
         Keys whose rows have not moved since stay as they are. Raises InvalidInputError that names a
-        column and a key; CorruptionError, StoreError.
+        column and a key, or a constraint; CorruptionError, StoreError.
         """
         if table.changed_epoch != self._changed_epoch:
             self._merging.check_unaltered(table)
@@ -107,6 +115,9 @@ class WrittenMerge:
     ) -> None:
         rowsets = [] if self._alone else self._log.read_rowsets(table, part.keys.keep)
         keys = places.follow(table, rowsets, leaving)
+        new = part.firsts[~places.is_there]
+        if len(new):
+            require_values(self._table, self._given, part.shown(int(new[0])))
         first = self._changed_epoch is None
         if first:
             keys = places.is_there | self._changes_alone
@@ -120,7 +131,7 @@ class WrittenMerge:
             self._merging.withdraw(_key_set(part, keys))
         rows = part.rows_of(np.flatnonzero(keys))
         self._lose(part, rows)
-        batch = KeyedBatch(self._read(part, rows), self._table.schema, self._given)
+        batch = KeyedBatch(self._read(part, rows), self._shape, self._given)
         numbers = (np.cumsum(keys) - 1)[part.numbers[rows]]
         merging = self._merging
         found = places.found(keys)
@@ -149,10 +160,10 @@ class WrittenMerge:
                 self._table.prefix,
                 as_written(self._written[at]),
                 numbers[rowsets == at],
-                self._table.schema,
+                self._shape,
             )
         ]
-        return pa.Table.from_batches(batches, arrow_schema(self._table.schema))
+        return pa.Table.from_batches(batches, arrow_schema(self._shape))
 
 
 def _key_set(part: NewKeys, keys: Mask) -> KeySet:

@@ -214,3 +214,21 @@ def test_text_that_is_not_valid_utf8_is_replaced_where_the_table_says_so(
     save(spark.sql(f"SELECT {bad} s, array({bad}, 'ok') a"), table.path, mode="append")
     wanted = {"s": "a\ufffda", "a": ["a\ufffda", "ok"]}
     assert colonnade.open(table.path).scan().to_arrow().to_pylist() == [wanted]
+
+
+@pytest.mark.spark_compat
+def test_rows_with_some_of_the_columns_merge_by_the_primary_key(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    columns = pa.schema(
+        [("id", pa.int64()), pa.field("must", pa.string(), nullable=False), ("n", pa.int64())]
+    )
+    table = colonnade.create(
+        tmp_path / "t", columns, primary_key=["id"], properties={"merge.n": "add"}
+    )
+    table.append(pa.table([[1, 2], ["a", "b"], [10, 20]], columns))
+    rows = spark.sql("SELECT * FROM VALUES (5L, 2L) AS s(n, id)")
+    writer = rows.write.format("colonnade").mode("append").option("onDuplicate", "merge")
+    writer.save(table.path)
+    table.refresh()
+    assert table.get([1, 2]).to_pydict()["n"] == [10, 25]

@@ -71,6 +71,54 @@ def test_rows_come_in_the_order_of_the_key(spark: SparkShell) -> None:
 
 
 @pytest.mark.spark_compat
+def test_a_query_may_name_the_key_in_another_case(spark: SparkShell) -> None:
+    make(spark, "t", ["name desc", "id"])
+    query = f"SELECT NAME, iD FROM {TABLE} WHERE Name > 'n' ORDER BY name DESC, ID LIMIT 7"
+    shown = plan(spark, query)
+    assert "TakeOrderedAndProject" in shown or "Sort [" not in shown
+    assert spark.sql(query) == unordered(spark, query)
+    window = f"SELECT NAME, rank() OVER (PARTITION BY NAME ORDER BY ID) AS r, AT FROM {TABLE}"
+    assert sorted(map(str, spark.sql(window))) == sorted(map(str, unordered(spark, window)))
+    nested = "colonnade.ordered.n"
+    spark.sql(f"CREATE TABLE {nested} (Id BIGINT, s STRUCT<A: INT, B: INT>, PRIMARY KEY (Id))")
+    for start in range(3):
+        rows = f"SELECT id, named_struct('A', 1, 'B', 2) FROM range({start}, 90, 3)"
+        spark.sql(f"INSERT INTO {nested} {rows}")
+    join = f"SELECT x.ID, x.S.a FROM {nested} x JOIN {nested} y ON x.ID = y.iD"
+    assert len(spark.sql(join)) == 90
+    window = f"SELECT ID, S.a, lag(ID) OVER (PARTITION BY ID ORDER BY ID) AS n FROM {nested}"
+    assert "Sort [" not in plan(spark, window).split("Exchange")[-1]
+    assert sorted(map(str, spark.sql(window))) == sorted(map(str, unordered(spark, window)))
+
+
+@pytest.mark.spark_compat
+def test_keyed_tables_in_buckets_of_their_key_are_joined_without_a_shuffle(
+    spark: SparkShell,
+) -> None:
+    for name in ("t", "u"):
+        spark.sql(
+            f"CREATE TABLE colonnade.ordered.{name} (id BIGINT, v BIGINT, PRIMARY KEY (id))"
+            " USING colonnade PARTITIONED BY (bucket(4, id))"
+        )
+        for start in range(3):
+            spark.sql(
+                f"INSERT INTO colonnade.ordered.{name} SELECT id, id * 2 FROM"
+                f" range({start}, 300, 3)"
+            )
+    query = f"SELECT a.id, b.v FROM {TABLE} a JOIN colonnade.ordered.u b ON a.id = b.ID"
+    shown = plan(spark, query)
+    assert "SortMergeJoin" in shown
+    assert "Exchange" not in shown
+    assert "Sort [" not in shown
+    spark.sql("SET spark.colonnade.readInOrder = false")
+    try:
+        assert "Exchange" not in plan(spark, query)
+    finally:
+        spark.sql("SET spark.colonnade.readInOrder = true")
+    assert sorted(spark.sql(query)) == [[n, n * 2] for n in range(300)]
+
+
+@pytest.mark.spark_compat
 def test_tables_bucketed_and_sorted_alike_are_joined_without_exchange_or_sort(
     spark: SparkShell,
 ) -> None:

@@ -8,7 +8,6 @@ import pytest
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.schema import TableSchema
-from colonnade.tableformat.keys.policy import policy_of
 from colonnade.tableformat.statements.keyed.batch import keyed_batch
 from tests.tableformat.statements.tables import SCHEMA, made
 
@@ -17,7 +16,7 @@ KEY = TableSchema(fields=key_fields(TABLE.primary_key, TABLE.schema))
 
 
 def test_a_batch_has_all_columns_and_says_which_were_given() -> None:
-    batch = keyed_batch(TABLE, pa.table({"FLAG": [True], "id": [1]}), KEY, policy_of(TABLE))
+    batch = keyed_batch(TABLE, pa.table({"FLAG": [True], "id": [1]}), KEY)
     assert batch.rows.column_names == SCHEMA.names
     assert batch.rows.to_pylist() == [
         {"id": 1, "text": None, "price": None, "day": None, "flag": True}
@@ -38,4 +37,4 @@ def test_a_batch_that_cannot_be_merged_is_refused_by_column(
     columns: dict[str, list[object]], sentence: str
 ) -> None:
     with pytest.raises(InvalidInputError, match=sentence):
-        keyed_batch(TABLE, pa.table(columns), KEY, policy_of(TABLE))
+        keyed_batch(TABLE, pa.table(columns), KEY)

@@ -22,7 +22,7 @@ def meeting(data: pa.Table, **properties: str) -> Meeting:
     state, store = table.state, table._log.store
     key = TableSchema(fields=key_fields(state.primary_key, state.schema))
     policy = policy_of(state)
-    batch = keyed_batch(state, data, key, policy)
+    batch = keyed_batch(state, data, key)
     numbers, firsts = key_numbers(batch.rows, key)
     keys = KeySet.of(batch.rows.select(["id"]).take(firsts), key)
     found = list(find_rows(store, state, table._log.read_rowsets(state), keys))

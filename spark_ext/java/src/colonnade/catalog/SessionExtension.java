@@ -7,6 +7,7 @@ import colonnade.spark.quirks.EvolvingInserts;
 import colonnade.spark.quirks.EvolvingMerges;
 import colonnade.spark.quirks.EvolvingWrites;
 import colonnade.spark.quirks.FillGenerated;
+import colonnade.spark.quirks.GivenColumns;
 import colonnade.spark.quirks.LoadCatalogFirst;
 import colonnade.spark.quirks.OfferedColumns;
 import colonnade.spark.quirks.SubqueryChecks;
@@ -29,6 +30,7 @@ public final class SessionExtension extends AbstractFunction1<SparkSessionExtens
     extensions.injectPostHocResolutionRule(session -> new FillGenerated());
     extensions.injectHintResolutionRule(session -> new EvolvingWrites());
     extensions.injectHintResolutionRule(session -> new EvolvingInserts());
+    extensions.injectHintResolutionRule(session -> new GivenColumns());
     extensions.injectHintResolutionRule(session -> new EvolvingMerges());
     extensions.injectHintResolutionRule(
         session -> new AlteredTexts(table -> table instanceof ColonnadeTable));

@@ -13,6 +13,7 @@ import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
+import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
@@ -34,7 +35,9 @@ public final class EvolvingInserts extends Rule<LogicalPlan> {
         && (EvolvingWrites.mergesByDefault() || isEvolving(insert))) {
       return NamedTables.find(named.multipartIdentifier())
           .filter(relation -> relation.table() instanceof TableAtEpoch)
-          .flatMap(relation -> evolved(relation, insert, query(plan, insert)))
+          .flatMap(
+              relation ->
+                  evolved(relation, insert, query(plan, insert), NamedTables.options(named)))
           .<LogicalPlan>map(
               changed -> plan instanceof WithCTE with ? new WithCTE(changed, with.cteDefs()) : changed)
           .orElse(plan);
@@ -53,7 +56,7 @@ public final class EvolvingInserts extends Rule<LogicalPlan> {
   }
 
   /** Returns the rows of a statement, as a query of its own. */
-  private static LogicalPlan query(LogicalPlan plan, InsertIntoStatement insert) {
+  static LogicalPlan query(LogicalPlan plan, InsertIntoStatement insert) {
     return plan instanceof WithCTE with
         ? new WithCTE(insert.query(), with.cteDefs())
         : insert.query();
@@ -61,15 +64,19 @@ public final class EvolvingInserts extends Rule<LogicalPlan> {
 
   /** Returns the statement with its table as it will be; nothing if only Spark can tell. */
   private static Optional<LogicalPlan> evolved(
-      DataSourceV2Relation table, InsertIntoStatement insert, LogicalPlan query) {
+      DataSourceV2Relation table,
+      InsertIntoStatement insert,
+      LogicalPlan query,
+      Map<String, String> options) {
     boolean named = insert.byName() || insert.userSpecifiedCols().nonEmpty();
+    CaseInsensitiveStringMap own = new CaseInsensitiveStringMap(options);
     return columns(query, insert)
-        .flatMap(each -> EvolvingWrites.evolved(table, each, named, Map.of(), table.options()))
+        .flatMap(each -> EvolvingWrites.evolved(table, each, named, options, own))
         .map(after -> insert.makeCopy(withTable(insert, after)));
   }
 
   /** Returns the parts of a statement with another table, for which Spark evolves nothing. */
-  private static Object[] withTable(InsertIntoStatement insert, LogicalPlan table) {
+  static Object[] withTable(InsertIntoStatement insert, LogicalPlan table) {
     Object[] parts = new Object[insert.productArity()];
     for (int at = 0; at < parts.length; at++) {
       boolean isTable = insert.productElementName(at).equals("table");
@@ -82,7 +89,7 @@ public final class EvolvingInserts extends Rule<LogicalPlan> {
   }
 
   /** Returns the columns under the names of the statement; nothing if only Spark can tell them. */
-  private static Optional<StructType> columns(LogicalPlan query, InsertIntoStatement insert) {
+  static Optional<StructType> columns(LogicalPlan query, InsertIntoStatement insert) {
     StructType found;
     try {
       found = EvolvingWrites.analyzed(query).schema();

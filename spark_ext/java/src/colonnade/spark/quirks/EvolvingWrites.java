@@ -70,7 +70,8 @@ public final class EvolvingWrites extends Rule<LogicalPlan> {
     Optional<DataSourceV2Relation> target = target(write.table());
     if (target.isEmpty()
         || !(target.get().table() instanceof TableAtEpoch table)
-        || table.evolving() != null) {
+        || table.evolving() != null
+        || table.given() != null) {
       return plan;
     }
     if (!write.query().resolved()) {
@@ -92,7 +93,8 @@ public final class EvolvingWrites extends Rule<LogicalPlan> {
     return text.strip().equalsIgnoreCase("true");
   }
 
-  private static CaseInsensitiveStringMap options(V2WriteCommand write) {
+  /** Returns the options of a write, wherever it has them. */
+  static CaseInsensitiveStringMap options(V2WriteCommand write) {
     scala.collection.immutable.Map<String, String> given =
         write instanceof AppendData append
             ? append.writeOptions()
@@ -103,14 +105,13 @@ public final class EvolvingWrites extends Rule<LogicalPlan> {
                     : scala.collection.immutable.Map$.MODULE$.<String, String>empty();
     Map<String, String> all = new HashMap<>(CollectionConverters.asJava(given));
     if (write.table() instanceof UnresolvedRelation named) {
-      all.putAll(named.options().asCaseSensitiveMap());
-      all.remove(UnresolvedRelation.REQUIRED_WRITE_PRIVILEGES());
+      all.putAll(NamedTables.options(named));
     }
     return new CaseInsensitiveStringMap(all);
   }
 
   /** Returns the table of a write; nothing if the write names a view, or a table that is missing. */
-  private static Optional<DataSourceV2Relation> target(NamedRelation table) {
+  static Optional<DataSourceV2Relation> target(NamedRelation table) {
     if (table instanceof DataSourceV2Relation relation) {
       return Optional.of(relation);
     }

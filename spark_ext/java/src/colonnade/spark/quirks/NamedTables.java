@@ -1,11 +1,17 @@
 package colonnade.spark.quirks;
 
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
+import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
 import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.connector.catalog.CatalogManager;
+import org.apache.spark.sql.connector.catalog.CatalogPlugin;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
 import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
@@ -13,16 +19,27 @@ import scala.jdk.javaapi.CollectionConverters;
 /**
  * The tables that statements name, for rules that run before Spark looks for them.
  *
- * <p>Seen on Spark 4.1 and 4.3: {@code DataSourceV2Relation} below {@code SubqueryAlias}, and below a
- * {@code Project} that pads the columns of the type {@code char}.
+ * <p>Seen on Spark 4.1 and 4.3: {@code CatalogManager}. {@code DataSourceV2Relation} below {@code
+ * SubqueryAlias}, and below a {@code Project} that pads the columns of the type {@code char}.
  */
 final class NamedTables {
   private NamedTables() {}
 
-  /** Returns the table of a name; nothing if it is a view, or a table that is missing. */
+  /** Returns the options that a statement gives the table that it names. */
+  static Map<String, String> options(UnresolvedRelation table) {
+    Map<String, String> all = new HashMap<>(table.options().asCaseSensitiveMap());
+    all.remove(UnresolvedRelation.REQUIRED_WRITE_PRIVILEGES());
+    return all;
+  }
+
+  /** Returns the table of a name; nothing if it is a view, missing, or in another catalog. */
   static Optional<DataSourceV2Relation> find(Seq<String> parts) {
+    List<String> names = CollectionConverters.asJava(parts);
+    if (!isInOwnCatalog(names)) {
+      return Optional.empty();
+    }
     String name =
-        CollectionConverters.asJava(parts).stream()
+        names.stream()
             .map(part -> "`" + part.replace("`", "``") + "`")
             .collect(Collectors.joining("."));
     SparkSession session = SparkSession.active();
@@ -36,5 +53,16 @@ final class NamedTables {
     return found instanceof DataSourceV2Relation relation
         ? Optional.of(relation)
         : Optional.empty();
+  }
+
+  /** Whether a name leads to a catalog of Colonnade. So no table of another one is looked for. */
+  private static boolean isInOwnCatalog(List<String> names) {
+    CatalogManager catalogs = SparkSession.active().sessionState().catalogManager();
+    String first = names.get(0);
+    CatalogPlugin catalog =
+        names.size() > 1 && catalogs.isCatalogRegistered(first)
+            ? catalogs.catalog(first)
+            : catalogs.currentCatalog();
+    return catalog.getClass().getName().startsWith("colonnade.");
   }
 }

@@ -50,6 +50,9 @@ public class ColonnadeTable extends TableAtEpoch
   /** The option of a write that replaces the columns along with the rows. */
   public static final String OVERWRITE_SCHEMA = "overwriteSchema";
 
+  /** The property that a table with a primary key shows. */
+  private static final String PRIMARY_KEY = "primaryKey";
+
   private static final boolean CAN_CHOOSE = canChoose();
 
   ColonnadeTable(
@@ -122,6 +125,31 @@ public class ColonnadeTable extends TableAtEpoch
     ObjectNode other = loaded().deepCopy();
     other.set("schema", schema);
     other.set(EVOLVING, Json.MAPPER.valueToTree(rows));
+    return of(other, isCallable(), isDeletedFrom(), catalogProperties());
+  }
+
+  @Override
+  public ColonnadeTable forGiven(List<String> names, Map<String, String> options) {
+    if (!loaded().get("properties").has(PRIMARY_KEY)) {
+      return this;
+    }
+    Map<String, Object> args = new HashMap<>();
+    args.put("path", path());
+    args.put("seen", state());
+    args.put("names", names);
+    args.put("options", options);
+    args.put("evolving", evolving());
+    JsonNode found = Planner.call("columns_given", PlannedQuery.with(args));
+    JsonNode given = found.get("given");
+    if (given.isNull()) {
+      return this;
+    }
+    ObjectNode other = loaded().deepCopy();
+    other.set("schema", found.get("schema"));
+    other.set(GIVEN, given);
+    if (!given.get("checked").asBoolean()) {
+      other.putArray(CONSTRAINTS);
+    }
     return of(other, isCallable(), isDeletedFrom(), catalogProperties());
   }
 

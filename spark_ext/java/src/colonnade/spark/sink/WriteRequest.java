@@ -1,6 +1,7 @@
 package colonnade.spark.sink;
 
 import colonnade.planner.Planner;
+import colonnade.spark.quirks.GivenColumns;
 import colonnade.spark.quirks.PlannedQuery;
 import colonnade.spark.quirks.StatementTag;
 import colonnade.spark.table.GeneratedColumn;
@@ -24,6 +25,7 @@ import org.apache.spark.sql.types.StructType;
  * @param dynamic whether it overwrites just the partitions that its rows are of
  * @param callable whether Spark finds the partition transforms as functions
  * @param evolving the columns of rows for which the write gives the table what it lacks, or null
+ * @param given what the planner says of the columns that the user gave; null if that is all columns
  * @param checks what each row must meet when it has the values of identity columns
  */
 public record WriteRequest(
@@ -38,49 +40,51 @@ public record WriteRequest(
     boolean dynamic,
     boolean callable,
     JsonNode evolving,
+    JsonNode given,
     List<RowCheck> checks) {
 
   public static WriteRequest append(String path, StructType rows, Map<String, String> options) {
     List<String> filled = GeneratedColumn.computedIn(rows);
     return new WriteRequest(
-        path, rows, filled, options, null, null, false, null, false, true, null, List.of());
+        path, rows, filled, options, null, null, false, null, false, true, null, null, List.of());
   }
 
   /** Returns the request of a statement that writes no rows to a table with these columns. */
   public static WriteRequest withoutRows(
       String path, StructType columns, Map<String, String> options) {
     return new WriteRequest(
-        path, columns, null, options, null, null, false, null, false, true, null, List.of());
+        path, columns, null, options, null, null, false, null, false, true, null, null, List.of());
   }
 
   /** Returns the request for the state of a table that a statement has read. */
   public WriteRequest basedOn(ColonnadeTable table) {
     boolean functions = table.layout().callable();
     Map<String, Object> state = table.state();
-    JsonNode given = table.evolving();
+    JsonNode brought = table.evolving();
+    JsonNode merged = GivenColumns.of(table);
     // A statement that writes no rows has none to check.
     List<RowCheck> late = filled == null ? List.of() : table.lateChecks(rows);
     return new WriteRequest(
-        path, rows, filled, options, state, design, overwrite, where, dynamic, functions, given,
-        late);
+        path, rows, filled, options, state, design, overwrite, where, dynamic, functions, brought,
+        merged, late);
   }
 
   public WriteRequest creating(Map<String, Object> table) {
     return new WriteRequest(
         path, rows, filled, options, seen, table, overwrite, where, dynamic, callable, evolving,
-        checks);
+        given, checks);
   }
 
   public WriteRequest overwriting(List<Map<String, Object>> filters) {
     return new WriteRequest(
         path, rows, filled, options, seen, design, true, filters, false, callable, evolving,
-        checks);
+        given, checks);
   }
 
   WriteRequest overwritingPartitions() {
     return new WriteRequest(
         path, rows, filled, options, seen, design, true, null, true, callable, evolving,
-        checks);
+        given, checks);
   }
 
   /** The planned write; nothing is written. Fails where the columns do not fit the table. */
@@ -97,6 +101,7 @@ public record WriteRequest(
     args.put("transaction", StatementTag.running());
     args.put("filled", filled);
     args.put("evolving", evolving);
+    args.put("given", given);
     JsonNode planned = Planner.call("plan_write", PlannedQuery.with(args));
     return new PlannedWrite(
         planned.get("job").asText(),

@@ -38,6 +38,12 @@ public abstract class TableAtEpoch
   /** The key of the rows that the columns of the table are for, where it does not have them yet. */
   protected static final String EVOLVING = "evolving";
 
+  /** The key of the columns that the rows of an append were given, where they merge by their keys. */
+  protected static final String GIVEN = "given";
+
+  /** The key of the constraints. */
+  protected static final String CONSTRAINTS = "constraints";
+
   /** The key of the number of tasks, where each reads whole RowSets. */
   protected static final String WHOLE = "whole";
 
@@ -87,6 +93,20 @@ public abstract class TableAtEpoch
    * @param options those of the write
    */
   public abstract TableAtEpoch forRows(Map<String, Object> rows, Map<String, String> options);
+
+  /**
+   * Returns this table for rows that a user gave some columns of, if such rows merge with those of
+   * the table by their keys; else this table.
+   *
+   * @param names the columns that the user gave
+   * @param options those of the write
+   */
+  public abstract TableAtEpoch forGiven(List<String> names, Map<String, String> options);
+
+  /** What the planner says of the columns that a user gave; null if the rows do not merge. */
+  public JsonNode given() {
+    return loaded.get(GIVEN);
+  }
 
   /** The rows that the columns of the table are for; null if the table has these columns. */
   public JsonNode evolving() {
@@ -148,7 +168,8 @@ public abstract class TableAtEpoch
 
   @Override
   public String version() {
-    boolean fixed = deletedFrom || evolving() != null; // Spark must not load it anew
+    // Spark must not load it anew
+    boolean fixed = deletedFrom || evolving() != null || given() != null;
     return fixed ? null : loaded.get("epoch").asText();
   }
 
@@ -230,7 +251,7 @@ public abstract class TableAtEpoch
   @Override
   public Constraint[] constraints() {
     List<Constraint> constraints = new ArrayList<>();
-    for (JsonNode each : loaded.get("constraints")) {
+    for (JsonNode each : loaded.get(CONSTRAINTS)) {
       constraints.add(
           Constraint.check(each.get("name").asText())
               .predicateSql(each.get("condition").asText())

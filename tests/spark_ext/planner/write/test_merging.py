@@ -1,0 +1,109 @@
+"""Rows that merge by their keys: the planner knows which columns the user gave, or refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import colonnade
+from colonnade import AddConstraint, AlterProperties, ArrowTable
+from colonnade.manifests.errors import ConflictError, InvalidInputError
+from colonnade.spark_ext.planner.read.reads import load
+from colonnade.spark_ext.planner.write.merging import columns_given
+from colonnade.spark_ext.planner.write.writes import plan_write
+from colonnade.tableformat.write.job import WriteJob
+
+COLUMNS = pa.schema([("id", pa.int64()), pa.field("v", pa.string(), nullable=False)])
+MERGE = {"onDuplicate": "merge"}
+
+
+def make(path: Path, **properties: str) -> ArrowTable:
+    table = colonnade.create(path, COLUMNS, primary_key=["id"], properties=properties)
+    table.append(pa.table([[1, 2], ["a", "b"]], COLUMNS))
+    return table
+
+
+def ask(path: str, names: list[str], **options: str) -> dict[str, Any]:
+    loaded = load({"path": path, "options": {}})
+    args = {"path": path, "seen": loaded, "names": names, "options": options}
+    return columns_given(args)
+
+
+def plan(path: str, given: Any, **options: str) -> WriteJob:
+    loaded = load({"path": path, "options": {}})
+    fields = json.loads(loaded["schema"])["fields"]
+    args = {
+        "path": path,
+        "schema": json.dumps({"type": "struct", "fields": fields}),
+        "options": options,
+        "seen": loaded,
+        "design": None,
+        "overwrite": False,
+        "where": None,
+        "given": given,
+    }
+    return WriteJob.model_validate_json(plan_write(args)["job"])
+
+
+def test_columns_that_were_not_given_may_be_null_until_rows_merge(tmp_path: Path) -> None:
+    path = make(tmp_path / "t").path
+    found = ask(path, ["ID"], **MERGE)
+    assert found["given"] == {"columns": ["ID"], "checked": True}
+    fields = json.loads(found["schema"])["fields"]
+    assert [(each["name"], each["nullable"]) for each in fields] == [("id", False), ("v", True)]
+    job = plan(path, found["given"], **MERGE)
+    assert job.given == (1,)
+    assert [each.nullable for each in job.target.table_schema.fields] == [False, True]
+    assert job.settings.on_duplicate == "merge"
+
+
+@pytest.mark.parametrize(
+    ("properties", "options", "merged"),
+    [
+        ({}, {}, False),
+        ({}, {"onDuplicate": "ignore"}, False),
+        ({"onDuplicate": "merge"}, {}, True),
+        ({"onDuplicate": "merge"}, {"onDuplicate": "error"}, False),
+    ],
+)
+def test_the_option_goes_before_the_property(
+    tmp_path: Path, properties: dict[str, str], options: dict[str, str], merged: bool
+) -> None:
+    path = make(tmp_path / "t", **properties).path
+    assert (ask(path, ["id"], **options)["given"] is not None) == merged
+    unknown = {"columns": None}
+    if merged:
+        with pytest.raises(InvalidInputError, match="cannot tell which columns"):
+            plan(path, unknown, **options)
+    else:
+        assert plan(path, unknown, **options).given is None
+    assert plan(path, None, **options).given is None
+
+
+def test_spark_checks_constraints_only_where_rows_are_whole(tmp_path: Path) -> None:
+    table = make(tmp_path / "t")
+    table.alter(AddConstraint("early", "v < 'm'"))
+    assert ask(table.path, ["id", "v"], **MERGE)["given"]["checked"]
+    assert not ask(table.path, ["id"], **MERGE)["given"]["checked"]
+
+
+def test_a_statement_is_refused_that_was_analyzed_for_another_way_to_merge(tmp_path: Path) -> None:
+    table = make(tmp_path / "t", onDuplicate="merge")
+    table.alter(AddConstraint("early", "v < 'm'"))
+    found = ask(table.path, ["id", "v"])
+    table.alter(AlterProperties({"merge.v": "concat"}))
+    with pytest.raises(ConflictError, match="merges rows by their keys in another way"):
+        plan(table.path, found["given"])
+    table.alter(AlterProperties({"onDuplicate": "ignore"}))
+    with pytest.raises(ConflictError, match="the statement with the columns id, v"):
+        plan(table.path, found["given"])
+
+
+def test_a_choice_for_a_table_without_a_key_is_refused(tmp_path: Path) -> None:
+    path = colonnade.create(tmp_path / "t", COLUMNS).path
+    with pytest.raises(InvalidInputError, match="no primary key, by which onDuplicate"):
+        plan(path, None, **MERGE)
