@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
-from colonnade.manifests.commit.change import Change, TableRead
+from colonnade.manifests.commit.change import Change, KeyedRows, TableRead
 from colonnade.manifests.commit.rebase.targets import id_ranges
 from colonnade.manifests.errors import AlreadyExistsError, ConflictError, NotFoundError
 from colonnade.manifests.ids import TableId
@@ -137,6 +137,7 @@ def _commit_reported(
         ops=(*created, *dropped, *change.ops, *job.end_of_lease()),
         reads=(*change.reads, *(TableRead(table.id, overwrites=True) for _ in dropped)),
         fresh=fresh,
+        keyed=_with_columns(statement.keyed, job, log),
     )
     try:
         return log.commit(change, base)
@@ -146,7 +147,18 @@ def _commit_reported(
     # A concurrent writer has given the table the same columns.
     rest = tuple(op for op in change.ops if op not in job.columns.operations)
     said = {name: text for name, text in change.parameters.items() if name not in described}
-    return log.commit(replace(change, ops=rest, parameters=said), base)
+    return log.commit(replace(change, ops=rest, parameters=said, keyed=statement.keyed), base)
+
+
+def _with_columns(keyed: KeyedRows | None, job: WriteJob, log: Log) -> KeyedRows | None:
+    """Return what compares rows with the state before their slot, which lacks their new columns."""
+    columns = job.columns
+    if keyed is None or not columns.operations:
+        return keyed
+    resolve = keyed.resolve
+    return replace(
+        keyed, resolve=lambda state, leaving: resolve(columns.preview(log, state), leaving)
+    )
 
 
 def _has_columns(job: WriteJob, head: Snapshot, error: ConflictError) -> bool:

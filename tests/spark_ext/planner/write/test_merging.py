@@ -14,8 +14,8 @@ from colonnade import AddConstraint, AlterProperties, ArrowTable
 from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.spark_ext.planner.read.reads import load
 from colonnade.spark_ext.planner.write.merging import columns_given
-from colonnade.spark_ext.planner.write.writes import plan_write
-from colonnade.tableformat.write.job import WriteJob
+from colonnade.spark_ext.planner.write.writes import commit_write, plan_write
+from colonnade.tableformat.write.job import WriteJob, encode_entries, write_rows
 
 COLUMNS = pa.schema([("id", pa.int64()), pa.field("v", pa.string(), nullable=False)])
 MERGE = {"onDuplicate": "merge"}
@@ -34,19 +34,30 @@ def ask(path: str, names: list[str], **options: str) -> dict[str, Any]:
 
 
 def plan(path: str, given: Any, **options: str) -> WriteJob:
+    return WriteJob.model_validate_json(planned(path, given, **options)["job"])
+
+
+def planned(
+    path: str, given: Any, new: dict[str, str] | None = None, **options: str
+) -> dict[str, Any]:
+    """The plan of a write that brings `new` columns."""
     loaded = load({"path": path, "options": {}})
     fields = json.loads(loaded["schema"])["fields"]
+    for name, kind in (new or {}).items():
+        fields.append({"name": name, "type": kind, "nullable": True, "metadata": {}})
+    columns = json.dumps({"type": "struct", "fields": fields})
     args = {
         "path": path,
-        "schema": json.dumps({"type": "struct", "fields": fields}),
+        "schema": columns,
         "options": options,
         "seen": loaded,
         "design": None,
         "overwrite": False,
         "where": None,
         "given": given,
+        "evolving": {"columns": columns, "by_name": True} if new else None,
     }
-    return WriteJob.model_validate_json(plan_write(args)["job"])
+    return plan_write(args)
 
 
 def test_columns_that_were_not_given_may_be_null_until_rows_merge(tmp_path: Path) -> None:
@@ -107,3 +118,20 @@ def test_a_choice_for_a_table_without_a_key_is_refused(tmp_path: Path) -> None:
     path = colonnade.create(tmp_path / "t", COLUMNS).path
     with pytest.raises(InvalidInputError, match="no primary key, by which onDuplicate"):
         plan(path, None, **MERGE)
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_rows_that_bring_a_column_meet_the_state_before_their_slot(
+    tmp_path: Path, beside: bool
+) -> None:
+    table = make(tmp_path / "t")
+    given = {"columns": ["id", "more"], "checked": True}
+    plan = planned(table.path, given, {"more": "long"}, **MERGE)
+    job = WriteJob.model_validate_json(plan["job"])
+    entries = write_rows(job, pa.table({"id": [2], "more": [5]}).to_batches())
+    if beside:
+        table.update({"v": "'new'"}, "id = 2")
+    commit_write({**plan, "messages": [encode_entries(entries).decode()]})
+    table.refresh()
+    assert table.get(2) == {"id": 2, "v": "new" if beside else "b", "more": 5}
+    assert table.get(1) == {"id": 1, "v": "a", "more": None}
