@@ -34,16 +34,14 @@ def ask(path: str, names: list[str], **options: str) -> dict[str, Any]:
 
 
 def plan(path: str, given: Any, **options: str) -> WriteJob:
-    return WriteJob.model_validate_json(planned(path, given, **options)["job"])
+    return WriteJob.model_validate_json(planned(path, given, {}, **options)["job"])
 
 
-def planned(
-    path: str, given: Any, new: dict[str, str] | None = None, **options: str
-) -> dict[str, Any]:
+def planned(path: str, given: Any, new: dict[str, str], **options: str) -> dict[str, Any]:
     """The plan of a write that brings `new` columns."""
     loaded = load({"path": path, "options": {}})
     fields = json.loads(loaded["schema"])["fields"]
-    for name, kind in (new or {}).items():
+    for name, kind in new.items():
         fields.append({"name": name, "type": kind, "nullable": True, "metadata": {}})
     columns = json.dumps({"type": "struct", "fields": fields})
     args = {
