@@ -15,7 +15,8 @@ from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.spark_ext.planner.read.reads import load
 from colonnade.spark_ext.planner.write.merging import columns_given
 from colonnade.spark_ext.planner.write.writes import commit_write, plan_write
-from colonnade.tableformat.write.job import WriteJob, encode_entries, write_rows
+from colonnade.tableformat.write.job import WriteJob
+from colonnade.tableformat.write.run import encode_entries, write_rows
 
 COLUMNS = pa.schema([("id", pa.int64()), pa.field("v", pa.string(), nullable=False)])
 MERGE = {"onDuplicate": "merge"}

@@ -21,7 +21,8 @@ from colonnade.tableformat.statements.keyed.given import (
     require_values,
 )
 from colonnade.tableformat.table.generated import NewGenerated
-from colonnade.tableformat.write.job import WriteJob, plan_write, write_rows
+from colonnade.tableformat.write.job import WriteJob, plan_write
+from colonnade.tableformat.write.run import write_rows
 from tests.tableformat.statements.tables import made
 
 STRICT = pa.schema(
