@@ -49,6 +49,9 @@ from colonnade.manifests.store.turn import Turn
 
 T = TypeVar("T")
 
+_REMOVED_AT_ONCE = 4000
+"""The most objects that a call removes at a time. With more, a server answers late or is busy."""
+
 _SUSPICIOUS = 1 << 30
 """A range of as many bytes is compared with the object's size before anything is planned."""
 
@@ -200,9 +203,12 @@ class BucketStore(ObjectStore):
             check_name(name)
         count = self.bucket.at_once
         batches = [names[i : i + count] for i in range(0, len(names), count)]
+        width = max(1, _REMOVED_AT_ONCE // count)
         failed: dict[str, ColonnadeError] = {}
-        for each in self.together([partial(self._remove_batch, batch) for batch in batches]):
-            failed.update(each)
+        for start in range(0, len(batches), width):
+            group = batches[start : start + width]
+            for each in self.together([partial(self._remove_batch, batch) for batch in group]):
+                failed.update(each)
         return failed
 
     def remove_folder(self, name: str) -> None:
