@@ -60,6 +60,24 @@ class Minio(Server):
         (self.folder / "data" / name).mkdir()
         return name
 
+    def versioned_bucket(self) -> str:
+        """Make an empty bucket that keeps every version of an object."""
+        name = self.new_bucket()
+        kept = {"Status": "Enabled"}
+        plain_client(self.url).put_bucket_versioning(Bucket=name, VersioningConfiguration=kept)
+        return name
+
+    def locked_bucket(self) -> str:
+        """Make an empty bucket whose object lock keeps every version for a day."""
+        self._buckets += 1
+        name = f"locked-{os.getpid()}-{self._buckets}"
+        client = plain_client(self.url)
+        client.create_bucket(Bucket=name, ObjectLockEnabledForBucket=True)
+        kept = {"DefaultRetention": {"Mode": "COMPLIANCE", "Days": 1}}
+        rule = {"ObjectLockEnabled": "Enabled", "Rule": kept}
+        client.put_object_lock_configuration(Bucket=name, ObjectLockConfiguration=rule)
+        return name
+
 
 def plain_client(url: str) -> Any:
     """Return a client of botocore for a server, to look at its objects without Colonnade."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import secrets
 from collections.abc import Callable, Iterator
 from typing import Any
 from unittest.mock import patch
@@ -133,31 +132,9 @@ def test_credentials_that_expire_at_a_commit_leave_the_table_as_it_was(
     assert ids_of(table) == [1, 3]
 
 
-def _api(minio: Minio, operation: str, **parameters: Any) -> None:
-    S3Store("s3://bucket/db", minio.options()).client.send(operation, parameters)
-
-
-def _versioned(minio: Minio) -> str:
-    bucket = minio.new_bucket()
-    _api(
-        minio,
-        "PutBucketVersioning",
-        Bucket=bucket,
-        VersioningConfiguration={"Status": "Enabled"},
-    )
-    return bucket
-
-
-def _locked(minio: Minio) -> str:
-    bucket = f"locked-{secrets.token_hex(4)}"
-    _api(minio, "CreateBucket", Bucket=bucket, ObjectLockEnabledForBucket=True)
-    days = {"DefaultRetention": {"Mode": "COMPLIANCE", "Days": 1}}
-    rule = {"ObjectLockEnabled": "Enabled", "Rule": days}
-    _api(minio, "PutObjectLockConfiguration", Bucket=bucket, ObjectLockConfiguration=rule)
-    return bucket
-
-
-@pytest.mark.parametrize("make", [_versioned, _locked], ids=["versioned", "with object lock"])
+@pytest.mark.parametrize(
+    "make", [Minio.versioned_bucket, Minio.locked_bucket], ids=["versioned", "with object lock"]
+)
 def test_a_bucket_that_keeps_old_versions_works_as_any_other(
     minio: Minio, make: Callable[[Minio], str]
 ) -> None:

@@ -1,7 +1,6 @@
 package colonnade.store;
 
 import java.io.IOException;
-import java.nio.file.AccessDeniedException;
 import java.util.Map;
 import java.util.regex.Pattern;
 import org.apache.hadoop.conf.Configuration;
@@ -16,9 +15,6 @@ import org.apache.hadoop.fs.Path;
  */
 final class HadoopFiles {
   private static final Pattern S3 = Pattern.compile("^s3a?://");
-  private static final String DENIED =
-      "permission denied; check the credentials in Spark's settings for Hadoop, and what they"
-          + " allow";
 
   private final String url;
   private final String address;
@@ -67,15 +63,34 @@ final class HadoopFiles {
     }
   }
 
-  /** Returns the error for an object, or for the store, that could not be {@code verb}. */
+  /**
+   * Returns the number of bytes that the store has of an object.
+   *
+   * @throws IOException with a sentence, if the store does not say it
+   */
+  long size(String name) throws IOException {
+    try {
+      return system().getFileStatus(path(name)).getLen();
+    } catch (IOException error) {
+      throw failed(name, "read", error);
+    }
+  }
+
+  /**
+   * Returns the error for an object, or for the store, that could not be {@code verb}. An error
+   * that already has a code and a sentence stays as it is.
+   */
   IOException failed(String name, String verb, Exception error) {
     String location = name.isEmpty() ? url : locate(name);
-    if (error instanceof AccessDeniedException) {
-      return StoreException.failed(location, verb, new IOException(DENIED, error));
+    IOException cause = error instanceof IOException known ? known : wrapped(error);
+    if (!StoreException.isCoded(cause)) {
+      cause = HadoopReason.of(error, verb).map(said -> new IOException(said, error)).orElse(cause);
     }
-    // Connectors refuse settings with errors of all kinds.
-    IOException cause =
-        error instanceof IOException known ? known : new IOException(error.getMessage(), error);
     return StoreException.failed(location, verb, cause);
+  }
+
+  /** Connectors refuse settings with errors of all kinds. */
+  private static IOException wrapped(Exception error) {
+    return new IOException(error.getMessage(), error);
   }
 }

@@ -71,7 +71,7 @@ final class HadoopSink implements ByteSink {
 
   /** Returns the number of bytes that the store has of an object. */
   long size(String name) throws IOException {
-    return files.system().getFileStatus(files.path(name)).getLen();
+    return files.size(name);
   }
 
   /** Returns the error for an object that could not be written. */

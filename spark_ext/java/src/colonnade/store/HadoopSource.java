@@ -38,8 +38,7 @@ final class HadoopSource implements ByteSource {
     try (FSDataInputStream input = open(system, path, policy, offset + length)) {
       input.readFully(offset, bytes, 0, length);
     } catch (EOFException error) {
-      long size = system.getFileStatus(path).getLen();
-      throw StoreException.truncated(locate(name), size, offset, length);
+      throw StoreException.truncated(locate(name), files.size(name), offset, length);
     } catch (FileNotFoundException error) {
       throw new NoSuchFileException(locate(name));
     } catch (IOException error) {

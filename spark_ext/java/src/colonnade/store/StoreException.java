@@ -46,6 +46,11 @@ public final class StoreException {
     return String.valueOf(error.getMessage()).startsWith(CORRUPTION);
   }
 
+  /** Whether an error already has a code and a sentence. */
+  static boolean isCoded(IOException error) {
+    return String.valueOf(error.getMessage()).startsWith("[COLONNADE_");
+  }
+
   /**
    * Creates the error for a missing object. Only the driver can distinguish damage from an epoch
    * that is no longer kept.
@@ -68,7 +73,7 @@ public final class StoreException {
    * has a code and a sentence unchanged.
    */
   public static IOException failed(String location, String verb, IOException cause) {
-    if (cause.getMessage() != null && cause.getMessage().startsWith("[COLONNADE_")) {
+    if (isCoded(cause)) {
       return cause;
     }
     return new IOException(

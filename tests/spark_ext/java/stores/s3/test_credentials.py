@@ -22,7 +22,7 @@ def test_new_credentials_count_for_tasks_where_hadoop_keeps_no_file_system(lake:
     own = {"spark.colonnade.storage.key": KEY, "spark.colonnade.storage.secret": SECRET}
     query = f"SELECT max(t) FROM {table}"
     with settings(lake.shell, **own, **given):  # only the tasks have wrong credentials
-        assert "permission denied; check the credentials" in lake.shell.refusal(query)
+        assert "the secret key is wrong; check the credentials" in lake.shell.refusal(query)
     assert lake.shell.sql(query)
 
 
@@ -133,7 +133,7 @@ def test_nothing_that_users_see_holds_a_secret(lake: Lake, minio: Minio) -> None
         with settings(lake.shell, **own):  # only the tasks have wrong credentials
             insert = f"CREATE TABLE colonnade.`s3a://{bucket}/t` AS SELECT uuid() FROM range(20000)"
             seen.append(lake.shell.ask({"sql": insert})["error"])
-            assert "permission denied; check the credentials" in seen[-1]
+            assert "the secret key is wrong; check the credentials" in seen[-1]
     log = lake.shell.run("colonnade.doctor(spark).planner_log")
     seen.append(Path(log).read_text() if Path(log).exists() else "")
     stored = [each.read_bytes() for each in (lake.folder / "shown").rglob("*") if each.is_file()]

@@ -7,7 +7,7 @@ import pytest
 
 import colonnade
 from colonnade.manifests.store import open_store
-from tests.setup.http_proxy import Proxy, status_before
+from tests.setup.http_proxy import Proxy
 from tests.spark_ext.java.stores.s3.lake import Lake, python_rows, settings
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark_shell")]
@@ -66,20 +66,6 @@ def test_an_object_that_is_missing_or_cut_fails_the_query_with_its_name(
     assert f"{url}/{name} is missing, though the log names it." in lake.shell.refusal(query)
     store.put(name, data[:-1], sync=True)
     assert f"{url}/{name} is truncated: " in lake.shell.refusal(query)
-
-
-def test_an_object_that_the_server_refuses_fails_the_statement_and_nothing_stays(
-    lake: Lake, proxy: Proxy
-) -> None:
-    table = f"colonnade.`s3://{lake.bucket}/refused`"
-    lake.shell.sql(f"CREATE TABLE {table} (id BIGINT, t STRING)")
-    before = lake.keys("refused")
-    proxy.always(status_before(403, "AccessDenied"), "PUT", ".rowset")
-    said = lake.shell.refusal(f"INSERT INTO {table} SELECT id, uuid() FROM range(20000)")
-    assert said.startswith(f"[COLONNADE_STORE] s3://{lake.bucket}/refused/")
-    assert "permission denied" in said
-    assert lake.keys("refused") == before
-    assert lake.shell.sql(f"SELECT count(*) FROM {table}") == [[0]]
 
 
 def test_a_task_that_fails_leaves_no_object_no_folder_and_no_upload(
