@@ -31,6 +31,7 @@ from colonnade.tableformat.statements.overwrite import written_overwrite
 from colonnade.tableformat.statements.overwrite_partitions import written_partitions
 from colonnade.tableformat.statements.statement import (
     Statement,
+    has_batch,
     inserting,
     is_done,
     make_change,
@@ -123,6 +124,8 @@ def _commit_reported(
             f"The database of {job.url} was replaced by another one after the write was planned;"
             " run the write again."
         )
+    if not created and has_batch(job.commit, table):
+        return base
     with log.removals_are_conflicts(planned, base):
         statement = finished(reported(log, table), log, table)
         dropped = (_drop_all(log, table),) if statement.overwrites_all else ()

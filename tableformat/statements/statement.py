@@ -220,6 +220,17 @@ def is_done(
     return True
 
 
+def has_batch(settings: CommitSettings | None, table: TableState) -> bool:
+    """Return whether the batch of a commit was committed to a table before.
+
+    Then nothing is left to do, and its rows need not fit any more: the table has them already.
+    """
+    if settings is None or settings.batch is None:
+        return False
+    app, version = settings.batch
+    return version <= table.batches.get(app, -1)
+
+
 def write_batches(
     log: Log,
     table: TableState,

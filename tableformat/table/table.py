@@ -37,7 +37,13 @@ from colonnade.tableformat.statements.methods import Evaluate, RowMethods
 from colonnade.tableformat.statements.overwrite import evaluate_overwrite_where
 from colonnade.tableformat.statements.overwrite_partitions import evaluate_overwrite_partitions
 from colonnade.tableformat.statements.rerun import TRIES, commit_statement, pause_before
-from colonnade.tableformat.statements.statement import RowCounts, Statement, is_done, make_change
+from colonnade.tableformat.statements.statement import (
+    RowCounts,
+    Statement,
+    has_batch,
+    is_done,
+    make_change,
+)
 from colonnade.tableformat.table.alteration import Alteration, SetPartitioning, commit_alterations
 from colonnade.tableformat.table.computed_columns import ComputedColumns
 from colonnade.tableformat.table.design import described_table
@@ -447,6 +453,8 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
     def _overwrite(self, evaluate: Evaluate, commit: CommitSettings | None) -> int:
         """Commit a statement on the last state read, once: its rows may have been read from it."""
         base, table, job_id = self.snapshot, self.state, new_job_id()
+        if has_batch(commit, table):
+            return base.epoch
         with self._log.removals_are_conflicts("overwrite", base):
             statement = finished(evaluate(self._log, table, job_id), self._log, table)
         if is_done(statement, commit, self._log, base):
@@ -477,6 +485,8 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
 
         def planned(base: Snapshot) -> Change | None:
             table, job_id = self._location.require(base), new_job_id()
+            if has_batch(commit, table):
+                return None
             statement = evaluate(self._log, base, table, job_id)
             statement = finished(statement, self._log, table)
             if is_done(statement, commit, self._log, base):

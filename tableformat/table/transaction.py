@@ -41,7 +41,7 @@ from colonnade.tableformat.statements.finish import finished_in_transaction
 from colonnade.tableformat.statements.methods import Evaluate, RowMethods
 from colonnade.tableformat.statements.overwrite import evaluate_overwrite_where
 from colonnade.tableformat.statements.overwrite_partitions import evaluate_overwrite_partitions
-from colonnade.tableformat.statements.statement import RowCounts, Statement
+from colonnade.tableformat.statements.statement import RowCounts, Statement, has_batch
 from colonnade.tableformat.table.design import described_table
 from colonnade.tableformat.table.transaction_plan import TransactionPlan, Vectors
 from colonnade.tableformat.table.work import TableWork
@@ -221,10 +221,22 @@ class Transaction:
             self.create_as(job.create)
         table = TableId(job.target.table)
         statement = self._evaluated(table, reported)
-        return statement.counts if statement.is_empty else self._added(table, statement)
+        if statement.is_empty and not self._repeats(table):
+            return statement.counts
+        return self._added(table, statement)
+
+    def _repeats(self, table: TableId) -> bool:
+        """Return whether the transaction's batch was committed to a table before.
+
+        Nothing of it is evaluated then. The commit tells whether all tables have the batch.
+        """
+        base = self._base.tables.get(table)
+        return base is not None and has_batch(self._settings, base)
 
     def _evaluated(self, table: TableId, evaluate: Reported) -> Statement:
         state = self.state_of(table)
+        if self._repeats(table):
+            return Statement("repeat")
         with self._removals_are_conflicts():
             return finished_in_transaction(evaluate(self._log, state), self._log, state)
 
