@@ -10,7 +10,7 @@ from pyroaring import AbstractBitMap, FrozenBitMap
 from colonnade.manifests.arrays.bounds import Keep
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.operations import Operation, ReplaceColumn, RowKind
-from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot
+from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +50,14 @@ class KeyGuard:
 
     `meets` takes RowSets that concurrent writers have added since. It returns those with one of the
     keys, and may read data for that. It reads the columns with the ids `columns`; None means all.
+    `check` takes the table before the slot, and raises ConflictError if its rules for such keys are
+    no longer those that the change has followed.
     """
 
     table: str
     meets: Callable[[Sequence[LiveRowSet]], Sequence[LiveRowSet]]
     columns: frozenset[int] | None = None
+    check: Callable[[TableState], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,8 @@ def check_keys(change: Change, base: Snapshot, head: Snapshot) -> None:
     """Refuse added rows if their table got another primary key after they were written.
 
     They were compared with other rows by the key that the table has at the base. A compaction adds
-    no keys, and without a key at the head, nothing is left to compare. Raises ConflictError that
-    names the table and the key.
+    no keys, and without a key at the head, nothing is left to compare. Rows that were merged at the
+    base are refused as their `KeyGuard.check` says. Raises ConflictError that names the table.
     """
     added = (op.table for op in change.ops if isinstance(op, AddRowSet | AddRowSets))
     for table in dict.fromkeys(added):
@@ -33,3 +33,7 @@ def check_keys(change: Change, base: Snapshot, head: Snapshot) -> None:
                 f" which {change.operation!r} was planned. Its rows were not compared by that key;"
                 " read the table again and repeat it."
             )
+    for guard in change.keys:
+        current = head.tables.get(TableId(guard.table))
+        if guard.check is not None and current is not None:
+            guard.check(current)

@@ -30,9 +30,9 @@ from colonnade.tableformat.scan.opened import BegunScan, open_ahead
 from colonnade.tableformat.scan.order import Order, check_order, key_order
 from colonnade.tableformat.scan.other_columns import with_columns_of
 from colonnade.tableformat.scan.plan import plan_scan, rowset_filter
+from colonnade.tableformat.statements.append import evaluate_append
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.statements.finish import finished
-from colonnade.tableformat.statements.keyed.merge import evaluate_merge
 from colonnade.tableformat.statements.methods import Evaluate, RowMethods
 from colonnade.tableformat.statements.overwrite import evaluate_overwrite_where
 from colonnade.tableformat.statements.overwrite_partitions import evaluate_overwrite_partitions
@@ -424,10 +424,10 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         commit: CommitSettings | None,
     ) -> Snapshot:
         check_settings(settings, commit)
-        rows = pa.Table.from_batches(list(batches))
+        held = list(batches)
 
         def evaluate(log: Log, table: TableState, job_id: str) -> Statement:
-            return evaluate_merge(log, table, rows, job_id, settings)
+            return evaluate_append(log, table, held, job_id, settings)
 
         self._run(evaluate, commit)
         return self.snapshot

@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyroaring import FrozenBitMap
 
-from colonnade.manifests.commit.change import KeyedRows, ResolvedRows
+from colonnade.manifests.commit.change import KeyedRows, KeyGuard, ResolvedRows
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import AddRowSet
@@ -61,7 +61,7 @@ def evaluate_merge(
         "upsert",
         tuple(AddRowSet(table=table.id, rowset=each.rowset) for each in found.added),
         rows=found.rows,
-        keys=(guard_keys(log.store, table, merge.key, merge.new_keys),),
+        keys=(merge.guard(),),
         counts=RowCounts(**found.metrics),
         parameters={"on": ", ".join(field.name for field in merge.key.fields)},
         keyed=KeyedRows(table.id, merge.resolve),
@@ -108,7 +108,15 @@ class _Merge:
         inserted = int((~self._places.is_there).sum())
         return self._merging.result(self._places.replaced(self._table.id), inserted)
 
-    def new_keys(self) -> KeySet:
+    def guard(self) -> KeyGuard:
+        """Return a guard that makes a commit fail if a concurrent writer has added a new key.
+
+        So does a writer who has changed how the table merges rows.
+        """
+        guard = guard_keys(self._log.store, self._table, self.key, self._new_keys)
+        return replace(guard, check=self._merging.check_unaltered)
+
+    def _new_keys(self) -> KeySet:
         """Return the keys that the table did not have at the last state."""
         return self._key_set(self._firsts[~self._places.is_there])
 

@@ -142,8 +142,8 @@ class _Comparison:
 
         Raises InvalidInputError if a key is taken, unless such rows are ignored.
         """
-        if table.changed_epoch == self._compared_at:
-            return self._result()
+        if table.changed_epoch == self._compared_at or not table.primary_key:
+            return self._result()  # Without a key any more, nothing is left to compare.
         first = self._compared_at is None
         if first and self._is_surely_new(table):
             self._compared_at = table.changed_epoch

@@ -95,7 +95,10 @@ class WrittenMerge:
         )
 
     def guard(self) -> KeyGuard:
-        """Return a guard that makes a commit fail if a concurrent writer has added a new key."""
+        """Return a guard that makes a commit fail if a concurrent writer has added a new key.
+
+        So does a writer who has changed how the table merges rows.
+        """
 
         def meets(rowsets: Sequence[LiveRowSet]) -> list[LiveRowSet]:
             store, met = self._log.store, list[LiveRowSet]()
@@ -104,7 +107,8 @@ class WrittenMerge:
             return met
 
         key = self._merging.key
-        return KeyGuard(self._table.id, meets, frozenset(field.id for field in key.fields))
+        columns = frozenset(field.id for field in key.fields)
+        return KeyGuard(self._table.id, meets, columns, self._merging.check_unaltered)
 
     def _meet(
         self,
