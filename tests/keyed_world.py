@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -19,6 +19,7 @@ from colonnade.manifests.model.schema import (
     assign_ids,
 )
 from colonnade.tableformat.types.arrow_types import arrow_schema
+from colonnade.tableformat.write.settings import OnDuplicate
 from tests.merge_model import MergeModel, Row
 
 TEXTS = ArrayType(element=SchemaField(name="element", type="string"))
@@ -73,12 +74,8 @@ class KeyedWorld:
     @property
     def model(self) -> MergeModel:
         """How rows of one key meet in this world."""
-        modes = {k[6:]: v for k, v in self.properties.items() if k.startswith("merge.")}
-        own = {k[9:]: v for k, v in self.properties.items() if k.startswith("sequence.")}
-        of_rows = self.properties.get("sequence")
-        rest = {"also", *MODES} - own.keys() - set(own.values()) if of_rows else set()
-        sequences = own | {name: str(of_rows) for name in rest}
-        return MergeModel(modes, sequences, {"number": "long", "money": "decimal(12,2)"})
+        types = {"number": "long", "money": "decimal(12,2)"}
+        return MergeModel.of(self.properties, {"also", *MODES}, types)
 
     def columns(self, rng: random.Random) -> list[str]:
         """Choose the columns of a batch: the key, and some others with their sequences."""
@@ -101,6 +98,23 @@ class KeyedWorld:
         }
         self.rows.update(new)
         return known, len(by_key) - known
+
+    def insert(self, rows: Sequence[Row], mode: OnDuplicate, lost: Collection[Key] = ()) -> bool:
+        """Add the rows of a plain write. Returns whether they are allowed; if not, nothing changes.
+
+        Rows with the keys `lost` stay out, also if these keys are free by now.
+        """
+        if mode == "merge":
+            self.upsert(rows)
+            return True
+        keys = [key_of(row) for row in rows]
+        if mode == "error" and (len({*keys}) < len(keys) or self.rows.keys() & {*keys}):
+            return False
+        nothing: Row = dict.fromkeys(field.name for field in SCHEMA.fields)
+        for key, row in zip(keys, rows, strict=True):
+            if key not in self.rows and key not in lost:
+                self.rows[key] = {**nothing, **row}
+        return True
 
 
 def key_of(row: Mapping[str, Any]) -> Key:

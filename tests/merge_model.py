@@ -6,7 +6,7 @@ Spec: docs/spec/keys.md
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Context, Decimal
 from typing import Any
@@ -30,6 +30,17 @@ class MergeModel:
     modes: Mapping[str, str] = field(default_factory=dict)
     sequences: Mapping[str, str] = field(default_factory=dict)
     types: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, properties: Mapping[str, str], columns: Collection[str], types: Mapping[str, str]
+    ) -> MergeModel:
+        """Return what the properties of a table say of its columns beside its key."""
+        modes = {k[6:]: v for k, v in properties.items() if k.startswith("merge.")}
+        own = {k[9:]: v for k, v in properties.items() if k.startswith("sequence.")}
+        of_rows = properties.get("sequence")
+        rest = {*columns} - own.keys() - {*own.values(), of_rows} if of_rows else set()
+        return cls(modes, own | {name: str(of_rows) for name in rest}, types)
 
     def merge(self, stored: Row | None, given: Sequence[Row], defaults: Row) -> Row:
         """Return the row of a key after a batch that has the rows `given` of it, as they arrived.

@@ -14,6 +14,9 @@ from colonnade.manifests.vacuum.copies import damaged_places
 from colonnade.manifests.vacuum.references import StateObjects
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
 from colonnade.tableformat.table.database import ArrowDatabase
+from tests.simulation.keyed.rows import COLUMNS
+from tests.simulation.keyed.rows import TABLES as KEYED
+from tests.simulation.keyed.statements import KeyedStep
 from tests.simulation.rows import Condition, given_value
 from tests.simulation.statements import Step
 from tests.simulation.store import EPOCHS, ProcessStore
@@ -28,6 +31,8 @@ def check_world(world: World) -> None:
     _check_hint(world)
     for name in [name for name in TABLES if name in world.oracle.states[-1]]:
         _finish(world, name)
+    for name in [name for name in KEYED if name in world.oracle.states[-1]]:
+        _finish_keyed(world, name)
     database = world.open()
     assert database.refresh().epoch == world.oracle.head
     for seen in world.order.sample(world.seen, min(4, len(world.seen))):
@@ -117,7 +122,8 @@ def _check_retention(world: World) -> None:
     store.off_ms = 0
     for name in database.pins():
         database.unpin(name)
-    name = sorted(database.refresh().tables.values(), key=lambda table: table.id)[0].name
+    tables = sorted(database.refresh().tables.values(), key=lambda table: table.id)
+    name = next(table.name for table in tables if table.name not in KEYED)
     intent = world.intend(_whole_row(world, name, world.new_ids(1)[0], 1))
     world.oracle.tell(intent, None, intent.ask(database))
     newest = world.oracle.head
@@ -138,6 +144,20 @@ def _finish(world: World, name: str) -> None:
         replace(_whole_row(world, name, new, 2), kind="upsert"),
         Step("delete", name, where=Condition("ids", (new,))),
     ):
+        intent = world.intend(step)
+        world.oracle.tell(intent, None, intent.ask(world.open()))
+    world.oracle.check_told()
+
+
+def _finish_keyed(world: World, name: str) -> None:
+    """Check that writers of a keyed table succeed at their first try."""
+    [new] = world.new_ids(1)
+    row = KeyedStep("append", name, ((new, 1),), given=COLUMNS, keys=(new,), on_duplicate="error")
+    steps: list[Step] = [row]
+    if world.oracle.facts[-1][name].key:
+        [late] = world.new_ids(1)
+        steps.append(replace(row, kind="upsert", rows=((late, 2),)))
+    for step in (*steps, Step("delete", name, where=Condition("ids", (new,)))):
         intent = world.intend(step)
         world.oracle.tell(intent, None, intent.ask(world.open()))
     world.oracle.check_told()

@@ -20,6 +20,8 @@ import pyarrow as pa
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import AlterSchema, CreateTable, Restore
 from colonnade.manifests.model.schema import SchemaField, TableSchema, type_text, walk
+from tests.simulation.intents import Intent
+from tests.simulation.keyed.rows import SCHEMA as KEYED_SCHEMA
 from tests.simulation.nested import INNER, inner_fields, inner_types, nested_columns
 from tests.simulation.rows import (
     FIRST,
@@ -32,10 +34,10 @@ from tests.simulation.rows import (
     computed_value,
     given_value,
 )
-from tests.simulation.statements import Intent, Step
+from tests.simulation.statements import Step
 from tests.strategies import identical
 
-KNOWN = frozenset((*FIRST, TWICE, NUMBER))
+KNOWN = frozenset((*FIRST, TWICE, NUMBER, *KEYED_SCHEMA.names))
 """The columns that are not extra columns."""
 
 Cells = Mapping[int, int | None]
@@ -256,7 +258,8 @@ def _column(each: SchemaField) -> Column:
 
 def _extra_fields(schema: TableSchema) -> Iterator[tuple[str, SchemaField]]:
     yield from ((each.name, each) for each in schema.fields if each.name not in KNOWN)
-    yield from inner_fields(schema)
+    if any(each.name == INNER for each in schema.fields):
+        yield from inner_fields(schema)
 
 
 def _meanings(fields: Iterable[SchemaField], path: str = "") -> dict[int, tuple[str, str]]:

@@ -22,6 +22,7 @@ class Counters:
     evolved: int = 0
     numbered: int = 0
     generated: int = 0
+    unique: int = 0
     reads: int = 0
     upgrades: int = 0
     losses: int = 0
@@ -40,6 +41,7 @@ class Counters:
         self.evolved += world.oracle.evolved
         self.numbered += world.oracle.numbered
         self.generated += world.oracle.generated
+        self.unique += world.oracle.unique
         self.reads += world.oracle.reads
         self.upgrades += any(each.operation == "upgrade" for each in world.oracle.epochs)
         self.losses += world.losses

@@ -36,19 +36,26 @@ from colonnade.manifests.model.operations import (
 )
 from colonnade.manifests.store import ObjectStore
 from tests.simulation.columns import Tables, altered, restored, written
+from tests.simulation.intents import Intent, parse_intent
+from tests.simulation.keyed.history import AllFacts, facts_after
+from tests.simulation.keyed.rows import TABLES as KEYED
+from tests.simulation.keyed.rows import check_keyed, key_of
+from tests.simulation.keyed.sight import Sight
+from tests.simulation.keyed.statements import Rivals
 from tests.simulation.rows import (
     ALL_ROWS,
     NUMBER,
     SHAPE,
     TWICE,
     Condition,
+    Rest,
     Row,
+    Rows,
     Shape,
     State,
     plain,
     values,
 )
-from tests.simulation.statements import Intent, parse_intent
 
 UNCHANGED = frozenset({
     "vacuum", "compaction", "compact", "tag", "untag", "pin", "unpin", "alter_table", "renumber",
@@ -87,6 +94,9 @@ class Oracle:
     numbers: dict[tuple[str, int], int] = field(default_factory=dict)
     numbered: int = 0
     generated: int = 0
+    sight: Sight | None = None
+    facts: list[AllFacts] = field(default_factory=list)
+    unique: int = 0
     _transactions: set[str] = field(default_factory=set)
 
     @property
@@ -119,6 +129,8 @@ class Oracle:
         self.states.append(state)
         self.columns.append(columns)
         self.layouts.append(self._layouts(epoch))
+        self.facts.append(facts_after(self.facts, self.names, epoch))
+        self._check_keyed(number)
         self.forbidden.append(self._forbidden(epoch))
         self._check_constraints(number)
         for operation in epoch.ops:
@@ -173,7 +185,41 @@ class Oracle:
         then = self.states[intent.steps[0].epoch]
         base = self.states[epoch.base]
         intent = intent.on_layouts(self.layouts[epoch.base])
+        intent = intent.beside(lambda table: self._rivals(table, epoch.base, epoch.epoch - 1, head))
         return intent.after(base, head, then, epoch.epoch, self.serializable)
+
+    def _rivals(self, table: str, base: int, last: int, head: State) -> Rivals:
+        """What happened to a keyed table from its state at `base` up to `head`, after `last`."""
+
+        def there() -> set[int]:
+            assert self.sight is not None
+            return {*self.sight.rows(last + 1, table)["id"].to_pylist()}
+
+        states = [each.get(table, {}) for each in (*self.states[base : last + 1], head)]
+        return Rivals(self.facts[base][table], self.facts[last][table], states, there)
+
+    def _check_keyed(self, epoch: int) -> None:
+        """No two rows share a primary key, and each keyed table holds the merged rows."""
+        for name in KEYED.keys() & self.states[-1].keys():
+            rows = self.states[-1][name]
+            if self.facts[-1][name].key:
+                keys = {*map(key_of, rows.values())}
+                assert len(keys) == len(rows), f"rows of {name} share a key at epoch {epoch}"
+            if self.sight is not None and self.sight.changed(epoch, name):
+                self._check_key(name, epoch, found := self.sight.rows(epoch, name))
+                check_keyed(name, epoch, found, rows)
+
+    def _check_key(self, table: str, epoch: int, found: pa.Table) -> None:
+        """No two rows that were read share the primary key that their table has at that epoch."""
+        key = self.facts[epoch][table].key
+        fields = self.columns[epoch][table].fields
+        names = [each.name for each in fields if each.ids[0] in key]
+        if key:
+            assert len(names) == len(key), f"table {table} lacks columns of its key"
+            found = found.select(names)
+            distinct = found.group_by(names).aggregate([]).num_rows
+            assert distinct == found.num_rows, f"rows of {table} share a key at epoch {epoch}"
+            self.unique += found.num_rows
 
     def _columns(self, tables: Tables, change: Epoch, before: State, now: State) -> Tables:
         """The columns of all tables after one of the changes of an epoch."""
@@ -243,6 +289,11 @@ class Oracle:
     ) -> None:
         """Compare rows that were read with the model. `least` was the head before the read."""
         assert epoch >= least, f"epoch {epoch} was read after epoch {least} had been seen"
+        self._check_key(table, epoch, found)
+        if table in KEYED:
+            check_keyed(table, epoch, found, where.of(self.states[epoch][table]))
+            self.reads += 1
+            return
         self.check_rows(epoch, table, plain(found, self.shape), where)
         self.columns[epoch][table].check_read(found, self.shape)
         self._check_rules(self.columns[epoch][table].table, found)
@@ -290,11 +341,17 @@ class Oracle:
             missed = step.kind == "backfill" and step.where.of(state[step.table])
             assert not missed, f"{intent.name} was acknowledged and is lost"
         intent = intent.on_layouts(self.layouts[epoch])
+        intent = intent.beside(lambda table: self._rivals(table, epoch, epoch, state))
         after = intent.after(state, state, then, epoch, self.serializable)
-        same = {name: values(rows) for name, rows in after.items()}
-        assert same == {name: values(rows) for name, rows in state.items()}, (
+        same = {name: _seen(rows) for name, rows in after.items()}
+        assert same == {name: _seen(rows) for name, rows in state.items()}, (
             f"{intent.name} was acknowledged and is lost"
         )
+
+
+def _seen(rows: Rows) -> dict[int, tuple[int | None, Rest]]:
+    """What a reader sees of rows."""
+    return {row: (it.v, it.rest) for row, it in rows.items()}
 
 
 def _value(constraint: CheckConstraint) -> int:

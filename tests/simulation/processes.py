@@ -25,9 +25,10 @@ from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.store import LocalStore
 from colonnade.tableformat.table.database import ArrowDatabase
 from tests.simulation.chance import SHARED_ROWS, random_step
+from tests.simulation.intents import Intent, parse_intent
 from tests.simulation.oracle import Oracle
 from tests.simulation.rows import SCHEMA, Condition, plain
-from tests.simulation.statements import Intent, Step, parse_intent
+from tests.simulation.statements import Step
 
 TABLES = ("plain", "strict")
 ROWS_OF_A_PROCESS = 10_000

@@ -21,12 +21,20 @@ TWICE, NUMBER = "twice", "number"
 """A generated column, which is two times `v`, and an identity column. Some tables have them."""
 
 
+Rest = tuple[int | None, ...]
+"""The values of a row in the further columns of a keyed table."""
+
+
 class Row(NamedTuple):
-    """A row without its id: its value `v`, and the epochs that inserted it and wrote it last."""
+    """A row without its id: its value `v`, and the epochs that inserted it and wrote it last.
+
+    `rest` are its values in the further columns of a keyed table.
+    """
 
     v: int | None
     born: int
     written: int
+    rest: Rest = ()
 
 
 Rows = Mapping[int, Row]

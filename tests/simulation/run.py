@@ -66,9 +66,10 @@ def simulate(
     waits: bool = False,
     old: bool = False,
     far: bool = False,
+    keyed: bool = False,
 ) -> None:
     """Run one seed. Raises AssertionError that names it where something is wrong."""
-    world = World(seed, rate, faults, waits=waits, old=old, far=far)
+    world = World(seed, rate, faults, waits=waits, old=old, far=far, keyed=keyed)
     try:
         run(world, actors)
     except Exception as error:

@@ -1,21 +1,15 @@
-"""What a writer wants, as a value: how to ask for it, and what it must do to plain rows.
-
-It travels in the note of its epoch, so a reader of the log knows what every epoch must have done.
-"""
+"""One statement of a writer, as a value: how to ask for it, and what it must do to plain rows."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import pyarrow as pa
 
 from colonnade import ArrowTable, IdentityColumn
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.statements.commit import commit_written
-from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.design import new_table
 from colonnade.tableformat.table.generated import NewGenerated
 from colonnade.tableformat.table.transaction import Transaction, TransactionTable
@@ -33,7 +27,6 @@ from tests.simulation.rows import (
     Row,
     Rows,
     Shape,
-    State,
     Values,
     cell,
     computed_value,
@@ -55,6 +48,9 @@ Kind = Literal[
     "add_column",
     "backfill",
     "replace_table",
+    "merge",
+    "delete_keys",
+    "rekey",
 ]
 
 
@@ -243,7 +239,8 @@ class Step:
         if not blind:
             assert all(head[i] == chosen[i] for i in met), f"{self.kind} of a row that had moved"
         if self.kind == "update":
-            return {**head, **{i: Row(self.value, chosen[i].born, epoch) for i in met}}
+            changed = {i: chosen[i]._replace(v=self.value, written=epoch) for i in met}
+            return {**head, **changed}
         kept = {i: row for i, row in head.items() if i not in met}
         return {**kept, **self.written({}, epoch)}
 
@@ -263,112 +260,3 @@ class Step:
     def written(self, before: Rows, epoch: int) -> dict[int, Row]:
         """Return its rows as an epoch writes them; known rows keep the epoch of their birth."""
         return {i: Row(v, before[i].born if i in before else epoch, epoch) for i, v in self.rows}
-
-
-@dataclass(frozen=True)
-class Intent:
-    """One commit that a writer wants: a step, or several in one transaction."""
-
-    name: str
-    steps: tuple[Step, ...]
-    batch: tuple[str, int] | None = None
-    expect_epoch: int | None = None
-
-    def ask(self, database: ArrowDatabase) -> int | None:
-        """Ask a database for it; returns the epoch that it was told."""
-        commit = CommitSettings(
-            batch=self.batch, expect_epoch=self.expect_epoch, metadata=self.note()
-        )
-        first = self.steps[0]
-        if first.kind == "restore_all":
-            return database.restore(epoch=first.epoch, commit=commit)
-        if len(self.steps) == 1 and first.kind not in ("create", "drop"):
-            return first.ask(database.table(first.table), commit)
-        with database.transaction(commit=commit) as tx:
-            for step in self.steps:
-                step.ask_within(tx)
-            return tx.commit()
-
-    def note(self) -> str:
-        """The text that history keeps."""
-        return json.dumps(asdict(self))
-
-    def on_layouts(self, widths: Mapping[str, int]) -> Intent:
-        """Return this statement for tables with partitions of these widths."""
-        return replace(
-            self, steps=tuple(step.on_layout(widths.get(step.table, 0)) for step in self.steps)
-        )
-
-    def after(
-        self, base: State, head: State, then: State, epoch: int, serializable: frozenset[str]
-    ) -> State:
-        """What it makes of all tables: see `Step.after`."""
-        if self.steps[0].kind == "restore_all":
-            return restored(base, head, then)
-        dropped = {step.table for step in self.steps if step.kind == "drop"}
-        for step in self.steps:
-            if step.kind != "drop" and step.table in dropped:
-                continue
-            name, alone = step.table, step.table in serializable
-            if step.kind == "create":
-                base, head = ({**each, name: step.written({}, epoch)} for each in (base, head))
-            elif step.kind == "drop":
-                base, head = (
-                    {key: rows for key, rows in each.items() if key != name}
-                    for each in (base, head)
-                )
-            else:
-                old, back = base[name], then.get(name, {})
-                if name not in head:
-                    seen = step.after(old, old, back, epoch, serializable=alone)
-                    assert seen == old, "a table was changed after it was dropped"
-                    continue
-                after = step.after(old, head[name], back, epoch, serializable=alone)
-                seen = step.after(old, old, back, epoch, serializable=alone)
-                base, head = {**base, name: seen}, {**head, name: after}
-        return head
-
-
-def restored(base: State, head: State, then: State) -> State:
-    """What a restore of all tables, planned on `base`, makes of `head`; `then` is what it restores.
-
-    Raises AssertionError where it should have been refused.
-    """
-    after = {name: rows for name, rows in head.items() if name not in base}
-    assert after.keys().isdisjoint(then), "a table that was made again meanwhile was made twice"
-    for name, rows in then.items():
-        if name in base and base[name] == rows:
-            # It had not changed, so the restore leaves alone what came since, also its drop.
-            after.update({name: head[name]} if name in head else {})
-        else:
-            assert head.get(name) == base.get(name), "a restore lost what came after its base"
-            after[name] = rows
-    for name in base.keys() - then.keys():
-        came = head.get(name, {}).keys() - base[name].keys()
-        assert not came, "a restore dropped rows that came after its base"
-    return after
-
-
-def parse_intent(note: str) -> Intent:
-    """The intent of a note."""
-    fields: dict[str, Any] = json.loads(note)
-    steps = [
-        Step(
-            **{
-                **step,
-                "rows": tuple((row, v) for row, v in step["rows"]),
-                "where": Condition(step["where"]["test"], tuple(step["where"]["values"])),
-                "given": tuple(step["given"]),
-                "made": tuple(step["made"]),
-                "shape": Shape(**step["shape"]),
-            }
-        )
-        for step in fields["steps"]
-    ]
-    batch_id = fields["batch"]
-    return Intent(
-        fields["name"],
-        tuple(steps),
-        None if batch_id is None else (batch_id[0], batch_id[1]),
-        fields["expect_epoch"],
-    )

@@ -23,9 +23,10 @@ from colonnade.manifests.store.transient import retried
 from colonnade.tableformat.table.database import ArrowDatabase
 from tests.faults import Fault, FaultyStore, Stopped
 from tests.simulation.actors.compactor import rewrite
+from tests.simulation.intents import Intent
 from tests.simulation.oracle import Oracle
 from tests.simulation.rows import SCHEMA, Condition
-from tests.simulation.statements import Intent, Step
+from tests.simulation.statements import Step
 from tests.simulation.store import Disk
 from tests.simulation.turns import Turns
 

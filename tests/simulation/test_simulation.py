@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.simulation.actors.every import ACTORS, EVOLVED, LOSING, SHARING, SORTED, UPGRADED
+from tests.simulation.actors.every import ACTORS, EVOLVED, KEYED, LOSING, SHARING, SORTED, UPGRADED
 from tests.simulation.bugs import BUGS, Bug
 from tests.simulation.corpus import CORPUS, FOUND
 from tests.simulation.counters import Counters
@@ -87,6 +87,25 @@ def test_every_rowset_has_the_order_that_it_states_whoever_changed_the_key() -> 
         simulate(seed, SORTED, counters)
     print(counters)
     assert counters.reads > RUNS // 8
+
+
+def test_no_two_rows_share_a_key_and_every_epoch_holds_merged_rows() -> None:
+    counters = Counters()
+    for seed in range(RUNS // 4):
+        simulate(seed, KEYED, counters, keyed=True, waits=seed % 2 == 1)
+    print(counters)
+    assert counters.unique > 10 * RUNS
+    assert counters.crashes > RUNS
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1800)
+def test_many_runs_hold_merged_rows_at_every_epoch() -> None:
+    counters = Counters()
+    for seed in range(10 * RUNS):
+        simulate(100 + seed, KEYED, counters, keyed=True, waits=seed % 3 == 2)
+    print(counters)
+    assert counters.unique > 1000 * RUNS
 
 
 def test_a_seed_tells_the_whole_run() -> None:

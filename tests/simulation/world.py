@@ -26,11 +26,15 @@ from colonnade.manifests.vacuum.references import read_state_objects
 from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.write.job import WriteJob
 from tests.faults import Fault
+from tests.simulation.intents import Intent
+from tests.simulation.keyed.rows import SCHEMA
+from tests.simulation.keyed.rows import TABLES as KEYED
+from tests.simulation.keyed.sight import Sight
 from tests.simulation.oracle import Oracle
 from tests.simulation.rows import LAYOUTS, Shape
 from tests.simulation.seeded import seeded
 from tests.simulation.sizes import FORMS, draw_limits
-from tests.simulation.statements import Intent, Step
+from tests.simulation.statements import Step
 from tests.simulation.store import Disk, ProcessStore, Weather
 from tests.simulation.turns import Turns
 
@@ -66,7 +70,8 @@ class World:
     With `waits`, writers wait for turns, and other writers may commit their changes meanwhile. With
     `old`, an earlier version made the database, which frees no slots and has no shared epochs. With
     `far`, the store is a bucket behind a network: more processes share it, answers come late, and
-    at times it is too busy to serve most calls.
+    at times it is too busy to serve most calls. A `keyed` world also has tables with a primary key,
+    which the oracle reads at every epoch.
     """
 
     def __init__(
@@ -78,6 +83,7 @@ class World:
         waits: bool = False,
         old: bool = False,
         far: bool = False,
+        keyed: bool = False,
     ) -> None:
         self.order = random.Random(seed)
         self._naps = random.Random(seed)
@@ -121,6 +127,8 @@ class World:
             copied_rows=2 if seed % 2 == 0 else LIMITS.copied_rows,
             copied_bytes=1 if seed % 10 == 3 else LIMITS.copied_bytes,
         )
+        if keyed:
+            self.oracle.sight = Sight(self.disk, self.limits)
         with seeded(self.order, self.form):
             self._found()
 
@@ -140,6 +148,10 @@ class World:
             strict = {"isolation": "serializable"} if name == "strict" else {}
             layout = self.order.choice(list(LAYOUTS))
             made.create_table(name, self.shape.schema(), properties=strict, partition_by=layout)
+        for name, (key, merges) in KEYED.items() if self.oracle.sight else ():
+            own = {**merges, "onDuplicate": self.order.choice(("error", "ignore", "merge"))}
+            layout = self.order.choice(((), ("bucket(2, k)",)))
+            made.create_table(name, SCHEMA, properties=own, primary_key=key, partition_by=layout)
 
     def _clock(self) -> int:
         return self.now

@@ -22,9 +22,10 @@ from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.object_names import CHECKPOINTS, HINT
 from colonnade.tableformat.table.database import ArrowDatabase
 from tests.simulation.chance import random_rows, random_step
+from tests.simulation.intents import Intent
 from tests.simulation.oracle import Oracle
 from tests.simulation.rows import SCHEMA, Condition
-from tests.simulation.statements import Intent, Step
+from tests.simulation.statements import Step
 from tests.simulation.store import Disk
 
 TABLES = st.sampled_from(("plain", "strict"))

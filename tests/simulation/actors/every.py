@@ -9,6 +9,8 @@ from tests.simulation.actors.driver import Driver
 from tests.simulation.actors.evolver import Evolver
 from tests.simulation.actors.filler import Filler
 from tests.simulation.actors.keeper import Keeper
+from tests.simulation.actors.keyed_writer import KeyedStreamer, KeyedWriter
+from tests.simulation.actors.keyer import Keyer
 from tests.simulation.actors.litterer import Litterer
 from tests.simulation.actors.optimizer import Optimizer
 from tests.simulation.actors.partitioner import Partitioner
@@ -113,6 +115,22 @@ SORTED: tuple[Actor, ...] = (
     Vacuumer(0.5),
 )
 """Writers of tables whose sort key changes."""
+
+KEYED: tuple[Actor, ...] = (
+    KeyedWriter(),
+    KeyedStreamer(),
+    Keyer(),
+    Writer(1.5),
+    Driver(0.5),
+    Reader(1),
+    Compactor(1),
+    Optimizer(2, earlier=0.3),
+    Partitioner(0.3),
+    Undropper(0.7),
+    Keeper(1.5),
+    Vacuumer(0.7),
+)
+"""Writers of tables with a primary key, which is dropped, given again and changed."""
 
 LOSING: tuple[Actor, ...] = (
     Writer(),

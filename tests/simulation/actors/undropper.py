@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from colonnade.tableformat.table.database import ArrowDatabase
 from tests.simulation.chance import random_rows
+from tests.simulation.keyed.rows import TABLES as KEYED
 from tests.simulation.statements import Step
 from tests.simulation.world import TABLES, World
 
@@ -24,7 +25,7 @@ class Undropper:
         """Run one restore. It takes any epoch, preferably one with a table that was dropped."""
         oracle = world.oracle
         state = oracle.states[database.refresh().epoch]
-        made = sorted(state.keys() - set(TABLES))
+        made = sorted(state.keys() - {*TABLES, *KEYED})
         lost = [
             epoch
             for epoch in range(2, oracle.head)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from colonnade.tableformat.table.database import ArrowDatabase
 from tests.simulation.chance import KINDS, MIX, random_rows, random_step, with_columns
+from tests.simulation.keyed.rows import TABLES as KEYED
 from tests.simulation.rows import State
 from tests.simulation.statements import Step
 from tests.simulation.world import World
@@ -25,7 +26,8 @@ class Writer:
     def act(self, database: ArrowDatabase, world: World, order: random.Random) -> None:
         """Ask for one intent; it may have been planned on any state that was seen before."""
         epoch = database.snapshot.epoch
-        state, columns = world.oracle.states[epoch], world.oracle.columns[epoch]
+        columns = world.oracle.columns[epoch]
+        state = {k: v for k, v in world.oracle.states[epoch].items() if k not in KEYED}
         if order.random() < 0.12:
             steps = [
                 with_columns(

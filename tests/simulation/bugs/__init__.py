@@ -5,6 +5,7 @@ modules divide them by what they break:
 
     slots.py         the way of a change to its slot
     rows.py          rows beside concurrent writers
+    keys.py          rows that share a primary key beside concurrent writers
     columns.py       columns that change beside concurrent writers
     fields.py        fields inside a column that change
     stored.py        what is stored of a state
@@ -14,7 +15,7 @@ modules divide them by what they break:
 
 from __future__ import annotations
 
-from tests.simulation.bugs import columns, fields, freed_slots, removals, rows, slots, stored
+from tests.simulation.bugs import columns, fields, freed_slots, keys, removals, rows, slots, stored
 from tests.simulation.bugs.bug import Bug
 
 __all__ = ["BUGS", "Bug"]
@@ -22,6 +23,7 @@ __all__ = ["BUGS", "Bug"]
 BUGS: tuple[Bug, ...] = (
     *slots.BUGS,
     *rows.BUGS,
+    *keys.BUGS,
     *columns.BUGS,
     *fields.BUGS,
     *stored.BUGS,

@@ -42,6 +42,7 @@ class Bug:
     waits: bool = False
     old: bool = False
     far: bool = False
+    keyed: bool = False
 
     def find(self, first: int = 0) -> int | None:
         """Return the first seed that finds it. The search tries `first` before all other seeds."""
@@ -56,6 +57,7 @@ class Bug:
                         waits=self.waits,
                         old=self.old,
                         far=self.far,
+                        keyed=self.keyed,
                     )
             except AssertionError:
                 return seed

@@ -1,0 +1,58 @@
+"""The primary keys and properties that the log states, epoch by epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+from colonnade.manifests.model.epoch import Epoch
+from colonnade.manifests.model.operations import (
+    CreateTable,
+    Restore,
+    SetPrimaryKey,
+    SetProperties,
+)
+
+
+@dataclass(frozen=True)
+class KeyFacts:
+    """The primary key of a table, by the first ids of its columns, and its properties."""
+
+    key: tuple[int, ...] = ()
+    properties: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def on_duplicate(self) -> str:
+        """What a plain write does with a key that is there."""
+        return self.properties.get("onDuplicate", "error")
+
+
+AllFacts = Mapping[str, KeyFacts]
+"""The facts of every table by its name."""
+
+
+def facts_after(history: Sequence[AllFacts], names: Mapping[str, str], epoch: Epoch) -> AllFacts:
+    """The facts after an epoch; `names` of tables are by their ids."""
+    found = dict(history[-1]) if history else {}
+    for op in epoch.ops:
+        match op:
+            case CreateTable():
+                found[op.name] = KeyFacts(op.primary_key or (), dict(op.properties))
+            case SetPrimaryKey():
+                name = names[op.table]
+                found[name] = replace(found[name], key=op.columns)
+            case SetProperties():
+                name = names[op.table]
+                kept = {k: v for k, v in found[name].properties.items() if k not in op.remove}
+                found[name] = replace(found[name], properties={**kept, **op.set})
+            case Restore() if op.primary_key is not None:
+                name = names[op.table]
+                then = history[op.epoch][name].key
+                assert then == op.primary_key, f"{name} was restored with another key"
+                found[name] = replace(found[name], key=then)
+            case Restore():
+                name = names[op.table]
+                same = history[op.epoch][name].key == found[name].key
+                assert same, f"{name} was restored without its key"
+    return found
