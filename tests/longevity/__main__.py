@@ -1,8 +1,10 @@
-"""`python -m tests.longevity [--minutes M] [--seed S] [--s3]`: a database under everything at once.
+"""`python -m tests.longevity [--minutes M] [--seed S] [--keyed] [--s3]`: a database under stress.
 
 Two writers, a deleter, a scheduler and two readers, each a process that is killed now and then at
 any instruction, and begun again. Ends with status 1, and leaves the database, where anything went
-wrong; see `referee.py` for what that is. With `--s3` the database is in a bucket of a MinIO server.
+wrong; see `referee.py` for what that is. With `--keyed`, eight writers work on tables with a
+primary key instead; see `keyed_roles.py`. With `--s3` the database is in a bucket of a MinIO
+server.
 """
 
 from __future__ import annotations
@@ -22,16 +24,12 @@ from pathlib import Path
 
 import colonnade
 from colonnade.manifests.store import StoreAddress
-from tests.longevity.record import read_lines, read_steps
+from tests.longevity.keyed_referee import KEYED
+from tests.longevity.record import read_steps
 from tests.longevity.referee import judge
 from tests.longevity.roles import SCHEMA, SEATS, TABLE, work
+from tests.longevity.setting import Play, Setting, settle, tell_rounds
 from tests.setup.minio import Minio
-
-RETENTION_S = 4.0
-"""Longer than most writes take on a disk, and short, so that vacuum has work."""
-
-FAR_RETENTION_S = 15.0
-"""The retention in a bucket, where a write takes longer. Its log is trusted for ten seconds."""
 
 KILLS_S, FAR_KILLS_S = (0.3, 3.0), (1.0, 8.0)
 """The shortest and the longest time between two kills, on a disk and on a server."""
@@ -49,31 +47,40 @@ def begin(
     folder: Path, partition_by: Sequence[str] = (), server: Minio | None = None
 ) -> tuple[StoreAddress, Path]:
     """A new database in a folder or on a server, and a place for what becomes of it."""
-    records, retention_s = folder / "records", RETENTION_S
-    place = StoreAddress.of(folder / "db")
-    if server is not None:
-        place = StoreAddress.of(f"s3://{server.new_bucket()}/db", server.options())
-        retention_s = FAR_RETENTION_S
-    records.mkdir()
-    properties = {"retention.hours": str(retention_s / 3600), "compaction.min-rowsets": "4"}
-    database = colonnade.create_database(place)
+    setting = settle(folder, server)
+    _make_pairs(setting, partition_by)
+    return setting.place, setting.records
+
+
+def _make_pairs(setting: Setting, partition_by: Sequence[str]) -> None:
+    database = colonnade.open_database(setting.place)
+    properties = dict(setting.properties)
     database.create_table(TABLE, SCHEMA, properties=properties, partition_by=partition_by)
-    return place, records
 
 
-def run(folder: Path, seconds: float, seed: int, server: Minio | None = None) -> Told:
-    """Work on a new database for some time; with an odd seed on partitions."""
-    place, records = begin(folder, ("bucket(3, batch)",) if seed % 2 else (), server)
+def run(
+    folder: Path,
+    seconds: float,
+    seed: int,
+    server: Minio | None = None,
+    play: Play | None = None,
+) -> Told:
+    """Work on a new database for some time."""
+    play = play or PAIRS
+    setting = settle(folder, server)
+    place, records = setting.place, setting.records
+    play.begin(setting, seed)
     order = random.Random(seed)
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tests.longevity.roles"])
+    context.set_forkserver_preload(["tests.longevity.roles", "tests.longevity.keyed_roles"])
 
     def seated(seat: str) -> BaseProcess:
-        process = context.Process(target=work, args=(place, records, seat, order.randrange(2**32)))
+        given = (play.seats[seat], place, records, seat, order.randrange(2**32))
+        process = context.Process(target=work, args=given)
         process.start()
         return process
 
-    running = {seat: seated(seat) for seat in SEATS}
+    running = {seat: seated(seat) for seat in play.seats}
     end, kills = time.monotonic() + seconds, 0
     while time.monotonic() < end:
         time.sleep(order.uniform(*(KILLS_S if server is None else FAR_KILLS_S)))
@@ -85,8 +92,8 @@ def run(folder: Path, seconds: float, seed: int, server: Minio | None = None) ->
     for process in running.values():
         process.kill()
         process.join()
-    problems = list(judge(place, records))
-    return Told(f"{kills} kills, {_counts(records)}", problems)
+    problems = list(play.judge(place, records))
+    return Told(f"{kills} kills, {play.tell(records)}", problems)
 
 
 def _counts(records: Path) -> str:
@@ -95,14 +102,16 @@ def _counts(records: Path) -> str:
         steps = read_steps(records, name)
         outcomes = {o: sum(s.outcome == o for s in steps) for o in ("landed", "refused", "open")}
         said.append(f"{name}s {', '.join(f'{n} {o}' for o, n in outcomes.items())}")
-    rounds = list(read_lines(records, "scheduler"))
-    said.append(
-        f"{len(rounds)} rounds with {sum(r['groups'] for r in rounds)} groups compacted,"
-        f" {sum(r['conflicts'] for r in rounds)} dropped and"
-        f" {sum(r['removed'] for r in rounds)} files removed"
-    )
-    said.append(f"{sum(1 for _ in read_lines(records, 'reader'))} reads")
-    return "; ".join(said)
+    return "; ".join((*said, tell_rounds(records)))
+
+
+PAIRS = Play(
+    SEATS,
+    lambda setting, seed: _make_pairs(setting, ("bucket(3, batch)",) if seed % 2 else ()),
+    _counts,
+    judge,
+)
+"""Pairs of rows that come and go together; with an odd seed on partitions."""
 
 
 def main() -> int:
@@ -110,6 +119,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.longevity", description=__doc__)
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--seed", type=int, default=time.time_ns() % 2**32)
+    parser.add_argument("--keyed", action="store_true", help="on tables with a primary key")
     parser.add_argument("--s3", action="store_true", help="in a bucket of a MinIO server")
     chosen = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="colonnade-longevity-"))
@@ -118,7 +128,8 @@ def main() -> int:
         if chosen.s3:
             server = Minio(folder)
             stack.callback(server.stop)
-        told = run(folder, 60 * chosen.minutes, chosen.seed, server)
+        play = KEYED if chosen.keyed else PAIRS
+        told = run(folder, 60 * chosen.minutes, chosen.seed, server, play)
     print(f"seed {chosen.seed}: {told.text}; {len(told.problems)} problems")
     for problem in told.problems:
         print(f"  {problem}")

@@ -24,13 +24,25 @@ Row = tuple[int, int, str]
 
 def judge(place: StoreAddress, records: Path) -> Iterator[str]:
     """Whatever is wrong, in words. Ends with a vacuum that keeps nothing but the newest epoch."""
+    yield from judge_work(records)
+    rows = colonnade.open(place / TABLE).scan().to_arrow()
+    yield from _judge_rows(rows, records)
+    yield from judge_rest(place)
+    if colonnade.open(place / TABLE).scan().to_arrow().num_rows != len(rows):
+        yield "the last vacuum changed what is read"
+
+
+def judge_work(records: Path) -> Iterator[str]:
+    """What went wrong in processes, and what readers saw that cannot be."""
     for line in read_lines(records, "fault"):
         yield f"{line['seat']} met {line['error']}"
     for line in read_lines(records, "scheduler"):
         yield from line["faults"]
     yield from _judge_reads(records)
-    rows = colonnade.open(place / TABLE).scan().to_arrow()
-    yield from _judge_rows(rows, records)
+
+
+def judge_rest(place: StoreAddress) -> Iterator[str]:
+    """What is left over after a vacuum of all but the newest epoch, and what verify finds."""
     database = colonnade.open_database(place)
     for name in database.pins():
         database.unpin(name)
@@ -40,16 +52,14 @@ def judge(place: StoreAddress, records: Path) -> Iterator[str]:
     yield from (f"{file.name} is left over" for file in left)
     yield from (str(finding) for finding in database.verify(4).findings)
     yield from _judge_files(place, database)
-    if colonnade.open(place / TABLE).scan().to_arrow().num_rows != len(rows):
-        yield "the last vacuum changed what is read"
 
 
 def _judge_reads(records: Path) -> Iterator[str]:
     digests: defaultdict[int, set[str]] = defaultdict(set)
     for line in read_lines(records, "reader"):
         digests[line["epoch"]].add(line["digest"])
-        if line["broken_pairs"]:
-            yield f"epoch {line['epoch']} was read with {line['broken_pairs']} broken pairs"
+        if line["broken"]:
+            yield f"epoch {line['epoch']} was read with {line['broken']} broken rows"
     for epoch, found in digests.items():
         if len(found) > 1:
             yield f"epoch {epoch} was read in {len(found)} ways"
@@ -113,9 +123,8 @@ def _hits(delete: Step, pair: int) -> bool:
 
 def _judge_files(place: StoreAddress, database: colonnade.ArrowDatabase) -> Iterator[str]:
     """Whether a file is there that no RowSet of the newest epoch names."""
-    table = database.snapshot.table(TABLE)
-    live = database._log.read_rowsets(table)
-    named = {name for each in live for name in each.objects()}
+    log, tables = database._log, database.snapshot.tables.values()
+    named = {name for t in tables for each in log.read_rowsets(t) for name in each.objects()}
     for name in _files_in_bucket(place) if "://" in place.url else _files_on_disk(place):
         file = PurePosixPath(name)
         if file.name in (_NOTES, _STATEMENTS):

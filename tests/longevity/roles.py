@@ -122,7 +122,23 @@ def maintain(place: StoreAddress, records: Path, seat: str, order: random.Random
 
 
 def read(place: StoreAddress, records: Path, seat: str, order: random.Random) -> None:
-    """Pin an epoch and read it again and again; what was read is the same each time."""
+    """Read all rows of one epoch again and again; see `read_pinned`."""
+
+    def look(epoch: int) -> Mapping[str, object]:
+        rows = colonnade.open(place / TABLE).scan(epoch=epoch).to_arrow()
+        return {"rows": len(rows), **_seen(rows)}
+
+    read_pinned(place, records, seat, order, look)
+
+
+def read_pinned(
+    place: StoreAddress,
+    records: Path,
+    seat: str,
+    order: random.Random,
+    look: Callable[[int], Mapping[str, object]],
+) -> None:
+    """Pin an epoch and look at it again and again; what is seen is the same each time."""
     record = Record(records, seat)
     name = f"{seat}-{os.getpid()}"
     database = colonnade.open_database(place)
@@ -134,8 +150,7 @@ def read(place: StoreAddress, records: Path, seat: str, order: random.Random) ->
                 asked = time.monotonic()
                 database.pin(name, PIN_SECONDS, epoch)
                 renewed = asked
-                rows = colonnade.open(place / TABLE).scan(epoch=epoch).to_arrow()
-                record.note(epoch=epoch, rows=len(rows), **_seen(rows))
+                record.note(epoch=epoch, **look(epoch))
                 time.sleep(order.random() / 2)
             database.unpin(name)
         except (ConflictError, CommitUnknownError):
@@ -157,7 +172,7 @@ def _seen(rows: pa.Table) -> Mapping[str, object]:
     broken = pc.sum(
         pc.or_(pc.not_equal(signs["value_sum"], 0), pc.not_equal(signs["value_count"], 2))
     )
-    return {"digest": digest.hexdigest(), "broken_pairs": broken.as_py() or 0}
+    return {"digest": digest.hexdigest(), "broken": broken.as_py() or 0}
 
 
 Role = Callable[[StoreAddress, Path, str, random.Random], None]
@@ -173,10 +188,10 @@ SEATS: Mapping[str, Role] = {
 """Who works at the same time."""
 
 
-def work(place: StoreAddress, records: Path, seat: str, seed: int) -> None:
+def work(role: Role, place: StoreAddress, records: Path, seat: str, seed: int) -> None:
     """Sit down and work. An error that ought not to be is noted, for the referee to find."""
     try:
-        SEATS[seat](place, records, seat, random.Random(seed))
+        role(place, records, seat, random.Random(seed))
     except Exception as error:
         Record(records, "fault").note(seat=seat, error=f"{type(error).__name__}: {error}")
         raise

@@ -70,7 +70,7 @@ def leave_a_file(table: colonnade.ArrowTable, path: Path, record: Record) -> Non
 
 def read_in_two_ways(table: colonnade.ArrowTable, path: Path, record: Record) -> None:
     for digest in "ab":
-        record.note(epoch=1, digest=digest, broken_pairs=0)
+        record.note(epoch=1, digest=digest, broken=0)
 
 
 @pytest.mark.parametrize(
