@@ -4,8 +4,19 @@ from __future__ import annotations
 
 import random
 
-from colonnade import ArrowTable
+from colonnade import ArrowTable, WriteSettings
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.entries import RowSetEntry
+from colonnade.manifests.state.snapshot import TableState
+from colonnade.tableformat.statements.statement import (
+    Statement,
+    inserting,
+    row_statement,
+    write_batches,
+)
+from colonnade.tableformat.write.identity import new_rows
 from tests.keyed_world import KeyedWorld, random_rows, table_of
+from tests.merge_model import Row
 
 
 def upsert_at_random(table: ArrowTable, world: KeyedWorld, rng: random.Random) -> None:
@@ -30,3 +41,22 @@ def change_at_random(table: ArrowTable, world: KeyedWorld, rng: random.Random) -
                 row["number"] = 7 if each[0] >= key else row["number"]
         case 4:
             table.optimize().option("min-rowsets", 2).executeCompaction()
+
+
+def written(
+    log: Log,
+    table: TableState,
+    job_id: str,
+    parts: list[list[Row]],
+    columns: list[str],
+    settings: WriteSettings,
+) -> Statement:
+    """What a job reports whose tasks have written a part each."""
+    entries: list[RowSetEntry] = []
+    for part in parts:
+        rows = new_rows(log, table, job_id, table_of(part, columns).to_batches())
+        entries += write_batches(log, table, job_id, rows)
+    inserted = sum(len(part) for part in parts)
+    statement = row_statement("append", table, (), entries, inserted=inserted)
+    given = frozenset(table.schema.field(name).id for name in columns)
+    return inserting(statement, settings, given)

@@ -10,18 +10,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from colonnade import ArrowTable
+from colonnade import ArrowTable, WriteSettings
 from colonnade.manifests.commit.change import Change
+from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.ids import new_job_id
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.tableformat.statements.finish import finished
 from colonnade.tableformat.statements.keyed.merge import evaluate_merge
 from colonnade.tableformat.statements.statement import make_change
 from colonnade.tableformat.types.arrow_types import arrow_schema
-from colonnade.tableformat.write.settings import CommitSettings
+from colonnade.tableformat.write.settings import CommitSettings, OnDuplicate
 from tests.keyed_world import (
     KEY,
     SCHEMA,
+    Key,
     KeyedWorld,
     expected,
     key_of,
@@ -30,17 +32,22 @@ from tests.keyed_world import (
     table_of,
 )
 from tests.merge_model import Row
-from tests.tableformat.statements.keyed.changes import change_at_random
+from tests.tableformat.statements.keyed.changes import change_at_random, written
 from tests.tableformat.statements.tables import another, made
 
 
 @dataclass(frozen=True)
 class Planned:
-    """An upsert that was evaluated on some epoch and is not committed yet."""
+    """Rows that were written on some epoch and are not committed yet.
+
+    Rows with the keys `lost` lost against rows of that epoch.
+    """
 
     base: Snapshot
     change: Change
     rows: list[Row]
+    mode: OnDuplicate
+    lost: frozenset[Key]
 
 
 @dataclass
@@ -87,16 +94,37 @@ class Run:
         return random_rows(self.rng, columns, self.rng.randrange(1, 7)), columns
 
     def _plan(self, writer: ArrowTable) -> None:
+        """Upsert rows, or append what tasks have written, up to the commit."""
         rows, columns = self._rows()
         base, job_id = writer.refresh(), new_job_id()
         log, state = writer._log, writer.state
-        statement = evaluate_merge(log, state, table_of(rows, columns), job_id)
-        change = make_change(finished(statement, log, state), state, job_id)
-        self.planned.append(Planned(base, change, rows))
+        mode: OnDuplicate = self.rng.choice(("merge", "merge", "ignore", "error"))
+        if mode == "merge" and self.rng.random() < 0.5:
+            statement = evaluate_merge(log, state, table_of(rows, columns), job_id)
+        else:
+            cut = self.rng.randrange(len(rows) + 1)
+            parts = [part for part in (rows[:cut], rows[cut:]) if part]
+            settings = WriteSettings(on_duplicate=mode)
+            statement = written(log, state, job_id, parts, columns, settings)
+        try:
+            statement = finished(statement, log, state)
+        except InvalidInputError:
+            assert mode == "error"
+            assert not self.world.insert(rows, mode)
+            return
+        if statement.is_empty:
+            return  # All rows lost against those of the base.
+        change, lost = make_change(statement, state, job_id), frozenset(self.world.rows)
+        self.planned.append(Planned(base, change, rows, mode, lost))
 
     def _commit(self, planned: Planned) -> None:
-        self.table._log.commit(planned.change, planned.base)
-        self.world.upsert(planned.rows)
+        allowed = self.world.insert(planned.rows, planned.mode, planned.lost)
+        try:
+            self.table._log.commit(planned.change, planned.base)
+        except InvalidInputError:
+            assert not allowed
+        else:
+            assert allowed
 
     def _send_batch(self, writer: ArrowTable) -> None:
         """Send a batch, perhaps one that was sent before."""

@@ -8,38 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.state.snapshot import Snapshot, TableState
-from colonnade.tableformat.statements.statement import (
-    Statement,
-    inserting,
-    row_statement,
-    write_batches,
-)
+from colonnade.tableformat.statements.statement import Statement
 from colonnade.tableformat.table.transaction import Transaction
 from colonnade.tableformat.types.arrow_types import arrow_schema
-from colonnade.tableformat.write.identity import new_rows
 from colonnade.tableformat.write.settings import WriteSettings
-from tests.keyed_world import KEY, SCHEMA, KeyedWorld, expected, random_rows, sorted_rows, table_of
-from tests.merge_model import Row
-from tests.tableformat.statements.keyed.changes import change_at_random, upsert_at_random
+from tests.keyed_world import KEY, SCHEMA, KeyedWorld, expected, random_rows, sorted_rows
+from tests.tableformat.statements.keyed.changes import change_at_random, upsert_at_random, written
 from tests.tableformat.statements.tables import another, made
 
 MERGE = WriteSettings(on_duplicate="merge")
-
-
-def written(
-    log: Log, table: TableState, job_id: str, parts: list[list[Row]], columns: list[str]
-) -> Statement:
-    """What a job reports whose tasks have written a part each."""
-    entries: list[RowSetEntry] = []
-    for part in parts:
-        rows = new_rows(log, table, job_id, table_of(part, columns).to_batches())
-        entries += write_batches(log, table, job_id, rows)
-    inserted = sum(len(part) for part in parts)
-    statement = row_statement("append", table, (), entries, inserted=inserted)
-    given = frozenset(table.schema.field(name).id for name in columns)
-    return inserting(statement, MERGE, given)
 
 
 @settings(max_examples=25, deadline=None)
@@ -61,7 +39,7 @@ def test_the_rows_of_tasks_merge_with_the_state_before_their_slot(
     tries: list[Statement] = []
 
     def evaluate(log: Log, _: Snapshot, state: TableState, job_id: str) -> Statement:
-        statement = written(log, state, job_id, parts, columns)
+        statement = written(log, state, job_id, parts, columns, MERGE)
         if not tries and not in_transaction:
             for _change in range(rng.randrange(3)):
                 change_at_random(rival, world, rng)
@@ -72,7 +50,7 @@ def test_the_rows_of_tasks_merge_with_the_state_before_their_slot(
         with Transaction(table._log, table.snapshot) as transaction:
             state = table.state
             transaction.run(
-                state.id, lambda log, t, job_id: written(log, t, job_id, parts, columns)
+                state.id, lambda log, t, job_id: written(log, t, job_id, parts, columns, MERGE)
             )
         table.refresh()
     else:
