@@ -13,7 +13,8 @@ from colonnade import ArrowTable, CommitSettings
 from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.transaction import Transaction
-from colonnade.tableformat.write.job import plan_write, write_rows
+from colonnade.tableformat.write.job import plan_write
+from colonnade.tableformat.write.run import write_rows
 from tests.tableformat.statements.tables import another, made
 
 SCHEMA = pa.schema([("k", pa.int64()), ("n", pa.int8())])
