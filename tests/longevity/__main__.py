@@ -72,7 +72,7 @@ def run(
     play.begin(setting, seed)
     order = random.Random(seed)
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tests.longevity.roles", "tests.longevity.keyed_roles"])
+    context.set_forkserver_preload([play.loaded])
 
     def seated(seat: str) -> BaseProcess:
         given = (play.seats[seat], place, records, seat, order.randrange(2**32))
@@ -110,6 +110,7 @@ PAIRS = Play(
     lambda setting, seed: _make_pairs(setting, ("bucket(3, batch)",) if seed % 2 else ()),
     _counts,
     judge,
+    "tests.longevity.roles",
 )
 """Pairs of rows that come and go together; with an odd seed on partitions."""
 

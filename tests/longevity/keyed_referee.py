@@ -81,5 +81,5 @@ def _tell(records: Path) -> str:
     return f"{done} batches done, {again} sent again; {tell_rounds(records)}"
 
 
-KEYED = Play(SEATS, begin, _tell, judge)
+KEYED = Play(SEATS, begin, _tell, judge, "tests.longevity.preloaded")
 """Writers of two tables with a primary key."""

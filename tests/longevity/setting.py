@@ -32,13 +32,14 @@ class Setting:
 class Play:
     """Who works at the same time on which tables, how that is told, and what was wrong with it.
 
-    `begin` makes the tables, for a seed.
+    `begin` makes the tables, for a seed. `loaded` names a module to load before all.
     """
 
     seats: Mapping[str, Role]
     begin: Callable[[Setting, int], None]
     tell: Callable[[Path], str]
     judge: Callable[[StoreAddress, Path], Iterator[str]]
+    loaded: str
 
 
 def settle(folder: Path, server: Minio | None = None) -> Setting:
