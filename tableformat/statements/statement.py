@@ -220,12 +220,12 @@ def is_done(
     return True
 
 
-def has_batch(settings: CommitSettings | None, table: TableState) -> bool:
+def has_batch(settings: CommitSettings | None, table: TableState | None) -> bool:
     """Return whether the batch of a commit was committed to a table before.
 
     Then nothing is left to do, and its rows need not fit any more: the table has them already.
     """
-    if settings is None or settings.batch is None:
+    if table is None or settings is None or settings.batch is None:
         return False
     app, version = settings.batch
     return version <= table.batches.get(app, -1)

@@ -212,8 +212,8 @@ class Transaction:
         """Add what the tasks of a job did, as `commit_reported` commits it outside of transactions.
 
         Requires that the job was planned on the transaction's present state. Creates or replaces
-        the job's table if the job says so. A statement that changes nothing is not added. Raises
-        the errors of `create_as`, `drop` and `reported`.
+        the job's table if the job says so. A statement that changes nothing is added only with a
+        batch. Raises the errors of `create_as`, `drop` and `reported`.
         """
         if job.replaced_table is not None:
             self.drop(self.state_of(TableId(job.replaced_table)).name)
@@ -221,21 +221,12 @@ class Transaction:
             self.create_as(job.create)
         table = TableId(job.target.table)
         statement = self._evaluated(table, reported)
-        if statement.is_empty and not self._repeats(table):
-            return statement.counts
-        return self._added(table, statement)
-
-    def _repeats(self, table: TableId) -> bool:
-        """Return whether the transaction's batch was committed to a table before.
-
-        Nothing of it is evaluated then. The commit tells whether all tables have the batch.
-        """
-        base = self._base.tables.get(table)
-        return base is not None and has_batch(self._settings, base)
+        left_out = statement.is_empty and self._settings.batch is None
+        return statement.counts if left_out else self._added(table, statement)
 
     def _evaluated(self, table: TableId, evaluate: Reported) -> Statement:
         state = self.state_of(table)
-        if self._repeats(table):
+        if has_batch(self._settings, self._base.tables.get(table)):
             return Statement("repeat")
         with self._removals_are_conflicts():
             return finished_in_transaction(evaluate(self._log, state), self._log, state)

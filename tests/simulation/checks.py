@@ -152,7 +152,7 @@ def _finish(world: World, name: str) -> None:
 def _finish_keyed(world: World, name: str) -> None:
     """Check that writers of a keyed table succeed at their first try."""
     [new] = world.new_ids(1)
-    row = KeyedStep("append", name, ((new, 1),), given=COLUMNS, keys=(new,), on_duplicate="error")
+    row = KeyedStep("append", name, ((new, 1),), given=COLUMNS, keys=(new,))
     steps: list[Step] = [row]
     if world.oracle.facts[-1][name].key:
         [late] = world.new_ids(1)

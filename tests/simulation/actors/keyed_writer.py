@@ -139,8 +139,11 @@ def _may_be_refused(step: Step, states: Sequence[State], facts: Sequence[AllFact
         return False
     name = step.table
     known = [each[name] for each in states if name in each]
+    lacks_key = not all(each[name].key for each in facts if name in each)
     if step.kind in ("upsert", "delete_keys"):
-        return not all(each[name].key for each in facts if name in each)
+        return lacks_key
+    if lacks_key and step.kind != "merge" and step.on_duplicate is not None:
+        return True
     if step.kind == "rekey":
         return any(_meets(rows, step) for rows in known)
     policies = {step.on_duplicate or each[name].on_duplicate for each in facts if name in each}
