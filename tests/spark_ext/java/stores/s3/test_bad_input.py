@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from botocore.exceptions import ClientError
 
 from colonnade.manifests.store.s3.failures import classify
-from tests.setup.http_proxy import Proxy, status_before
+from tests.setup.http_proxy import Fault, Proxy, Seen, status_before
 from tests.setup.minio import Minio
-from tests.spark_ext.java.stores.s3.lake import Lake, settings
+from tests.spark_ext.java.stores.s3.lake import Lake, python_rows, settings
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark_shell")]
 EXPIRED = status_before(400, "ExpiredToken")
@@ -87,16 +89,34 @@ def test_a_table_is_read_and_written_without_the_permission_to_list(
     assert "the credentials need s3:ListBucket." in lake.shell.refusal(vacuum)
 
 
+def _second_object(name: str) -> Callable[[Seen], Fault | None]:
+    """Credentials that expire after the first object of a table was written."""
+    written: list[Seen] = []
+
+    def plan(seen: Seen) -> Fault | None:
+        if seen.method == "PUT" and f"/{name}/" in seen.path and ".rowset" in seen.path:
+            written.append(seen)
+        # The answer to a HEAD request has no code word that would tell what is wrong.
+        return EXPIRED if len(written) > 1 and seen.method != "HEAD" else None
+
+    return plan
+
+
+def _commit(name: str) -> Callable[[Seen], Fault | None]:
+    """Credentials that expire when the epoch is committed."""
+    return lambda seen: EXPIRED if seen.method == "PUT" and "_manifest/0" in seen.path else None
+
+
+@pytest.mark.parametrize("when", [_second_object, _commit])
 def test_credentials_that_expire_half_way_leave_the_table_as_it_was(
-    lake: Lake, proxy: Proxy
+    lake: Lake, proxy: Proxy, when: Callable[[str], Callable[[Seen], Fault | None]]
 ) -> None:
-    name = "expired"
+    name = f"expired{when.__name__}"
     table, url = made(lake, name), f"s3a://{lake.bucket}/{name}"
     before = lake.keys(name)
     rows = "spark.range(0, 9000, 1, 1).selectExpr('id', 'uuid() AS t')"
     write = f"{rows}.write.format('colonnade').option('maxRecordsPerFile', 3000).mode('append')"
-    late = "PUT", "_manifest/0"
-    proxy.plan = lambda seen: EXPIRED if seen.method == late[0] and late[1] in seen.path else None
+    proxy.plan = when(name)
     assert "the credentials have expired; renew them." in lake.shell.refused_run(
         f"{write}.save('{url}')"
     )
@@ -130,3 +150,30 @@ def test_a_bucket_that_is_missing_and_a_server_that_is_not_there_are_named(
     with settings(lake.shell, **nobody):
         said = lake.shell.refusal(f"SELECT * FROM colonnade.`s3a://{minio.new_bucket()}/t`")
         assert "the server cannot be reached; check endpoint_url and the network." in said
+
+
+@pytest.mark.parametrize(
+    "make", [Minio.versioned_bucket, Minio.locked_bucket], ids=["versioned", "with object lock"]
+)
+def test_a_bucket_that_keeps_old_versions_works_as_any_other(
+    lake: Lake, minio: Minio, make: Callable[[Minio], str]
+) -> None:
+    url = f"s3a://{make(minio)}/t"
+    table = f"colonnade.`{url}`"
+    lake.shell.sql(f"CREATE TABLE {table} AS SELECT id, uuid() AS t FROM range(20000)")
+    lake.shell.sql(f"DELETE FROM {table} WHERE id % 2 = 0")
+    lake.shell.sql(f"INSERT OVERWRITE {table} SELECT id, 'again' FROM {table} WHERE id < 10000")
+    lake.shell.run(f"colonnade.Table.forPath(spark, '{url}').vacuum(0)")
+    assert lake.shell.sql(f"SELECT count(*), sum(id) FROM {table}") == [[5000, 25_000_000]]
+    assert python_rows(lake, url) == 5000
+
+
+def test_a_key_of_any_letters_is_one_place_for_planner_and_tasks(lake: Lake) -> None:
+    url = f"s3a://{lake.bucket}/a b%20+100%/ü日/'&=;@,!"
+    lake.shell.sql(f"CREATE TABLE colonnade.`{url}/` AS SELECT uuid() AS t FROM range(5000)")
+    for each in (url, f"{url}/", url.replace("s3a:", "s3:")):
+        assert lake.shell.sql(f"SELECT count(DISTINCT t) FROM colonnade.`{each}`") == [[5000]]
+    assert python_rows(lake, url) == 5000
+    for part in ("..", "a//b", "a?b"):
+        said = lake.shell.refusal(f"CREATE TABLE colonnade.`s3a://{lake.bucket}/{part}/t` (a INT)")
+        assert said.startswith("[COLONNADE_"), said
