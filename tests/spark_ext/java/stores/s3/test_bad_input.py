@@ -177,3 +177,13 @@ def test_a_key_of_any_letters_is_one_place_for_planner_and_tasks(lake: Lake) -> 
     for part in ("..", "a//b", "a?b"):
         said = lake.shell.refusal(f"CREATE TABLE colonnade.`s3a://{lake.bucket}/{part}/t` (a INT)")
         assert said.startswith("[COLONNADE_"), said
+
+
+def test_a_place_that_something_else_uses_is_refused_and_stays_as_it_is(lake: Lake) -> None:
+    url = f"s3a://{lake.bucket}/parquet"
+    lake.shell.run(f"spark.range(10).write.parquet('{url}')")
+    before = lake.keys("parquet")
+    said = lake.shell.refusal(f"CREATE TABLE colonnade.`{url}` (id BIGINT)")
+    assert said.startswith("[COLONNADE_")
+    assert url.removeprefix("s3a:") in said
+    assert lake.keys("parquet") == before
