@@ -95,13 +95,51 @@ def test_unknown_columns_are_left_out_only_where_that_is_asked_for(
     spark: SparkShell, way: str
 ) -> None:
     select = "SELECT 'new' n, 7 v, 2L id, named_struct('a', 5) s, 1 more"
-    refusal = spark.refused_run(write(spark, WAYS[way], "", select))
-    assert "n" in refusal
-    if way != "writeTo":
-        assert "has no column 'n'; set the option mergeSchema" in refusal
-    assert rows(spark) == [[1, 10, [1]]]
     spark.run(write(spark, WAYS[way], IGNORE, select))
     assert rows(spark) == [[1, 10, [1]], [2, 7, [5]]]
+
+
+MANY = "SELECT 2L id, 7 v, named_struct('a', 5) s, 'new' n"
+WITH = f"WITH w AS ({MANY})"
+FRAMES = {
+    **{f"append by {way}": call for way, call in WAYS.items()},
+    **{f"overwrite by {way}": call for way, call in OVERWRITES.items()},
+}
+"""Writes of one column too many. The error of `writeTo` is Spark's own, and names no option."""
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_a_column_too_many_is_an_error_that_names_it_and_the_option(
+    spark: SparkShell, name: str
+) -> None:
+    refusal = spark.refused_run(write(spark, FRAMES[name], "", MANY))
+    assert "n" in refusal
+    if "writeTo" not in name:
+        assert "'n'" in refusal
+        assert "set the option mergeSchema to true" in refusal
+    assert rows(spark) == [[1, 10, [1]]]
+
+
+INSERTS = {
+    "by position": f"INSERT INTO {TABLE} {MANY}",
+    "by name": f"INSERT INTO {TABLE} BY NAME {MANY}",
+    "of a list": f"INSERT INTO {TABLE} (id, n) VALUES (2, 'new')",
+    "of values": f"INSERT INTO {TABLE} SELECT * FROM VALUES (2, 7, NULL, 'new') AS x (a, b, c, n)",
+    "below WITH": f"{WITH} INSERT INTO {TABLE} BY NAME SELECT * FROM w",
+    "of WITH": f"INSERT INTO {TABLE} {WITH} SELECT * FROM w",
+    "that overwrites": f"INSERT OVERWRITE {TABLE} {MANY}",
+    "that replaces rows": f"INSERT INTO {TABLE} REPLACE WHERE id = 2 {MANY}",
+}
+
+
+@pytest.mark.parametrize("name", INSERTS)
+def test_an_insert_of_a_column_too_many_names_it_and_the_setting(
+    spark: SparkShell, name: str
+) -> None:
+    refusal = spark.refusal(INSERTS[name])
+    assert "'n'" in refusal
+    assert "set spark.colonnade.mergeSchema to true" in refusal
+    assert rows(spark) == [[1, 10, [1]]]
 
 
 def test_rows_that_are_narrower_or_lack_columns_still_fit(spark: SparkShell) -> None:

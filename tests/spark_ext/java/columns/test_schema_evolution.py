@@ -182,13 +182,17 @@ def test_an_insert_adds_columns_and_widens_types_by_name_or_by_position(spark: S
     assert types(spark)["z"] == "int"
 
 
-def test_without_it_a_column_too_many_is_an_error(spark: SparkShell) -> None:
-    before = table(spark).epoch
-    many = spark.refusal(f"INSERT INTO {TABLE} BY NAME SELECT 1L id, 1 v, 'a' c, 2 n")
-    assert "too many data columns" in many
-    frame = "spark.sql(\"SELECT 1L id, 1 v, 'a' c, 2 n\")"
-    assert "n" in spark.refused_run(f"{frame}.writeTo('{TABLE}').append()")
-    assert table(spark).epoch == before
+def test_without_it_a_merge_takes_the_columns_of_the_table_and_names_another_one(
+    spark: SparkShell,
+) -> None:
+    """`*` means the columns of the table, so a source may have more of them."""
+    text = merge("SELECT 1L id, 1 v, 'z' c, 2 n").replace(" WITH SCHEMA EVOLUTION", "")
+    spark.sql(text)
+    assert rows(spark) == [[1, 1, "z"], [2, 20, "b"]]
+    for named in ("UPDATE SET n = s.n", "UPDATE SET v = s.n, n = s.v"):
+        said = spark.refusal(text.replace("UPDATE SET *", named))
+        assert "`n`" in said
+    assert rows(spark) == [[1, 1, "z"], [2, 20, "b"]]
 
 
 @pytest.mark.parametrize(

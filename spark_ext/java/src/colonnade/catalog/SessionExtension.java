@@ -11,6 +11,7 @@ import colonnade.spark.quirks.GivenColumns;
 import colonnade.spark.quirks.LoadCatalogFirst;
 import colonnade.spark.quirks.OfferedColumns;
 import colonnade.spark.quirks.SubqueryChecks;
+import colonnade.spark.quirks.UnknownColumns;
 import colonnade.spark.sink.ColonnadeTable;
 import org.apache.spark.sql.SparkSessionExtensions;
 import scala.runtime.AbstractFunction1;
@@ -28,6 +29,7 @@ public final class SessionExtension extends AbstractFunction1<SparkSessionExtens
     extensions.injectPostHocResolutionRule(session -> new SubqueryChecks());
     extensions.injectPostHocResolutionRule(session -> new OfferedColumns());
     extensions.injectPostHocResolutionRule(session -> new FillGenerated());
+    extensions.injectResolutionRule(session -> new UnknownColumns());
     extensions.injectHintResolutionRule(session -> new EvolvingWrites());
     extensions.injectHintResolutionRule(session -> new EvolvingInserts());
     extensions.injectHintResolutionRule(session -> new GivenColumns());

@@ -32,7 +32,7 @@ public final class EvolvingInserts extends Rule<LogicalPlan> {
     if (statement instanceof InsertIntoStatement insert
         && insert.table() instanceof UnresolvedRelation named
         && insert.partitionSpec().isEmpty()
-        && (EvolvingWrites.mergesByDefault() || isEvolving(insert))) {
+        && evolves(insert)) {
       return NamedTables.find(named.multipartIdentifier())
           .filter(relation -> relation.table() instanceof TableAtEpoch)
           .flatMap(
@@ -45,14 +45,22 @@ public final class EvolvingInserts extends Rule<LogicalPlan> {
     return plan;
   }
 
-  /** Whether the statement has the clause WITH SCHEMA EVOLUTION, which Spark 4.1 does not know. */
-  private static boolean isEvolving(InsertIntoStatement insert) {
-    return evolutionAt(insert) >= 0 && (boolean) insert.productElement(evolutionAt(insert));
+  /** Whether a statement may change its table, by a clause of its own or by the session. */
+  static boolean evolves(InsertIntoStatement insert) {
+    return EvolvingWrites.mergesByDefault() || isEvolving(insert);
   }
 
-  private static int evolutionAt(InsertIntoStatement insert) {
-    int last = insert.productArity() - 1;
-    return insert.productElementName(last).equals("withSchemaEvolution") ? last : -1;
+  /** Whether the statement has the clause WITH SCHEMA EVOLUTION, which Spark 4.1 does not know. */
+  private static boolean isEvolving(LogicalPlan plan) {
+    return evolutionAt(plan) >= 0 && (boolean) plan.productElement(evolutionAt(plan));
+  }
+
+  private static int evolutionAt(LogicalPlan plan) {
+    int at = plan.productArity() - 1;
+    while (at >= 0 && !plan.productElementName(at).equals("withSchemaEvolution")) {
+      at--;
+    }
+    return at;
   }
 
   /** Returns the rows of a statement, as a query of its own. */

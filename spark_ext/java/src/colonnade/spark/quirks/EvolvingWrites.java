@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeSet;
 import org.apache.spark.sql.catalyst.analysis.NamedRelation;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
@@ -24,7 +23,6 @@ import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
 import org.apache.spark.sql.internal.SQLConf;
-import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 import scala.jdk.javaapi.CollectionConverters;
@@ -40,14 +38,14 @@ import scala.jdk.javaapi.CollectionConverters;
  * OverwritePartitionsDynamic}.
  */
 public final class EvolvingWrites extends Rule<LogicalPlan> {
-  private static final String MERGE_SCHEMA = "mergeSchema";
-  private static final String IGNORE_UNKNOWN = "ignoreUnknownColumns";
+  static final String MERGE_SCHEMA = "mergeSchema";
+  static final String IGNORE_UNKNOWN = "ignoreUnknownColumns";
 
   /** The option of a write that replaces the columns along with the rows. */
   private static final String OVERWRITE_SCHEMA = "overwriteSchema";
 
   /** The setting of a session that gives all of its writes the option {@code mergeSchema}. */
-  private static final String MERGE_SETTING = "spark.colonnade.mergeSchema";
+  static final String MERGE_SETTING = "spark.colonnade.mergeSchema";
 
   @Override
   public LogicalPlan apply(LogicalPlan plan) {
@@ -80,7 +78,11 @@ public final class EvolvingWrites extends Rule<LogicalPlan> {
     if (merges) {
       return (LogicalPlan) merged(write, target.get(), options);
     }
-    return (LogicalPlan) (ignores ? withoutUnknown(write, table) : checked(write, table));
+    if (ignores) {
+      return (LogicalPlan) withoutUnknown(write, table);
+    }
+    UnknownColumns.compare(write, table);
+    return (LogicalPlan) write;
   }
 
   /** Whether the setting of the session is on. */
@@ -174,7 +176,7 @@ public final class EvolvingWrites extends Rule<LogicalPlan> {
               + " position; use saveAsTable, save or writeTo.",
           IGNORE_UNKNOWN);
     }
-    Set<String> known = names(table);
+    Set<String> known = UnknownColumns.known(table);
     List<NamedExpression> kept = new ArrayList<>();
     for (Attribute column : CollectionConverters.asJava(write.query().output())) {
       if (known.contains(column.name())) {
@@ -185,31 +187,6 @@ public final class EvolvingWrites extends Rule<LogicalPlan> {
         ? write
         : write.withNewQuery(
             new Project(CollectionConverters.asScala(kept).toSeq(), write.query()));
-  }
-
-  /** Refuses columns that the table lacks, with the options that would let the write go on. */
-  private static V2WriteCommand checked(V2WriteCommand write, TableAtEpoch table) {
-    if (!write.isByName()) {
-      return write;
-    }
-    Set<String> known = names(table);
-    for (Attribute column : CollectionConverters.asJava(write.query().output())) {
-      if (!known.contains(column.name())) {
-        throw refusal(
-            "Table %s has no column '%s'; set the option %s to true to add it, or %s to leave it"
-                + " out.",
-            table.path(), column.name(), MERGE_SCHEMA, IGNORE_UNKNOWN);
-      }
-    }
-    return write;
-  }
-
-  private static Set<String> names(TableAtEpoch table) {
-    Set<String> names = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
-    for (StructField field : table.schema().fields()) {
-      names.add(field.name());
-    }
-    return names;
   }
 
   private static RuntimeException refusal(String sentence, Object... parts) {
