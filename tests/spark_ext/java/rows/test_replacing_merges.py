@@ -259,6 +259,44 @@ def test_merges_of_different_rows_at_once_all_succeed(spark: SparkShell) -> None
     assert spark.sql(found) == [[100, 700], [101, 700]]
 
 
+def test_a_transaction_sees_what_its_merges_and_updates_replaced_and_commits_it_whole(
+    spark: SparkShell,
+) -> None:
+    before = opened(spark)
+    twin = "colonnade.merged.twin"
+    spark.sql(f"CREATE TABLE {twin} AS SELECT * FROM {TABLE}")
+    using = "(SELECT id, CAST(id % 50 AS INT) AS v, 'x' AS x, NULL AS s FROM range(3100)) src"
+    statements = [
+        merge(using, "WHEN MATCHED THEN UPDATE SET n = src.v", f"WHEN NOT MATCHED THEN {INSERT}"),
+        f"UPDATE {TABLE} SET n = n + 1, w = concat(w, 'u') WHERE id >= 100",
+        f"DELETE FROM {TABLE} WHERE id % 50 = 9",
+        merge(
+            using,
+            "WHEN MATCHED AND t.id % 7 = 3 THEN DELETE",
+            "WHEN MATCHED THEN UPDATE SET n = t.n + src.v, s = named_struct('f', t.n, 'g', t.w)",
+        ),
+    ]
+    for each in statements:
+        spark.sql(each.replace(TABLE, twin))
+    expected = spark.sql(f"SELECT * FROM {twin} ORDER BY id")
+    found = f"SELECT * FROM {TABLE} ORDER BY id"
+    for end in ("rollback", "commit"):
+        spark.sql("CALL colonnade.system.begin(database => 'merged')")
+        try:
+            for each in statements:
+                spark.sql(each)
+            assert spark.sql(found) == expected
+            before.refresh()
+            assert before.scan(["id"]).to_arrow().num_rows == 2 * ROWS
+            epoch = before.epoch
+            spark.sql(f"CALL colonnade.system.{end}()")
+        finally:
+            spark.run("spark.conf.unset('spark.colonnade.transaction')")
+        assert opened(spark).epoch == epoch + (end == "commit")
+    assert spark.sql(found) == expected
+    assert opened(spark).verify(4).is_sound
+
+
 def test_constraints_and_lengths_hold_for_replaced_and_moved_values(
     spark: SparkShell, tmp_path: Path
 ) -> None:
