@@ -10,8 +10,6 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
 import org.apache.spark.sql.classic.SparkSession;
-import org.apache.spark.sql.connector.catalog.CatalogManager;
-import org.apache.spark.sql.connector.catalog.CatalogPlugin;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
 import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
@@ -19,8 +17,9 @@ import scala.jdk.javaapi.CollectionConverters;
 /**
  * The tables that statements name, for rules that run before Spark looks for them.
  *
- * <p>Seen on Spark 4.1 and 4.3: {@code CatalogManager}. {@code DataSourceV2Relation} below {@code
- * SubqueryAlias}, and below a {@code Project} that pads the columns of the type {@code char}.
+ * <p>Seen on Spark 4.1 and 4.3: {@code DataSourceV2Relation} below {@code SubqueryAlias}, and below a
+ * {@code Project} that pads the columns of the type {@code char}. The settings name the classes of
+ * catalogs, because {@code CatalogManager} is a class on 4.1 and an interface on 4.3.
  */
 final class NamedTables {
   private NamedTables() {}
@@ -57,12 +56,17 @@ final class NamedTables {
 
   /** Whether a name leads to a catalog of Colonnade. So no table of another one is looked for. */
   private static boolean isInOwnCatalog(List<String> names) {
-    CatalogManager catalogs = SparkSession.active().sessionState().catalogManager();
-    String first = names.get(0);
-    CatalogPlugin catalog =
-        names.size() > 1 && catalogs.isCatalogRegistered(first)
-            ? catalogs.catalog(first)
-            : catalogs.currentCatalog();
-    return catalog.getClass().getName().startsWith("colonnade.");
+    SparkSession session = SparkSession.active();
+    Optional<String> named =
+        names.size() > 1 ? catalogClass(session, names.get(0)) : Optional.empty();
+    return named
+        .or(() -> catalogClass(session, session.catalog().currentCatalog()))
+        .filter(name -> name.startsWith("colonnade."))
+        .isPresent();
+  }
+
+  /** Returns the class of a catalog; nothing if the session's settings name none. */
+  private static Optional<String> catalogClass(SparkSession session, String catalog) {
+    return Optional.ofNullable(session.conf().get("spark.sql.catalog." + catalog, null));
   }
 }
