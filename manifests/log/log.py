@@ -46,6 +46,7 @@ from colonnade.manifests.errors import (
     InvalidInputError,
     NotFoundError,
 )
+from colonnade.manifests.ids import TableId
 from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.log.creation import create_database
 from colonnade.manifests.log.landed import (
@@ -62,7 +63,7 @@ from colonnade.manifests.model.members import find_change, transactions_of
 from colonnade.manifests.object_names import MANIFEST
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.fold import apply_epoch
-from colonnade.manifests.state.snapshot import Snapshot, TableMap
+from colonnade.manifests.state.snapshot import Snapshot, TableMap, TableState
 from colonnade.manifests.store.base import ObjectStore
 from colonnade.manifests.store.turn import Turn
 
@@ -358,11 +359,29 @@ class Log(LogReader):
         check_head(change, base, base, self.keeps)
         carried = begin(with_needed_features(change, base), base, self, stored=False)
         state = _fold_own(base, self._next_epoch(carried, base))
-        if isinstance(base.tables, TableMap) and isinstance(state.tables, TableMap):
-            # The slot after the base may get a concurrent writer's epoch. If a page of a checkpoint
-            # is lost, its tables must be read from the log as of the base, not as of that epoch.
-            state = replace(state, tables=base.tables.with_changes(state.tables.held(), base.epoch))
-        return state
+        # The slot after the base may get a concurrent writer's epoch. If an object of a checkpoint
+        # is lost, tables must be read from the log as of the base, not as of that epoch.
+        tables = state.tables
+        known = tables.held() if isinstance(tables, TableMap) else tables
+        again = partial(self._again, change, base)
+        changed = {
+            id_: replace(table, read_again=partial(again, id_))
+            for id_, table in known.items()
+            if table and table.changed_epoch > base.epoch
+        }
+        if isinstance(base.tables, TableMap) and isinstance(tables, TableMap):
+            held = {**tables.held(), **changed}
+            return replace(state, tables=base.tables.with_changes(held, base.epoch))
+        return replace(state, tables={**tables, **changed})
+
+    def _again(
+        self, change: Change, base: Snapshot, table: TableId, error: ColonnadeError
+    ) -> TableState:
+        """Return a table of the preview of a change, read from the log, or raise the error."""
+        state = self.replay(base.database, error, base.epoch)
+        if state.epoch > base.epoch:
+            raise error
+        return self.preview(change, state).tables[table]
 
     def try_checkpoint(self, snapshot: Snapshot) -> Snapshot:
         """Store a committed state as a checkpoint, and return the stored state.

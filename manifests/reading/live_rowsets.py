@@ -14,6 +14,7 @@ from colonnade.manifests.arrays.bounds import BoundsTable, Keep, bounds_table
 from colonnade.manifests.arrays.entry_block import AddedEntries, Entries
 from colonnade.manifests.arrays.entry_table import EntryTable
 from colonnade.manifests.checkpoint.reader import UNUSABLE, read_entry_segment
+from colonnade.manifests.errors import ColonnadeError
 from colonnade.manifests.reading.following import LogFollower
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 
@@ -46,15 +47,24 @@ class LiveRowSetReader(LogFollower):
         """
         try:
             return self._read_entries(table, keep, ids)
-        except UNUSABLE:
-            # Above the floor a segment is only a cache. The log has the same RowSets without it.
-            state = self._advance(self._begin(0, use_hint=False), table.changed_epoch)
-            again = state.tables.get(table.id)
-            if again is None or again.changed_epoch != table.changed_epoch:
-                raise
+        except UNUSABLE as error:
+            again = self._read_again(table, error)
             if again.rowsets.segments == table.rowsets.segments:
                 raise
             return self._read_entries(again, keep, ids)
+
+    def _read_again(self, table: TableState, error: ColonnadeError) -> TableState:
+        """Return a table whose segments cannot be read, from the log, or raise the error.
+
+        Above the floor a segment is only a cache. The log has the same RowSets without it.
+        """
+        if table.read_again is not None:
+            return table.read_again(error)
+        state = self._advance(self._begin(0, use_hint=False), table.changed_epoch)
+        again = state.tables.get(table.id)
+        if again is None or again.changed_epoch != table.changed_epoch:
+            raise error
+        return again
 
     def _read_entries(
         self, table: TableState, keep: Keep | None, ids: Collection[int] | None

@@ -184,6 +184,10 @@ class TableState:
     columns, also of columns that were dropped. `sort_orders` has all sort keys so far, beginning
     with that of the creation, which has the number 0. `sort_order_id` is the number of the present
     one. `primary_key` is empty for a table without one.
+
+    `read_again` belongs to a table of a state that is not in the log, such as that of a
+    transaction. It takes the error of a read of a checkpoint, and returns the same table from the
+    log alone. It raises this error if the log does not help, and NotFoundError.
     """
 
     id: TableId
@@ -206,6 +210,9 @@ class TableState:
     identities: tuple[IdentityCounter, ...] = ()
     sort_order_id: int = 0
     primary_key: PrimaryKey = ()
+    read_again: Callable[[ColonnadeError], TableState] | None = field(
+        default=None, compare=False, repr=False
+    )
 
     @property
     def sort_key(self) -> tuple[SortField, ...]:

@@ -48,7 +48,6 @@ class DatabaseMachine(RuleBasedStateMachine):
                 name, SCHEMA, properties={"isolation": "serializable"} if name == "strict" else {}
             )
         self.writers = [self.open(), self.open()]
-        self.lost = [False, False]
 
     def open(self) -> ArrowDatabase:
         log = Log(self.disk, checkpoint_interval=3, pause=lambda seconds: None)
@@ -81,9 +80,6 @@ class DatabaseMachine(RuleBasedStateMachine):
 
     @rule(order=ORDERS, writer=WRITERS)
     def change_both(self, order: random.Random, writer: int) -> None:
-        if self.lost[writer]:
-            # A transaction does not read again from the log what it has changed itself.
-            self.reopen(writer)
         steps = [self.step(order, table, writer) for table in ("plain", "strict", "plain")]
         ids = self.new_ids(1)
         self.ask(writer, *steps, Step("create", f"t{ids[0]}", random_rows(order, ids)))
@@ -122,13 +118,11 @@ class DatabaseMachine(RuleBasedStateMachine):
     @rule(writer=WRITERS)
     def reopen(self, writer: int) -> None:
         self.writers[writer] = self.open()
-        self.lost[writer] = False
 
     @rule(name=st.sampled_from((HINT, CHECKPOINTS)))
     def lose_what_is_only_a_cache(self, name: str) -> None:
         for each in [info.name for info in self.disk.list(name)]:
             self.disk.delete(each)
-        self.lost = [lost or name == CHECKPOINTS for lost in self.lost]
 
     @rule(data=st.data(), order=ORDERS, writer=WRITERS)
     def read_an_earlier_epoch(self, data: st.DataObject, order: random.Random, writer: int) -> None:

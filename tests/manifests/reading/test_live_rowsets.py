@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+import pytest
+
+from colonnade.manifests.errors import NotFoundError
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.operations import DropRowSet
 from colonnade.manifests.object_names import CHECKPOINTS, checkpoint_name
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.manifests.store import MemoryStore
 from tests.faults import FaultyStore
-from tests.log_samples import ORDERS, append, contents, entry, holds, live, make_log, with_orders
+from tests.log_samples import (
+    ORDERS,
+    append,
+    change,
+    contents,
+    entry,
+    holds,
+    live,
+    make_log,
+    with_orders,
+)
 from tests.manifests.checkpoint.tables import checkpointed, names
 
 
@@ -49,3 +63,33 @@ def test_a_snapshot_read_before_its_segments_vanished_is_read_from_the_log() -> 
     for name in names(store, CHECKPOINTS):
         store.delete(name)
     assert contents(log, state) == expected
+
+
+@pytest.mark.parametrize("overtaken", [False, True])
+def test_what_a_transaction_sees_stays_the_same_when_its_checkpoint_is_lost(
+    overtaken: bool,
+) -> None:
+    store, log, _ = in_segments(40, 8)
+    base = log.read_head()
+    some = DropRowSet(table=ORDERS, rowsets=((1, 2), (44, 44)), kind="delete")
+    own = log.preview(change(some, *append(entry(), entry()).ops), base).tables[ORDERS]
+    seen = log.read_rowsets(own)
+    assert [each.id for each in seen] == [each for each in range(50) if each not in (1, 2, 44)]
+    if overtaken:
+        log.commit(append(entry(), entry(), entry()), base)
+    for name in names(store, CHECKPOINTS):
+        store.delete(name)
+    for reader in (log, make_log(store)):
+        assert reader.read_rowsets(own) == seen
+        found = reader.find_rowsets(own, [45, 44])
+        assert found == {45: next(each for each in seen if each.id == 45)}
+
+
+def test_a_transaction_reads_nothing_of_a_database_that_has_replaced_its_own() -> None:
+    store, log, _ = in_segments(40, 8)
+    own = log.preview(append(entry()), log.read_head()).tables[ORDERS]
+    for each in [info.name for info in store.list("")]:
+        store.delete(each)
+    with_orders(store, make_log(store, 1))
+    with pytest.raises(NotFoundError, match="was replaced by another one"):
+        log.read_rowsets(own)
