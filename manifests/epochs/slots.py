@@ -104,8 +104,8 @@ def log_has_epoch(store: ObjectStore, number: int, transaction: str, database: T
 def check_database(store: ObjectStore, database: TableId) -> None:
     """Check that epoch 0 is there, and is not that of another database.
 
-    Costs one GET. A damaged epoch 0 tells nothing, and is no error here. Raises NotFoundError;
-    StoreError.
+    Costs one GET. A damaged epoch 0 raises no error, because it names no database. Raises
+    NotFoundError; StoreError.
     """
     try:
         first = read_slot(store, 0)

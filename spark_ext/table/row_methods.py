@@ -101,17 +101,17 @@ class RowMethods(ABC):
     def upsert(self, rows: DataFrame, options: Mapping[str, str | int] | None = None) -> RowCounts:
         """Merge rows into the rows of the table with the same primary keys; add the other rows.
 
-        `rows` has the columns of the primary key, and any others, matched by name. A row of the
-        table keeps its values in the columns that are missing, and a new row has defaults there.
-        Several rows may have one key. Merge modes and sequences, which are properties of the table,
-        decide what they become. `options` are those of a write: `txnAppId` and `txnVersion` name a
+        `rows` has the columns of the primary key, and may have other columns, which are matched by
+        name. A row of the table keeps its values in the columns that are missing, and a new row has
+        defaults there. Several rows may have one key. Merge modes and sequences, which are
+        properties of the table, decide what they become. `options` are those of a write: `txnAppId` and `txnVersion` name a
         batch that counts once, and `ignoreUnknownColumns` leaves out what the table lacks.
 
         Tasks write the rows. This process, or the planner's, merges those whose key is there. Only
         these are merged again if a concurrent writer changed them. Raises InvalidInputError for
-        rows that are no DataFrame, and in a session without the jar. Raises Spark's errors, such as
-        for a table without a primary key, a missing key column, an unknown column, or a key whose
-        sum overflows.
+        rows that are not a DataFrame, and in a session without the jar. Raises Spark's errors, such
+        as for a table without a primary key, a missing key column, an unknown column, or a key
+        whose sum overflows.
         """
         if not hasattr(rows, "write"):
             raise InvalidInputError(f"The rows of an upsert must be a DataFrame, not {rows!r}.")

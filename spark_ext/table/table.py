@@ -164,9 +164,9 @@ class Table(RowMethods):
         """Delete the rows that have one of the primary keys in `keys`.
 
         `keys` has exactly the columns of the primary key. They are collected into this process,
-        which finds their rows by the indexes of the table. A key that no row has is no error. Runs
+        which finds their rows by the indexes of the table. A key that no row has is left out. Runs
         again when a concurrent statement changed one of the rows. Raises InvalidInputError for keys
-        that are no DataFrame, and within a transaction of the session. Raises the errors of
+        that are not a DataFrame, and within a transaction of the session. Raises the errors of
         `ArrowTable.delete_keys`, and Spark's.
         """
         if not hasattr(keys, "toArrow"):

@@ -60,7 +60,10 @@ Rows = dict[int, Cells]
 
 @dataclass(frozen=True)
 class Batch:
-    """What one batch does, with its rows as they arrive. A `move` has the old and the new key."""
+    """One batch: what it does, and its rows in order of arrival.
+
+    A `move` has the old and the new key.
+    """
 
     number: int
     action: Action
@@ -239,7 +242,7 @@ def seen(rows: Mapping[str, pa.Table]) -> Mapping[str, object]:
         digest.update(repr(each.to_pydict()).encode())
         broken += each.num_rows - len({*each["k"].to_pylist()})
     sums = zip(rows[SUMS]["k"].to_pylist(), rows[SUMS]["n"].to_pylist(), strict=True)
-    # Each batch adds to hot keys what it takes from others.
+    # A batch adds to some hot keys what it takes from other hot keys.
     broken += sum(n for k, n in sums if k in HOT) != 0
     return {"digest": digest.hexdigest(), "broken": broken}
 

@@ -52,7 +52,7 @@ class Intent:
         )
 
     def beside(self, rivals: Callable[[str], Rivals]) -> Intent:
-        """Return this statement with what its keyed tables went through meanwhile, by name."""
+        """Return this statement with what rivals did to its keyed tables meanwhile, by name."""
         return replace(
             self,
             steps=tuple(

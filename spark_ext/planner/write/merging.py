@@ -1,7 +1,8 @@
 """Answer the Java source's requests about rows that merge with those of a table by their keys.
 
-Spark fills columns that a statement leaves out, and then nobody can tell them from the others. So a
-rule asks before that how such a statement is analyzed, and the plan of the write knows the columns.
+Spark fills the columns that a statement leaves out, and the planner cannot tell them from the given
+ones afterwards. So a rule asks before that how such a statement is analyzed, and the plan of the
+write knows the columns.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def check_merging(
     """Check that a planned write merges its rows as the statement was analyzed.
 
     Raises ConflictError if the table merges rows in another way by now. Raises InvalidInputError
-    if nobody knows which columns the user gave, and the rows would merge.
+    if it is unknown which columns the user gave, and the rows would merge.
     """
     if table is None or given is None:
         return

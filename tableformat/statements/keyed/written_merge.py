@@ -80,8 +80,8 @@ class WrittenMerge:
     def compare(self, table: TableState, leaving: Mapping[int, FrozenBitMap]) -> ResolvedRows:
         """Meet a state of the table, besides its rows that the statement deletes anyway.
 
-        Keys whose rows have not moved since stay as they are. Raises InvalidInputError that names a
-        column and a key, or a constraint; CorruptionError, StoreError.
+        Keys whose rows have not moved since are not merged again. Raises InvalidInputError that
+        names a column and a key, or a constraint; CorruptionError, StoreError.
         """
         if table.changed_epoch != self._changed_epoch:
             self._merging.check_unaltered(table)

@@ -126,7 +126,7 @@ def _step(order: random.Random, world: World, name: str, rows: Rows, mix: Sequen
 
 
 def _some_columns(order: random.Random, name: str) -> tuple[str, ...]:
-    """Some of the columns, with the sequence of the others."""
+    """Choose some of the columns, and add the sequence column that they need."""
     found = [each for each in COLUMNS if order.random() < 0.7]
     if "sequence" in TABLES[name][1]:
         found += ["at", *(["c"] if "w" in found else [])]
@@ -156,7 +156,7 @@ def _may_be_refused(step: Step, states: Sequence[State], facts: Sequence[AllFact
 
 
 def _meets(rows: Rows, step: KeyedStep) -> bool:
-    """Whether rows that get a key would share it with others."""
+    """Whether rows that get a key would share it with other rows."""
     chosen = step.where.of(rows)
     others = {key_of(it) for row, it in rows.items() if row not in chosen}
     return len(chosen) > 1 or step.value in others

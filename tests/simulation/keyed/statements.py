@@ -52,7 +52,7 @@ class KeyedStep(Step):
         return replace(self, rivals=rivals)
 
     def cells(self) -> list[dict[str, Any]]:
-        """The values of its rows, in the order in which they arrive."""
+        """The values of its rows, in order of arrival."""
         names = {"id", "g", "k", *self.given}
         every = [
             cells(row, v, k, self.salt) for (row, v), k in zip(self.rows, self.keys, strict=True)
@@ -147,7 +147,7 @@ class KeyedStep(Step):
         return super().after(base, head, then, epoch, serializable=serializable)
 
     def _met(self, chosen: Collection[int], base: Rows, head: Rows) -> set[int]:
-        """Those of the chosen rows that are still there. None of them may have got another key."""
+        """Return the chosen rows that are still there. None of them may have got another key."""
         met = {i for i in chosen if i in head and head[i].born == base[i].born}
         moved = [i for i in met if key_of(head[i]) != key_of(base[i])]
         assert not moved, f"{self.kind} of rows that had got another key"

@@ -29,7 +29,7 @@ import scala.jdk.javaapi.CollectionConverters;
  * userSpecifiedCols}. {@code AppendData} has the columns of a DataFrame.
  */
 public final class GivenColumns extends Rule<LogicalPlan> {
-  /** Says that Spark matched the columns by name, and that nobody knows which the user gave. */
+  /** Says that Spark matched the columns by name, and that it is unknown which the user gave. */
   private static final JsonNode UNKNOWN =
       JsonNodeFactory.instance.objectNode().putNull("columns");
 
