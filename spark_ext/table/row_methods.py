@@ -104,8 +104,9 @@ class RowMethods(ABC):
         `rows` has the columns of the primary key, and may have other columns, which are matched by
         name. A row of the table keeps its values in the columns that are missing, and a new row has
         defaults there. Several rows may have one key. Merge modes and sequences, which are
-        properties of the table, decide what they become. `options` are those of a write: `txnAppId` and `txnVersion` name a
-        batch that counts once, and `ignoreUnknownColumns` leaves out what the table lacks.
+        properties of the table, decide what they become. `options` are those of a write: `txnAppId`
+        and `txnVersion` name a batch that counts once, and `ignoreUnknownColumns` leaves out what
+        the table lacks.
 
         Tasks write the rows. This process, or the planner's, merges those whose key is there. Only
         these are merged again if a concurrent writer changed them. Raises InvalidInputError for
