@@ -2,7 +2,7 @@
 
 Each folder imports only folders above it in this list, which `tests/test_layers.py` checks:
 
-    what every folder uses                    errors ids clock sizes version engine limits
+    what every folder uses                    errors ids clock sizes durations version engine limits
     the names of all stored objects           object_names
     where objects live                        store/
     what the log says: schemas, operations    model/

@@ -28,7 +28,7 @@ def floors(text: str) -> tuple[tuple[str, ...], ...]:
 
 ROOMS = {
     "manifests": floors(
-        "errors ids clock sizes version engine limits object_names"
+        "errors ids clock sizes durations version engine limits object_names"
         " < store < model < state < arrays < epochs < checkpoint < reading < commit < log"
         " < compaction < vacuum"
     ),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable
 from datetime import datetime, timezone
@@ -19,13 +18,13 @@ from colonnade.cli.exit_codes import code_of, explain
 from colonnade.cli.output import Output, rows_table
 from colonnade.cli.places import open_database
 from colonnade.maintain.journal import write_line
-from colonnade.maintain.round import Round, StepError, read_plans, run_round
+from colonnade.maintain.plan import Planned
+from colonnade.maintain.round import Round, StepError, TableRound, read_plans, run_round
+from colonnade.manifests.durations import parse_duration
 from colonnade.manifests.errors import ColonnadeError, InvalidInputError, NotFoundError
 from colonnade.manifests.sizes import size_text
 from colonnade.manifests.store import StoreAddress
 from colonnade.tableformat.location import find_store
-
-_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 def maintain(
@@ -51,9 +50,9 @@ def maintain(
     seconds = None if every is None else parse_interval(every)
     if dry_run:
         place = open_database(database)
-        plans = read_plans(place.log, place.head)
-        text = "\n\n".join(map(str, plans)) or "Nothing to compact."
-        output.show([plan.model_dump() for plan in plans], Text(text))
+        found = read_plans(place.log, place.head)
+        text = "\n\n".join(map(_planned_text, found)) or "Nothing to compact."
+        output.show([each.plan.model_dump() for each in found if not each.waits], Text(text))
         return
 
     def one_round() -> Round:
@@ -123,12 +122,25 @@ def repeat(
 
 def parse_interval(text: str) -> float:
     """Return the seconds of a text such as `10m`. Raises InvalidInputError for any other text."""
-    match = re.fullmatch(r"(\d{1,6})\s*([smhd])", text.strip().lower(), re.ASCII)
-    if match is None or int(match[1]) == 0:
+    try:
+        return float(parse_duration(text))
+    except ValueError:
         raise InvalidInputError(
             f"{text!r} is not an interval for --every; write it like 30s or 10m."
-        )
-    return float(int(match[1]) * _UNITS[match[2]])
+        ) from None
+
+
+def _planned_text(planned: Planned) -> str:
+    if not planned.waits:
+        return str(planned.plan)
+    size = size_text(planned.plan.bytes_in)
+    return f"{planned.plan.name}: {size} to read wait for its schedule."
+
+
+def _left_text(table: TableRound) -> str:
+    if not table.left or not table.left.groups:
+        return ""
+    return size_text(table.left.bytes) + (" (waits)" if table.waits else "")
 
 
 def _view(done: Round) -> list[RenderableType]:
@@ -142,7 +154,7 @@ def _view(done: Round) -> list[RenderableType]:
                 size_text(each.bytes_read),
                 size_text(each.bytes_written),
                 round(each.seconds, 1),
-                "" if not each.left or not each.left.groups else size_text(each.left.bytes),
+                _left_text(each),
             )
             for each in done.tables
         ],

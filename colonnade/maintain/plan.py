@@ -19,10 +19,18 @@ class Distance:
     bytes: int = 0
 
 
-def most_first(plans: Iterable[CompactionPlan]) -> list[CompactionPlan]:
-    """Return the plans that have groups to compact, in descending order of bytes to read."""
-    wanted = [plan for plan in plans if plan.groups]
-    return sorted(wanted, key=lambda plan: (-plan.bytes_in, plan.name))
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What there is to compact of a table, and whether its schedule makes that wait."""
+
+    plan: CompactionPlan
+    waits: bool = False
+
+
+def most_first(found: Iterable[Planned]) -> list[Planned]:
+    """Return those that have groups to compact, in descending order of bytes to read."""
+    wanted = [each for each in found if each.plan.groups]
+    return sorted(wanted, key=lambda each: (-each.plan.bytes_in, each.plan.name))
 
 
 def checkpoint_due(epoch: int, checkpoint_epoch: int | None) -> bool:

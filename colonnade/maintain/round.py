@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 
-from colonnade.maintain.plan import Distance, checkpoint_due, distance, most_first
+from colonnade.maintain.plan import Distance, Planned, checkpoint_due, distance, most_first
 from colonnade.manifests.checkpoint.reader import read_hint
 from colonnade.manifests.checkpoint.writer import write_checkpoint
 from colonnade.manifests.compaction.plan import CompactionPlan
@@ -22,6 +22,7 @@ from colonnade.manifests.state.rowset_ids import warn_of_end
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.compaction.execute import CompactionReport
 from colonnade.tableformat.compaction.optimize import Chosen, plan_table
+from colonnade.tableformat.compaction.schedule import is_due
 from colonnade.tableformat.table.database import ArrowDatabase
 
 Compact = Callable[[ArrowDatabase, CompactionPlan], CompactionReport]
@@ -30,7 +31,10 @@ Compact = Callable[[ArrowDatabase, CompactionPlan], CompactionReport]
 
 @dataclass(slots=True)
 class TableRound:
-    """What a round did to one table, and the work that its policy still asks for (`left`)."""
+    """What a round did to one table, and the work that its policy still asks for (`left`).
+
+    `waits` says that the table had something to compact, and its schedule left it to a later round.
+    """
 
     table: str
     groups: int = 0
@@ -41,6 +45,7 @@ class TableRound:
     bytes_written: int = 0
     seconds: float = 0.0
     left: Distance | None = None
+    waits: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +91,12 @@ class Round:
     warnings: list[str] = field(default_factory=list)
 
 
-def read_plans(log: Log, head: Snapshot) -> list[CompactionPlan]:
-    """Plan what a round would compact now. Reads only the log.
+def read_plans(log: Log, head: Snapshot) -> list[Planned]:
+    """Plan what a round would compact now, and what waits for its schedule. Reads only the log.
 
     Raises InvalidInputError that names the table property whose value is invalid.
     """
-    return most_first(_plan(log, head, table) for table in head.tables.values())
+    return most_first(_planned(log, head, table) for table in head.tables.values())
 
 
 def run_round(database: ArrowDatabase, log: Log, compact: Compact) -> Round:
@@ -103,13 +108,16 @@ def run_round(database: ArrowDatabase, log: Log, compact: Compact) -> Round:
     log.store.require_writable()
     started = time.monotonic()
     done = Round(datetime.now(timezone.utc), database.path, database.refresh().epoch)
-    plans = []
+    found = []
     for table in database.snapshot.tables.values():
         with _step(done, f"plan {table.name}"):
-            plans.append(_plan(log, database.snapshot, table))
-    for wanted in most_first(plans):
-        with _step(done, f"compact {wanted.name}"):
-            done.tables.append(_table_round(compact(database, wanted)))
+            found.append(_planned(log, database.snapshot, table))
+    for wanted in most_first(found):
+        if wanted.waits:
+            done.tables.append(TableRound(wanted.plan.name, waits=True))
+            continue
+        with _step(done, f"compact {wanted.plan.name}"):
+            done.tables.append(_table_round(compact(database, wanted.plan)))
     with _step(done, "vacuum"):
         result = database.vacuum()
         done.vacuum = VacuumRound(
@@ -128,6 +136,11 @@ def run_round(database: ArrowDatabase, log: Log, compact: Compact) -> Round:
         _look_again(done, log, database.refresh())
     done.seconds = round(time.monotonic() - started, 3)
     return done
+
+
+def _planned(log: Log, head: Snapshot, table: TableState) -> Planned:
+    plan = _plan(log, head, table)
+    return Planned(plan, waits=bool(plan.groups) and not is_due(log, head, table))
 
 
 def _plan(log: Log, head: Snapshot, table: TableState) -> CompactionPlan:

@@ -27,6 +27,7 @@ class CompactionGroup(Model):
     All RowSets have the partition `partition` of the layout `partition_layout_id`. People read it
     as `partition_text` (None: no partition). `kind` was chosen for the sort order `sort_order_id`
     of the table. `bytes_in` are stored bytes. `bytes_out` is an estimate from the live rows.
+    `after_commit` says that a writer compacts the group after its own commit.
     """
 
     kind: GroupKind
@@ -40,6 +41,7 @@ class CompactionGroup(Model):
     partition: PartitionValues = ()
     partition_text: str | None = None
     sort_order_id: Count = 0
+    after_commit: bool = False
 
 
 class CompactionPlan(Model):

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from colonnade.manifests.durations import parse_duration
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import InputModel
 from colonnade.manifests.sizes import parse_size
@@ -28,7 +29,8 @@ class CompactionPolicy(InputModel):
     has `min_rowsets` RowSets. A RowSet is rewritten once more than `deleted_share` of its rows are
     deleted. RowSets of a sorted table are merged once more than `max_overlap` of them may hold one
     key. One run reads at most `run_bytes` (None: no limit). With `auto`, a writer compacts a small
-    group after its commit.
+    group after its commit. Of the rounds of maintenance in each window of `schedule` seconds, one
+    compacts the table (0: each round does, None: none does).
     """
 
     target_bytes: Annotated[int, Field(ge=1)] = 128 * MIB
@@ -37,6 +39,7 @@ class CompactionPolicy(InputModel):
     max_overlap: Annotated[int, Field(ge=1)] = 8
     run_bytes: Annotated[int, Field(ge=1)] | None = None
     auto: bool = False
+    schedule: Annotated[int, Field(ge=0)] | None = 0
 
 
 def parse_policy(
@@ -45,10 +48,16 @@ def parse_policy(
     """Return the policy of a table's properties. `options` by the same names take precedence.
 
     Properties without the prefix are ignored. Options may leave the prefix out. Raises
-    InvalidInputError, which names the property, for an unknown property or an invalid value.
+    InvalidInputError, which names the property, for an unknown property or an invalid value, and
+    for the schedule as an option.
     """
     chosen = {name: text for name, text in properties.items() if name.startswith(PREFIX)}
     for name, text in (options or {}).items():
+        if name.removeprefix(PREFIX) == "schedule":
+            raise InvalidInputError(
+                f"{PREFIX}schedule says when rounds of maintenance compact a table, so it cannot be"
+                " an option of one run; set it as a property of the table."
+            )
         chosen[name if name.startswith(PREFIX) else PREFIX + name] = text
     return CompactionPolicy(**dict(_parse(name, text) for name, text in chosen.items()))
 
@@ -79,6 +88,12 @@ def _bytes_or_none(text: str) -> int | None:
     return None if text.casefold() == "none" else parse_size(text)
 
 
+def _seconds_between(text: str) -> int | None:
+    if text.casefold() in ("always", "never"):
+        return 0 if text.casefold() == "always" else None
+    return parse_duration(text)
+
+
 def _flag(text: str) -> bool:
     if text.casefold() not in ("true", "false"):
         raise ValueError(text)
@@ -92,6 +107,7 @@ _PARSERS: Mapping[str, Callable[[str], Any]] = {
     "max_overlap": int,
     "run_bytes": _bytes_or_none,
     "auto": _flag,
+    "schedule": _seconds_between,
 }
 
 _EXPECTED: Mapping[str, str] = {
@@ -101,4 +117,5 @@ _EXPECTED: Mapping[str, str] = {
     "max_overlap": "a whole number from 1",
     "run_bytes": "a size such as 10gb, or none",
     "auto": "true or false",
+    "schedule": "a time such as 5 minutes, 12 hours or 1 day, always, or never",
 }

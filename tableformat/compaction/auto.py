@@ -46,9 +46,9 @@ def compact_after(log: Log, head: Snapshot, table: str) -> Snapshot:
 
 def _compact(log: Log, head: Snapshot, table: TableState) -> Snapshot:
     plan, _ = plan_table(log, head, table, Chosen())
-    small = [group for group in plan.groups if group.bytes_in <= AUTO_BYTES]
-    if not small:
+    small = next((group for group in plan.groups if group.bytes_in <= AUTO_BYTES), None)
+    if small is None:
         return head
-    first = plan.model_copy(update={"groups": tuple(small[:1])})
-    after, _ = execute_plan(log, head, first, place=compact_here(log.store, 1))
+    one = plan.model_copy(update={"groups": (small.model_copy(update={"after_commit": True}),)})
+    after, _ = execute_plan(log, head, one, place=compact_here(log.store, 1))
     return after

@@ -13,6 +13,9 @@ from colonnade.tableformat.compaction.lease import end_of_lease
 OPERATION = "compact"
 """The name of a compaction in the history."""
 
+AFTER_COMMIT = "after_commit"
+"""The parameter of a compaction that a writer made after its own commit (`compaction.auto`)."""
+
 
 def commit_job(
     log: Log,
@@ -34,12 +37,17 @@ def commit_job(
         job.transaction,
         OPERATION,
         (_operation(job, outcome), *end_of_lease(job)),
-        {"kind": job.group.kind, "reason": job.group.reason},
+        _parameters(job),
         metrics=_metrics(job, outcome),
         job_id=job.job_id,
         fresh=fresh,
     )
     return log.commit_change(change, base)
+
+
+def _parameters(job: CompactionJob) -> dict[str, str]:
+    found = {"kind": job.group.kind, "reason": job.group.reason}
+    return {**found, AFTER_COMMIT: "true"} if job.group.after_commit else found
 
 
 def _operation(job: CompactionJob, outcome: CompactionOutcome) -> Compaction:

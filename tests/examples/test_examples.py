@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +22,13 @@ def test_the_example_without_spark_finds_the_flights_of_both_epochs() -> None:
     output = run(EXAMPLES / "arrow_only.py")
     assert "2 166158" in output
     assert "3 336776" in output
+
+
+def test_the_example_of_facts_and_dimensions_finds_right_sums_at_every_epoch() -> None:
+    output = run(EXAMPLES / "trips_and_drivers.py")
+    assert re.search(r"Sums were right in \d+ reads meanwhile, and at all \d+ epochs\.", output)
+    assert "trips: compacted" in output
+    assert re.search(r"drivers: compacted \d+ times; its schedule is 1 day\.", output)
 
 
 @pytest.mark.spark

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from colonnade.maintain.plan import CHECKPOINT_TAIL, Distance, checkpoint_due, distance, most_first
+from colonnade.maintain.plan import (
+    CHECKPOINT_TAIL,
+    Distance,
+    Planned,
+    checkpoint_due,
+    distance,
+    most_first,
+)
 from colonnade.manifests.compaction.plan import CompactionGroup, CompactionPlan
 from colonnade.manifests.compaction.policy import CompactionPolicy
 
@@ -33,8 +40,8 @@ def plan_of(name: str, *sizes: int, waiting: tuple[int, ...] = ()) -> Compaction
 def test_the_table_with_most_to_read_comes_first_and_those_in_order_not_at_all() -> None:
     plans = [plan_of("small", 1), plan_of("idle"), plan_of("b", 5, 5), plan_of("a", 10)]
     for order in (plans, plans[::-1]):
-        chosen = most_first(order)
-        assert [plan.name for plan in chosen] == ["a", "b", "small"]
+        chosen = most_first(map(Planned, order))
+        assert [each.plan.name for each in chosen] == ["a", "b", "small"]
 
 
 def test_a_checkpoint_is_due_after_a_tail_of_epochs() -> None:

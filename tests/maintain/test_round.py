@@ -92,6 +92,28 @@ def test_a_round_brings_tables_to_their_policy_and_leaves_a_checkpoint(lake: Pat
     assert (again.checkpoint, again.errors) == (None, [])
 
 
+def test_a_round_leaves_a_table_whose_schedule_waits_and_says_so(lake: Path) -> None:
+    database = colonnade.open_database(lake)
+    zones, trips = database.table("zones"), database.table("trips")
+    trips.alter(AlterProperties(set={"compaction.schedule": "1 second"}))
+    zones.alter(AlterProperties(set={"compaction.schedule": "never"}))
+    for number in range(2, 12):
+        zones.append(pa.table({"id": [number]}))
+    done = one_round(lake)
+    by_name = {each.table: each for each in done.tables}
+    assert (by_name["trips"].groups, by_name["trips"].waits) == (1, False)
+    assert (by_name["zones"].groups, by_name["zones"].waits) == (0, True)
+    assert by_name["zones"].left is not None
+    assert by_name["zones"].left.groups == 1
+    assert done.errors == []
+    said = run_command("maintain", str(lake), "--dry-run").out
+    assert re.search(r"zones: \S+ \S+ to read wait for its schedule", said)
+    assert run_command("maintain", str(lake), "--dry-run", "--json").json == []
+    zones.alter(AlterProperties(set={"compaction.schedule": "always"}))
+    assert one_round(lake).tables[0].groups == 1
+    assert ids_of(lake) == [*range(20)]
+
+
 def test_two_schedulers_at_once_do_no_harm(lake: Path) -> None:
     rounds: list[Round] = []
     both = threading.Barrier(2)

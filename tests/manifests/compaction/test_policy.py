@@ -33,6 +33,19 @@ def test_options_come_before_properties_and_may_leave_out_the_prefix() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("5 minutes", 300), ("1 day", 86_400), ("12h", 43_200), ("Always", 0), ("never", None)],
+)
+def test_a_schedule_is_a_time_between_rounds_and_no_option_of_one_run(
+    text: str, seconds: int | None
+) -> None:
+    assert parse_policy({"compaction.schedule": text}).schedule == seconds
+    for name in ("schedule", "compaction.schedule"):
+        with pytest.raises(InvalidInputError, match="cannot be an option of one run"):
+            parse_policy({}, {name: text})
+
+
+@pytest.mark.parametrize(
     ("name", "text"),
     [
         ("target-bytes", "0"),
@@ -44,6 +57,8 @@ def test_options_come_before_properties_and_may_leave_out_the_prefix() -> None:
         ("max-overlap", "0"),
         ("run-bytes", "-1"),
         ("auto", "yes"),
+        ("schedule", "0 days"),
+        ("schedule", "0 3 * * *"),
     ],
 )
 def test_a_value_that_cannot_be_is_refused_and_what_can_be_is_said(name: str, text: str) -> None:

@@ -34,6 +34,7 @@ def test_half_of_a_surrogate_pair_is_refused_in_a_name_and_in_a_value(
         ("invalid-text", "ignore"),
         ("retention.hours", "a day"),
         ("compaction.auto", "perhaps"),
+        ("compaction.schedule", "@daily"),
         (SORT_KEY, "id"),
     ],
 )
