@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from colonnade.manifests.errors import StoreError
 from colonnade.tableformat.compaction.inputs import InputRowSet, Inputs, Rows
 from colonnade.tableformat.rowset.column import Order, StoredColumn, column_of
-from colonnade.tableformat.rowset.encodings import narrowed
+from colonnade.tableformat.rowset.encodings.integers import as_integers, is_stored_as_integer
 from colonnade.tableformat.rowset.write_options import MIB
 from colonnade.tableformat.rowset.writer import RowSetWriter
 
@@ -150,7 +150,7 @@ def _comparable(array: pa.Array, column: StoredColumn) -> NDArray[Any]:
     """Return the values that are not NULL for numpy; wide decimals become approximate."""
     present = array.drop_null()
     if column.order is Order.INTEGER:
-        integers = narrowed.as_integers(present) if narrowed.applies(column.type) else present
+        integers = as_integers(present) if is_stored_as_integer(column.type) else present
         return np.asarray(integers.cast(pa.int64()))
     if column.order in (Order.FLOAT, Order.DECIMAL):
         return np.asarray(present.cast(pa.float64()))

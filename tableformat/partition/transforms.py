@@ -19,7 +19,7 @@ from colonnade.manifests.model.statistics import Bound
 from colonnade.manifests.state.partition_layout import VALUE_LIMIT
 from colonnade.tableformat.partition.murmur3 import Hashes, hash_bytes, hash_integers
 from colonnade.tableformat.rowset.column import Order, column_of
-from colonnade.tableformat.rowset.encodings import narrowed
+from colonnade.tableformat.rowset.encodings.integers import as_integers, is_stored_as_integer
 from colonnade.tableformat.types.decimals import unscaled
 
 Integers = NDArray[np.int64]
@@ -101,7 +101,7 @@ def _unscaled(values: pa.Array) -> list[int]:
 
 
 def _integers(values: pa.Array) -> Integers:
-    integers = narrowed.as_integers(values) if narrowed.applies(values.type) else values
+    integers = as_integers(values) if is_stored_as_integer(values.type) else values
     found: Integers = np.asarray(integers.cast(pa.int64()))
     return found
 

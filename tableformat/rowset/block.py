@@ -30,7 +30,11 @@ from colonnade.tableformat.rowset.encodings import (
     plain,
 )
 from colonnade.tableformat.rowset.encodings.encoded import Encoded
-from colonnade.tableformat.rowset.encodings.integers import bounds_of
+from colonnade.tableformat.rowset.encodings.integers import (
+    as_integers,
+    bounds_of,
+    is_stored_as_integer,
+)
 from colonnade.tableformat.rowset.nested_forms import is_form
 from colonnade.tableformat.types.array_size import array_bytes
 
@@ -119,7 +123,7 @@ def _encode(array: pa.Array, column: StoredColumn, size: int) -> tuple[Encoded, 
         return null.encode(), Statistics(nulls, exact=column.order is not Order.NONE)
     if pa.types.is_nested(column.type):
         return plain.encode(array), Statistics(nulls, exact=False)
-    if narrowed.applies(column.type):
+    if is_stored_as_integer(column.type):
         return _encode_integers(array, column)
     encoded: Encoded | None = None
     if not pa.types.is_boolean(column.type):
@@ -136,7 +140,7 @@ def _encode(array: pa.Array, column: StoredColumn, size: int) -> tuple[Encoded, 
 
 
 def _encode_integers(array: pa.Array, column: StoredColumn) -> tuple[Encoded, Statistics]:
-    integers = narrowed.as_integers(array)
+    integers = as_integers(array)
     low, high = bounds_of(integers)
     statistics = Statistics(array.null_count, 0, low, high)
     if low == high and not statistics.nulls:

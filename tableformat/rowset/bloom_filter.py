@@ -22,7 +22,7 @@ from xxhash import xxh64_intdigest
 
 from colonnade.manifests.model.statistics import Bound
 from colonnade.tableformat.rowset.column import Order, StoredColumn
-from colonnade.tableformat.rowset.encodings import narrowed
+from colonnade.tableformat.rowset.encodings.integers import as_integers
 
 Hashes = NDArray[np.uint64]
 
@@ -121,7 +121,7 @@ def hash_rows(array: pa.Array, column: StoredColumn) -> Hashes:
         array = array.drop_null()
     match column.order:
         case Order.INTEGER:
-            integers = np.asarray(narrowed.as_integers(array)).astype(np.int64)
+            integers = np.asarray(as_integers(array)).astype(np.int64)
             return _hash_words(integers.view(np.uint64))
         case Order.FLOAT:
             floats = np.asarray(array).astype(np.float64)

@@ -13,8 +13,11 @@ from colonnade.tableformat.rowset.block import BlockEntry, decode_block
 from colonnade.tableformat.rowset.block_statistics import Statistics, contradiction, measure
 from colonnade.tableformat.rowset.bloom_filter import hash_rows, members
 from colonnade.tableformat.rowset.column import Order, StoredColumn
-from colonnade.tableformat.rowset.encodings import narrowed
-from colonnade.tableformat.rowset.encodings.integers import bounds_of
+from colonnade.tableformat.rowset.encodings.integers import (
+    as_integers,
+    bounds_of,
+    is_stored_as_integer,
+)
 
 
 def check_block(
@@ -51,6 +54,6 @@ def _measured(array: pa.Array, order: Order) -> Statistics:
     nulls = array.null_count
     if nulls == len(array):
         return Statistics(nulls)
-    if order is not Order.INTEGER or not narrowed.applies(array.type):
+    if order is not Order.INTEGER or not is_stored_as_integer(array.type):
         return measure(array, order, nulls)
-    return Statistics(nulls, 0, *bounds_of(narrowed.as_integers(array)))
+    return Statistics(nulls, 0, *bounds_of(as_integers(array)))

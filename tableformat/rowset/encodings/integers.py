@@ -1,4 +1,4 @@
-"""Convert Arrow arrays of integers to numpy arrays and back, without copying."""
+"""Which types are treated as integers, and arrays of integers as numpy arrays, without copying."""
 
 from __future__ import annotations
 
@@ -22,6 +22,37 @@ NATIVE: dict[pa.DataType, type[np.integer[Any]]] = {
     pa.int32(): np.int32,
     pa.int64(): np.int64,
 }
+
+
+def is_stored_as_integer(data_type: pa.DataType) -> bool:
+    """Return whether values of a type are integers of at most 64 bits; booleans are not.
+
+    Dates, timestamps, times, intervals and decimals of at most 18 digits are.
+    """
+    return (
+        pa.types.is_integer(data_type)
+        or (pa.types.is_temporal(data_type) and not pa.types.is_interval(data_type))
+        or (pa.types.is_decimal128(data_type) and data_type.precision <= 18)
+    )
+
+
+def integer_type(data_type: pa.DataType) -> pa.DataType:
+    """Return the integer type that values of a type are encoded from; decimals use int64."""
+    if pa.types.is_integer(data_type):
+        return data_type
+    return pa.int32() if pa.types.is_date32(data_type) else pa.int64()
+
+
+def as_integers(array: pa.Array) -> pa.Array:
+    """Return the rows as integers; a value under a NULL is undefined.
+
+    Requires that `is_stored_as_integer(array.type)`.
+    """
+    if not pa.types.is_decimal(array.type):
+        return array.view(integer_type(array.type))
+    words = np.frombuffer(array.buffers()[1], np.int64)
+    low = words[2 * array.offset : 2 * (array.offset + len(array)) : 2].copy()
+    return from_numpy(low, pa.int64(), validity_of(array))
 
 
 def values_of(array: pa.Array) -> Integers:

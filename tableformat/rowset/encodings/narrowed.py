@@ -1,7 +1,7 @@
 """Encode integers as their distance from the smallest one, in 1, 2 or 4 bytes.
 
-Dates, timestamps, times, intervals and decimals of at most 18 digits are treated as integers.
-Decimals whose range needs more than 4 bytes take 8 bytes instead of 16, with base 0.
+The module `integers` says which types are treated as integers. Decimals whose range needs more than
+4 bytes take 8 bytes instead of 16, with base 0.
 
 Spec: docs/spec/rowset.md#narrowed
 """
@@ -19,40 +19,14 @@ from colonnade.tableformat.rowset.encodings.integers import (
     allocate,
     from_buffer,
     from_numpy,
+    integer_type,
     is_null,
+    is_stored_as_integer,
     validity_of,
     values_of,
 )
 
 NAME = "narrowed"
-
-
-def applies(data_type: pa.DataType) -> bool:
-    """Return whether values of a type are integers of at most 64 bits; booleans are not."""
-    return (
-        pa.types.is_integer(data_type)
-        or (pa.types.is_temporal(data_type) and not pa.types.is_interval(data_type))
-        or (pa.types.is_decimal128(data_type) and data_type.precision <= 18)
-    )
-
-
-def integer_type(data_type: pa.DataType) -> pa.DataType:
-    """Return the integer type that values of a type are encoded from; decimals use int64."""
-    if pa.types.is_integer(data_type):
-        return data_type
-    return pa.int32() if pa.types.is_date32(data_type) else pa.int64()
-
-
-def as_integers(array: pa.Array) -> pa.Array:
-    """Return the rows as integers; a value under a NULL is undefined.
-
-    Requires that `applies(array.type)`.
-    """
-    if not pa.types.is_decimal(array.type):
-        return array.view(integer_type(array.type))
-    words = np.frombuffer(array.buffers()[1], np.int64)
-    low = words[2 * array.offset : 2 * (array.offset + len(array)) : 2].copy()
-    return from_numpy(low, pa.int64(), validity_of(array))
 
 
 def encode(integers: pa.Array, low: int, high: int, data_type: pa.DataType) -> Encoded | None:
@@ -74,7 +48,7 @@ def encode(integers: pa.Array, low: int, high: int, data_type: pa.DataType) -> E
 
 def stream_types(data_type: pa.DataType) -> tuple[pa.DataType, ...]:
     """Return the types that the stream of a narrowed block may have."""
-    if not applies(data_type):
+    if not is_stored_as_integer(data_type):
         return ()
     narrow = tuple(arrow for arrow, _ in UNSIGNED)
     return (*narrow, pa.int64()) if pa.types.is_decimal(data_type) else narrow

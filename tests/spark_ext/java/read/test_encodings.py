@@ -22,7 +22,8 @@ from colonnade.tableformat.rowset import ipc_stream
 from colonnade.tableformat.rowset.block import BlockEntry, encode_block
 from colonnade.tableformat.rowset.block_statistics import Statistics, to_log
 from colonnade.tableformat.rowset.column import column_of
-from colonnade.tableformat.rowset.encodings import lengths, narrowed
+from colonnade.tableformat.rowset.encodings import lengths
+from colonnade.tableformat.rowset.encodings.integers import is_stored_as_integer
 from colonnade.tableformat.rowset.footer import ColumnSegment, Footer, block_of
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.types.arrow_types import storage_type
@@ -41,7 +42,7 @@ NARROWED = [
     pytest.param(text, width, id=f"{text} as {width}")
     for text in TYPES
     for width in WIDTHS
-    if narrowed.applies(storage(text))
+    if is_stored_as_integer(storage(text))
     and (width != pa.int64() or pa.types.is_decimal(storage(text)))
 ]
 

@@ -10,7 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from colonnade.tableformat.rowset.encodings import narrowed
-from colonnade.tableformat.rowset.encodings.integers import bounds_of
+from colonnade.tableformat.rowset.encodings.integers import (
+    as_integers,
+    bounds_of,
+    integer_type,
+    is_stored_as_integer,
+)
 
 TYPES = (
     *(pa.int8(), pa.int16(), pa.int32(), pa.int64()),
@@ -30,7 +35,7 @@ def array_of(values: list[int | None], data_type: pa.DataType) -> pa.Array:
     if pa.types.is_decimal(data_type):
         found = [None if v is None else Decimal(v).scaleb(-data_type.scale) for v in values]
         return pa.array(found, data_type)
-    return pa.array(values, narrowed.integer_type(data_type)).view(data_type)
+    return pa.array(values, integer_type(data_type)).view(data_type)
 
 
 @st.composite
@@ -51,7 +56,7 @@ def arrays(draw: st.DrawFn) -> pa.Array:
 def test_integers_of_every_type_come_back_in_the_fewest_bytes(array: pa.Array) -> None:
     if array.null_count == len(array):
         return
-    integers = narrowed.as_integers(array)
+    integers = as_integers(array)
     low, high = bounds_of(integers)
     encoded = narrowed.encode(integers, low, high, array.type)
     fitting = [bits for bits in (8, 16, 32) if high - low < 2**bits]
@@ -72,7 +77,7 @@ def test_integers_of_every_type_come_back_in_the_fewest_bytes(array: pa.Array) -
 @pytest.mark.parametrize("data_type", [pa.int64(), pa.date32(), pa.decimal128(18, 6)], ids=str)
 @pytest.mark.parametrize("low", [-500, 0])
 def test_decoded_values_are_in_memory_of_arrows_pool(data_type: pa.DataType, low: int) -> None:
-    integers = pa.array(range(low, low + 1000), narrowed.integer_type(data_type))
+    integers = pa.array(range(low, low + 1000), integer_type(data_type))
     encoded = narrowed.encode(integers, low, low + 999, data_type)
     assert encoded is not None
     assert encoded.stream is not None
@@ -98,5 +103,5 @@ def test_a_value_under_a_null_is_not_stored() -> None:
     [pa.bool_(), pa.float64(), pa.string(), pa.decimal128(19, 0), pa.month_day_nano_interval()],
 )
 def test_other_types_are_not_narrowed(data_type: pa.DataType) -> None:
-    assert not narrowed.applies(data_type)
+    assert not is_stored_as_integer(data_type)
     assert narrowed.stream_types(data_type) == ()
