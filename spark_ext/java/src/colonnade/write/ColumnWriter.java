@@ -7,7 +7,7 @@ import colonnade.format.TableField;
 import colonnade.store.ByteSink;
 import colonnade.write.staged.BlockEncoder;
 import colonnade.write.staged.InvalidText;
-import colonnade.write.staged.Names;
+import colonnade.write.staged.ColumnNames;
 import colonnade.write.staged.Refusal;
 import colonnade.write.staged.Staged;
 import colonnade.write.staged.StagedBytes;
@@ -160,7 +160,8 @@ final class ColumnWriter implements AutoCloseable {
   private void giveUp() {
     if (!rowsCanMove) {
       throw Refusal.invalid(
-          "Column " + Names.quote(job.columns().get(0).name()) + " would have more than 2 GiB in "
+          "Column " + ColumnNames.quote(job.columns().get(0).name())
+              + " would have more than 2 GiB in "
               + (cuts[nextCut] - cuts[nextCut - 1])
               + " neighbouring rows that readers read at once; set it by UPDATE, which moves such"
               + " rows.");

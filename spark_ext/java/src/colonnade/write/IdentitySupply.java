@@ -1,6 +1,6 @@
 package colonnade.write;
 
-import colonnade.write.staged.Names;
+import colonnade.write.staged.ColumnNames;
 import colonnade.write.staged.Refusal;
 import java.util.ArrayList;
 import java.util.List;
@@ -76,7 +76,7 @@ final class IdentitySupply {
       boolean within = isAhead(range[0], given) && !isBeyond(range[1], given);
       if (within && Long.remainderUnsigned(distance, stride()) == 0) {
         throw Refusal.invalid(
-            "A row has the value " + given + " in identity column " + Names.quote(column.name())
+            "A row has the value " + given + " in identity column " + ColumnNames.quote(column.name())
                 + ", which the table gave to another row before; give other values, or NULL to all"
                 + " rows.");
       }

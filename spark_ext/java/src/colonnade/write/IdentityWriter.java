@@ -1,7 +1,7 @@
 package colonnade.write;
 
 import colonnade.format.TableField;
-import colonnade.write.staged.Names;
+import colonnade.write.staged.ColumnNames;
 import colonnade.write.staged.Refusal;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -112,7 +112,7 @@ final class IdentityWriter implements RowWriter {
     completes = rowSchema.length() > given.length();
     open.add(this.writers.get());
     List<String> names = job.columns().stream().map(TableField::name).toList();
-    int[] ordinals = Names.match(List.of(rowSchema.fieldNames()), names, "The data");
+    int[] ordinals = ColumnNames.match(List.of(rowSchema.fieldNames()), names, "The data");
     for (IdentityColumn each : job.identities()) {
       int ordinal = ordinals[each.position()];
       DataType type = rowSchema.fields()[ordinal].dataType();
@@ -180,7 +180,8 @@ final class IdentityWriter implements RowWriter {
     for (Column each : columns) {
       if (each.column().always() && !each.isMissing(row)) {
         throw Refusal.invalid(
-            "Column " + Names.quote(each.column().name()) + " is GENERATED ALWAYS AS IDENTITY, but"
+            "Column " + ColumnNames.quote(each.column().name())
+                + " is GENERATED ALWAYS AS IDENTITY, but"
                 + " a row gives it the value " + each.valueOf(row)
                 + "; leave the column out, or give NULL.");
       }

@@ -3,7 +3,7 @@ package colonnade.write;
 import colonnade.format.PartitionTransform;
 import colonnade.format.TableField;
 import colonnade.format.TextLength;
-import colonnade.write.staged.Names;
+import colonnade.write.staged.ColumnNames;
 import colonnade.write.staged.Refusal;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -50,7 +50,7 @@ final class PartitionValues {
    */
   PartitionValues(WriteJob job, StructType rowSchema) {
     List<String> names = job.columns().stream().map(TableField::name).toList();
-    int[] ordinals = Names.match(List.of(rowSchema.fieldNames()), names, "The data");
+    int[] ordinals = ColumnNames.match(List.of(rowSchema.fieldNames()), names, "The data");
     List<Integer> ids = job.columns().stream().map(TableField::id).toList();
     for (WriteJob.PartitionField field : job.partitionedBy()) {
       int at = ids.indexOf(field.column());
@@ -122,7 +122,7 @@ final class PartitionValues {
   private static void requireShort(int bytes, String column) {
     if (bytes > MOST_BYTES) {
       throw Refusal.invalid(
-          "Column " + Names.quote(column) + " cannot be partitioned by: a value has " + bytes
+          "Column " + ColumnNames.quote(column) + " cannot be partitioned by: a value has " + bytes
               + " bytes, and at most " + MOST_BYTES + " stand in the log; use truncate.");
     }
   }

@@ -1,7 +1,7 @@
 package colonnade.write;
 
 import colonnade.format.TableField;
-import colonnade.write.staged.Names;
+import colonnade.write.staged.ColumnNames;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -61,7 +61,7 @@ final class ReplacingWriter implements RowWriter {
 
   private static Comparator<InternalRow> order(WriteJob job, StructType rowSchema) {
     List<String> names = job.columns().stream().map(TableField::name).toList();
-    int[] ordinals = Names.match(List.of(rowSchema.fieldNames()), names, "The data");
+    int[] ordinals = ColumnNames.match(List.of(rowSchema.fieldNames()), names, "The data");
     List<Integer> ids = job.columns().stream().map(TableField::id).toList();
     Seq<Expression> none = CollectionConverters.asScala(List.<Expression>of()).toSeq();
     List<SortOrder> keys = new ArrayList<>();

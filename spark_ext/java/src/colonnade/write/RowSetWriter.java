@@ -7,7 +7,7 @@ import colonnade.format.TableField;
 import colonnade.store.ByteSink;
 import colonnade.write.staged.BlockEncoder;
 import colonnade.write.staged.InvalidText;
-import colonnade.write.staged.Names;
+import colonnade.write.staged.ColumnNames;
 import colonnade.write.staged.RowBuffer;
 import colonnade.write.staged.Staged;
 import colonnade.write.staged.StagedBytes;
@@ -76,7 +76,7 @@ final class RowSetWriter implements RowWriter {
     this.encoder = encoder;
     options = job.options();
     List<String> names = job.columns().stream().map(TableField::name).toList();
-    int[] places = Names.match(List.of(rowSchema.fieldNames()), names, "The data");
+    int[] places = ColumnNames.match(List.of(rowSchema.fieldNames()), names, "The data");
     List<Integer> stored = new ArrayList<>();
     for (int i = 0; i < places.length; i++) {
       TableField column = job.columns().get(i);

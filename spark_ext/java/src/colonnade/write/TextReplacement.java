@@ -1,6 +1,6 @@
 package colonnade.write;
 
-import colonnade.write.staged.Names;
+import colonnade.write.staged.ColumnNames;
 import colonnade.write.staged.Refusal;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -131,7 +131,8 @@ final class TextReplacement {
       if (keys != oldKeys
           && distinct(keys, type.keyType(), order) < distinct(oldKeys, type.keyType(), order)) {
         throw Refusal.invalid(
-            "Column " + Names.quote(path) + " has a map with two keys that become equal once U+FFFD"
+            "Column " + ColumnNames.quote(path)
+                + " has a map with two keys that become equal once U+FFFD"
                 + " replaces bytes that are not valid UTF-8; correct these keys.");
       }
       return keys == oldKeys && values == oldValues ? map : new ArrayBasedMapData(keys, values);

@@ -18,13 +18,13 @@ import scala.jdk.javaapi.CollectionConverters;
  *
  * <p>Seen on Spark 4.1 and 4.3: {@code V2CommandExec}.
  */
-public final class ReplaceColumnsExec extends V2CommandExec {
+public final class ColumnUpdateExec extends V2CommandExec {
   private final SparkPlan child;
   private final RowLevelOperation operation;
   private final SetColumns.Writer write;
 
   /** Creates the node. Spark copies plans by public constructors. */
-  public ReplaceColumnsExec(
+  public ColumnUpdateExec(
       SparkPlan child, RowLevelOperation operation, SetColumns.Writer write) {
     this.child = child;
     this.operation = operation;
@@ -75,7 +75,7 @@ public final class ReplaceColumnsExec extends V2CommandExec {
 
   @Override
   public SparkPlan withNewChildrenInternal(IndexedSeq<SparkPlan> children) {
-    return new ReplaceColumnsExec(children.head(), operation, write);
+    return new ColumnUpdateExec(children.head(), operation, write);
   }
 
   @Override
@@ -90,7 +90,7 @@ public final class ReplaceColumnsExec extends V2CommandExec {
 
   @Override
   public boolean canEqual(Object other) {
-    return other instanceof ReplaceColumnsExec;
+    return other instanceof ColumnUpdateExec;
   }
 
   private static <T> Seq<T> nothing() {

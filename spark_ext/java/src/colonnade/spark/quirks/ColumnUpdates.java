@@ -10,14 +10,14 @@ import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * A strategy that puts {@link ReplaceColumnsExec} above Spark's plan of an UPDATE or MERGE.
+ * A strategy that puts {@link ColumnUpdateExec} above Spark's plan of an UPDATE or MERGE.
  *
  * <p>Seen on Spark 4.1 and 4.3: {@code WriteDelta}, whose write is planned when a strategy meets it.
  */
-final class ReplaceColumns extends SparkStrategy {
-  static final SparkStrategy STRATEGY = new ReplaceColumns();
+final class ColumnUpdates extends SparkStrategy {
+  static final SparkStrategy STRATEGY = new ColumnUpdates();
 
-  /** Marks a plan that is below a {@link ReplaceColumnsExec} already. */
+  /** Marks a plan that is below a {@link ColumnUpdateExec} already. */
   private static final TreeNodeTag<Boolean> MET = new TreeNodeTag<>("colonnade.replaceColumns");
 
   @Override
@@ -29,7 +29,7 @@ final class ReplaceColumns extends SparkStrategy {
         && write.mayReplace()
         && delta.getTagValue(MET).isEmpty()) {
       delta.setTagValue(MET, true);
-      planned = List.of(new ReplaceColumnsExec(planLater(delta), delta.operation(), write));
+      planned = List.of(new ColumnUpdateExec(planLater(delta), delta.operation(), write));
     }
     return CollectionConverters.asScala(planned).toSeq();
   }

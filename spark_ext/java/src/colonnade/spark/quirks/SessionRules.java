@@ -30,7 +30,7 @@ public final class SessionRules {
                 methods::extraOptimizations,
                 methods::extraOptimizations_$eq));
     addStrategy(ViewChanges.STRATEGY);
-    addStrategy(ReplaceColumns.STRATEGY);
+    addStrategy(ColumnUpdates.STRATEGY);
     addStrategy(ShownGenerated.STRATEGY);
   }
 

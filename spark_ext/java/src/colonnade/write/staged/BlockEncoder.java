@@ -202,7 +202,7 @@ public final class BlockEncoder implements AutoCloseable {
     String problem = BlockCheck.problem(data, encoding, to - from, decoded);
     if (problem != null) {
       throw Refusal.invalid(
-          "Column " + Names.quote(column.path) + " cannot be written: " + problem + ".");
+          "Column " + ColumnNames.quote(column.path) + " cannot be written: " + problem + ".");
     }
     return new EncodedBlock(
         new BlockEntry(

@@ -9,8 +9,8 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /** Matches columns and fields by name, and quotes names in messages. */
-public final class Names {
-  private Names() {}
+public final class ColumnNames {
+  private ColumnNames() {}
 
   /**
    * Returns the position of each wanted name among those found: by its exact text, else in any
@@ -49,7 +49,7 @@ public final class Names {
   private static void list(List<String> faults, String fault, List<String> names) {
     if (!names.isEmpty()) {
       faults.add(
-          names.stream().map(Names::quote).collect(Collectors.joining(", ", fault + " ", "")));
+          names.stream().map(ColumnNames::quote).collect(Collectors.joining(", ", fault + " ", "")));
     }
   }
 

@@ -16,7 +16,7 @@ public record InvalidText(String path, String type, int row) {
   /** The error of a task; {@code input} is the row among those that the task gets, from 0. */
   public RuntimeException refusal(long input) {
     return Refusal.invalid(
-        "Column " + Names.quote(path) + " has an invalid " + type + " in row " + (input + 1)
+        "Column " + ColumnNames.quote(path) + " has an invalid " + type + " in row " + (input + 1)
             + " of the task's input, counted from 1: its bytes are not valid UTF-8. Correct the"
             + " text, or set the table property invalid-text to 'replace'.");
   }

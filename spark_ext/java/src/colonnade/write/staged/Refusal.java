@@ -24,7 +24,7 @@ public final class Refusal {
   /** Creates the error for a value that is larger than a block can hold. */
   static RuntimeException tooLarge(String column, long bytes) {
     return invalid(
-        "Column " + Names.quote(column) + " has a value of " + bytes
+        "Column " + ColumnNames.quote(column) + " has a value of " + bytes
             + " bytes; one value may take 2 GiB.");
   }
 }

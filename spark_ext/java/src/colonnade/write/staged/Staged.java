@@ -75,7 +75,7 @@ public abstract class Staged {
     int missing = nulls.count() - hidden;
     if (!field.nullable() && missing > 0) {
       throw Refusal.invalid(
-          "Column " + Names.quote(path) + " is NOT NULL, but the data has " + missing
+          "Column " + ColumnNames.quote(path) + " is NOT NULL, but the data has " + missing
               + " NULL; give a value in each row.");
     }
     checkValues();

@@ -73,7 +73,7 @@ public final class StagedColumns {
     String base = field.base();
     if (!base.equals(base(found)) || isOtherDecimal(field, found)) {
       throw Refusal.invalid(
-          "Column " + Names.quote(path) + " is " + field.type() + ", but the data holds "
+          "Column " + ColumnNames.quote(path) + " is " + field.type() + ", but the data holds "
               + found.simpleString() + "; cast the data first.");
     }
     return switch (base) {
@@ -115,7 +115,7 @@ public final class StagedColumns {
   public static void requireVoid(DataType found, String path) {
     if (!(found instanceof NullType)) {
       throw Refusal.invalid(
-          "Column " + Names.quote(path) + " is void, but the data holds " + found.simpleString()
+          "Column " + ColumnNames.quote(path) + " is void, but the data holds " + found.simpleString()
               + "; give the column a type first.");
     }
   }
@@ -134,7 +134,7 @@ public final class StagedColumns {
     StructType struct = (StructType) found;
     List<String> names = field.children().stream().map(TableField::name).toList();
     int[] ordinals =
-        Names.match(List.of(struct.fieldNames()), names, "Column " + Names.quote(path));
+        ColumnNames.match(List.of(struct.fieldNames()), names, "Column " + ColumnNames.quote(path));
     List<Staged> children = new ArrayList<>();
     for (int i = 0; i < ordinals.length; i++) {
       StructField each = struct.fields()[ordinals[i]];

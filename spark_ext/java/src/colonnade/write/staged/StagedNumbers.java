@@ -152,7 +152,7 @@ abstract class StagedNumbers extends Staged {
         .ifPresent(
             value -> {
               throw Refusal.invalid(
-                  "Column " + Names.quote(path) + " is " + field.type()
+                  "Column " + ColumnNames.quote(path) + " is " + field.type()
                       + ", which cannot hold " + value + " " + storedUnit
                       + ".");
             });

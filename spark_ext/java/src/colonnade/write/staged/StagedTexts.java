@@ -144,7 +144,7 @@ final class StagedTexts extends StagedBlobs {
     }
     if (longest > limit) {
       throw Refusal.tooLong(
-          "Column " + Names.quote(path) + " is " + field.type()
+          "Column " + ColumnNames.quote(path) + " is " + field.type()
               + ", but the data has a value of " + longest + " characters.");
     }
   }

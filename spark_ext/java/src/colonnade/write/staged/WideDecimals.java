@@ -108,7 +108,7 @@ final class WideDecimals extends StagedBlobs {
   /** Creates the error for an unscaled value with too many digits. */
   static RuntimeException misfit(String path, String type, String unscaled) {
     return Refusal.invalid(
-        "Column " + Names.quote(path) + " has an invalid " + type + ": Decimal value "
+        "Column " + ColumnNames.quote(path) + " has an invalid " + type + ": Decimal value "
             + unscaled + " does not fit in precision of "
             + type.replace("decimal", "decimal128").replace(",", ", ") + ".");
   }
