@@ -111,12 +111,12 @@ def check_needed(constraint: CheckConstraint, before: TableSchema, after: TableS
             )
 
 
-Place = tuple[tuple[str, ...], SchemaField]
+PlacedField = tuple[tuple[str, ...], SchemaField]
 """The names that lead to a field, and the field."""
 
 
 def change_of(
-    column: SchemaField, after: Mapping[int, Place], *, keeps_meaning: bool
+    column: SchemaField, after: Mapping[int, PlacedField], *, keeps_meaning: bool
 ) -> str | None:
     """Return what happens to a column or a field inside it, if SQL text could not read it.
 
@@ -134,9 +134,9 @@ def change_of(
     return None
 
 
-def places(fields: Iterable[SchemaField], above: tuple[str, ...] = ()) -> dict[int, Place]:
+def places(fields: Iterable[SchemaField], above: tuple[str, ...] = ()) -> dict[int, PlacedField]:
     """Return the fields, nested ones included, by each id that they have had."""
-    found: dict[int, Place] = {}
+    found: dict[int, PlacedField] = {}
     for field in fields:
         path = (*above, field.name)
         found |= dict.fromkeys(field.ids, (path, field)) | places(field.children(), path)

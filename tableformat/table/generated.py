@@ -12,7 +12,7 @@ from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.generated import generated_fields, sources_of
 from colonnade.manifests.model.schema import Generation, SchemaField, TableSchema
 from colonnade.manifests.model.void import VOID
-from colonnade.tableformat.table.constraints import Place, change_of, places
+from colonnade.tableformat.table.constraints import PlacedField, change_of, places
 from colonnade.tableformat.write.generated import bind_expression
 
 UTC = "UTC"
@@ -137,7 +137,7 @@ def check_sources(before: TableSchema, after: TableSchema) -> None:
             )
 
 
-def _grown(source: SchemaField, after: Mapping[int, Place]) -> str | None:
+def _grown(source: SchemaField, after: Mapping[int, PlacedField]) -> str | None:
     """Return what happens to a column that gets fields: the value of the whole column changes."""
     _, now = after[source.id]
     return "changed inside" if len(places([now])) > len(places([source])) else None

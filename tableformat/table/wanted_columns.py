@@ -24,7 +24,7 @@ from colonnade.manifests.model.schema import (
 from colonnade.manifests.model.void import VOID
 from colonnade.manifests.model.widening import common_type, evolved_type, widens
 from colonnade.tableformat.table.alteration import AddColumn, Alteration, WidenColumn
-from colonnade.tableformat.table.alteration.paths import Names, dotted, find, names_of
+from colonnade.tableformat.table.alteration.paths import FieldNames, dotted, find, names_of
 from colonnade.tableformat.types.arrow_types import (
     arrow_type,
     check_field_names,
@@ -134,8 +134,8 @@ def _columns(given: pa.Schema) -> list[tuple[str, Given]]:
 
 
 def _compared(
-    fields: Iterable[SchemaField], given: Iterable[tuple[str, Given]], above: Names = ()
-) -> Iterator[tuple[Names, SchemaField | None, Given]]:
+    fields: Iterable[SchemaField], given: Iterable[tuple[str, Given]], above: FieldNames = ()
+) -> Iterator[tuple[FieldNames, SchemaField | None, Given]]:
     """Yield each given field that is new or has no children to compare, and the table's field.
 
     A new field comes as a whole, with None for the table's field. The names that lead to a field
@@ -208,7 +208,9 @@ def _wider(own: SchemaField, given: pa.Field) -> DataType | None:
     return wider if accepts(new, arrow_type(column)) else None
 
 
-def _asked_type(own: SchemaField, wanted: DataType, path: Names, exact: bool) -> DataType | None:
+def _asked_type(
+    own: SchemaField, wanted: DataType, path: FieldNames, exact: bool
+) -> DataType | None:
     """Return the type that a field must widen to for a type that is asked for, or None."""
     if own.type == wanted:
         return None
@@ -227,14 +229,14 @@ def _has_common_type(own: DataType, wanted: DataType) -> bool:
     return isinstance(own, str) and isinstance(wanted, str) and bool(common_type(own, wanted))
 
 
-def _found(schema: TableSchema, path: Names) -> SchemaField | None:
+def _found(schema: TableSchema, path: FieldNames) -> SchemaField | None:
     try:
         return find(schema, path)
     except NotFoundError:
         return None
 
 
-def _asked(change: Alteration) -> tuple[Names, SchemaField]:
+def _asked(change: Alteration) -> tuple[FieldNames, SchemaField]:
     """Return the names that lead to what a change is about, and a field of the type it wants."""
     match change:
         case AddColumn():

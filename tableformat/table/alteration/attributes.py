@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import StructType
 from colonnade.tableformat.table.alteration.draft import Alteration, Draft
-from colonnade.tableformat.table.alteration.paths import Path, dotted, find, names_of, with_field
+from colonnade.tableformat.table.alteration.paths import (
+    FieldPath,
+    dotted,
+    find,
+    names_of,
+    with_field,
+)
 from colonnade.tableformat.table.alteration.primary_key import check_not_in_key
 
 
@@ -15,7 +21,7 @@ from colonnade.tableformat.table.alteration.primary_key import check_not_in_key
 class RenameColumn(Alteration):
     """Rename a column, or a field of a struct."""
 
-    path: Path
+    path: FieldPath
     name: str
 
     def __str__(self) -> str:
@@ -38,7 +44,7 @@ class RenameColumn(Alteration):
 class CommentColumn(Alteration):
     """Set the comment of a column or field; None removes it."""
 
-    path: Path
+    path: FieldPath
     comment: str | None
 
     def __str__(self) -> str:
@@ -54,7 +60,7 @@ class CommentColumn(Alteration):
 class DropNotNull(Alteration):
     """Allow NULL in a column or field."""
 
-    path: Path
+    path: FieldPath
 
     def __str__(self) -> str:
         return f"drop not null of column {dotted(self.path)}"
@@ -74,7 +80,7 @@ def _check_text(what: str, text: object) -> None:
         raise InvalidInputError(f"{what} must be text, not {text!r:.100}.")
 
 
-def _set(draft: Draft, path: Path, key: str, value: object) -> None:
+def _set(draft: Draft, path: FieldPath, key: str, value: object) -> None:
     """Change one attribute of the column or field that a path leads to."""
     draft.schema = with_field(
         draft.schema, names_of(path), lambda found: found.model_copy(update={key: value})

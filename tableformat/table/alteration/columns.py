@@ -13,9 +13,9 @@ from colonnade.manifests.model.schema import SchemaField, TableSchema, assign_id
 from colonnade.manifests.model.schema_check import check_schema
 from colonnade.tableformat.table.alteration.draft import Alteration, Draft
 from colonnade.tableformat.table.alteration.paths import (
+    FieldNames,
+    FieldPath,
     Fields,
-    Names,
-    Path,
     dotted,
     find,
     is_inside_key,
@@ -39,7 +39,7 @@ class AddColumn(Alteration):
     after: str | None = None
     first: bool = False
     default: Any = None
-    parent: Path = ()
+    parent: FieldPath = ()
 
     def __str__(self) -> str:
         above = f"{dotted(self.parent)}." if self.parent else ""
@@ -85,7 +85,7 @@ class AddColumn(Alteration):
 class DropColumn(Alteration):
     """Drop a column, or a field of a struct. With `if_exists`, an unknown one is not an error."""
 
-    path: Path
+    path: FieldPath
     if_exists: bool = False
 
     def __str__(self) -> str:
@@ -134,7 +134,7 @@ class MoveColumn(Alteration):
     A field of a struct moves inside it, and `after` names another field of the struct.
     """
 
-    path: Path
+    path: FieldPath
     after: str | None = None
     first: bool = False
 
@@ -158,7 +158,7 @@ def _refuse_two_places(path: str, after: str | None, first: bool) -> None:
         )
 
 
-def _moved(schema: TableSchema, names: Names, after: str | None) -> TableSchema:
+def _moved(schema: TableSchema, names: FieldNames, after: str | None) -> TableSchema:
     parent = names[:-1]
     moved = find(schema, names)
     before = None if after is None else find(schema, (*parent, after))

@@ -12,7 +12,13 @@ from typing import Any
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.tableformat.table.alteration.draft import Alteration, Draft
-from colonnade.tableformat.table.alteration.paths import Path, dotted, find, names_of, with_field
+from colonnade.tableformat.table.alteration.paths import (
+    FieldPath,
+    dotted,
+    find,
+    names_of,
+    with_field,
+)
 from colonnade.tableformat.table.defaults import with_default
 
 
@@ -23,7 +29,7 @@ class SetDefault(Alteration):
     Text is the SQL of a literal, `"'text'"` for a text; every other Python value means itself.
     """
 
-    path: Path
+    path: FieldPath
     default: Any
 
     def __str__(self) -> str:
@@ -37,7 +43,7 @@ class SetDefault(Alteration):
 class DropDefault(Alteration):
     """Remove the default of a column. Existing rows keep their values."""
 
-    path: Path
+    path: FieldPath
 
     def __str__(self) -> str:
         return f"drop default of column {dotted(self.path)}"
@@ -46,7 +52,7 @@ class DropDefault(Alteration):
         _change(draft, self.path, lambda column: column.model_copy(update={"default": None}))
 
 
-def _change(draft: Draft, path: Path, change: Callable[[SchemaField], SchemaField]) -> None:
+def _change(draft: Draft, path: FieldPath, change: Callable[[SchemaField], SchemaField]) -> None:
     names = names_of(path)
     find(draft.schema, names[:1])
     if len(names) > 1:

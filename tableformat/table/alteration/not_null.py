@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.tableformat.table.alteration.draft import Alteration, Draft
-from colonnade.tableformat.table.alteration.paths import Path, dotted, names_of, with_field
+from colonnade.tableformat.table.alteration.paths import FieldPath, dotted, names_of, with_field
 from colonnade.tableformat.table.alteration.stored_values import NotNull
 
 
@@ -22,7 +22,7 @@ class SetNotNull(Alteration):
     again.
     """
 
-    path: Path
+    path: FieldPath
 
     def __str__(self) -> str:
         return f"set not null of column {dotted(self.path)}"

@@ -15,7 +15,7 @@ from colonnade.manifests.model.schema import (
 )
 from colonnade.tableformat.rowset.column import check_names
 
-Path = tuple[str, ...] | str
+FieldPath = tuple[str, ...] | str
 """The name of a column, or the names that lead to a field inside it.
 
 The names are a tuple, such as `("s", "element", "x")`, or one text with dots between them, such as
@@ -23,7 +23,8 @@ The names are a tuple, such as `("s", "element", "x")`, or one text with dots be
 named `element`; key and value of a map are `key` and `value`.
 """
 
-Names = tuple[str, ...]
+FieldNames = tuple[str, ...]
+"""The names of a path, from the column inwards."""
 
 _NAME = re.compile(r"`((?:[^`]|``)+)`|([^.`]+)")
 _TEXT = re.compile(rf"(?:{_NAME.pattern})(?:\.(?:{_NAME.pattern}))*")
@@ -32,7 +33,7 @@ _SHOWN = 20
 """The most fields that an error lists."""
 
 
-def names_of(path: Path) -> Names:
+def names_of(path: FieldPath) -> FieldNames:
     """Return the names of a path. Raises InvalidInputError for a malformed path."""
     if isinstance(path, str):
         return _split(path)
@@ -42,7 +43,7 @@ def names_of(path: Path) -> Names:
     return names
 
 
-def _split(text: str) -> Names:
+def _split(text: str) -> FieldNames:
     if not _TEXT.fullmatch(text):
         raise InvalidInputError(
             f"{text!r} is not the path of a column; write names with dots between them, and"
@@ -52,12 +53,12 @@ def _split(text: str) -> Names:
     return tuple(plain or quoted.replace("``", "`") for quoted, plain in found)
 
 
-def dotted(path: Path) -> str:
+def dotted(path: FieldPath) -> str:
     """Return a path as one text, for messages and for the history of a table."""
     return path if isinstance(path, str) else ".".join(path)
 
 
-def find(schema: TableSchema, names: Names) -> SchemaField:
+def find(schema: TableSchema, names: FieldNames) -> SchemaField:
     """Return the column or field that a path leads to. Raises NotFoundError, which names it."""
     found = schema.field(names[0])
     for depth in range(1, len(names)):
@@ -65,7 +66,7 @@ def find(schema: TableSchema, names: Names) -> SchemaField:
     return found
 
 
-def _child(parent: SchemaField, names: Names) -> SchemaField:
+def _child(parent: SchemaField, names: FieldNames) -> SchemaField:
     children, name = parent.children(), names[-1]
     for match in (str, str.casefold):
         for child in children:
@@ -88,7 +89,7 @@ Fields = tuple[SchemaField, ...]
 
 
 def with_fields(
-    schema: TableSchema, parent: Names, change: Callable[[Fields], Fields]
+    schema: TableSchema, parent: FieldNames, change: Callable[[Fields], Fields]
 ) -> TableSchema:
     """Change the columns of a table, or the fields of the struct that `parent` leads to.
 
@@ -109,7 +110,7 @@ def with_fields(
     return with_field(schema, parent, changed)
 
 
-def _hint(names: Names, found: SchemaField) -> str:
+def _hint(names: FieldNames, found: SchemaField) -> str:
     """Return where a list or map of structs has fields."""
     children = [child for child in found.children() if isinstance(child.type, StructType)]
     if not children:
@@ -119,7 +120,7 @@ def _hint(names: Names, found: SchemaField) -> str:
 
 
 def with_field(
-    schema: TableSchema, names: Names, change: Callable[[SchemaField], SchemaField]
+    schema: TableSchema, names: FieldNames, change: Callable[[SchemaField], SchemaField]
 ) -> TableSchema:
     """Change the column or field that a path leads to. Raises NotFoundError."""
     found = find(schema, names)
@@ -131,7 +132,7 @@ def with_field(
     return TableSchema(fields=tuple(new if each is found else each for each in schema.fields))
 
 
-def is_inside_key(schema: TableSchema, names: Names) -> bool:
+def is_inside_key(schema: TableSchema, names: FieldNames) -> bool:
     """Return whether a path leads to a part of the key of a map."""
     parents = (find(schema, names[:depth]) for depth in range(1, len(names)))
     return any(

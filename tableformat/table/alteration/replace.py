@@ -22,8 +22,8 @@ from colonnade.tableformat.table.alteration.columns import AddColumn, DropColumn
 from colonnade.tableformat.table.alteration.draft import Alteration, Draft
 from colonnade.tableformat.table.alteration.not_null import SetNotNull
 from colonnade.tableformat.table.alteration.paths import (
+    FieldNames,
     Fields,
-    Names,
     dotted,
     find,
     with_field,
@@ -64,7 +64,7 @@ class ReplaceColumns(Alteration):
         _replace(draft, (), self.columns)
 
 
-def _replace(draft: Draft, parent: Names, wanted: Fields) -> None:
+def _replace(draft: Draft, parent: FieldNames, wanted: Fields) -> None:
     """Give the table, or the struct that `parent` leads to, the wanted fields."""
     by_name = {field.name.casefold(): field for field in wanted}
     for own in _fields(draft, parent):
@@ -85,7 +85,7 @@ def _replace(draft: Draft, parent: Names, wanted: Fields) -> None:
     )
 
 
-def _fields(draft: Draft, parent: Names) -> Fields:
+def _fields(draft: Draft, parent: FieldNames) -> Fields:
     return find(draft.schema, parent).children() if parent else draft.schema.fields
 
 
@@ -105,7 +105,7 @@ def _children(nested: DataType) -> Fields:
     return () if isinstance(nested, StructType) else inside
 
 
-def _keep(draft: Draft, parent: Names, wanted: SchemaField) -> None:
+def _keep(draft: Draft, parent: FieldNames, wanted: SchemaField) -> None:
     """Make a column or field what the list says of it."""
     path = (*parent, wanted.name)
     own = find(draft.schema, path)
@@ -128,7 +128,7 @@ def _keep(draft: Draft, parent: Names, wanted: SchemaField) -> None:
             _keep(draft, path, child)
 
 
-def _check_rules(own: SchemaField, wanted: SchemaField, path: Names) -> None:
+def _check_rules(own: SchemaField, wanted: SchemaField, path: FieldNames) -> None:
     """Refuse a list that states another rule for the values of a column that stays."""
     for rule in ("default", "identity", "generated"):
         stated = getattr(wanted, rule)

@@ -22,7 +22,7 @@ from colonnade.manifests.model.widening import LAST_DAY, may_overflow, widens, w
 from colonnade.manifests.state.key_columns import keeps_partitions, partitioned_types
 from colonnade.tableformat.table.alteration.draft import Alteration, Draft
 from colonnade.tableformat.table.alteration.paths import (
-    Path,
+    FieldPath,
     dotted,
     find,
     names_of,
@@ -39,7 +39,7 @@ class WidenColumn(Alteration):
     are read.
     """
 
-    path: Path
+    path: FieldPath
     type: DataType
 
     def __str__(self) -> str:
