@@ -8,8 +8,6 @@ Spec: docs/spec/store.md#azure
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
@@ -23,6 +21,7 @@ from requests.adapters import HTTPAdapter
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.store.azure.failures import classify
 from colonnade.manifests.store.azure.settings import AzureSettings
+from colonnade.manifests.store.bucket.clients import Clients
 from colonnade.manifests.store.bucket.patience import Patience
 
 T = TypeVar("T")
@@ -32,20 +31,6 @@ _FIRST_GET = 16 << 20
 
 _LARGEST_PUT = 5_000 << 20
 """The most bytes that Azure takes in one request."""
-
-_clients: dict[tuple[int, str], AzureClient] = {}
-_clients_lock = threading.Lock()
-
-
-def client_of(settings: AzureSettings) -> AzureClient:
-    """Return the client of this process for some settings. A forked process gets its own."""
-    key = os.getpid(), settings.identity
-    found = _clients.get(key)
-    if found is None:
-        with _clients_lock:
-            found = _clients.get(key) or AzureClient(settings)
-            _clients[key] = found
-    return found
 
 
 class AzureClient(Patience):
@@ -73,6 +58,10 @@ class AzureClient(Patience):
     def send(self, operation: str, request: Callable[[], T]) -> T:
         """Make a request of the container, once. Raises: Failure; the errors of `request`."""
         return self.once(request, partial(classify, operation))
+
+
+client_of = Clients(AzureClient).of
+"""Returns the client of this process for some settings."""
 
 
 def _container(settings: AzureSettings) -> Any:

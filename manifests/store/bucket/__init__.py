@@ -1,4 +1,4 @@
-"""What all object stores behind HTTP have in common: patience, the probe, and stores in buckets.
+"""What all object stores behind HTTP have in common: clients, patience, the probe, and buckets.
 
 Spec: docs/spec/store.md#buckets
 """

@@ -25,6 +25,7 @@ from google.oauth2.service_account import Credentials as ServiceCredentials
 from requests.adapters import HTTPAdapter
 
 from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.store.bucket.clients import Clients
 from colonnade.manifests.store.bucket.patience import Patience
 from colonnade.manifests.store.gcs.failures import RefusedError, classify
 from colonnade.manifests.store.gcs.settings import GcsSettings
@@ -36,20 +37,6 @@ _CLOSED = 499
 
 _SHOWN = 4096
 """Bytes of an error's answer that are looked at."""
-
-_clients: dict[tuple[int, str], GcsClient] = {}
-_clients_lock = threading.Lock()
-
-
-def client_of(settings: GcsSettings) -> GcsClient:
-    """Return the client of this process for some settings. A forked process gets its own."""
-    key = os.getpid(), settings.identity
-    found = _clients.get(key)
-    if found is None:
-        with _clients_lock:
-            found = _clients.get(key) or GcsClient(settings)
-            _clients[key] = found
-    return found
 
 
 def body_of(answer: requests.Response) -> bytes:
@@ -132,6 +119,10 @@ class GcsClient(Patience):
                 self._credentials.refresh(self._renewal)
             self._credentials.before_request(self._renewal, method, url, headers)
         return headers
+
+
+client_of = Clients(GcsClient).of
+"""Returns the client of this process for some settings."""
 
 
 def _check(answer: requests.Response) -> None:

@@ -12,10 +12,8 @@ from __future__ import annotations
 import importlib
 import json
 import logging
-import os
 import re
 import ssl
-import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
@@ -27,6 +25,7 @@ import requests
 from requests.adapters import HTTPAdapter
 
 from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.store.bucket.clients import Clients
 from colonnade.manifests.store.bucket.failure import Failure
 from colonnade.manifests.store.bucket.patience import Patience
 from colonnade.manifests.store.hdfs.failures import (
@@ -59,20 +58,6 @@ class _WithoutTokens(logging.Filter):
 
 # At the level DEBUG, this logger names the URL of each request.
 logging.getLogger("urllib3.connectionpool").addFilter(_WithoutTokens())
-
-_clients: dict[tuple[int, str], HdfsClient] = {}
-_clients_lock = threading.Lock()
-
-
-def client_of(settings: HdfsSettings) -> HdfsClient:
-    """Return the client of this process for some settings. A forked process gets its own."""
-    key = os.getpid(), settings.identity
-    found = _clients.get(key)
-    if found is None:
-        with _clients_lock:
-            found = _clients.get(key) or HdfsClient(settings)
-            _clients[key] = found
-    return found
 
 
 def body_of(answer: requests.Response) -> bytes:
@@ -234,6 +219,10 @@ class HdfsClient(Patience):
         for host, other in (proxy or {}).items():
             location = location.replace(host, other, 1)
         return location
+
+
+client_of = Clients(HdfsClient).of
+"""Returns the client of this process for some settings."""
 
 
 def without_urls(request: Callable[[], T]) -> T:

@@ -7,8 +7,6 @@ Spec: docs/spec/store.md#buckets
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, TypeVar
@@ -19,6 +17,7 @@ from botocore.exceptions import BotoCoreError
 from botocore.session import Session
 
 from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.store.bucket.clients import Clients
 from colonnade.manifests.store.bucket.patience import Patience
 from colonnade.manifests.store.s3.direct_get import DirectGets
 from colonnade.manifests.store.s3.failures import classify
@@ -28,20 +27,6 @@ from colonnade.manifests.store.s3.settings import S3Settings
 T = TypeVar("T")
 
 _GET = "GetObject"
-
-_clients: dict[tuple[int, str], S3Client] = {}
-_clients_lock = threading.Lock()
-
-
-def client_of(settings: S3Settings) -> S3Client:
-    """Return the client of this process for some settings. A forked process gets its own."""
-    key = os.getpid(), settings.identity
-    found = _clients.get(key)
-    if found is None:
-        with _clients_lock:
-            found = _clients.get(key) or S3Client(settings)
-            _clients[key] = found
-    return found
 
 
 def _whole(answer: dict[str, Any]) -> Any:
@@ -109,3 +94,7 @@ class S3Client(Patience):
         """Return who pays. botocore refuses this parameter where an operation costs nothing."""
         shape = self._sender.meta.service_model.operation_model(operation).input_shape
         return self.settings.payer if "RequestPayer" in shape.members else {}
+
+
+client_of = Clients(S3Client).of
+"""Returns the client of this process for some settings."""

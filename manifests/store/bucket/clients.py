@@ -1,0 +1,43 @@
+"""The clients of one kind of store in this process, each for all stores with equal settings."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from typing import Generic, Protocol, TypeVar
+
+
+class ClientSettings(Protocol):
+    """What a client is made of."""
+
+    @property
+    def identity(self) -> str:
+        """A text that is equal for equal settings, and for no others."""
+        ...
+
+
+Settings = TypeVar("Settings", bound=ClientSettings)
+Client = TypeVar("Client")
+
+
+class Clients(Generic[Settings, Client]):
+    """Makes one client for all settings that are equal. Safe for use by several threads.
+
+    A forked process gets clients of its own, because two processes cannot share connections.
+    """
+
+    def __init__(self, make: Callable[[Settings], Client]) -> None:
+        self._make = make
+        self._lock = threading.Lock()
+        self._made: dict[tuple[int, str], Client] = {}
+
+    def of(self, settings: Settings) -> Client:
+        """Return the client of this process for some settings. Raises: the errors of `make`."""
+        key = os.getpid(), settings.identity
+        found = self._made.get(key)
+        if found is None:
+            with self._lock:
+                found = self._made.get(key) or self._make(settings)
+                self._made[key] = found
+        return found
