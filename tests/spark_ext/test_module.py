@@ -8,7 +8,7 @@ import sys
 import pyspark_colonnade
 
 
-def test_it_imports_nothing_that_could_be_missing() -> None:
+def test_the_module_that_spark_imports_loads_no_other_module() -> None:
     program = (
         "import sys, pyspark.sql.datasource; before = set(sys.modules);"
         "import pyspark_colonnade; print(*sorted(set(sys.modules) - before))"

@@ -58,7 +58,7 @@ def reply_to(operation: Any, **args: Any) -> dict[str, Any]:
     return reply
 
 
-def test_it_says_first_who_it_is(planner: subprocess.Popen[str]) -> None:
+def test_a_planner_says_first_who_it_is(planner: subprocess.Popen[str]) -> None:
     hello = told(planner)["hello"]
     assert (hello["version"], hello["protocol"], hello["pid"]) == (VERSION, 1, planner.pid)
     assert hello["python"] == sys.executable
@@ -67,7 +67,7 @@ def test_it_says_first_who_it_is(planner: subprocess.Popen[str]) -> None:
 SLOW_TO_IMPORT = {"pyspark", "py4j", "sqlglot", "pandas", "rich", "typer", "jinja2"}
 
 
-def test_it_starts_without_the_packages_that_take_long_to_import() -> None:
+def test_a_planner_starts_without_the_packages_that_take_long_to_import() -> None:
     """The first statement of every Spark session waits for a planner to start."""
     program = "import sys, colonnade.spark_ext.planner.__main__; print(*sys.modules)"
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -79,7 +79,7 @@ def test_it_starts_without_the_packages_that_take_long_to_import() -> None:
     assert not packages & SLOW_TO_IMPORT
 
 
-def test_it_ends_when_its_input_ends(planner: subprocess.Popen[str]) -> None:
+def test_a_planner_ends_when_its_input_ends(planner: subprocess.Popen[str]) -> None:
     told(planner)
     out, err = planner.communicate(timeout=20)
     assert (planner.returncode, out, err) == (0, "", "")
@@ -196,7 +196,7 @@ def test_its_garbage_collections_leave_out_what_was_imported() -> None:
     assert int(done.stderr) > 10_000
 
 
-def test_it_ends_after_a_long_time_without_a_request() -> None:
+def test_a_planner_ends_after_a_long_time_without_a_request() -> None:
     program = "from colonnade.spark_ext.planner.__main__ import main; main(idle_seconds_max=0.3)"
     with subprocess.Popen(
         [sys.executable, "-c", program],

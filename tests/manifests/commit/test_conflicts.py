@@ -93,7 +93,7 @@ def test_a_name_is_given_once() -> None:
             log.commit(change(table(TRIPS, "orders")), snapshot)
 
 
-def test_a_lone_table_stays_alone() -> None:
+def test_a_database_of_a_lone_table_takes_no_second_table() -> None:
     store = MemoryStore()
     log = make_log(store)
     state = log.commit(change(table()), database(store, lone_table=True))

@@ -82,7 +82,7 @@ def test_a_writer_uses_the_note_of_one_who_has_followed_fewer_epochs() -> None:
         assert bool(epochs_of(store)[-1].further) is uses
 
 
-def test_a_writer_awaits_the_next_changes_of_those_who_have_shared_the_last_epoch() -> None:
+def test_a_writer_awaits_changes_of_the_writers_that_shared_its_last_epoch() -> None:
     """A writer whose last epoch was not shared waits for no other writer."""
     store, awaited = NotedStore(), list[int]()
     base = with_orders(store, make_log(store))

@@ -179,7 +179,7 @@ def test_a_log_with_a_date_that_is_ahead_is_vacuumed_and_read_by_time(
 
 
 @pytest.mark.parametrize("off", [FAR_MS, -50 * YEAR_MS])
-def test_a_vacuum_whose_clock_is_wrong_lets_nothing_go_too_early(off: int) -> None:
+def test_a_vacuum_whose_clock_is_wrong_removes_nothing_too_early(off: int) -> None:
     machines = Machines()
     for _ in range(3):
         machines.now += HOUR_MS

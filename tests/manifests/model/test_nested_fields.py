@@ -67,7 +67,7 @@ def test_fields_that_come_go_move_or_widen_are_changes(
         ([struct(2, field(3, "date"))], 3),
     ],
 )
-def test_an_id_that_stands_for_something_else_is_misplaced(
+def test_an_id_that_is_reused_for_another_field_is_misplaced(
     after: list[SchemaField], wrong: int
 ) -> None:
     found = misplaced(BEFORE, after)

@@ -66,7 +66,7 @@ def test_a_snapshot_read_before_its_segments_vanished_is_read_from_the_log() -> 
 
 
 @pytest.mark.parametrize("overtaken", [False, True])
-def test_what_a_transaction_sees_stays_the_same_when_its_checkpoint_is_lost(
+def test_a_transaction_sees_the_same_rows_when_its_checkpoint_is_lost(
     overtaken: bool,
 ) -> None:
     store, log, _ = in_segments(40, 8)

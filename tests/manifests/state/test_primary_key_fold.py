@@ -75,7 +75,9 @@ def test_a_key_stays_when_its_column_widens_or_gets_another_name() -> None:
     ],
     ids=["nullable", "unknown", "dropped", "becomes nullable", "created", "restored"],
 )
-def test_what_contradicts_the_key_is_refused(wrong: Operation, text: str) -> None:
+def test_an_operation_that_contradicts_the_primary_key_is_refused(
+    wrong: Operation, text: str
+) -> None:
     store, base = keyed()
     log = make_log(store)
     base = log.commit(append(), base)

@@ -43,7 +43,7 @@ def test_one_failing_group_leaves_the_results_of_other_groups() -> None:
     assert len(live(table)) < 12
 
 
-def test_whatever_ends_the_thread_of_a_group_ends_the_run() -> None:
+def test_any_exception_in_the_thread_of_a_group_ends_the_run() -> None:
     def run(job: CompactionJob, stop: Stop) -> CompactionOutcome:
         raise Stopped
 

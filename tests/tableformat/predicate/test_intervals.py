@@ -30,11 +30,11 @@ HOUR = 3_600_000_000
         ("-1", "MONTHS", Kind.MONTHS, -1),
     ],
 )
-def test_one_unit(text: str, unit: str, kind: Kind, value: int) -> None:
+def test_an_interval_of_one_unit_is_read(text: str, unit: str, kind: Kind, value: int) -> None:
     assert parse_interval(text, unit) == Literal(kind, value)
 
 
-def test_several_units() -> None:
+def test_an_interval_of_several_units_is_read() -> None:
     assert parse_interval_span("1 02:30", "DAY", "MINUTE").value == 26 * HOUR + HOUR // 2
     assert parse_interval_span("-100:00", "hour", "minute").value == -100 * HOUR
     assert parse_interval_span("-1-2", "YEAR", "MONTH") == Literal(Kind.MONTHS, -14)

@@ -185,7 +185,7 @@ def test_a_repair_of_a_sound_or_unknown_rowset_or_of_one_in_the_way_is_refused(
 
 
 @pytest.mark.parametrize("appends", [True, False])
-def test_others_lose_nothing_beside_a_repair(appends: bool, tmp_path: Path) -> None:
+def test_concurrent_writers_lose_nothing_beside_a_repair(appends: bool, tmp_path: Path) -> None:
     store = MemoryStore()
     db = make(store)
     name = file_of(db, 0, "3.col")

@@ -48,7 +48,7 @@ def test_a_value_that_a_concurrent_writer_gave_is_a_conflict(
 
 
 @pytest.mark.parametrize("theirs", [(5,), (1, 60), (None, None), (-4, 7)])
-def test_other_values_are_no_conflict_even_between_those_of_the_job(
+def test_concurrent_values_that_the_job_did_not_give_do_not_conflict(
     tmp_path: Path, theirs: tuple[int | None, ...]
 ) -> None:
     table = make(tmp_path / "t")

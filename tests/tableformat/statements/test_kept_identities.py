@@ -81,7 +81,7 @@ def test_the_column_as_the_key_finds_rows_and_inserts_none_that_the_table_must_n
         table.upsert(key.set_column(2, "id", pa.array([9], pa.int32())), on="id")
 
 
-def test_tables_without_such_columns_are_left_alone(tmp_path: Path) -> None:
+def test_rows_of_a_table_without_identity_columns_are_returned_unchanged(tmp_path: Path) -> None:
     table = colonnade.create(str(tmp_path / "t"), COLUMNS)
     data = rows(a=1)
     assert with_identity_columns(data, table.state.schema) is data

@@ -277,7 +277,9 @@ def test_a_change_that_is_no_alteration_is_refused(
 
 
 @pytest.mark.parametrize("epoch", ["2", 1.0, None])
-def test_the_time_of_what_is_no_epoch_is_refused(table: colonnade.ArrowTable, epoch: Any) -> None:
+def test_the_time_of_an_epoch_that_does_not_exist_is_refused(
+    table: colonnade.ArrowTable, epoch: Any
+) -> None:
     refused(lambda: table.time_of(epoch), "must be a whole number")
     with pytest.raises(colonnade.NotFoundError, match=r"Epoch -1 of .* does not exist"):
         table.time_of(-1)

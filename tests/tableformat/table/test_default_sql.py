@@ -25,7 +25,7 @@ def test_the_text_of_a_value_is_read_as_the_same_value(name: str) -> None:
         assert with_default(column, sql).default == ColumnDefault(sql=sql, value=stored), sql
 
 
-def test_texts_are_those_of_spark() -> None:
+def test_the_sql_of_a_default_is_in_the_dialect_of_spark() -> None:
     assert default_sql("timestamp", "i:-1") == "CAST('1969-12-31 23:59:59.999999Z' AS TIMESTAMP)"
     assert default_sql("string", "s:it's a \\") == r"'it\'s a \\'"
     assert default_sql("binary", "b:AP8=") == "X'00FF'"

@@ -130,7 +130,7 @@ def test_a_key_that_was_renamed_and_widened_still_finds_its_rows() -> None:
         ({"b": 1}, r"primary key of table 't' is \(a\), so {'b': 1} is not a key"),
     ],
 )
-def test_what_cannot_be_a_key_is_refused_by_name(key: Any, message: str) -> None:
+def test_a_key_with_wrong_columns_or_types_is_refused_by_name(key: Any, message: str) -> None:
     table = table_of({"a": "int", "b": "int"}, ("a",))
     for asked in (key, [1, key]):
         with pytest.raises(InvalidInputError, match=message):

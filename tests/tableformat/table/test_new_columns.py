@@ -186,7 +186,9 @@ def test_a_longer_varchar_makes_a_column_longer(table: ArrowTable) -> None:
     assert types(table)["v"] == "varchar(9)"
 
 
-def test_who_writes_the_narrower_type_goes_on_after_a_column_has_widened(table: ArrowTable) -> None:
+def test_a_writer_of_the_narrower_type_continues_after_a_column_has_widened(
+    table: ArrowTable,
+) -> None:
     narrow = pa.table({"k": [3], "n": pa.array([30], pa.int32())})
     for wide in (pa.array([0.5], pa.float64()), pa.array([None], pa.int32())):
         table.append(pa.table({"k": [2], "n": wide}), evolve=True)

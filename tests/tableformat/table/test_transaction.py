@@ -75,7 +75,7 @@ def test_several_tables_change_in_one_epoch() -> None:
     assert newest.metrics["rows_inserted"] == 3
 
 
-def test_it_sees_only_its_own_writes() -> None:
+def test_a_transaction_sees_only_its_own_writes() -> None:
     db = database()
     with db.transaction() as tx:
         a = tx.table("a")

@@ -263,7 +263,9 @@ _VIEWS = pa.array(_LONG, pa.string_view())
     ],
     ids=lambda given: str(given.type) if isinstance(given, pa.Array) else "",
 )
-def test_forms_arrive_whatever_they_are_nested_in(array: pa.Array, expected: list[Any]) -> None:
+def test_every_arrow_form_of_a_value_is_accepted_at_any_depth(
+    array: pa.Array, expected: list[Any]
+) -> None:
     schema = assign_ids(schema_from_arrow(pa.schema([("a", array.type)])), 1)[0]
     conformed = conform(batch_of(array), schema)
     conformed.validate(full=True)

@@ -271,7 +271,7 @@ def test_a_write_that_expects_an_epoch_may_take_values(tmp_path: Path) -> None:
     table.update({"v": "'z'"}, commit=CommitSettings(expect_epoch=table.refresh().epoch))
 
 
-def test_the_column_may_be_renamed_and_widened_and_keeps_what_it_gives(tmp_path: Path) -> None:
+def test_an_identity_column_continues_after_it_was_renamed_and_widened(tmp_path: Path) -> None:
     table = make(tmp_path / "t", columns=pa.schema([("id", pa.int8()), ("v", pa.string())]))
     table.append(rows("a"))
     table.alter(RenameColumn("id", "key"), WidenColumn("key", "long"))

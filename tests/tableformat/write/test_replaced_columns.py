@@ -122,7 +122,7 @@ def test_a_replacement_of_a_column_is_replaced_itself_and_vacuumed(tmp_path: Pat
     assert not table.verify(4).findings
 
 
-def test_deletions_new_columns_compactions_and_restores_go_along() -> None:
+def test_replaced_columns_survive_deletions_new_columns_compactions_and_restores() -> None:
     table = made()
     table.delete("id < 5")
     table.alter(AddColumn(SchemaField(id=0, name="extra", type="long")))

@@ -53,7 +53,7 @@ def rowsets(log: Log, state: Snapshot) -> dict[int, LiveRowSet]:
     return {each.id: each for each in live(log, state.table("orders"))}
 
 
-def test_what_is_added_is_what_the_state_before_the_slot_says() -> None:
+def test_keyed_rows_are_resolved_against_the_state_before_the_slot() -> None:
     log, base = start()
     mine, other = added(), added()
     seen: list[int] = []
@@ -150,7 +150,7 @@ def test_a_renumbering_moves_nothing_past_the_comparison() -> None:
     assert seen == [[0, 1]]
 
 
-def test_such_a_change_shares_no_epoch() -> None:
+def test_a_change_that_adds_keyed_rows_shares_no_epoch() -> None:
     base = start()[1]
     assert can_share(append(), base)
     assert not can_share(keyed(lambda *_: ResolvedRows(()), added()), base)

@@ -107,7 +107,7 @@ def test_an_error_that_is_not_of_a_request_is_not_classified() -> None:
     assert classify("read", ZeroDivisionError()) is None
 
 
-def test_an_answer_inside_a_batch_means_what_it_means_alone() -> None:
+def test_a_refusal_in_a_batch_is_classified_like_one_of_a_single_request() -> None:
     error = OSError("canary")
     found = refusal("remove", 404, "BlobNotFound", error)
     assert found.absent

@@ -12,7 +12,9 @@ from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.store import LocalStore, PutOutcome
 
 
-def test_an_epoch_does_not_come_into_a_log_that_took_the_place_of_its_own(tmp_path: Path) -> None:
+def test_no_epoch_is_written_into_a_log_that_replaced_the_one_it_was_made_for(
+    tmp_path: Path,
+) -> None:
     first, later = (f"_manifest/{number:020d}.json" for number in (0, 77))
     store, other = LocalStore(tmp_path / "db"), LocalStore(tmp_path / "db")
     other.put_if_absent(first, b"one")

@@ -89,7 +89,7 @@ def test_options_that_no_client_takes_are_refused_once_and_not_by_each_request(
         made.append(settings)
         raise InvalidInputError("refused")
 
-    monkeypatch.setattr("colonnade.manifests.store.s3.client.S3Client", fail)
+    monkeypatch.setattr("colonnade.manifests.store.s3.client.S3Client.__init__", fail)
     with pytest.raises(InvalidInputError, match="refused"):
         colonnade.open("s3://bucket/lake/trips", storage_options={"endpoint_url": "nowhere"})
     assert len(made) == 1

@@ -109,7 +109,7 @@ def test_overwriting_by_name_replaces_it_with_the_columns_only(
 
 
 @pytest.mark.spark_compat
-def test_it_survives_every_statement_that_is_not_about_it(spark_shell: SparkShell) -> None:
+def test_metadata_survives_every_statement_that_does_not_set_it(spark_shell: SparkShell) -> None:
     name = "metadata_kept"
     spark_shell.run(f"{FRAME}.write.format('colonnade').saveAsTable('{name}')")
     for change in (

@@ -200,7 +200,7 @@ def test_a_merge_with_schema_evolution_computes_the_columns(spark: SparkShell) -
     assert "'twice'" in refused
 
 
-def test_rows_that_only_go_away_are_no_rows_to_compute(spark: SparkShell) -> None:
+def test_a_delete_computes_no_generated_columns(spark: SparkShell) -> None:
     spark.sql(f"DELETE FROM {TABLE} WHERE n = 30 AND id < 9")
     spark.sql(f"DELETE FROM {TABLE} WHERE day = DATE'2026-01-01'")
     assert check(spark) == [[2, None, None]]

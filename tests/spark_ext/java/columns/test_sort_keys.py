@@ -67,7 +67,7 @@ def test_statements_and_queries_are_right_beside_rows_of_a_former_key(spark: Spa
     assert findings(spark) == ()
 
 
-def test_a_key_ends_comes_back_and_may_descend(spark: SparkShell) -> None:
+def test_a_sort_key_is_dropped_set_again_and_may_descend(spark: SparkShell) -> None:
     spark.sql(f"ALTER TABLE {TABLE} CLUSTER BY NONE")
     assert "cluster_by" not in spark.sql(f"SHOW CREATE TABLE {TABLE}")[0][0]
     insert(spark)

@@ -188,7 +188,7 @@ def test_values_that_the_table_does_not_allow_change_nothing(
     assert table(spark).epoch == before
 
 
-def test_one_time_stands_in_all_rows_and_values_of_other_rows_are_not_computed(
+def test_the_current_time_is_equal_in_all_rows_and_values_of_other_rows_are_not_computed(
     spark: SparkShell,
 ) -> None:
     spark.sql(f"UPDATE {TABLE} SET c7 = unix_micros(current_timestamp()) WHERE id < 2001")

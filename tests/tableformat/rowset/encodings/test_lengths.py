@@ -74,7 +74,7 @@ def test_bytes_under_a_null_are_left_out() -> None:
     assert round_trip(array.slice(5, ROWS), column("string")) == "lengths"
 
 
-def test_they_take_less_than_offsets() -> None:
+def test_lengths_take_less_space_than_offsets() -> None:
     rng = random.Random(5)
     words = pa.array([rng.randbytes(rng.randint(10, 43)).hex() for _ in range(20_000)])
     entry, _ = encode_block(words, column("string"))

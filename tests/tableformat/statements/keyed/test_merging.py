@@ -16,7 +16,7 @@ from tests.tableformat.statements.tables import made, rows
 JOB = "0" * 16
 
 
-def test_rows_that_are_lost_are_left_out_and_so_is_a_rowset_without_others() -> None:
+def test_lost_rows_are_left_out_and_a_rowset_of_lost_rows_is_not_added() -> None:
     table = made(key=("id",))
     state = table.state
     first = write_batches(table._log, state, JOB, rows(1, 2, 3).to_batches())

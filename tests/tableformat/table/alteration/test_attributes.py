@@ -40,7 +40,7 @@ from tests.tableformat.table.alteration.points import STRUCT, added, columns_of,
     ],
 )
 @pytest.mark.parametrize("mode", ["append", "overwrite"])
-def test_values_never_go_to_a_column_whose_name_another_one_has_by_now(
+def test_values_never_go_to_another_column_that_got_the_name_meanwhile(
     table: ArrowTable, changes: tuple[Alteration, ...], mode: str
 ) -> None:
     colonnade.open(table.path).alter(*changes)

@@ -85,7 +85,7 @@ def test_a_change_of_a_field_changes_nothing_else(path: str) -> None:
     assert [each.id for each in walk(after.fields)] == [each.id for each in walk(SCHEMA.fields)]
 
 
-def test_only_the_fields_of_a_struct_can_be_others() -> None:
+def test_fields_are_replaced_in_structs_alone() -> None:
     for parent in ((), ("s",), ("s", "t"), ("l", "element", "element"), ("m", "key")):
         after = with_fields(SCHEMA, parent, lambda fields: fields[:-1])
         lost = find(SCHEMA, parent).children()[-1] if parent else SCHEMA.fields[-1]
