@@ -23,7 +23,7 @@ def repair(
     path: PathArgument,
     rowsets: Annotated[
         str | None,
-        typer.Option("--rowsets", metavar="1,2", help="Drop the unreadable rows of these."),
+        typer.Option("--rowsets", metavar="1,2", help="Drop the unreadable rows of these RowSets."),
     ] = None,
     rescue: Annotated[
         Path | None,

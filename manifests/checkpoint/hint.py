@@ -22,7 +22,7 @@ from colonnade.manifests.store.base import ObjectStore
 
 
 def put_hint(store: ObjectStore, ref: CheckpointRef | Anchor) -> None:
-    """Put a hint to a checkpoint, whatever became of the checkpoint. Raises StoreError."""
+    """Put a hint to a checkpoint without a look at the checkpoint itself. Raises StoreError."""
     store.put(HINT, _hint(ref), sync=False)
 
 
@@ -37,8 +37,8 @@ def put_usable_hint(
 
     `names` are the checkpoint's objects. A vacuum that runs during the PUT may not see the new
     hint. This call then removes the hint again. If the caller is killed before that, the next
-    vacuum does so. If a concurrent writer puts its own hint during the removal, that one may be
-    lost; until the next checkpoint, readers then find the newest state by more requests. Costs a
+    vacuum does so. A hint that a concurrent writer puts during the removal may be lost. Until the
+    next checkpoint, readers then find the newest state by more requests. Costs a
     PUT, a GET for each epoch since, and one or two GETs before and after the PUT.
 
     Raises ConflictError if the hint does not lead to the checkpoint; StoreError; CorruptionError.

@@ -1,7 +1,7 @@
 """The tables of several states without their columns, each page of a checkpoint read once.
 
-For those who go through all tables: they need properties and the names of objects. Columns and
-statistics are most of a record and most of the time to decode it.
+A vacuum goes through all tables, and needs their properties and the names of their objects. It
+leaves out columns and statistics, which take most of a record and most of the time to decode it.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class LoadedPages:
     ) -> dict[PagePlace, PageSummary]:
         """Return summaries of all pages of the states that were read.
 
-        `objects` are those of the RowSets in pages that were read for them.
+        `objects` has the objects of the RowSets of each page that was read for them.
         """
         found: dict[PagePlace, PageSummary] = {}
         for place in self._used:
@@ -164,7 +164,7 @@ class LoadedPages:
 def read_plain_state(store: ObjectStore, anchor: Anchor) -> Snapshot:
     """Return the state of an anchor, perhaps without columns and statistics of its tables.
 
-    For those who need the names of objects. Raises as `read_state`.
+    It serves callers that need only the names of objects. Raises as `read_state`.
     """
 
     def decode(data: bytes, location: str) -> Root:
@@ -193,7 +193,7 @@ def _without_columns(value: Any) -> Any:
             {**each, "segment": {**each["segment"], "statistics": {}}} for each in value["segments"]
         ]
     except (KeyError, TypeError):
-        return value  # decoding it says what is wrong
+        return value  # the decoder then says what is wrong
     return {**value, "table_schema": {"fields": []}, "segments": segments}
 
 

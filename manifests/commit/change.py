@@ -73,7 +73,7 @@ class ResolvedRows:
     """The rows that a change adds to a table with a primary key, and deletes, right after a state.
 
     `added` are the RowSets that it adds. `rows` are rows of that state which it deletes, besides
-    those that the change itself says. `metrics` replace those of the change.
+    the deleted rows of the change itself. `metrics` take the place of the metrics of the change.
     """
 
     added: tuple[AddedRows, ...]

@@ -21,10 +21,10 @@ from colonnade.manifests.state.sort_order import following_orders
 class CompactionFacts:
     """RowSets, ordered by id. Every array has one element for each RowSet.
 
-    `rows` counts stored rows, and `deleted` those of them that are deleted. For a sorted table,
+    `rows` counts stored rows, and `deleted` the deleted ones among them. For a sorted table,
     `first` and `last` are the range of the first key column as ranks: numbers in the order of the
     keys. If `partitions` is None, all RowSets have the same partition. `earlier_order` marks
-    RowSets whose rows are not in the order of the present sort key; None means none of them.
+    RowSets whose rows are not in the order of the present sort key; None means that there are none.
     """
 
     ids: Integers

@@ -94,7 +94,7 @@ def _plan(
 class _Picker:
     """One round over the RowSets of a partition. `_free` marks RowSets that are in no group yet.
 
-    RowSets of an earlier sort order are in no group but those of `in_earlier_order`.
+    Only the groups of `in_earlier_order` have RowSets of an earlier sort order.
     """
 
     def __init__(

@@ -73,7 +73,7 @@ def read_blocks(store: ObjectStore) -> SlotBlocks | None:
 def read_stub_blocks(store: ObjectStore, stub: Stub) -> SlotBlocks | None:
     """Return the blocks of the slots behind the floor of a stub; None if none of them are freed.
 
-    A stub that states no blocks is older than any upgrade, and so is its floor. Costs one GET.
+    A stub without blocks was written before any upgrade, for a floor before it. Costs one GET.
     Raises as `read_blocks`.
     """
     create = _created(_read_item(store, 0))

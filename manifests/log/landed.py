@@ -1,4 +1,4 @@
-"""Changes that are already in the log: found by their transactions, and the states after them."""
+"""Find changes that are already in the log, by their transactions or by the RowSets they add."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ def find_landed(
 
 
 def find_added(log: LogReader, change: Change, before: Snapshot, head: Snapshot) -> int | None:
-    """Return the epoch that committed a change which adds RowSets, 0 if it is none of a range.
+    """Return the epoch after `before`, up to `head`, that committed a change which adds RowSets.
 
-    The range is that of the epochs after `before` up to `head`, two states of one log. It may have
-    epochs that retention has removed: the ids of RowSets tell what was added. Returns None if the
-    log does not tell. Costs a GET for each segment that may hold one of the RowSets. Raises as
-    `LogReader`.
+    Requires: both are states of one log. Returns 0 if no epoch between them committed the change,
+    and None if the log does not tell. Retention may have removed some of these epochs, because the
+    ids of RowSets tell what was added. Costs a GET for each segment that may hold one of the
+    RowSets. Raises as `LogReader`.
     """
     operation = next((op for op in change.ops if isinstance(op, AddRowSet)), None)
     if operation is None or head.database != before.database:

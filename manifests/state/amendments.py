@@ -26,7 +26,7 @@ class Amendments:
     replacements: tuple[ColumnReplacement, ...] = ()
 
     def __bool__(self) -> bool:
-        """Return whether anything came to the RowSet."""
+        """Return whether the RowSet has deleted rows or replaced columns."""
         return self.vector is not None or bool(self.replacements)
 
     @property

@@ -22,11 +22,14 @@ REPLACE_COLUMN = "replace_column"
 def replaceable(table: TableState) -> frozenset[int]:
     """Return the columns that may be replaced: those that do not decide the place of a row.
 
-    Earlier sort orders and partition layouts count, too, because RowSets may have them. Identity
-    columns are not among the result, so each of their values is in the entry of a RowSet. Columns
-    of the primary key are not, because new rows alone are compared by it. Void columns are not,
-    because no RowSet has them. The result has the earlier ids of columns, because
-    a replacement names all ids of a column.
+    The result leaves out these columns:
+
+    - columns of any sort order or partition layout, also of an earlier one that RowSets may have
+    - identity columns, because the entry of a RowSet must show each of their values
+    - columns of the primary key, because keys are compared only when rows are added
+    - void columns, because no RowSet has them
+
+    It has all ids of each column, because a replacement names earlier ids, too.
     """
     keys = {field.column for order in table.sort_orders for field in order}
     keys.update(field.column for layout in table.partition_layouts for field in layout)

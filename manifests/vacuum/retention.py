@@ -96,7 +96,7 @@ def effective(
 def others_that_keep_more(
     tables: Iterable[TableRetention], names: Mapping[TableId, str], alone: Retention, only: str
 ) -> tuple[str, ...]:
-    """Return the other tables whose retention exceeds `alone`, that of the table `only`.
+    """Return the tables besides `only` whose retention exceeds `alone`, the retention of `only`.
 
     `names` has the names of all tables. Tables that are not in `tables` have the default retention.
     """
@@ -123,8 +123,8 @@ def plan_floor(head: Snapshot, retention: Retention, aged: int | None, now_ms: i
     """Return how far the floor may rise. `aged` is the newest epoch at the cutoff, if known.
 
     Pins and leases keep the floor at their epoch until their time. Tags do not, because the state
-    of a tagged epoch is stored. Pins below the floor do not either, because only such a state
-    remains of their epochs. The floor never falls.
+    of a tagged epoch is stored. Pins of epochs below the floor do not, because only the
+    stored states of these epochs remain. The floor never falls.
     """
     wanted = min(head.floor if aged is None else aged, head.epoch - retention.epochs + 1)
     holds = [

@@ -123,7 +123,7 @@ def _was_vacuumed(log: Log, before: Snapshot, head: Snapshot) -> bool:
 
 
 def _carry_out(log: Log, found: Found, request: VacuumRequest) -> VacuumResult:
-    """Commit the epochs that name the victims, if there is anything to say, and remove them.
+    """Commit the epochs that name the victims, unless there are none, and remove the victims.
 
     Raises as `vacuum`.
     """

@@ -1,8 +1,8 @@
 """Run `Table.update` by replacing columns: Spark computes the new values, its tasks write them.
 
 Spark's own UPDATE gives a source whole new rows. This module instead queries only the new values
-with the positions of their rows, and gives the values of each RowSet to one task. An update that
-cannot be written so, or that would not become cheaper, is left to Spark's UPDATE.
+with the positions of their rows, and gives the values of each RowSet to one task. Spark's
+UPDATE runs instead if this cannot be done, or if it would not be cheaper.
 """
 
 from __future__ import annotations
@@ -62,7 +62,10 @@ _ROW = f"{ROW_HANDLER} & {2**32 - 1}"
 """The RowSet and position of a row; a user's table may have columns named `_rowset` and `_row`."""
 
 _COUNTS = 3
-"""Most times that the rows to change are counted, if other tables in the condition change."""
+"""The most times that the rows to change are counted.
+
+They are counted again if another table in the condition has changed meanwhile.
+"""
 
 _SETTINGS = {"spark.sql.ansi.enabled": "TRUE", "spark.sql.storeAssignmentPolicy": "ANSI"}
 """Spark's defaults; CAST converts a value as UPDATE does only with these settings."""

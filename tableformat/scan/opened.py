@@ -65,7 +65,9 @@ class BegunScan(NamedTuple):
 
 
 def open_ahead(store: ObjectStore, plan: ScanPlan) -> OpenedAhead:
-    """Open the first RowSets of a plan that may turn out to be old, without those in the log.
+    """Open the first RowSets of a plan while a newer state of the table is looked for.
+
+    RowSets that the log itself holds are left out, because they cost no request.
 
     If the plan needs all rows, RowSets are read whole, up to 32 MiB together: all of them if it
     needs most of their columns, else up to 3 MiB of other columns. Raises CorruptionError;

@@ -20,11 +20,11 @@ from colonnade.tableformat.rowset.sort import sort_indices
 from colonnade.tableformat.types.stored_value import repeated
 
 Order = Literal["key"]
-"""The orders that a user can ask for: that of the table's sort key."""
+"""The orders that a user can ask for: `key` is the order of the table's sort key."""
 
 
 class RowOrder(Model):
-    """An order of rows. The rows of the RowSets `unsorted` do not have it, and those of others do.
+    """An order of rows, in which the rows of all RowSets are stored except of those in `unsorted`.
 
     Fields name columns by the ids that they have in the table.
     """
@@ -44,8 +44,8 @@ def check_order(order: Order | None) -> None:
 def key_order(table: TableState, rowsets: Sequence[LiveRowSet]) -> RowOrder:
     """Return the order of the table's sort key for a scan of some RowSets.
 
-    Raises InvalidInputError if the table has no sort key, or lacks a column of it. The latter
-    happens if the columns are those of another epoch.
+    Raises InvalidInputError if the table has no sort key, or lacks a column of it. It can
+    lack one if the scan has the columns of another epoch.
     """
     fields = order_of(table, table.sort_order_id)
     if not table.sort_key:

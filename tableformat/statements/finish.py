@@ -1,4 +1,7 @@
-"""The last step of each statement on a table, on whatever road it came: what the table promises."""
+"""Enforce what a table promises: the last step of every statement on it, before the commit.
+
+Every statement passes through this module, from Python and from Spark, whatever its kind.
+"""
 
 from __future__ import annotations
 

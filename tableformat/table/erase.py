@@ -1,7 +1,7 @@
 """Erase rows for good: delete them, compact their files, and remove every state that has them.
 
-A DELETE only hides rows; their bytes stay in files that earlier epochs name. `erase` removes those,
-too. Then it searches every kept state for such rows, so that the result is checked.
+A DELETE only hides rows; their bytes stay in files that earlier epochs name. `erase` also removes
+these files. It then searches every kept state for rows that match, so that the result is checked.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ from colonnade.tableformat.table.table import ArrowTable
 class ErasureReport:
     """What an erasure did, and what still keeps some of the rows.
 
-    `checked_epochs` is the number of searched states. `held_by` has a sentence for each thing that
-    keeps a state with such rows, which says what to do. It is empty when no state has such a row.
+    `checked_epochs` is the number of searched states. `held_by` has a sentence for each tag, pin,
+    lease or retention that keeps a state with such rows. The sentence says what to do. `held_by`
+    is empty when no state has such a row.
     """
 
     rows_deleted: int

@@ -53,10 +53,9 @@ def conform(
 
     Columns are matched by name, exactly or else ignoring case. They may come in any order and any
     physical form. A char is padded with spaces. A missing column gets its default, or NULL if it is
-    nullable, unless the rows must be `complete`: they may then leave out generated columns alone.
-    A generated column that is missing has NULL, until it is filled. `text` says what happens to
-    text that is not valid UTF-8.
-    `first_row` is the row of the input that the data begins with; errors use it.
+    nullable. If the rows must be `complete`, only generated columns may be missing. A generated
+    column that is missing has NULL, until it is filled. `text` says what happens to text that is
+    not valid UTF-8. `first_row` is the row of the input that the data begins with; errors use it.
 
     A batch that already conforms is returned unchanged. A table of several chunks is copied into
     one. Requires at most 2 GiB of text in each column; `conform_batches` divides larger data.

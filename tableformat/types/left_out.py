@@ -1,4 +1,4 @@
-"""What a written row gets in a column that it leaves out: the only place without Spark. Pure.
+"""The value that a written row gets in a column that it leaves out, without Spark. Pure.
 
 Spec: docs/spec/types.md#defaults
 """

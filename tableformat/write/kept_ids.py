@@ -61,7 +61,7 @@ def _new_ids(fields: Iterable[SchemaField], before: TableState) -> tuple[dict[in
 
 
 def _last_values(fields: Iterable[SchemaField], before: TableState) -> tuple[IdentityCounter, ...]:
-    """Return the last values of identity columns that are the same, and state the same values."""
+    """Return the last values of the kept identity columns whose start and step stay the same."""
     old = {(field.id, field.identity): field for field in identity_columns(before.schema)}
     kept = ((field, old.get((field.id, field.identity))) for field in fields if field.identity)
     last = (

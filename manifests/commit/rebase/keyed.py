@@ -1,7 +1,7 @@
 """Rows that a change adds to a table with a primary key, compared right before its slot.
 
-A row whose key is taken meets the row that has it. Which row that is, only the state before the
-slot tells: concurrent writers may have added, changed or moved it.
+A row whose key is taken meets the row that has the key. Concurrent writers may have added, changed
+or moved that row, so only the state right before the slot says which one it is.
 Spec: docs/spec/conflicts.md#primary-keys
 """
 
@@ -24,11 +24,11 @@ _ANY_ROWS = 2**32
 
 
 def resolved(carried: Carried, head: Snapshot) -> Carried:
-    """Return a change, followed up to `head`, with what it adds to its keyed table after `head`.
+    """Return a change, followed up to `head`, with the rows that it adds to its keyed table.
 
-    Reads keys, and stores vectors and segments where they are long. The result is for this one
-    slot: what it deletes besides is found anew for the next one. Raises the errors of
-    `KeyedRows.resolve`, StoreError.
+    Reads keys, and stores long vectors and segments. The result is valid for the slot after `head`
+    only, because the rows that have the keys are looked for again before each slot. Raises the
+    errors of `KeyedRows.resolve`, StoreError.
     """
     change = carried.change
     if change.keyed is None:

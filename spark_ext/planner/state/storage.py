@@ -1,4 +1,4 @@
-"""The storage options of a request: those of the session, and those that a DataFrame gives.
+"""The storage options of a request: options of the session, and options that a DataFrame gives.
 
 The Java half sends the session's settings `spark.colonnade.storage.<name>` beside every request,
 and its settings of Hadoop for stores. A table that was loaded keeps its options: replies and jobs
@@ -42,9 +42,10 @@ def session_stores(request: Mapping[str, Any]) -> Iterator[None]:
 
 
 def place(path: str, storage: Mapping[str, Any] | None = None) -> StoreAddress:
-    """Return the address of a path; the options `storage` go before those of the session.
+    """Return the address of a path with its options.
 
-    Both go before Hadoop's settings. A local path does not use the session. Raises
+    The options `storage` take precedence over the options of the session, and both over Hadoop's
+    settings. A local path does not use the session. Raises
     InvalidInputError for text that is not a path, for an option with invalid text, for `storage` of
     a local path, and for settings of Hadoop that Python cannot use.
     """

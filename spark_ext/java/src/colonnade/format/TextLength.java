@@ -5,8 +5,10 @@ import org.apache.spark.unsafe.types.UTF8String;
 /**
  * The length that a char or varchar declares, in code points, and whether values are padded to it.
  *
- * <p>Spark itself checks and pads columns and fields of structs. It does so neither inside arrays
- * and maps, nor under {@code spark.sql.legacy.charVarcharAsString}. Spec: docs/spec/types.md
+ * <p>Spark itself checks and pads columns and fields of structs. It does not do so inside
+ * arrays and maps, and nowhere if {@code spark.sql.legacy.charVarcharAsString} is set.
+ *
+ * <p>Spec: docs/spec/types.md
  *
  * @param most the most code points of a value; the largest integer for a type without a limit
  * @param isPadded whether shorter values are padded with spaces

@@ -20,7 +20,7 @@ import java.util.TreeSet;
  */
 record StretchPruning(Pruner pruner, long[] cuts, Map<Integer, OpenColumnSegment> segments) {
   /** Filters are read in groups of about this many bytes. */
-  private static final long WINDOW_BYTES = 8L << 20;
+  private static final long FILTERS_AT_ONCE_BYTES = 8L << 20;
 
   /** Tests whether a Bloom filter of a stretch may hold at least one of the given hashes. */
   private interface FilterTest {
@@ -41,7 +41,7 @@ record StretchPruning(Pruner pruner, long[] cuts, Map<Integer, OpenColumnSegment
     for (int cut : byBounds) {
       window.add(cut);
       size += ask(cut, asked);
-      if (size >= WINDOW_BYTES) {
+      if (size >= FILTERS_AT_ONCE_BYTES) {
         kept.addAll(answered(window, asked));
         window.clear();
         asked.clear();

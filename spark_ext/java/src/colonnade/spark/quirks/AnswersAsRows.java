@@ -16,8 +16,8 @@ import scala.jdk.javaapi.CollectionConverters;
 import scala.runtime.AbstractPartialFunction;
 
 /**
- * An optimizer rule that replaces a scan whose rows the log has answered by those rows. Spark then
- * computes the rest while it plans; a scan would start a job, which takes longer than the answer.
+ * An optimizer rule that replaces a scan by its rows if the log alone gave these rows. Spark then
+ * computes the rest of the query while it plans it. A scan would start a job, which takes longer.
  *
  * <p>Seen on Spark 4.1 and 4.3: {@code ConvertToLocalRelation}, {@code LocalRelation} and {@code
  * DataSourceV2ScanRelation}.

@@ -7,7 +7,7 @@ import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * The condition of a constraint. The same row must always get the same answer.
+ * The condition of a constraint. It must give a row the same result at every time.
  *
  * <p>Seen on Spark 4.1 and 4.3: {@code CURRENT_LIKE}.
  */

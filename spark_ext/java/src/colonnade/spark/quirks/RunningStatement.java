@@ -51,8 +51,8 @@ public final class RunningStatement {
   }
 
   /**
-   * Returns the first node of a kind in the plan that Spark optimizes and runs. Its tables are those
-   * that Spark reads, and what Spark has cached takes the place of what it was computed from.
+   * Returns the first node of a kind in the plan that Spark optimizes and runs. In this
+   * plan, cached results are already in the place of the queries that they were computed from.
    */
   static <T> Optional<T> findToRun(Class<T> kind) {
     return execution().flatMap(query -> find(query.withCachedData(), kind));

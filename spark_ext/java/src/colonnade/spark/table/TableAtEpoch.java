@@ -86,8 +86,8 @@ public abstract class TableAtEpoch
   }
 
   /**
-   * Returns this table with what it lacks for the rows of a statement, which brings it in the epoch
-   * of the rows.
+   * Returns this table with the columns and types that the rows of a statement need. The statement
+   * adds them to the table in the epoch of its rows.
    *
    * @param rows what the planner's operation {@code columns_for_rows} takes as {@code rows}
    * @param options those of the write
@@ -95,8 +95,8 @@ public abstract class TableAtEpoch
   public abstract TableAtEpoch forRows(Map<String, Object> rows, Map<String, String> options);
 
   /**
-   * Returns this table for rows that a user gave some columns of, if such rows merge with those of
-   * the table by their keys; else this table.
+   * Returns this table for rows of which a user gave some columns, if these rows merge with rows of
+   * the table by their keys. Else returns this table itself.
    *
    * @param names the columns that the user gave
    * @param options those of the write

@@ -10,8 +10,8 @@ import org.apache.spark.unsafe.Platform;
  *   row = a bit for each field that is NULL, in words | a word for each field | what is longer
  * </pre>
  *
- * <p>Going through all columns for each row would cost a call that the compiler cannot see through
- * for every value; this costs one copy of each row.
+ * <p>If each row were given to all columns in turn, each value would cost a virtual call. The buffer
+ * costs one copy of each row instead.
  */
 public final class RowBuffer {
   private static final int MOST_ROWS = 512;
