@@ -1,4 +1,4 @@
-"""Writes into tables with a primary key on every road, so that keys often meet."""
+"""Writes into tables with a primary key by every kind of statement, so that keys often meet."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Changes of columns that cannot be: a typed error in one short sentence, and no epoch.
 
-Each case is one bad input of one road without Spark.
+Each case is one bad input of one kind of write without Spark.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A constraint holds for every row of every epoch after it, whichever road the rows took."""
+"""A constraint holds for every row of every epoch after it, however the rows were written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A generated column has its value in every row of every epoch, whichever road the row took."""
+"""A generated column has its value in every row of every epoch, however the row was written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No road without Spark stores text that is too long for its char or varchar, wherever it is."""
+"""No write without Spark stores text that is too long for its char or varchar, wherever it is."""
 
 from __future__ import annotations
 

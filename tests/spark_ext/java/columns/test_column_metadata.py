@@ -1,4 +1,4 @@
-"""Metadata of columns (`withMetadata`) is stored by every road, and stays until it is replaced."""
+"""Metadata of columns (`withMetadata`) is stored by every statement, and stays until replaced."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CHECK constraints in SQL: Spark checks each statement, whichever road its rows take."""
+"""CHECK constraints in SQL: Spark checks each statement, however its rows are written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Identity columns in Spark: each road that adds or changes rows, and what it refuses."""
+"""Identity columns in Spark: each statement that adds or changes rows, and what it refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Primary keys in Spark: no road adds a key that is there, and statements state and show a key."""
+"""Primary keys in Spark: no write adds a key twice, and statements state and show a key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts are stored as their types say, whichever road they come by."""
+"""Texts are stored as their types say, however they are written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No two live rows share a primary key, on whatever road and beside whatever writer rows come."""
+"""No two live rows share a primary key, however rows are written, and beside any writer."""
 
 from __future__ import annotations
 
