@@ -125,6 +125,6 @@ def _checked(values: pa.Array | list[int], column: SchemaField) -> pa.Array | li
     if size > VALUE_LIMIT:
         raise InvalidInputError(
             f"Column {column.name!r} cannot be partitioned by: a value has {size} bytes, and at"
-            f" most {VALUE_LIMIT} stand in the log; use truncate."
+            f" most {VALUE_LIMIT} are allowed in the log; use truncate."
         )
     return values

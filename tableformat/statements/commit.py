@@ -167,7 +167,7 @@ def _with_columns(keyed: KeyedRows | None, job: WriteJob, log: Log) -> KeyedRows
 def _has_columns(job: WriteJob, head: Snapshot, error: ConflictError) -> bool:
     """Return whether a table has the columns that a job wanted to give it, with the same ids.
 
-    Raises ConflictError that names the changes if a concurrent writer has made other ones.
+    Raises ConflictError that names the changes if a concurrent writer has made different changes.
     """
     table, target = head.tables.get(TableId(job.target.table)), job.target
     if not job.columns.operations or table is None or table.schema_id < target.schema_id:
@@ -175,8 +175,8 @@ def _has_columns(job: WriteJob, head: Snapshot, error: ConflictError) -> bool:
     if (table.schema_id, table.schema) == (target.schema_id, target.table_schema):
         return True
     raise ConflictError(
-        f"The write was to change columns ({job.columns.text}), and another writer did so first."
-        f" {error.message}"
+        f"The write was to change columns ({job.columns.text}), but another writer changed them"
+        f" first. {error.message}"
     ) from error
 
 

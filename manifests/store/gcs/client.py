@@ -162,9 +162,9 @@ def _load(settings: GcsSettings, request: Callable[..., Any]) -> Credentials:
         pass
     # Raised here, because the first error may hold the key.
     raise InvalidInputError(
-        "The storage option token, or the file that it names, is no key that can be read; give the"
-        " key of a service account in JSON, or set GOOGLE_APPLICATION_CREDENTIALS and leave token"
-        " out."
+        "The storage option token, or the file that it names, is not a key that can be read; give"
+        " the key of a service account in JSON, or set GOOGLE_APPLICATION_CREDENTIALS and leave"
+        " token out."
     )
 
 

@@ -93,7 +93,9 @@ def parse_settings(options: Mapping[str, Any], url: str) -> S3Settings:
     }
     foreign = sorted(client.keys() - _OF_CLIENT)
     if foreign:
-        raise InvalidInputError(f"{url} has no client_kwargs {foreign}; {sorted(_OF_CLIENT)} are.")
+        raise InvalidInputError(
+            f"{url} takes no client_kwargs {foreign}, only {sorted(_OF_CLIENT)}."
+        )
     client = {name: value for name, value in client.items() if value is not None}
     parallel = number(options, "max_concurrency", PARALLEL, url)
     config = _config(_mapping(options, "config_kwargs", url), int(parallel), url)

@@ -120,7 +120,7 @@ def test_a_key_that_cannot_be_read_is_refused_without_its_text(
         "private_key": "canary",
     }
     for token in (str(key), pem):
-        with pytest.raises(InvalidInputError, match="is no key that can be read") as refused:
+        with pytest.raises(InvalidInputError, match="is not a key that can be read") as refused:
             GcsStore("gs://bucket/db", {"token": token}).get("a")
         assert refused.value.__context__ is None
         assert "canary" not in refused.value.message

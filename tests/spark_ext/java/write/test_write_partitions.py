@@ -174,7 +174,7 @@ def test_a_value_that_is_too_long_for_the_log_is_refused(
     assert len(writer.write(url, schema, rows.slice(0, 1), partitioned_by=[IDENTITY])) == 1
     assert writer.error(url, schema, rows, partitioned_by=[IDENTITY]) == (
         "[COLONNADE_INVALID_INPUT] Column 'name' cannot be partitioned by: a value has 1026 bytes,"
-        " and at most 1024 stand in the log; use truncate."
+        " and at most 1024 are allowed in the log; use truncate."
     )
     assert [p.name for p in (url / "t").glob("*")] == []
     short = PartitionField(transform="truncate", column=1, argument=512)

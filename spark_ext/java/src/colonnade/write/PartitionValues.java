@@ -123,7 +123,7 @@ final class PartitionValues {
     if (bytes > MOST_BYTES) {
       throw Refusal.invalid(
           "Column " + ColumnNames.quote(column) + " cannot be partitioned by: a value has " + bytes
-              + " bytes, and at most " + MOST_BYTES + " stand in the log; use truncate.");
+              + " bytes, and at most " + MOST_BYTES + " are allowed in the log; use truncate.");
     }
   }
 }
