@@ -141,7 +141,7 @@ def widened_bounds(bounds: Bounds, old: str, new: str) -> Bounds:
 
 
 def joined_bounds(newer: Bounds | None, older: Bounds) -> Bounds:
-    """Return the bounds of one column that each thing states in one of two forms, or in neither."""
+    """Return the bounds of one column: `newer` where they are stated, and else `older`."""
     if newer is None:
         return older
     chosen = newer.stated

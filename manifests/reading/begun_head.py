@@ -22,9 +22,9 @@ from colonnade.manifests.state.snapshot import Snapshot
 class BegunHead(NamedTuple):
     """The state before the first free slot, and the reader that found this slot free.
 
-    It is the newest state unless that slot was freed, or an epoch is lost. If it `is_proven`,
-    neither is so. Otherwise `finish_head` looks for both. Until then the state may serve for
-    guesses alone: no row may be returned, and nothing may be written, because of it.
+    It is the newest state unless that slot was freed, or an epoch is lost. `is_proven` says that
+    both are ruled out. Otherwise `finish_head` rules them out. Until then a caller may use the
+    state to read ahead. It must not return or write rows because of it.
     """
 
     state: Snapshot

@@ -33,7 +33,7 @@ def repeated_keys(
 ) -> Iterator[RepeatedKey]:
     """Yield the keys that several live rows share. `key` has the key columns of their table.
 
-    Reads the key columns of all RowSets once for each `PART_ROWS` rows, and holds the keys of so
+    Reads the key columns of all RowSets once for each `PART_ROWS` rows, and holds the keys of that
     many rows. Raises InvalidInputError for NULL or NaN in a key column. Raises CorruptionError,
     StoreError.
     """

@@ -1,6 +1,6 @@
 """A value that a user states for a column, as an exact value of the column. Pure.
 
-An update sets it in rows, and a default is it for rows to come.
+An update sets it in existing rows, and a default gives it to new rows.
 Grammar: docs/predicates.md#values
 """
 

@@ -81,19 +81,19 @@ class RowMethods(ABC):
     ) -> RowCounts:
         """Merge rows into the rows of the table with the same keys; add rows with new keys.
 
-        `data` is anything that `append` takes; it is held in memory. The key is the primary key. A
-        row may then have some of the columns alone: a row of the table keeps its values in the
-        others, and a new row has defaults there. Several rows may have one key. Merge modes and
-        sequences, which are properties of the table, decide what they become.
+        `data` is anything that `append` takes; it is held in memory. The key is the primary key.
+        The rows may leave out columns: a row of the table keeps its values there, and a new row
+        gets defaults. Several rows may have one key. Merge modes and sequences, which are
+        properties of the table, decide what they become.
 
         With `on`, other columns are the key, and `data` has all columns of the table, each key
         once. When several rows of the table have one key, each of them is replaced, as with MERGE.
 
-        Reads the key columns where the keys may be. If a concurrent statement changed one of the
-        rows, or inserted one of the keys, only these keys are merged again; with `on`, the whole
-        statement runs again. Raises NotFoundError or InvalidInputError that names the column, or
-        the key that is NULL, or given twice with `on`, or whose sum overflows. Raises ConflictError
-        after ten tries.
+        Reads the key columns of RowSets that may have one of the keys. If a concurrent statement
+        changed one of the rows, or inserted one of the keys, only these keys are merged again; with
+        `on`, the whole statement runs again. Raises NotFoundError or InvalidInputError that names
+        the column, or the key that is NULL, or given twice with `on`, or whose sum overflows.
+        Raises ConflictError after ten tries.
         """
         check_settings(settings, commit)
         rows = pa.Table.from_batches(list(batches_of(data)))
@@ -109,10 +109,10 @@ class RowMethods(ABC):
         """Delete the rows that have one of the primary keys in `data`.
 
         `data` is anything that `append` takes, with exactly the columns of the primary key; it is
-        held in memory. A key that no row has is no error. Reads the key columns where the keys may
-        be. Runs again when a concurrent statement changed one of the rows. Raises InvalidInputError
-        for a table without a primary key or with a sequence, or that names a column at fault.
-        Raises ConflictError after ten tries.
+        held in memory. A key that no row has is ignored. Reads the key columns of RowSets that may
+        have one of the keys. Runs again when a concurrent statement changed one of the rows. Raises
+        InvalidInputError for a table without a primary key or with a sequence, or that names a
+        column at fault. Raises ConflictError after ten tries.
         """
         check_settings(None, commit)
         rows = pa.Table.from_batches(list(batches_of(data)))

@@ -80,8 +80,8 @@ def merged_changes(
 ) -> tuple[Alteration, ...]:
     """Return the changes that let columns hold the values of given ones, as far as there are any.
 
-    Columns are matched by name, or else by position. A type that neither is nor widens to one with
-    the values of both stays, because the statement may cast the values.
+    Columns are matched by name, or else by position. A column widens to a type that
+    has the values of both. If there is none, its type stays: the statement may cast the values.
     """
     columns = tuple(given) if by_name else tuple(_renamed(schema.fields, tuple(given)))
     changes: list[Alteration] = []

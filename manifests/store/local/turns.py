@@ -96,8 +96,8 @@ class _FolderTurn(Turn):
         if wait_s <= 0:
             return self._try()
         if self._listener is not None:
-            # The writer with the turn wakes only listeners whose notes it finds. A note that came
-            # too late for it came after the turn was free.
+            # The writer with the turn wakes only listeners whose notes it finds. If it did not find
+            # the note of this writer, the turn is free by now.
             if self._try():
                 return True
             self._listener.wait(wait_s)

@@ -72,7 +72,8 @@ final class HadoopSource implements ByteSource {
    * Opens an object for a read that ends at {@code end}.
    *
    * <p>S3A asks the server for the length of an object that it opens, and reads a new stream to the
-   * object's end. With the end of the range as the stated length it does neither.
+   * object's end. If it is told that the object ends at the end of the range, it asks for no length
+   * and reads no further.
    */
   private static FSDataInputStream open(FileSystem system, Path path, String policy, long end)
       throws IOException {

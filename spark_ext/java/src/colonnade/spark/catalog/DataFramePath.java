@@ -10,9 +10,9 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 /**
  * The path of {@code spark.read.load(path)} or {@code df.write.save(path)}, as an identifier.
  *
- * <p>Spark asks the catalog for the table in the same way for both. Only for a read it asks before
- * which version of it is wanted, and that makes the difference: a write goes to a table that may
- * not be there yet.
+ * <p>Spark asks the catalog for the table in the same way for both. But only for a read does it first
+ * ask for the wanted version. This tells them apart: the table of a read must exist, and the table
+ * of a write may not exist yet.
  */
 public final class DataFramePath implements Identifier {
   private final String path;

@@ -225,7 +225,7 @@ record MergeOutput(
     return named(rows, asJava(merge.output()));
   }
 
-  /** Returns a plan whose columns are those of others, in their order. */
+  /** Returns a plan whose columns get the names and ids of {@code as}, in the same order. */
   static Project named(LogicalPlan plan, List<Attribute> as) {
     List<NamedExpression> list = new ArrayList<>();
     for (Attribute each : as) {

@@ -41,9 +41,9 @@ final class EvolvingTable extends ColonnadeTable implements SupportsSchemaEvolut
   }
 
   /**
-   * Whether Spark asks for a change before the statement. It does not ask if it can
-   * cast the values to the present type of the column. A change that is neither possible nor needed
-   * is refused then.
+   * Whether Spark has to ask for a change before the statement. It need not if it can cast the
+   * values to the present type of the column. A change that is asked for and not possible is refused
+   * when Spark asks for it.
    */
   @Override
   public boolean supportsColumnChange(TableChange.ColumnChange change) {
