@@ -24,9 +24,10 @@ from colonnade.manifests.state.snapshot import Snapshot
 
 
 class Note(Model):
-    """An append whose writer waits. Up to epoch `followed` its writer has found no conflict.
+    """An append whose writer waits for its turn.
 
-    Nor is the append in one of these epochs. `head` is the transaction of the last of them.
+    Up to epoch `followed`, its writer has found no conflict with the append, and not the append
+    itself. `head` is the transaction of epoch `followed`.
     """
 
     database: TableIdText

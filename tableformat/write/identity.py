@@ -180,7 +180,7 @@ def identified(
 
 
 def beyond(values: range, farthest: int | None) -> range:
-    """Return those of some values that lie beyond one that a user gave; None is no such value."""
+    """Return the values beyond `farthest`, a value that a user gave; None means no value."""
     if farthest is None or not values:
         return values
     return values[max(0, (farthest - values[0]) // values.step + 1) :]
@@ -189,10 +189,10 @@ def beyond(values: range, farthest: int | None) -> range:
 def values_beyond(
     draws: Draws, column: SchemaField, count: int, farthest: int | None, *, least: int
 ) -> range:
-    """Return values of a column that lie beyond one that a user gave. Takes more if needed.
+    """Draw values of a column beyond `farthest`, a value that a user gave; None means no value.
 
-    These are `count` values, or at least `least` where the type has fewer left. Raises the errors
-    of `Draws.draw`.
+    Returns up to `count` values: fewer if some are not beyond it, or if the type has fewer left,
+    but at least `least`. Raises the errors of `Draws.draw`.
     """
     drawn = _draw_up_to(draws, column, count, least)
     left = beyond(drawn, farthest)
@@ -243,7 +243,7 @@ class _Supply:
         return taken
 
     def skip(self, given: pa.Array) -> None:
-        """Give none of the values that users gave.
+        """Never give the values in `given`, which users gave.
 
         Raises InvalidInputError for a value that a row of the task has got before.
         """

@@ -41,15 +41,15 @@ COUNTED_SHARE = 8
 LEAST_BYTES, LEAST_COUNTED = 2**23, 2**25
 """Columns are replaced if the changed rows take at least this many stored bytes.
 
-The second size is for statements whose changed rows must be counted first, which is lost time where
-these are few.
+The second size is for statements whose changed rows must be counted first. If few rows change, the
+time of the count is lost.
 """
 
 LEAST_OF_ROWSET = 2**22
-"""In each RowSet, the changed rows take at least this many stored bytes.
+"""Columns of a RowSet are replaced if its changed rows take at least this many stored bytes.
 
-A statement whose `LEAST_BYTES` are replaced by fewer needs only these. Replaced columns are one
-more file of each RowSet, to sync now, and for each reader to open until a compaction.
+Each replacement is one more file: it is synced now, and each reader opens it until a compaction.
+If a user sets a smaller size than `LEAST_BYTES`, that size counts here, too.
 """
 
 Args = Mapping[str, Any]
@@ -75,7 +75,7 @@ class _Update(NamedTuple):
     def of(cls, args: Args) -> _Update | None:
         """Return the statement of a request; None if its columns cannot be replaced.
 
-        Raises InvalidInputError if `least` is no size.
+        Raises InvalidInputError if `least` is not a size.
         """
         job = job_of(args)
         log = SNAPSHOTS.log(open_store(job.address))
@@ -103,10 +103,10 @@ class _Update(NamedTuple):
 
 
 def updated_rowsets(args: Args) -> dict[str, Any]:
-    """Return the ids of the RowSets whose changed rows are to be counted; none if it cannot pay.
+    """Return the ids of the RowSets whose changed rows are to be counted, or no ids.
 
-    To count them reads `reads` columns once more. That must cost little beside the statement
-    itself, which reads all columns.
+    Returns no ids if the changed rows cannot be large enough, or if the count costs too much: it
+    reads `reads` columns once more, and the statement itself reads all columns.
     """
     update = _Update.of(args)
     if update is None or args["reads"] * COUNTED_SHARE > len(update.table.schema.fields):

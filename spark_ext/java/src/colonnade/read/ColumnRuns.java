@@ -41,8 +41,9 @@ final class ColumnRuns {
   }
 
   /**
-   * Prepares to read neighbouring stretches. Does no I/O. Returns null where windows do as well: for
-   * few bytes or scattered stretches, for many columns, and while other tasks have all requests.
+   * Prepares to read neighbouring stretches. Does no I/O. Returns null if windows are to be read
+   * instead: for few bytes, scattered stretches or many columns, and while other tasks have all
+   * requests.
    */
   static ColumnRuns open(OpenColumnSegment[] segments, int[] chosen, long bytes)
       throws IOException {
@@ -109,7 +110,7 @@ final class ColumnRuns {
         .toArray(Slice[]::new);
   }
 
-  /** Ends all requests. Reads fail that a killed task has left under way. */
+  /** Ends all requests. A read that a killed task has left under way then fails. */
   synchronized void close() {
     if (!closed) {
       closed = true;

@@ -106,7 +106,7 @@ final class MergedColumns extends SetColumns {
         output.columns().stream().filter(each -> read.contains(each.exprId())).count();
   }
 
-  /** Adds what a plan computes with. What it only passes on is read only if it is computed with. */
+  /** Adds the columns that a plan computes with, without those that it only passes on. */
   private static void addReads(LogicalPlan plan, Set<ExprId> read) {
     if (plan.children().isEmpty()) {
       return; // its expressions are what it offers
@@ -170,7 +170,7 @@ final class MergedColumns extends SetColumns {
         rows.queryExecution().toRdd().toJavaRDD(), changes.queryExecution().toRdd().toJavaRDD());
   }
 
-  /** Returns the rows of RowSets with the set columns as they are. */
+  /** Returns the rows of RowSets with the stored values of the set columns. */
   private LogicalPlan kept(TableAtEpoch table) {
     return values(
         pinned(relation, table), handler(), Literal.FalseLiteral(), columns());
@@ -263,7 +263,7 @@ final class MergedColumns extends SetColumns {
     return rows * each <= SQLConf.get().autoBroadcastJoinThreshold();
   }
 
-  /** Returns the statement with other parts, and without a condition for another look at the source. */
+  /** Returns the statement with another query and table, and without any condition of its own. */
   private LogicalPlan copied(LogicalPlan query, DataSourceV2Relation table) {
     Object[] parts = new Object[statement.productArity()];
     for (int at = 0; at < parts.length; at++) {
@@ -285,8 +285,8 @@ final class MergedColumns extends SetColumns {
   }
 
   /**
-   * Replaces the table that changes by one to read. Other tables are read at the epoch at which the
-   * statement has found them.
+   * Replaces the relation of the changed table by one that can be read. Other tables are read at the
+   * epoch at which the statement has found them.
    */
   private static final class Pinned extends AbstractPartialFunction<LogicalPlan, LogicalPlan> {
     private final Table target;

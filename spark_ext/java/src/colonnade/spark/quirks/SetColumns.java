@@ -47,12 +47,12 @@ public abstract class SetColumns implements AutoCloseable {
 
   /** A planned statement that may write only the columns that it sets, instead of whole rows. */
   public interface Writer {
-    /** Whether the statement may do so at all. */
+    /** Whether the statement may write only the columns that it sets. */
     boolean mayReplace();
 
     /**
-     * Does the statement by replacing columns, and commits it. Returns false, and has changed
-     * nothing, if that would not write less, or if a concurrent writer is in the way.
+     * Does the statement by replacing columns, and commits it. Changes nothing and returns false if
+     * that would not write less, or if a concurrent writer has changed the columns.
      */
     boolean replace(SetColumns columns);
   }
