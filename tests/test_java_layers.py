@@ -113,6 +113,12 @@ def test_the_decisions_explain_each_quirk() -> None:
     assert not unexplained
 
 
+def test_the_list_of_quirks_by_subject_leaves_none_out() -> None:
+    listed = (ROOT / "spark" / "quirks" / "package-info.java").read_text()
+    names = {path.stem for path in sources("spark.quirks")} - {"package-info"}
+    assert set(re.findall(r"\b[A-Z][A-Za-z]+\b", listed)) >= names
+
+
 def test_no_type_exists_twice() -> None:
     public = {"catalog", "source"}  # the names that users write, over the classes that do the work
     stems = [path.stem for path in ROOT.rglob("*.java") if package_of(path) not in public]

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import benchmarks
 from benchmarks.__main__ import BENCHMARKS
 from benchmarks.measure import Figure, show
 
@@ -36,6 +37,12 @@ def test_a_benchmark_measures_each_of_its_figures(name: str, tmp_path: Path) -> 
     figures = json.loads((tmp_path / f"{name}.json").read_text())["figures"]
     assert figures
     assert all(figure["ours"] >= 0 for figure in figures), figures
+
+
+def test_the_header_of_the_package_lists_every_module() -> None:
+    modules = {path.name for path in Path(benchmarks.__file__).parent.glob("*.py")}
+    listed = set((benchmarks.__doc__ or "").split())
+    assert modules - listed == {"__init__.py"}
 
 
 def test_a_table_says_what_a_target_judges_and_in_which_unit() -> None:

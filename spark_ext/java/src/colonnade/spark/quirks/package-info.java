@@ -1,5 +1,26 @@
 /**
  * Everything that depends on classes which Spark does not promise to keep. Each class names the
  * Spark versions it was seen on.
+ *
+ * <pre>
+ *   the running statement    RunningStatement, PlannedQuery, Caller, ConnectCall, StatementTag
+ *   rules of a session       SessionRules, LoadCatalogFirst, ViewChanges
+ *   names of tables          NamedTables, CachedReads
+ *   expressions              ColumnMapping, ReadColumns, ColumnValues, FoldedDefault
+ *   reads                    AnswersAsRows, OfferedColumns
+ *   overwrite and MERGE      SparkCondition, MergeJoin, GivenColumns
+ *   UPDATE and MERGE that
+ *     replace columns        ColumnUpdates, ColumnUpdateExec, SetColumns, UpdatedColumns,
+ *                            MergedColumns, MergeOutput, NamedColumns
+ *   columns that rows bring  EvolvingWrites, EvolvingInserts, EvolvingMerges, UnknownColumns
+ *   ALTER TABLE              AlteredFields, AlteredTexts
+ *   CHECK constraints        CheckCondition, SubqueryChecks, CharComparisons, ChecksByCatalog,
+ *                            ColumnChecks, ContradictingRow
+ *   generated columns        FillGenerated, FilledRows, FilledChange, ComputedExpression,
+ *                            ShownGenerated
+ *   identity columns         AssignedColumns, IdentityChecks, IdentityEndpoint, DriverDraws
+ * </pre>
+ *
+ * <p>Decisions: docs/decisions/spark-jar.md
  */
 package colonnade.spark.quirks;
