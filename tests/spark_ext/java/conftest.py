@@ -1,4 +1,4 @@
-"""One compiled reader and one JVM for all tests of this folder."""
+"""The compiled tools and one JVM for all tests of this folder."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.spark_ext.java.read_tool import ReadTool, compile_tool
+from tests.spark_ext.java.read_tool import ReadTool, compile_tools
 from tests.spark_ext.java.spark_shell import SparkShell
 from tests.spark_ext.java.write_tool import WriteTool
 
 
 @pytest.fixture(scope="session")
 def class_path(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return compile_tool(tmp_path_factory.mktemp("classes"))
+    return compile_tools(tmp_path_factory.mktemp("classes"))
 
 
 @pytest.fixture(scope="session")

@@ -49,12 +49,16 @@ _WARNINGS = "-Dorg.apache.logging.log4j.level=WARN"
 _EXACT = Context(prec=76)
 
 
-def compile_tool(folder: Path) -> str:
-    """Bring the jar up to date and compile the tool; returns the class path to run it with."""
+def compile_tools(folder: Path) -> str:
+    """Bring the jar up to date and compile the tools; returns the class path to run them with.
+
+    It begins as Spark's own class path does, so that Java can use the archive of Spark's classes.
+    """
     subprocess.run([sys.executable, str(JAVA / "build.py")], check=True, capture_output=True)
-    class_path = os.pathsep.join((str(folder), str(JAR), f"{JARS}/*"))
+    (first,) = JARS.glob("slf4j-api-*.jar")
+    class_path = os.pathsep.join((str(first), f"{JARS}/*", str(JAR), str(folder)))
     here = Path(__file__).parent
-    names = ("ReadTool.java", "ShelfFileSystem.java", "LossyFileSystem.java")
+    names = ("ReadTool.java", "ShelfFileSystem.java", "LossyFileSystem.java", "WriteRows.java")
     sources = [str(here / name) for name in names]
     command = ["javac", *QUICK, "--release", "17", "-cp", class_path, "-d", str(folder), *sources]
     subprocess.run(command, check=True, capture_output=True, text=True)

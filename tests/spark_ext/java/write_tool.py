@@ -17,7 +17,6 @@ from colonnade.manifests.model.schema import TableSchema, assign_ids
 from colonnade.manifests.model.text_policy import TextPolicy
 from colonnade.manifests.state.snapshot import as_written
 from colonnade.manifests.store import LocalStore, ObjectStore, StoreAddress
-from colonnade.spark_ext.java.build import QUICK
 from colonnade.spark_ext.pyspark_types import to_spark
 from colonnade.spark_ext.write_task import HELD_BYTES, task_json
 from colonnade.tableformat.rowset.block import BlockEntry
@@ -55,12 +54,9 @@ class WriteTool(JsonProcess):
         self, class_path: str, folder: Path, before: Sequence[str] = (), heap: str = "512m"
     ) -> None:
         """`before` is a command that runs the JVM, as `nice` would."""
-        source = Path(__file__).with_name("WriteRows.java")
-        compile_it = ["javac", *QUICK, "--release", "17", "-cp", class_path, "-d", str(folder)]
-        subprocess.run([*compile_it, str(source)], check=True, capture_output=True, text=True)
         command = [*before, "java", f"-Xmx{heap}", "-XX:+UseSerialGC", "-XX:-UsePerfData"]
         command += ["--add-opens=java.base/java.nio=ALL-UNNAMED"]
-        command += ["-cp", f"{folder}{os.pathsep}{class_path}", "colonnade.write.WriteRows"]
+        command += ["-cp", class_path, "colonnade.write.WriteRows"]
         environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"}
         self._rows = folder / "rows.arrow"
         super().__init__(command, stderr=subprocess.DEVNULL, env=environment)
