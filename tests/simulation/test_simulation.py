@@ -21,6 +21,12 @@ LONG = (pytest.mark.long, pytest.mark.timeout(1800))
 """Seeds bound the search for a mistake. The time only ends a run that hangs."""
 
 
+def seeds(first: int) -> pytest.MarkDecorator:
+    """Parametrize by the first seeds, and by more of them for the long run."""
+    further = pytest.param(range(first, 2 * RUNS), marks=LONG)
+    return pytest.mark.parametrize("seeds", [range(first), further], ids=["first", "further"])
+
+
 def test_no_invariant_breaks_whatever_fails() -> None:
     counters = Counters()
     for seed, rate in CORPUS:
@@ -43,30 +49,33 @@ def test_eight_processes_far_from_a_busy_bucket_lose_nothing_and_double_nothing(
     assert counters.crashes > 2 * counters.runs
 
 
-def test_changes_that_share_an_epoch_land_once_and_every_writer_is_told_so() -> None:
+@seeds(2)
+def test_changes_that_share_an_epoch_land_once_and_every_writer_is_told_so(seeds: range) -> None:
     counters = Counters()
-    for seed in range(RUNS // 2):
+    for seed in seeds:
         simulate(seed, SHARING, counters, waits=True)
     print(counters)
-    assert counters.shared > RUNS
-    assert counters.crashes > 2 * RUNS
+    assert counters.shared > 2 * len(seeds)
+    assert counters.crashes > 4 * len(seeds)
 
 
-def test_a_database_is_upgraded_beside_writers_vacuums_and_kills() -> None:
+@seeds(3)
+def test_a_database_is_upgraded_beside_writers_vacuums_and_kills(seeds: range) -> None:
     counters = Counters()
-    for seed in range(RUNS // 2):
+    for seed in seeds:
         simulate(seed, UPGRADED, counters, waits=seed % 2 == 0, old=True)
     print(counters)
-    assert counters.upgrades >= RUNS // 8
-    assert counters.crashes > RUNS
+    assert counters.upgrades >= len(seeds) // 3
+    assert counters.crashes > 2 * len(seeds)
 
 
-def test_a_lost_oldest_state_is_given_up_beside_writers_whoever_is_killed() -> None:
+@seeds(3)
+def test_a_lost_oldest_state_is_given_up_beside_writers_whoever_is_killed(seeds: range) -> None:
     counters = Counters()
-    for seed in range(RUNS // 2):
+    for seed in seeds:
         simulate(seed, LOSING, counters)
     print(counters)
-    assert counters.losses >= RUNS // 8
+    assert counters.losses >= len(seeds) // 3
     assert counters.given_up <= counters.losses // 4
 
 

@@ -105,6 +105,7 @@ BUGS: tuple[Bug, ...] = (
         lambda: patch.object(Fill, "fill", _only_known_rowsets),
         actors=(Writer(mix=(8, 0, 1, 0, 0, 0)), Filler(4)),
         seeds=50,
+        long=True,
     ),
     Bug(
         "a fill keeps values that were computed from replaced ones",
@@ -136,6 +137,7 @@ BUGS: tuple[Bug, ...] = (
         lambda: patch.object(assignments, "bind_generations", lambda table, schema: ()),
         actors=MADE,
         seeds=50,
+        long=True,
     ),
     Bug(
         "two writers take the same values of an identity column",

@@ -48,5 +48,6 @@ BUGS: tuple[Bug, ...] = (
         lambda: patch.object(fill, "_is_same", lambda one, other: one.name == other.name),
         actors=(Writer(mix=(8, 0, 1, 0, 0, 0)), Filler(8), Evolver(6), Reader(1)),
         seeds=50,
+        long=True,
     ),
 )

@@ -85,6 +85,7 @@ BUGS: tuple[Bug, ...] = (
         lambda: patch.object(Sending, "_look_again", lambda *_: None),
         actors=(Writer(8), Vacuumer(5)),
         seeds=100,
+        long=True,
     ),
     Bug(
         "a writer that planned before an upgrade looks for no mark after its PUT",

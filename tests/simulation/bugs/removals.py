@@ -145,6 +145,7 @@ BUGS: tuple[Bug, ...] = (
         "the default mix overlooks what came between the parts of a vacuum",
         lambda: patch.object(Log, "commit_change", _each_part_since_the_one_before),
         seeds=100,
+        long=True,
     ),
     Bug(
         "a vacuum trusts the summary of an earlier page of tables",
@@ -178,6 +179,7 @@ BUGS: tuple[Bug, ...] = (
         lambda: patch.object(run, "keep_hint_usable", lambda *_, **__: None),
         actors=VACUUMED,
         seeds=50,
+        long=True,
     ),
     Bug(
         "a change takes what retention has removed for damage",

@@ -233,6 +233,7 @@ BUGS: tuple[Bug, ...] = (
         lambda: patch.object(RowSetsFold, "add", _order_at_the_slot),
         actors=SORTED,
         seeds=50,
+        long=True,
     ),
     Bug(
         "rows land that were planned before a constraint",

@@ -178,6 +178,7 @@ BUGS: tuple[Bug, ...] = (
         lambda: patch.object(Log, "resume", _base_or_nothing),
         actors=SENT_AGAIN,
         seeds=20,
+        long=True,
     ),
     Bug(
         "an error of a later send is taken for the outcome of the earlier one",
@@ -189,9 +190,11 @@ BUGS: tuple[Bug, ...] = (
     Bug(
         "a slot that is taken is waited for",
         lambda: patch.object(colonnade.manifests.commit.sending, "take_slot", _wait_for_slot),
+        long=True,
     ),
     Bug(
         "a date is believed whatever it says",
         lambda: patch.object(epoch_times, "_likely_ms", lambda store, epoch, *_: epoch.time_ms),
+        long=True,
     ),
 )

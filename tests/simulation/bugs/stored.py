@@ -84,17 +84,20 @@ BUGS: tuple[Bug, ...] = (
         "a checkpoint forgets replaced columns",
         lambda: patch.object(EntryBlock, "_with_columns", lambda block, replaced: block),
         actors=(Writer(mix=(3, 0, 8, 0, 0, 0)), Reader(3)),
+        long=True,
     ),
     Bug(
         "a commit continues from a late checkpoint without the epochs since",
         lambda: patch.object(late_checkpoint, "apply_epochs", lambda state, epochs: state),
         actors=(Writer(8), Reader(3)),
         seeds=20,
+        long=True,
     ),
     Bug("bounds are too narrow", lambda: patch.object(rowset_output, "_for_log", _too_narrow)),
     Bug(
         "a vector lacks its last row",
         lambda: patch.object(vector_writer, "write_deletion_vector", _one_row_less),
+        long=True,
     ),
     Bug(
         "a checkpoint is written in part",
@@ -109,6 +112,7 @@ BUGS: tuple[Bug, ...] = (
         "a restore brings deleted rows back",
         lambda: patch.object(restore, "_again", _without_vector),
         actors=(Writer(), Reader(), Keeper(8)),
+        long=True,
     ),
     Bug(
         "damage goes unnoticed",
