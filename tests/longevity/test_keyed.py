@@ -17,7 +17,7 @@ from tests.longevity.record import Record, read_lines
 from tests.longevity.setting import settle
 
 
-@pytest.mark.parametrize("seconds", [6, pytest.param(60, marks=pytest.mark.long)])
+@pytest.mark.parametrize("seconds", [4, pytest.param(60, marks=pytest.mark.long)])
 def test_every_sum_is_exact_while_eight_writers_are_killed(tmp_path: Path, seconds: int) -> None:
     told = run(tmp_path, seconds=seconds, seed=7, play=KEYED)
     assert told.problems == [], told.text

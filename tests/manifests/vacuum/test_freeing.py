@@ -34,7 +34,7 @@ def test_all_epochs_below_the_floor_are_removed_except_in_its_own_block() -> Non
     old.check()
 
 
-@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("every", [9, pytest.param(1, marks=pytest.mark.long)])
 def test_a_vacuum_that_is_killed_anywhere_is_taken_up_by_the_next(every: int) -> None:
     for number in range(1, 10_000, every):
         old = Blocks(epochs=18)

@@ -48,7 +48,9 @@ def test_objects_that_kept_states_share_are_stored_and_read_once() -> None:
         assert again[checkpoint_name(name)] == 1, name
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    "seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.long) for seed in (2, 3))]
+)
 def test_kept_states_read_as_before_and_together_name_what_each_of_them_names(seed: int) -> None:
     """Odd seeds have more tables than a root holds."""
     order = random.Random(seed)

@@ -118,8 +118,17 @@ def damaged(store: MemoryStore, name: str, data: bytes | None) -> MemoryStore:
     return made
 
 
-@pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.long)])
-@pytest.mark.parametrize("limits", [PLAIN, PAGED, LISTED], ids=["plain", "paged", "listed"])
+@pytest.mark.parametrize(
+    ("limits", "every"),
+    [
+        # A state of pages has objects of each kind that a plain state has.
+        pytest.param(PAGED, False, id="paged"),
+        pytest.param(LISTED, False, id="listed"),
+        pytest.param(PLAIN, True, id="plain-every", marks=pytest.mark.long),
+        pytest.param(PAGED, True, id="paged-every", marks=pytest.mark.long),
+        pytest.param(LISTED, True, id="listed-every", marks=pytest.mark.long),
+    ],
+)
 def test_any_one_damaged_object_of_an_anchor_is_named_survived_and_restored(
     limits: Limits, every: bool
 ) -> None:
@@ -317,8 +326,20 @@ def test_the_hint_stays_if_a_log_cannot_be_opened_without_it() -> None:
 WRITES = {"put", "put_if_absent", "delete"}
 
 
-@pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.long)])
-@pytest.mark.parametrize("gone", [True, False], ids=["missing", "damaged"])
+@pytest.mark.parametrize(
+    ("gone", "whole"),
+    [
+        pytest.param(True, False, id="missing"),
+        *(
+            pytest.param(gone, whole, id=name, marks=pytest.mark.long)
+            for gone, whole, name in (
+                (False, False, "damaged"),
+                (True, True, "missing-whole"),
+                (False, True, "damaged-whole"),
+            )
+        ),
+    ],
+)
 def test_a_later_floor_whose_writer_was_killed_is_finished_by_the_next_repair(
     gone: bool, whole: bool
 ) -> None:

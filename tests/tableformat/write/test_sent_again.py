@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import count
 
 import pyarrow as pa
 import pytest
@@ -87,14 +88,13 @@ def vacuums(database: ArrowDatabase) -> None:
         database.table("t").append(rows(300))
 
 
-def outcomes(mode: WriteMode, kept: int | None) -> Iterator[bool]:
-    """Whether the second send finds the first, for something else right before each call of it.
+def outcomes(mode: WriteMode, kept: int | None, every: int) -> Iterator[bool]:
+    """Whether the second send finds the first, for something else right before a call of it.
 
-    That is a failure of the store, or vacuums after one that has kept `epochs` epochs.
+    That is a failure of the store, or vacuums after one that has kept `epochs` epochs. The calls
+    are the first one and each one `every` calls later.
     """
-    call = 0
-    while True:
-        call += 1
+    for call in count(1, every):
         store, database, job, entries, epoch = landed(mode)
         if kept is None:
             way = FaultyStore(store, {call: Fault.FAIL_BEFORE})
@@ -114,6 +114,7 @@ BASE, LANDED = 5, 4
 """The numbers of epochs that a vacuum keeps to make the job's base, or its epoch, the floor."""
 
 
+@pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     ("mode", "kept"),
     [
@@ -124,7 +125,9 @@ BASE, LANDED = 5, 4
         ("append", LANDED),
     ],
 )
-def test_a_commit_that_has_landed_is_never_called_failed(mode: WriteMode, kept: int | None) -> None:
-    found = [*outcomes(mode, kept)]
+def test_a_commit_that_has_landed_is_never_called_failed(
+    mode: WriteMode, kept: int | None, every: int
+) -> None:
+    found = [*outcomes(mode, kept, every)]
     assert any(found)
     assert all(found) == (kept is None), "only a vacuum removes what tells of the commit"
