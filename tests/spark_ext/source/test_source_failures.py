@@ -18,6 +18,7 @@ from tests.spark_ext.frames import ids, load, save
 pytestmark = pytest.mark.spark
 
 
+@pytest.mark.matrix
 @pytest.mark.spark_compat
 def test_a_task_that_fails_once_writes_its_rows_once(
     spark: SparkSession, table: colonnade.ArrowTable
@@ -195,6 +196,7 @@ def test_a_year_month_interval_is_refused_by_name_and_can_be_left_out(
     assert frame.collect() == [(1,)]
 
 
+@pytest.mark.matrix
 @pytest.mark.spark_compat
 @pytest.mark.parametrize("way", ["read", "write"])
 def test_a_stream_is_refused_in_one_sentence(

@@ -62,6 +62,7 @@ def every_type() -> TableSchema:
     return TableSchema(fields=(*plain, *nested))
 
 
+@pytest.mark.matrix
 @pytest.mark.spark_compat
 def test_every_type_passes_through_spark_and_back_bit_by_bit(
     spark: SparkSession, tmp_path: Path
@@ -97,6 +98,7 @@ def test_values_that_spark_made_are_the_values_that_spark_reads(
     assert sorted(map(repr, again.collect())) == sorted(map(repr, rows.collect()))
 
 
+@pytest.mark.matrix
 @pytest.mark.spark_compat
 @pytest.mark.parametrize("digits", [7, 9])
 def test_a_time_finer_than_microseconds_is_carried_or_refused_by_name(

@@ -33,6 +33,7 @@ def trips(spark: SparkSession, path: Path) -> Table:
     )
 
 
+@pytest.mark.matrix
 @pytest.mark.spark_compat
 def test_a_builder_makes_the_table_it_describes(spark: SparkSession, tmp_path: Path) -> None:
     table = trips(spark, tmp_path / "trips")
@@ -75,6 +76,7 @@ def test_history_says_what_each_epoch_did(spark: SparkSession, tmp_path: Path) -
     assert again.count() == 1
 
 
+@pytest.mark.matrix
 @pytest.mark.spark_compat
 def test_detail_is_one_row_about_the_newest_state_of_the_table(
     spark: SparkSession, tmp_path: Path

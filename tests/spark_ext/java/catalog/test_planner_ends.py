@@ -85,13 +85,13 @@ REPLACE = "CREATE OR REPLACE TABLE colonnade.db.t AS SELECT 7 AS a"
 @pytest.mark.parametrize(
     ("op", "moment", "statement", "expected"),
     [
-        ("load", "before", "SELECT a FROM colonnade.db.t", [1]),
+        pytest.param("load", "before", "SELECT a FROM colonnade.db.t", [1], marks=pytest.mark.long),
         ("scan", "after", "SELECT a FROM colonnade.db.t WHERE a = 1", [1]),
         pytest.param("plan_write", "after", INSERT, [1, 2], marks=pytest.mark.long),
-        ("commit_write", "before", INSERT, [1, 2]),
+        pytest.param("commit_write", "before", INSERT, [1, 2], marks=pytest.mark.long),
         ("commit_write", "after", INSERT, [1, 2]),
         pytest.param("commit_write", "after", OVERWRITE, [2], marks=pytest.mark.long),
-        ("commit_write", "after", REPLACE, [7]),
+        pytest.param("commit_write", "after", REPLACE, [7], marks=pytest.mark.long),
         pytest.param(
             "commit_write", "after", "TRUNCATE TABLE colonnade.db.t", [], marks=pytest.mark.long
         ),
@@ -115,7 +115,7 @@ def test_a_statement_does_not_notice(
     assert table.refresh().epoch == before + (op not in ("load", "scan"))
 
 
-@pytest.mark.parametrize("moment", ["before", "after"])
+@pytest.mark.parametrize("moment", [pytest.param("before", marks=pytest.mark.long), "after"])
 def test_a_request_that_cannot_be_repeated_is_left_to_the_user(
     spark_shell: SparkShell, ending: Ending, moment: str
 ) -> None:

@@ -120,6 +120,7 @@ def test_columns_get_and_lose_such_names_and_older_states_keep_theirs(spark: Spa
     assert spark.sql(f"SELECT sum(_row) FROM {TABLE}") == [[3]]
 
 
+@pytest.mark.matrix
 def test_an_update_that_replaces_columns_finds_its_rows_beside_such_names(
     spark: SparkShell,
 ) -> None:

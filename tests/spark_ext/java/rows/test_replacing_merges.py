@@ -211,6 +211,7 @@ def test_a_merge_replaces_moves_inserts_and_deletes_in_one_epoch(spark: SparkShe
     assert again[2:] == [1, 7]  # row 3001 was inserted
 
 
+@pytest.mark.matrix
 def test_a_source_is_evaluated_once_and_a_column_of_it_may_have_a_reserved_name(
     spark: SparkShell,
 ) -> None:
@@ -249,6 +250,7 @@ def test_a_merge_that_fails_changes_nothing(spark: SparkShell, change: str, word
     assert opened(spark).epoch == before
 
 
+@pytest.mark.matrix
 def test_merges_of_different_rows_at_once_all_succeed(spark: SparkShell) -> None:
     """All replace one column of one RowSet. Later ones move their rows instead."""
     pool = "__import__('concurrent.futures', fromlist=['x']).ThreadPoolExecutor(2)"
@@ -259,6 +261,7 @@ def test_merges_of_different_rows_at_once_all_succeed(spark: SparkShell) -> None
     assert spark.sql(found) == [[100, 700], [101, 700]]
 
 
+@pytest.mark.matrix
 def test_a_transaction_sees_what_its_merges_and_updates_replaced_and_commits_it_whole(
     spark: SparkShell,
 ) -> None:

@@ -91,6 +91,7 @@ SETS = [
 CONDITIONS = ["id >= 5", "id < 2001", "c1 < 0.9 OR c1 IS NULL", "later > 4", "d IS NOT NULL"]
 
 
+@pytest.mark.matrix
 def test_updates_that_replace_columns_leave_the_rows_that_whole_rows_would(
     spark: SparkShell,
 ) -> None:
