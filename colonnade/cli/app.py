@@ -14,22 +14,22 @@ import typer
 
 from colonnade.cli import look
 from colonnade.cli.addresses import addressed
-from colonnade.cli.compact import compact
-from colonnade.cli.create import create
-from colonnade.cli.doctor import doctor
+from colonnade.cli.care.compact import compact
+from colonnade.cli.care.doctor import doctor
+from colonnade.cli.care.erase import erase
+from colonnade.cli.care.maintain import maintain
+from colonnade.cli.care.repair import repair
+from colonnade.cli.care.upgrade import upgrade
+from colonnade.cli.care.vacuum import vacuum
+from colonnade.cli.care.verify import verify
+from colonnade.cli.care.write_report import report
 from colonnade.cli.epochs import renumber, restore, tag
-from colonnade.cli.erase import erase
 from colonnade.cli.exit_codes import ExitCode, explain
-from colonnade.cli.export_rows import export
-from colonnade.cli.import_rows import import_
-from colonnade.cli.maintain import maintain
 from colonnade.cli.output import Output
-from colonnade.cli.read_rows import count, head
-from colonnade.cli.repair import repair
-from colonnade.cli.upgrade import upgrade
-from colonnade.cli.vacuum import vacuum
-from colonnade.cli.verify import verify
-from colonnade.cli.write_report import report
+from colonnade.cli.rows.create import create
+from colonnade.cli.rows.export_rows import export
+from colonnade.cli.rows.import_rows import import_
+from colonnade.cli.rows.read_rows import count, head
 from colonnade.manifests.version import VERSION
 
 Command = Callable[..., None]

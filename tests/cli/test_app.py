@@ -22,19 +22,12 @@ from typer.testing import CliRunner
 import colonnade
 import colonnade.manifests.errors as errors
 import colonnade_command
-from colonnade.cli import (
-    doctor,
-    epochs,
-    export_rows,
-    facts,
-    import_rows,
-    main,
-    read_rows,
-    write_report,
-)
+from colonnade.cli import epochs, facts, main
 from colonnade.cli.app import COMMANDS, app, guarded
+from colonnade.cli.care import doctor, write_report
 from colonnade.cli.exit_codes import ExitCode, explain
 from colonnade.cli.output import fitted_widths
+from colonnade.cli.rows import export_rows, import_rows, read_rows
 from colonnade.maintain.round import Round
 from colonnade.manifests.compaction.plan import CompactionPlan
 from colonnade.manifests.log.upgrade import UpgradeResult

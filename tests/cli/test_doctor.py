@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from colonnade.cli.doctor import check_java, check_python, check_spark
+from colonnade.cli.care.doctor import check_java, check_python, check_spark
 from tests.cli.runner import Run
 
 
@@ -66,7 +66,7 @@ def test_pythons_that_are_not_supported_are_a_problem() -> None:
 def test_a_store_is_described_and_a_problem_ends_with_its_exit_code(
     run: Run, shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("colonnade.cli.doctor.check_spark", lambda: check_java())
+    monkeypatch.setattr("colonnade.cli.care.doctor.check_spark", lambda: check_java())
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     fine = run("doctor", shop, "--json")
     assert fine.code == 0

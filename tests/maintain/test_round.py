@@ -13,10 +13,10 @@ import pyarrow as pa
 import pytest
 
 import colonnade
-from colonnade.cli import compact, maintain
-from colonnade.cli.compact import compactor
+from colonnade.cli.care import compact, maintain
+from colonnade.cli.care.compact import compactor
+from colonnade.cli.care.maintain import parse_interval, repeat
 from colonnade.cli.engine import ABOVE
-from colonnade.cli.maintain import parse_interval, repeat
 from colonnade.cli.output import Output
 from colonnade.cli.places import open_database
 from colonnade.maintain.journal import write_line

@@ -12,7 +12,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from colonnade.cli.arguments import DatabaseArgument, JsonOption
-from colonnade.cli.compact import compactor
+from colonnade.cli.care.compact import compactor
 from colonnade.cli.engine import ABOVE, AboveOption, SparkOption
 from colonnade.cli.exit_codes import code_of, explain
 from colonnade.cli.output import Output, rows_table

@@ -11,11 +11,11 @@ from typing import Annotated
 import typer
 
 from colonnade.cli.arguments import DatabaseArgument, JsonOption
-from colonnade.cli.export_files import replacing
 from colonnade.cli.output import Output, facts_table
 from colonnade.cli.places import open_database
 from colonnade.cli.report.facts import read_report
 from colonnade.cli.report.page import render
+from colonnade.cli.rows.export_files import replacing
 from colonnade.manifests.sizes import size_text
 
 

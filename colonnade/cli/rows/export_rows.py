@@ -25,11 +25,11 @@ from colonnade.cli.arguments import (
 )
 from colonnade.cli.ask import require_yes
 from colonnade.cli.engine import ChosenEngine, start_spark
-from colonnade.cli.export_files import ExportFormat, write_file
 from colonnade.cli.output import Output, facts_table
 from colonnade.cli.places import Place, open_place
 from colonnade.cli.progress import progress
-from colonnade.cli.read_rows import live_rows
+from colonnade.cli.rows.export_files import ExportFormat, write_file
+from colonnade.cli.rows.read_rows import live_rows
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.sizes import size_text
 from colonnade.spark_ext.options import storage_texts

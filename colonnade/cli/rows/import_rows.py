@@ -25,7 +25,7 @@ from colonnade.cli.engine import (
 )
 from colonnade.cli.output import Output, facts_table
 from colonnade.cli.progress import progress
-from colonnade.cli.sources import (
+from colonnade.cli.rows.sources import (
     SUFFIXES,
     CsvFiles,
     ParquetFiles,

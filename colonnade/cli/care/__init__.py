@@ -1,0 +1,1 @@
+"""Commands that keep tables fast and sound, a module each: the panel Care of the help."""
