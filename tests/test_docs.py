@@ -117,7 +117,7 @@ def test_the_list_of_decisions_has_each_decision_in_the_order_of_its_page() -> N
 
 
 @pytest.mark.parametrize("name", ["ArrowTable", "ArrowDatabase"])
-def test_the_page_about_python_names_methods_that_there_are(name: str) -> None:
+def test_the_page_about_python_names_existing_methods(name: str) -> None:
     text = (ROOT / "docs" / "python.md").read_text("utf-8")
     section = text.split(f"`{name}`\n")[1].split("\n## ")[0]
     cells = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]

@@ -172,7 +172,7 @@ def test_the_paragraphs_of_a_help_are_as_wide_as_the_terminal(
     assert [line for line in broken if len(line) < 60] == []
 
 
-def test_the_documented_exit_codes_are_those_that_there_are() -> None:
+def test_every_exit_code_is_documented() -> None:
     documented = re.findall(r"^\| (\d+) \| `([A-Z_]+)` \|", PAGE, re.MULTILINE)
     assert documented == [(str(code.value), code.name) for code in ExitCode]
 

@@ -27,7 +27,7 @@ def write(**options: str) -> SparkWriteOptions:
     return parse_write_options({"path": "/t", **options})
 
 
-def test_a_path_is_enough() -> None:
+def test_a_path_alone_is_all_that_options_need() -> None:
     assert read() == ReadOptions("/t")
     assert write() == SparkWriteOptions("/t", WriteSettings())
 

@@ -234,7 +234,7 @@ def test_a_collation_of_a_type_other_than_string_is_refused(name: str, apart: bo
 
 
 @pytest.mark.parametrize("name", ["string", "varchar(3)", "char(3)"])
-def test_a_collation_by_bytes_is_none(name: str) -> None:
+def test_a_string_with_the_binary_collation_is_a_plain_string(name: str) -> None:
     field = {"name": "c", "type": f"{name} collate UTF8_BINARY"}
     assert from_json({"fields": [field]}) == stored(name)
 

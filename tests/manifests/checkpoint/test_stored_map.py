@@ -117,7 +117,7 @@ def test_a_damaged_page_is_never_copied_into_a_new_bundle() -> None:
         {"bundles": ()},
     ],
 )
-def test_a_reference_to_pages_that_cannot_be_is_refused(wrong: dict[str, object]) -> None:
+def test_a_reference_to_impossible_pages_is_refused(wrong: dict[str, object]) -> None:
     store = MemoryStore()
     table = write_map(store, None, {"a": 1}, writer(store), 128)
     ref: MapRef = encode_table(table).model_copy(update=wrong)

@@ -61,7 +61,9 @@ def test_a_schedule_is_a_time_between_rounds_and_no_option_of_one_run(
         ("schedule", "0 3 * * *"),
     ],
 )
-def test_a_value_that_cannot_be_is_refused_and_what_can_be_is_said(name: str, text: str) -> None:
+def test_an_impossible_value_is_refused_with_the_values_that_are_allowed(
+    name: str, text: str
+) -> None:
     with pytest.raises(InvalidInputError, match=f"'{PREFIX}{name}' must be (a|true)") as caught:
         check_policy({PREFIX + name: text})
     assert repr(text) in str(caught.value)

@@ -28,7 +28,7 @@ def names(store: MemoryStore) -> list[str]:
     return sorted(info.name for info in store.list(""))
 
 
-def test_all_but_the_log_is_removed_by_the_second_try_at_last() -> None:
+def test_the_second_drop_removes_everything_but_the_log() -> None:
     store = Failing()
     for name in (epoch_name(0), epoch_name(1), f"{MANIFEST}/hint.json", "t/a", "t/b", "u/c"):
         store.put_if_absent(name, b"x")

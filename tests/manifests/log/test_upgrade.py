@@ -140,7 +140,7 @@ def test_a_writer_that_sleeps_through_the_upgrade_and_a_vacuum_meets_a_stub(fres
     old.check()
 
 
-def test_a_conflict_with_the_content_of_a_freed_slot_after_the_upgrade_is_none() -> None:
+def test_the_content_of_a_freed_slot_after_the_upgrade_is_no_conflict() -> None:
     """The writer has followed the upgrade before the slots behind it were freed."""
     old = upgraded(epochs=UPGRADE)
     base = old.states[-2]

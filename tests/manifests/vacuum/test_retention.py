@@ -66,7 +66,7 @@ def test_without_properties_a_week_is_kept() -> None:
 
 
 @pytest.mark.parametrize("retention", [-1, float("nan"), float("inf"), "7", True])
-def test_a_retention_that_is_none_is_refused(retention: object) -> None:
+def test_an_invalid_retention_is_refused(retention: object) -> None:
     world = World()
     with pytest.raises(InvalidInputError, match="number of hours"):
         world.vacuum(retention)  # type: ignore[arg-type]

@@ -149,7 +149,7 @@ def test_rows_that_do_not_fit_are_refused_and_nothing_is_lost(
         ("SELECT 1 AS _row_handler", "reserved"),
     ],
 )
-def test_a_table_that_cannot_be_is_not_created(
+def test_an_impossible_table_is_not_created(
     spark: SparkSession, tmp_path: Path, error_of: Any, query: str, named: str
 ) -> None:
     sentence = error_of(lambda: save(spark.sql(query), tmp_path / "t"))

@@ -111,7 +111,7 @@ def test_a_table_is_created_once(spark: SparkSession, tmp_path: Path) -> None:
     assert builder.execute().toDF().columns == ["id", "fare", "zone"]
 
 
-def test_a_builder_refuses_what_cannot_be(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_builder_refuses_impossible_arguments(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(colonnade.InvalidInputError, match="location"):
         Table.create(spark).addColumn("a", "int").execute()
     where = Table.create(spark).location(str(tmp_path / "t"))

@@ -85,7 +85,7 @@ def test_a_table_whose_rows_are_all_deleted_in_one_group_is_left_empty() -> None
     assert str(table.optimize().plan()) == "t: nothing to compact: there are no RowSets."
 
 
-def test_a_z_order_is_refused_where_it_cannot_be() -> None:
+def test_a_z_order_by_impossible_columns_is_refused() -> None:
     with pytest.raises(InvalidInputError, match="has a sort key"):
         filled(kind="merge").optimize().executeZOrderBy("id")
     table = filled()

@@ -162,7 +162,7 @@ def test_a_machine_that_is_years_behind_compacts_in_each_window() -> None:
 
 
 @pytest.mark.parametrize("text", ["1 fortnight", "5", "0 minutes", "* * * * *"])
-def test_a_schedule_that_is_none_is_refused_when_it_is_set_and_when_it_is_met(text: str) -> None:
+def test_an_invalid_schedule_is_refused_when_it_is_set_and_when_it_is_met(text: str) -> None:
     made = Clocked(None)
     wrong = {"compaction.schedule": text}
     with pytest.raises(InvalidInputError, match=r"'compaction\.schedule' must be a time such as"):

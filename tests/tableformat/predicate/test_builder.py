@@ -32,6 +32,6 @@ def test_comparing_with_none_is_refused_because_it_never_matches() -> None:
 
 
 @pytest.mark.parametrize("name", ["", ".", "a.", ".a", "a..b", "`a", "a`b", "``"])
-def test_a_column_name_that_is_none_is_refused(name: str) -> None:
+def test_an_invalid_column_name_is_refused(name: str) -> None:
     with pytest.raises(InvalidInputError):
         col(name)

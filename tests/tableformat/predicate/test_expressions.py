@@ -51,7 +51,7 @@ def test_a_flipped_or_negated_comparison_says_the_same(
 
 @settings(max_examples=20)
 @given(TREES)
-def test_no_and_is_directly_inside_an_and_and_none_has_one_part(tree: Predicate) -> None:
+def test_nested_ands_are_joined_and_each_has_several_parts(tree: Predicate) -> None:
     waiting = [tree]
     while waiting:
         each = waiting.pop()

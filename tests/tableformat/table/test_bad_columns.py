@@ -228,9 +228,7 @@ CHANGES: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_a_change_that_cannot_be_is_refused_in_a_sentence(
-    database: ArrowDatabase, name: str
-) -> None:
+def test_an_impossible_change_is_refused_in_a_sentence(database: ArrowDatabase, name: str) -> None:
     change, said = CHANGES[name]
     table = database.table("t")
     refused(database, lambda: table.alter(change), said)
@@ -297,7 +295,7 @@ CREATIONS: dict[str, tuple[Callable[[ArrowDatabase], object], str]] = {
 
 
 @pytest.mark.parametrize("name", CREATIONS)
-def test_a_table_that_cannot_be_is_not_made(database: ArrowDatabase, name: str) -> None:
+def test_an_impossible_table_is_not_made(database: ArrowDatabase, name: str) -> None:
     create, said = CREATIONS[name]
     refused(database, lambda: create(database), said)
 
@@ -372,7 +370,7 @@ CALLS: dict[str, tuple[Call, str]] = {
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_a_call_that_cannot_be_is_refused_in_a_sentence(database: ArrowDatabase, name: str) -> None:
+def test_an_impossible_call_is_refused_in_a_sentence(database: ArrowDatabase, name: str) -> None:
     call, said = CALLS[name]
     table = database.table("t")
     rows = table.scan().to_arrow()

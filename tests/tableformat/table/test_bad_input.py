@@ -149,7 +149,7 @@ def test_a_damaged_table_is_named_where_its_scan_is_the_source(tmp_path: Path) -
         ({"where": 5}, "where must be SQL text"),
     ],
 )
-def test_a_scan_that_cannot_be_is_refused(
+def test_an_impossible_scan_is_refused(
     table: colonnade.ArrowTable, ask: dict[str, Any], match: str
 ) -> None:
     refused(lambda: table.scan(**ask), match)
@@ -171,7 +171,7 @@ def test_a_scan_that_cannot_be_is_refused(
         ({"path": 5}, "5 is not a path"),
     ],
 )
-def test_a_table_that_cannot_be_is_not_created(
+def test_an_impossible_table_is_not_created(
     tmp_path: Path, arguments: dict[str, Any], match: str
 ) -> None:
     refused(

@@ -58,7 +58,7 @@ def test_a_sort_key_names_a_column_and_perhaps_a_direction(
         (["day", "day desc"], InvalidInputError, "'day' is in the sort key twice"),
     ],
 )
-def test_a_sort_key_that_cannot_be_is_refused_by_its_column(
+def test_an_impossible_sort_key_is_refused_by_its_column(
     key: list[str], kind: type[Exception], sentence: str
 ) -> None:
     with pytest.raises(kind, match=sentence):

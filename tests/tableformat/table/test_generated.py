@@ -284,7 +284,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_an_expression_that_cannot_be_is_refused_at_creation(tmp_path: Path, name: str) -> None:
+def test_an_impossible_expression_is_refused_at_creation(tmp_path: Path, name: str) -> None:
     given, text = WRONG[name]
     with pytest.raises((InvalidInputError, NotFoundError), match=text):
         make(tmp_path / "t", generated=given)

@@ -223,7 +223,7 @@ def test_a_serializable_table_that_was_read_is_not_dropped_meanwhile(isolation: 
         tx.commit()
 
 
-def test_an_isolation_level_that_is_none_is_refused() -> None:
+def test_an_invalid_isolation_level_is_refused() -> None:
     with pytest.raises(InvalidInputError, match="'isolation' must be snapshot or serializable"):
         database().create_table("c", SCHEMA, properties={"isolation": "none"})
     with pytest.raises(InvalidInputError, match="not 'SERIALIZABLE'"):

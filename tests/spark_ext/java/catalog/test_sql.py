@@ -159,7 +159,7 @@ def test_properties_comments_and_names_are_changed(spark: SparkShell) -> None:
         ("RENAME TO db._x", "Table name '_x' must have"),
     ],
 )
-def test_an_alteration_that_cannot_be_is_refused_and_nothing_changes(
+def test_an_impossible_alteration_is_refused_and_nothing_changes(
     spark: SparkShell, statement: str, sentence: str
 ) -> None:
     before = epoch(spark)

@@ -145,7 +145,7 @@ def database(spark: SparkShell) -> Path:
 
 
 @pytest.mark.parametrize("name", STATEMENTS)
-def test_a_statement_that_cannot_be_is_refused_in_a_sentence(spark: SparkShell, name: str) -> None:
+def test_an_impossible_statement_is_refused_in_a_sentence(spark: SparkShell, name: str) -> None:
     statement, said = STATEMENTS[name]
     before = colonnade.open_database(database(spark))
     rows = colonnade.open(database(spark) / "t").scan().to_arrow()
@@ -161,7 +161,7 @@ def test_a_statement_that_cannot_be_is_refused_in_a_sentence(spark: SparkShell, 
 
 
 @pytest.mark.parametrize("name", BUILDERS)
-def test_a_builder_refuses_what_cannot_be(spark: SparkShell, name: str) -> None:
+def test_a_builder_refuses_impossible_arguments(spark: SparkShell, name: str) -> None:
     calls, said = BUILDERS[name]
     assert said in spark.refused_run(f"({B}{calls})")
     assert not (spark.folder / "built").exists()

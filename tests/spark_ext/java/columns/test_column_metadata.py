@@ -56,7 +56,9 @@ ROADS = {
 
 @pytest.mark.parametrize("named", NAMES[:1] if OLDER else NAMES)
 @pytest.mark.spark_compat
-def test_every_road_that_makes_a_table_stores_it(spark_shell: SparkShell, named: str) -> None:
+def test_every_statement_that_creates_a_table_stores_metadata(
+    spark_shell: SparkShell, named: str
+) -> None:
     spark_shell.sql("CREATE DATABASE IF NOT EXISTS colonnade.metadata")
     spark_shell.run(f"{FRAME}.createOrReplaceTempView('with_metadata')")
     for number, road in enumerate(ROADS.values()):
@@ -170,7 +172,7 @@ def test_too_much_of_it_is_refused_naming_the_column(spark_shell: SparkShell) ->
     [("colonnade", "colonnade"), ("parquet", "colonnade"), ("colonnade", "parquet")],
 )
 @pytest.mark.spark_compat
-def test_a_table_like_another_one_has_it_too(
+def test_a_table_like_another_one_has_its_metadata(
     spark_shell: SparkShell, source: str, target: str
 ) -> None:
     spark_shell.run(f"{FRAME}.write.format('{source}').saveAsTable('metadata_source')")

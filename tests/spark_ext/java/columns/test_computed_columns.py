@@ -146,7 +146,7 @@ def test_bad_input_is_refused_and_changes_nothing(
     assert colonnade.open(path(shell)).epoch == before
 
 
-def test_a_fill_is_refused_in_a_transaction_and_by_a_condition_by_chance(
+def test_a_fill_is_refused_in_a_transaction_and_with_a_random_condition(
     shell: SparkShell,
 ) -> None:
     refused = shell.refusal("CALL colonnade.system.backfill('db.t', 'v', '1', 'rand() > 0.5')")

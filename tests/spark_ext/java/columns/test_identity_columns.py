@@ -232,7 +232,7 @@ def test_a_restore_gives_no_value_again(spark_shell: SparkShell, table: str) -> 
 
 
 @pytest.mark.spark_compat
-def test_declarations_that_cannot_be_are_refused(spark_shell: SparkShell, table: str) -> None:
+def test_impossible_declarations_are_refused(spark_shell: SparkShell, table: str) -> None:
     spark = spark_shell
     identity = "GENERATED ALWAYS AS IDENTITY"
     assert "starts with 3000000000, which is no int" in spark.refusal(

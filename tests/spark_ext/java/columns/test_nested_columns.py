@@ -138,7 +138,7 @@ def test_a_struct_keeps_its_nulls_when_all_that_was_stored_of_it_is_dropped(
         ("ALTER COLUMN s.x AFTER nothing", "nothing"),
     ],
 )
-def test_a_change_that_cannot_be_is_refused_by_the_path(
+def test_an_impossible_change_is_refused_by_the_path(
     spark: SparkShell, change: str, said: str
 ) -> None:
     path = f"{spark.folder}/warehouse/db/n"

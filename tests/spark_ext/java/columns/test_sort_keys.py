@@ -92,7 +92,7 @@ def test_a_sort_key_is_dropped_set_again_and_may_descend(spark: SparkShell) -> N
         ("SET TBLPROPERTIES (sortKey = 'a, A')", "Column 'a' is in the sort key twice"),
     ],
 )
-def test_a_key_that_cannot_be_is_refused_and_nothing_changes(
+def test_an_impossible_key_is_refused_and_nothing_changes(
     spark: SparkShell, change: str, sentence: str
 ) -> None:
     epoch = opened(spark).epoch

@@ -139,7 +139,7 @@ REFUSED = {
 }
 
 
-def test_a_default_that_cannot_be_is_refused_and_nothing_changes(
+def test_an_impossible_default_is_refused_and_nothing_changes(
     spark_shell: SparkShell, named: str
 ) -> None:
     before = opened(spark_shell, named).epoch

@@ -116,7 +116,7 @@ def test_a_table_with_a_damaged_log_is_removed(lone: Path) -> None:
     assert not lone.exists()
 
 
-def test_a_table_of_a_database_is_dropped_as_ever(tmp_path: Path) -> None:
+def test_a_dropped_table_of_a_database_can_be_restored(tmp_path: Path) -> None:
     database = colonnade.create_database(tmp_path / "shop")
     database.create_table("t", ROWS.schema).append(ROWS)
     before = database.refresh().epoch

@@ -121,7 +121,7 @@ LIST = colonnade.ArrayType(element=SchemaField(name="element", type="int"))
         (SetDefault((), 1), "The path of a column must have at least one name"),
     ],
 )
-def test_a_default_that_cannot_be_is_refused_and_nothing_changes(
+def test_an_impossible_default_is_refused_and_nothing_changes(
     tmp_path: Path, change: Alteration, said: str
 ) -> None:
     schema = pa.schema([pa.field("k", pa.int64(), nullable=False)])
