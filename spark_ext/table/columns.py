@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 
-from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql import types as spark
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.spark_ext.table.statements import call, conflict_of, refuse_within, require_jar
-from colonnade.tableformat.statements.rerun import TRIES, pause_before
+from colonnade.spark_ext.table.statements import call, refuse_within, require_jar, rerun
 from colonnade.tableformat.statements.statement import RowCounts
 
 
@@ -41,22 +38,9 @@ def fill_column(
     for name, value in given.items():
         if value is not None and not isinstance(value, str):
             raise InvalidInputError(f"{name.capitalize()} must be text, not {value!r}.")
-    for attempt in range(TRIES):
-        if attempt:
-            time.sleep(pause_before(attempt))
-        try:
-            done = call(session, procedure, table=path, **given)
-        except PySparkException as error:
-            conflict = conflict_of(error)
-            if conflict is None:
-                raise
-            if attempt == TRIES - 1:
-                raise conflict from error
-        else:
-            counts = done.asDict()
-            return RowCounts(
-                **counts,
-                rowsets_in_place=counts["rowsets_touched"],
-                bytes_in_place=counts["bytes_written"],
-            )
-    raise AssertionError("unreachable")
+    counts = rerun(lambda: call(session, procedure, table=path, **given)).asDict()
+    return RowCounts(
+        **counts,
+        rowsets_in_place=counts["rowsets_touched"],
+        bytes_in_place=counts["bytes_written"],
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, Row, SparkSession
@@ -20,6 +21,8 @@ from colonnade.tableformat.table.table import ArrowTable
 _CONFLICT = re.compile(rf"\[{ConflictError('').code}\] (.*)")
 _TAG = "colonnade-transaction-"
 """The prefix of a job tag; the Java source commits the statement under the id that follows it."""
+
+Result = TypeVar("Result")
 
 Expression = str | Column
 """SQL text, or a Column."""
@@ -44,12 +47,24 @@ def run_change(spark: SparkSession, table: ArrowTable, run: Callable[[], object]
     require_jar(spark, f"Changing rows of table {table.path}")
     if spark.conf.get(TRANSACTION, None) is not None:
         return run_within(spark, run)
+
+    def run_once() -> RowCounts:
+        before = table.refresh().epoch
+        return table.find_counts(_run_tagged(spark, run), before)
+
+    return rerun(run_once)
+
+
+def rerun(run: Callable[[], Result]) -> Result:
+    """Run a statement of Spark, and again after a conflict, at most ten times with growing pauses.
+
+    Raises ConflictError after the last try, and Spark's errors.
+    """
     for attempt in range(TRIES):
         if attempt:
             time.sleep(pause_before(attempt))
-        before = table.refresh().epoch
         try:
-            return table.find_counts(_run_tagged(spark, run), before)
+            return run()
         except PySparkException as error:
             conflict = conflict_of(error)
             if conflict is None:

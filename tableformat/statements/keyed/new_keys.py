@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from colonnade.manifests.commit.change import KeyGuard
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.schema import TableSchema
-from colonnade.manifests.state.snapshot import TableState, as_written
+from colonnade.manifests.state.snapshot import LiveRowSet, TableState, as_written
 from colonnade.manifests.store import ObjectStore
+from colonnade.tableformat.keys.find import find_rows
 from colonnade.tableformat.keys.key_numbers import check_values, key_numbers
 from colonnade.tableformat.keys.key_set import KeySet
 from colonnade.tableformat.keys.parts import Words, key_hashes, part_count, part_of
@@ -87,6 +89,28 @@ def new_keys(
         keys = KeySet.of(all_rows.take(pa.array(firsts)), key)
         places = np.concatenate(rowsets), np.concatenate(numbers)
         yield NewKeys(all_rows, places, codes, firsts, keys)
+
+
+def key_guard(
+    store: ObjectStore,
+    table: TableState,
+    key: TableSchema,
+    parts: Callable[[], Iterable[NewKeys]],
+    check: Callable[[TableState], None] | None = None,
+) -> KeyGuard:
+    """Return a guard that makes a commit fail if a concurrent writer has added one of some keys.
+
+    `parts` returns the keys, whose columns `key` are compared by the ids that they have now.
+    `check` refuses a table whose rules for keys have changed.
+    """
+
+    def meets(rowsets: Sequence[LiveRowSet]) -> list[LiveRowSet]:
+        if not rowsets:
+            return []
+        found = (find_rows(store, table, rowsets, part.keys) for part in parts())
+        return [each.rowset for rows in found for each in rows]
+
+    return KeyGuard(table.id, meets, frozenset(field.id for field in key.fields), check)
 
 
 def may_repeat(

@@ -8,7 +8,7 @@ Spec: docs/spec/conflicts.md#primary-keys
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -26,6 +26,7 @@ from colonnade.tableformat.keys.parts import part_count
 from colonnade.tableformat.keys.policy import ON_DUPLICATE, on_duplicate
 from colonnade.tableformat.statements.keyed.new_keys import (
     NewKeys,
+    key_guard,
     key_schema,
     may_repeat,
     new_keys,
@@ -165,20 +166,8 @@ class _Comparison:
         return self._result()
 
     def guard(self) -> KeyGuard:
-        """Return a guard that makes a commit fail if a concurrent writer has added one of the keys.
-
-        Its columns are compared by the ids that they have now.
-        """
-
-        def meets(rowsets: Sequence[LiveRowSet]) -> list[LiveRowSet]:
-            if not rowsets:
-                return []
-            store, met = self._log.store, list[LiveRowSet]()
-            for part in self._parts():
-                met += [f.rowset for f in find_rows(store, self._table, rowsets, part.keys)]
-            return met
-
-        return KeyGuard(self._table.id, meets, frozenset(field.id for field in self._key.fields))
+        """Return a guard that fails a commit if a concurrent writer has added one of the keys."""
+        return key_guard(self._log.store, self._table, self._key, self._parts)
 
     def _parts(self) -> Iterable[NewKeys]:
         """Return the keys of the new rows. They are kept if they are one part, else read again."""

@@ -19,8 +19,7 @@ from colonnade.manifests.commit.change import KeyGuard, ResolvedRows
 from colonnade.manifests.ids import job_id_of
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import RowSetEntry
-from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState, as_written
-from colonnade.tableformat.keys.find import find_rows
+from colonnade.manifests.state.snapshot import Snapshot, TableState, as_written
 from colonnade.tableformat.keys.key_set import KeySet
 from colonnade.tableformat.scan.selection import read_numbered
 from colonnade.tableformat.statements.keyed.batch import KeyedBatch
@@ -33,7 +32,7 @@ from colonnade.tableformat.statements.keyed.given import (
 )
 from colonnade.tableformat.statements.keyed.meeting import meet
 from colonnade.tableformat.statements.keyed.merging import Merging
-from colonnade.tableformat.statements.keyed.new_keys import NewKeys, new_keys
+from colonnade.tableformat.statements.keyed.new_keys import NewKeys, key_guard, new_keys
 from colonnade.tableformat.statements.keyed.places import KeyPlaces, Mask
 from colonnade.tableformat.types.arrow_types import arrow_schema
 
@@ -99,16 +98,14 @@ class WrittenMerge:
 
         So does a writer who has changed how the table merges rows.
         """
-
-        def meets(rowsets: Sequence[LiveRowSet]) -> list[LiveRowSet]:
-            store, met = self._log.store, list[LiveRowSet]()
-            for part, _ in self._parts if rowsets else ():
-                met += [f.rowset for f in find_rows(store, self._table, rowsets, part.keys)]
-            return met
-
-        key = self._merging.key
-        columns = frozenset(field.id for field in key.fields)
-        return KeyGuard(self._table.id, meets, columns, self._merging.check_unaltered)
+        merging = self._merging
+        return key_guard(
+            self._log.store,
+            self._table,
+            merging.key,
+            lambda: [part for part, _ in self._parts],
+            merging.check_unaltered,
+        )
 
     def _meet(
         self,
