@@ -30,6 +30,7 @@ ROWSET_ROWS = 2**32 - 1
 
 
 ENCODING = {
+    "compression_level": ipc_stream.COMPRESSION_LEVEL,
     "compress_from_bytes": ipc_stream.COMPRESS_FROM_BYTES,
     "compressed_share": ipc_stream.COMPRESSED_SHARE,
     "sample_rows": dictionary.SAMPLE_ROWS,
@@ -41,7 +42,7 @@ ENCODING = {
     "lengths_from_rows": lengths.FROM_ROWS,
     "filter_bits": bloom_filter.BITS_PER_VALUE,
 }
-"""When a writer chooses which encoding; the same choices as those of a writer in Python."""
+"""How a writer compresses, and when it chooses which encoding, as a writer in Python does."""
 
 AHEAD_SHARE = 4
 """A draw has at least one fourth of the values that a job, or a task, has taken: draws are few."""

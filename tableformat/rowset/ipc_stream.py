@@ -15,8 +15,11 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+COMPRESSION_LEVEL = 1
+"""The level of zstd by which streams are compressed."""
+
 _PLAIN = pa.ipc.IpcWriteOptions(use_threads=False)
-_ZSTD = pa.ipc.IpcWriteOptions(compression=pa.Codec("zstd", 1), use_threads=False)
+_ZSTD = pa.ipc.IpcWriteOptions(compression=pa.Codec("zstd", COMPRESSION_LEVEL), use_threads=False)
 _READ = pa.ipc.IpcReadOptions(use_threads=False)
 
 COMPRESS_FROM_BYTES = 2048

@@ -9,6 +9,8 @@ import pytest
 
 from colonnade.manifests.model import deletion_vector
 from colonnade.manifests.model.statistics import LOG_BOUND_LENGTH
+from colonnade.manifests.state.partition_layout import VALUE_LIMIT
+from colonnade.manifests.store.cache.pieces import PIECE
 from colonnade.spark_ext.write_task import ROWSET_ROWS
 from colonnade.tableformat.rowset.block import MANY_ROWS_LIMIT, ONE_ROW_LIMIT
 from colonnade.tableformat.rowset.block_statistics import INDEX_BOUND_LENGTH
@@ -28,6 +30,8 @@ LIMITS = {
     ("read/SparseIndexReader", "LIMIT"): INDEX_LIMIT,
     ("read/BlockDecoder", "MANY_ROWS_LIMIT"): MANY_ROWS_LIMIT,
     ("read/BlockDecoder", "ONE_ROW_LIMIT"): ONE_ROW_LIMIT,
+    ("write/PartitionValues", "VALUE_LIMIT"): VALUE_LIMIT,
+    ("store/cache/Piece", "MOST_BYTES"): PIECE,
 }
 
 
@@ -47,7 +51,7 @@ def test_a_limit_of_the_format_is_one_number(file: str, name: str) -> None:
 def test_every_limit_of_the_jvm_is_compared() -> None:
     found = {
         (str(path.relative_to(JAVA).with_suffix("")), name)
-        for folder in ("format", "read")
+        for folder in ("format", "read", "write", "write/staged")
         for path in (JAVA / folder).glob("*.java")
         for name in re.findall(r"static final (?:int|long) (\w*LIMIT) =", path.read_text())
     }

@@ -28,8 +28,6 @@ import org.apache.arrow.flatbuf.Schema;
  * Bodies are compressed by zstd if they become clearly smaller. Spec: docs/spec/rowset.md#block
  */
 public final class ArrowStreamWriter implements AutoCloseable {
-  private static final int LEVEL = 1;
-
   private final int compressFromBytes;
   private final double compressedShare;
   private final ZstdCompressCtx zstd = new ZstdCompressCtx();
@@ -38,13 +36,13 @@ public final class ArrowStreamWriter implements AutoCloseable {
   private long[] extents = new long[16];
 
   /**
-   * Creates a writer that compresses streams of more than {@code compressFromBytes}, and keeps the
-   * result if it takes less than {@code compressedShare} of the stream.
+   * Creates a writer that compresses streams of more than {@code compressFromBytes} by zstd at a
+   * level, and keeps the result if it takes less than {@code compressedShare} of the stream.
    */
-  public ArrowStreamWriter(int compressFromBytes, double compressedShare) {
+  public ArrowStreamWriter(int level, int compressFromBytes, double compressedShare) {
     this.compressFromBytes = compressFromBytes;
     this.compressedShare = compressedShare;
-    zstd.setLevel(LEVEL);
+    zstd.setLevel(level);
   }
 
   /** Returns the schema message of a stream. All blocks with the same fields share one message. */

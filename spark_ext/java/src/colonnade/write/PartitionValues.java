@@ -22,7 +22,7 @@ import scala.Function2;
 /** Computes the partition of a row: one value or null for each field of the layout. */
 final class PartitionValues {
   /** The most bytes of a string or binary value in the log. */
-  private static final int MOST_BYTES = 1024;
+  private static final int VALUE_LIMIT = 1024;
 
   private final List<Field> fields = new ArrayList<>();
 
@@ -120,10 +120,10 @@ final class PartitionValues {
   }
 
   private static void requireShort(int bytes, String column) {
-    if (bytes > MOST_BYTES) {
+    if (bytes > VALUE_LIMIT) {
       throw Refusal.invalid(
           "Column " + ColumnNames.quote(column) + " cannot be partitioned by: a value has " + bytes
-              + " bytes, and at most " + MOST_BYTES + " are allowed in the log; use truncate.");
+              + " bytes, and at most " + VALUE_LIMIT + " are allowed in the log; use truncate.");
     }
   }
 }

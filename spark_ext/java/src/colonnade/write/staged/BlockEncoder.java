@@ -32,7 +32,9 @@ public final class BlockEncoder implements AutoCloseable {
   /** Creates an encoder with the choices of a task. */
   public BlockEncoder(EncodingChoices choices) {
     this.choices = choices;
-    stream = new ArrowStreamWriter(choices.compressFromBytes(), choices.compressedShare());
+    stream =
+        new ArrowStreamWriter(
+            choices.compressionLevel(), choices.compressFromBytes(), choices.compressedShare());
     longDictionary = new LongDictionary(choices);
     bytesDictionary = new BytesDictionary(choices);
   }

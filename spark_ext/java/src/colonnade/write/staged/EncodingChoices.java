@@ -3,8 +3,10 @@ package colonnade.write.staged;
 import com.fasterxml.jackson.databind.JsonNode;
 
 /**
- * When a writer chooses which encoding, as Python has decided. Readers understand every choice.
+ * How a writer compresses, and when it chooses which encoding, as Python has decided. Readers
+ * understand every choice.
  *
+ * @param compressionLevel the level of zstd
  * @param compressFromBytes the fewest bytes of a stream that are compressed
  * @param compressedShare a compressed stream is kept if it takes less than this share
  * @param sampleRows the first rows of a block that decide whether a large dictionary is tried
@@ -18,6 +20,7 @@ import com.fasterxml.jackson.databind.JsonNode;
  * @param filterBits the bits of a Bloom filter for each distinct value
  */
 public record EncodingChoices(
+    int compressionLevel,
     int compressFromBytes,
     double compressedShare,
     int sampleRows,
@@ -31,6 +34,7 @@ public record EncodingChoices(
   /** Reads the part {@code encoding} of the JSON that a writing task gets. */
   public static EncodingChoices parse(JsonNode encoding) {
     return new EncodingChoices(
+        encoding.get("compression_level").intValue(),
         encoding.get("compress_from_bytes").intValue(),
         encoding.get("compressed_share").doubleValue(),
         encoding.get("sample_rows").intValue(),
