@@ -89,7 +89,7 @@ def fit_rows(
         return base, rows
     extra = unknown_columns(schema, first.schema)
     if not unknown.ignore and (extra or unknown_fields(schema, first.schema)):
-        _refuse(schema, first.slice(0, 0))
+        _refuse(schema, first.slice(0, 0), whole=bool(extra))
     if not extra:
         return base, rows
     known = [index for index in range(first.num_columns) if index not in extra]
@@ -138,11 +138,13 @@ def evolve(
     return commit_statement(log, base, planned)[0]
 
 
-def _refuse(schema: TableSchema, sample: pa.RecordBatch) -> None:
+def _refuse(schema: TableSchema, sample: pa.RecordBatch, whole: bool) -> None:
+    """Raise InvalidInputError that says what would take the unknown columns, or only fields."""
     try:
         conform(sample, schema)
     except InvalidInputError as error:
+        what = "columns" if whole else "fields"
+        otherwise = "; to leave them out, with ignore_unknown_columns=True" if whole else ""
         raise InvalidInputError(
-            f"{error.message} To add new columns to the table, append with evolve=True; to leave"
-            " them out, with ignore_unknown_columns=True."
+            f"{error.message} To add new {what} to the table, append with evolve=True{otherwise}."
         ) from error

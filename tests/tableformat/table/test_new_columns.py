@@ -268,6 +268,15 @@ def test_an_unknown_column_is_an_error_that_names_it_and_both_options(table: Arr
     assert table.refresh().epoch == 2
 
 
+def test_an_unknown_field_is_an_error_that_names_what_would_take_it(table: ArrowTable) -> None:
+    rows = pa.table({"k": [2], "p": [{"x": 1, "gone": 1}]})
+    with pytest.raises(InvalidInputError, match="'gone'.* new fields .* evolve=True.$"):
+        table.append(rows)
+    with pytest.raises(InvalidInputError, match="'gone'"):
+        table.append(rows, ignore_unknown_columns=True)
+    assert table.refresh().epoch == 2
+
+
 def test_columns_that_the_table_lacks_can_be_left_out(table: ArrowTable) -> None:
     table.alter(DropColumn(("n",)))
     rows = pa.table({"gone": [1], "K": [2], "n": [5], "d": pa.array([Decimal("1.00")])})
