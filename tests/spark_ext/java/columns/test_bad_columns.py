@@ -24,10 +24,12 @@ ALTER = f"ALTER TABLE {T}"
 ADD = f"{ALTER} ADD COLUMN"
 CHECK = f"{ALTER} ADD CONSTRAINT c CHECK"
 STATEMENTS = {
-    "a narrower number": (f"{ALTER} ALTER COLUMN n TYPE SMALLINT", "n"),
+    "a narrower number": (f"{ALTER} ALTER COLUMN n TYPE SMALLINT", "it can become long"),
     "a number that becomes text": (f"{ALTER} ALTER COLUMN n TYPE STRING", "it can become long"),
-    "a shorter text": (f"{ALTER} ALTER COLUMN name TYPE VARCHAR(3)", "name"),
-    "a narrower field": (f"{ALTER} ALTER COLUMN p.x TYPE TINYINT", "x"),
+    "a shorter text": (f"{ALTER} ALTER COLUMN name TYPE VARCHAR(3)", "it can become"),
+    "a narrower field": (f"{ALTER} ALTER COLUMN p.x TYPE TINYINT", "'p.x' cannot be changed"),
+    "a shorter text inside": (f"{ALTER} ALTER COLUMN p.v TYPE CHAR(2)", "'p.v' cannot be changed"),
+    "another type inside": (f"{ALTER} ALTER COLUMN ps.element.x TYPE DATE", "it can become long"),
     "a wider source": (f"{ALTER} ALTER COLUMN source TYPE BIGINT", "generated column 'made'"),
     "a wider generated column": (f"{ALTER} ALTER COLUMN made TYPE DECIMAL(20,0)", "is generated"),
     "an identity that is no integer": (f"{ALTER} ALTER COLUMN number TYPE DOUBLE", "number"),
@@ -128,8 +130,8 @@ def spark(spark_shell: SparkShell) -> Iterator[SparkShell]:
     spark_shell.sql("CREATE DATABASE colonnade.bad")
     spark_shell.sql(
         f"CREATE TABLE {T} (id BIGINT NOT NULL, n INT, name VARCHAR(9), day DATE,"
-        " p STRUCT<x: INT, y: STRING>, ps ARRAY<STRUCT<x: INT>>, sorted INT, checked INT,"
-        " source INT, made BIGINT GENERATED ALWAYS AS (source * 2L),"
+        " p STRUCT<x: INT, y: STRING, v: VARCHAR(3)>, ps ARRAY<STRUCT<x: INT>>, sorted INT,"
+        " checked INT, source INT, made BIGINT GENERATED ALWAYS AS (source * 2L),"
         " number BIGINT GENERATED ALWAYS AS IDENTITY,"
         " CONSTRAINT positive CHECK (checked > 0)) CLUSTER BY (sorted)"
     )

@@ -105,7 +105,7 @@ FRAMES = {
     **{f"append by {way}": call for way, call in WAYS.items()},
     **{f"overwrite by {way}": call for way, call in OVERWRITES.items()},
 }
-"""Writes of one column too many. The error of `writeTo` is Spark's own, and names no option."""
+"""Writes of one column too many."""
 
 
 @pytest.mark.parametrize("name", FRAMES)
@@ -113,11 +113,61 @@ def test_a_column_too_many_is_an_error_that_names_it_and_the_option(
     spark: SparkShell, name: str
 ) -> None:
     refusal = spark.refused_run(write(spark, FRAMES[name], "", MANY))
-    assert "n" in refusal
-    if "writeTo" not in name:
-        assert "'n'" in refusal
-        assert "set the option mergeSchema to true" in refusal
+    assert "'n'" in refusal
+    assert "set the option mergeSchema to true" in refusal
     assert rows(spark) == [[1, 10, [1]]]
+
+
+NESTED = "colonnade.grow.nested"
+FIELDS = {
+    "of a struct": ("named_struct('x', 2, 'n', 3) s", "s.n"),
+    "of a struct in a struct": ("named_struct('d', named_struct('x', 2, 'n', 3)) deep", "deep.d.n"),
+    "of structs in a list": ("array(named_struct('x', 2, 'n', 3)) l", "l.element.n"),
+    "of the values of a map": ("map('k', named_struct('x', 2, 'n', 3)) m", "m.value.n"),
+    "of the keys of a map": ("map(named_struct('x', 2, 'n', 3), 1) km", "km.key.n"),
+}
+
+
+@pytest.fixture(scope="module")
+def nested(database: SparkShell) -> SparkShell:
+    """With a table that has a struct `x` in each of its columns but the first."""
+    database.sql(
+        f"CREATE TABLE {NESTED} (id BIGINT, s STRUCT<x: INT>, deep STRUCT<d: STRUCT<x: INT>>,"
+        " l ARRAY<STRUCT<x: INT>>, m MAP<STRING, STRUCT<x: INT>>, km MAP<STRUCT<x: INT>, INT>)"
+    )
+    return database
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_a_field_too_many_is_an_error_that_names_it_and_what_adds_it(
+    nested: SparkShell, name: str
+) -> None:
+    value, field = FIELDS[name]
+    column = value.split()[-1]
+    rows = f"SELECT 2L id, {value}"
+    full = "SELECT 2L, " + ", ".join(
+        value if each == column else "NULL" for each in ["s", "deep", "l", "m", "km"]
+    )
+    table = f"Table {nested.folder / 'warehouse' / 'grow' / 'nested'} has no field '{field}'"
+    for way in ("writeTo", "saveAsTable"):
+        code = f'spark.sql("{rows}")' + WAYS[way].format(t=NESTED, path="", o="")
+        assert f"{table}; set the option mergeSchema to true" in nested.refused_run(code)
+    for insert in (
+        f"INSERT INTO {NESTED} BY NAME {rows}",
+        f"INSERT INTO {NESTED} (id, {column}) {rows}",
+        f"INSERT INTO {NESTED} {full}",
+    ):
+        said = f"{table}; set spark.colonnade.mergeSchema to true"
+        assert said in nested.refusal(insert), insert
+    assert nested.sql(f"SELECT count(*) FROM {NESTED}") == [[0]]
+
+
+def test_a_field_too_many_is_an_error_where_unknown_columns_are_left_out(
+    spark: SparkShell,
+) -> None:
+    select = "SELECT 2L id, named_struct('a', 5, 'b', 6) s, 1 more"
+    refusal = spark.refused_run(write(spark, WAYS["writeTo"], IGNORE, select))
+    assert "has no field 's.b'; set the option mergeSchema to true" in refusal
 
 
 INSERTS = {

@@ -35,7 +35,9 @@ import scala.jdk.javaapi.CollectionConverters;
  *
  * <p>Seen on Spark 4.1 and 4.3: the rows of such a write are resolved before the rule runs. The
  * options of the write are in {@code AppendData}, {@code OverwriteByExpression} and {@code
- * OverwritePartitionsDynamic}.
+ * OverwritePartitionsDynamic}. {@code DataFrame.writeTo} names its table, and matches columns by
+ * name. {@code INSERT … REPLACE WHERE}, which is {@code OverwriteByExpression} on Spark 4.1, matches
+ * them by position.
  */
 public final class EvolvingWrites extends Rule<LogicalPlan> {
   static final String MERGE_SCHEMA = "mergeSchema";
@@ -62,9 +64,6 @@ public final class EvolvingWrites extends Rule<LogicalPlan> {
     if (isTrue(options.getOrDefault(OVERWRITE_SCHEMA, "false"))) {
       return plan; // the table gets the columns of the rows
     }
-    if (!merges && !ignores && !(write.table() instanceof DataSourceV2Relation)) {
-      return plan; // Spark says which columns are too many
-    }
     Optional<DataSourceV2Relation> target = target(write.table());
     if (target.isEmpty()
         || !(target.get().table() instanceof TableAtEpoch table)
@@ -72,17 +71,26 @@ public final class EvolvingWrites extends Rule<LogicalPlan> {
         || table.given() != null) {
       return plan;
     }
+    // writeTo leaves both to Spark. No later rule looks for a table that is found here.
     if (!write.query().resolved()) {
-      write = write.withNewQuery(analyzed(write.query())); // writeTo leaves that to Spark
+      write = write.withNewQuery(analyzed(write.query()));
+    }
+    if (write.table() instanceof UnresolvedRelation) {
+      write = write.withNewTable(with(target.get(), table, options));
     }
     if (merges) {
-      return (LogicalPlan) merged(write, target.get(), options);
+      return (LogicalPlan) merged(write, options);
     }
     if (ignores) {
-      return (LogicalPlan) withoutUnknown(write, table);
+      write = withoutUnknown(write, table);
     }
-    UnknownColumns.compare(write, table);
+    UnknownColumns.compare(write, table, isSql(given));
     return (LogicalPlan) write;
+  }
+
+  /** Whether a write is a statement of SQL, which has no options. */
+  private static boolean isSql(V2WriteCommand write) {
+    return write.table() instanceof UnresolvedRelation && !write.isByName();
   }
 
   /** Whether the setting of the session is on. */
@@ -129,13 +137,11 @@ public final class EvolvingWrites extends Rule<LogicalPlan> {
   }
 
   /** Returns a write to the table as it will be with what it lacks for the rows. */
-  private static V2WriteCommand merged(
-      V2WriteCommand write, DataSourceV2Relation target, CaseInsensitiveStringMap options) {
+  private static V2WriteCommand merged(V2WriteCommand write, CaseInsensitiveStringMap options) {
+    DataSourceV2Relation target = (DataSourceV2Relation) write.table();
     StructType columns = write.query().schema();
     Map<String, String> given = options.asCaseSensitiveMap();
-    CaseInsensitiveStringMap own =
-        write.table() instanceof DataSourceV2Relation ? target.options() : options;
-    return evolved(target, columns, write.isByName(), given, own)
+    return evolved(target, columns, write.isByName(), given, target.options())
         .map(write::withNewTable)
         .orElse(write);
   }
@@ -160,13 +166,14 @@ public final class EvolvingWrites extends Rule<LogicalPlan> {
     if (after.schema().equals(table.schema())) {
       return Optional.empty();
     }
-    return Optional.of(
-        DataSourceV2Relation.create(
-            after,
-            target.catalog(),
-            target.identifier(),
-            own,
-            target.timeTravelSpec()));
+    return Optional.of(with(target, after, own));
+  }
+
+  /** Returns a table of a plan at another state, and with other options. */
+  static DataSourceV2Relation with(
+      DataSourceV2Relation relation, TableAtEpoch table, CaseInsensitiveStringMap options) {
+    return DataSourceV2Relation.create(
+        table, relation.catalog(), relation.identifier(), options, relation.timeTravelSpec());
   }
 
   private static V2WriteCommand withoutUnknown(V2WriteCommand write, TableAtEpoch table) {

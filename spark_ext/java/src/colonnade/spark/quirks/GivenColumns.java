@@ -160,8 +160,6 @@ public final class GivenColumns extends Rule<LogicalPlan> {
     if (after == table) {
       return Optional.empty();
     }
-    return Optional.of(
-        DataSourceV2Relation.create(
-            after, target.catalog(), target.identifier(), own, target.timeTravelSpec()));
+    return Optional.of(EvolvingWrites.with(target, after, own));
   }
 }

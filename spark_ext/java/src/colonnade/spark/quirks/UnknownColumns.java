@@ -2,8 +2,10 @@ package colonnade.spark.quirks;
 
 import colonnade.planner.ColonnadeException;
 import colonnade.spark.table.TableAtEpoch;
+import colonnade.spark.table.UnknownFields;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
@@ -12,13 +14,17 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.V2WriteCommand;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.Metadata;
 import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
 import scala.jdk.javaapi.CollectionConverters;
 import scala.runtime.AbstractPartialFunction;
 
 /**
- * A rule that refuses columns of an {@code INSERT} which its table lacks, and names the setting that
- * would add them. Spark's own error names columns alone. An {@code INSERT} with {@code PARTITION (…)}
+ * A rule that refuses columns and fields of an {@code INSERT} which its table lacks, and names the
+ * setting that would add them. Spark's own error names no setting. An {@code INSERT} with {@code PARTITION (…)}
  * is left to Spark.
  *
  * <p>Seen on Spark 4.1 and 4.3: rules of this kind run last in each round of the analysis. {@code
@@ -45,21 +51,20 @@ public final class UnknownColumns extends Rule<LogicalPlan> {
     return plan.resolveOperatorsUp(COMPARE);
   }
 
-  /** Refuses a write of a DataFrame whose columns the table lacks. Requires: its rows are resolved. */
-  static void compare(V2WriteCommand write, TableAtEpoch table) {
-    List<String> given = names(write.query());
+  /**
+   * Refuses a write whose columns the table lacks. Requires: its rows are resolved.
+   *
+   * @param isSql whether the write is a statement of SQL, and not of a DataFrame
+   */
+  static void compare(V2WriteCommand write, TableAtEpoch table, boolean isSql) {
+    List<StructField> given = columns(write.query(), List.of());
+    String option =
+        isSql ? EvolvingWrites.MERGE_SETTING : "the option " + EvolvingWrites.MERGE_SCHEMA;
     if (write.isByName()) {
-      Set<String> known = known(table);
-      for (String name : given) {
-        if (!known.contains(name)) {
-          throw refusal(
-              "Table %s has no column '%s'; set the option %s to true to add it, or %s to leave it"
-                  + " out.",
-              table.path(), name, EvolvingWrites.MERGE_SCHEMA, EvolvingWrites.IGNORE_UNKNOWN);
-        }
-      }
+      refuseUnknown(
+          table, given, option, ", or " + EvolvingWrites.IGNORE_UNKNOWN + " to leave it out");
     } else {
-      refuseMore(table, given, "the option " + EvolvingWrites.MERGE_SCHEMA);
+      refuseMore(table, given, option);
     }
   }
 
@@ -71,37 +76,65 @@ public final class UnknownColumns extends Rule<LogicalPlan> {
       return;
     }
     List<String> listed = CollectionConverters.asJava(insert.userSpecifiedCols());
+    List<StructField> given = columns(insert.query(), listed);
     if (listed.isEmpty() && !insert.byName()) {
-      refuseMore(table, names(insert.query()), EvolvingWrites.MERGE_SETTING);
-      return;
-    }
-    Set<String> known = known(table);
-    for (String name : listed.isEmpty() ? names(insert.query()) : listed) {
-      if (!known.contains(name)) {
-        throw refusal(
-            "Table %s has no column '%s'; set %s to true to add it.",
-            table.path(), name, EvolvingWrites.MERGE_SETTING);
-      }
+      refuseMore(table, given, EvolvingWrites.MERGE_SETTING);
+    } else {
+      refuseUnknown(table, given, EvolvingWrites.MERGE_SETTING, "");
     }
   }
 
-  /** Refuses more columns than the table has, where they are matched by position. */
-  private static void refuseMore(TableAtEpoch table, List<String> given, String setting) {
-    int most = table.schema().size();
+  /** Refuses a column or field that the table lacks, where they are matched by name. */
+  private static void refuseUnknown(
+      TableAtEpoch table, List<StructField> given, String setting, String otherwise) {
+    StructType columns = table.schema();
+    Set<String> known = known(table);
+    for (StructField column : given) {
+      if (!known.contains(column.name())) {
+        throw refusal(
+            "Table %s has no column '%s'; set %s to true to add it%s.",
+            table.path(), column.name(), setting, otherwise);
+      }
+    }
+    refuseFields(table, UnknownFields.find(columns, struct(given), true), setting);
+  }
+
+  /** Refuses more columns or fields than the table has, where they are matched by position. */
+  private static void refuseMore(TableAtEpoch table, List<StructField> given, String setting) {
+    StructType columns = table.schema();
+    int most = columns.size();
     if (given.size() > most) {
       throw refusal(
           "Table %s has no column for '%s', because it has %d columns and the rows have %d; set %s"
               + " to true to add what it lacks.",
-          table.path(), given.get(most), most, given.size(), setting);
+          table.path(), given.get(most).name(), most, given.size(), setting);
+    }
+    refuseFields(table, UnknownFields.find(columns, struct(given), false), setting);
+  }
+
+  private static void refuseFields(TableAtEpoch table, Optional<String> unknown, String setting) {
+    if (unknown.isPresent()) {
+      throw refusal(
+          "Table %s has no field '%s'; set %s to true to add it.",
+          table.path(), unknown.get(), setting);
     }
   }
 
-  private static List<String> names(LogicalPlan rows) {
-    List<String> names = new ArrayList<>();
-    for (Attribute column : CollectionConverters.asJava(rows.output())) {
-      names.add(column.name());
+  /** Returns the columns of rows, under the names of a statement that lists them. */
+  private static List<StructField> columns(LogicalPlan rows, List<String> listed) {
+    List<StructField> columns = new ArrayList<>();
+    List<Attribute> output = CollectionConverters.asJava(rows.output());
+    int count = listed.isEmpty() ? output.size() : listed.size();
+    for (int at = 0; at < count; at++) {
+      String name = listed.isEmpty() ? output.get(at).name() : listed.get(at);
+      DataType type = at < output.size() ? output.get(at).dataType() : DataTypes.NullType;
+      columns.add(new StructField(name, type, true, Metadata.empty()));
     }
-    return names;
+    return columns;
+  }
+
+  private static StructType struct(List<StructField> fields) {
+    return new StructType(fields.toArray(StructField[]::new));
   }
 
   /** Returns the names of a table's columns, in upper or lower case. */
