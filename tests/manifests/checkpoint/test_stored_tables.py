@@ -104,10 +104,11 @@ def test_a_change_that_was_found_is_called_committed_although_no_later_state_can
             send(range(call, 1000))
 
 
-def test_states_with_stored_tables_are_those_that_the_log_tells() -> None:
+@pytest.mark.parametrize("steps", [50, pytest.param(120, marks=pytest.mark.long)])
+def test_states_with_stored_tables_are_those_that_the_log_tells(steps: int) -> None:
     chance = random.Random(5)
     store, log, state = with_tables(30, interval=3)
-    for step in range(120):
+    for step in range(steps):
         names = dict(state.table_names())
         key = chance.choice([*names])
         what: list[Operation] = [

@@ -51,6 +51,7 @@ def test_every_write_carries_the_condition_and_a_checksum(store: AzureStore, pro
     assert all("content-md5" in seen.headers for seen in proxy.seen[:3])
 
 
+@pytest.mark.long
 def test_more_objects_than_a_page_are_listed_and_removed_in_batches(
     store: AzureStore, azurite: Azurite, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:

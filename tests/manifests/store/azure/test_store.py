@@ -175,9 +175,8 @@ def test_credentials_that_cannot_be_found_are_one_sentence() -> None:
     assert "canary" not in message
 
 
-@pytest.mark.parametrize(
-    ("processes", "rounds"), [(2, 20), pytest.param(8, 200, marks=pytest.mark.long)]
-)
+@pytest.mark.parametrize(("processes", "rounds"), [(2, 20), (8, 200)])
+@pytest.mark.long
 def test_of_racing_processes_one_wins_each_slot(
     azurite: Azurite, container: str, processes: int, rounds: int
 ) -> None:

@@ -12,7 +12,7 @@ from colonnade.manifests.store import ObjectStore, PutOutcome
 
 @pytest.mark.usefixtures("eager_switching")
 def test_of_racing_threads_exactly_one_creates_a_name(store: ObjectStore) -> None:
-    rounds, racers = 60, 4
+    rounds, racers = 20, 4
     created: list[tuple[int, int]] = []
     start = threading.Barrier(racers, timeout=10)
 
@@ -66,7 +66,7 @@ def test_a_reader_never_sees_part_of_an_object(store: ObjectStore) -> None:
     reader = threading.Thread(target=read)
     reader.start()
     try:
-        for number in range(15):
+        for number in range(8):
             for body in bodies:
                 store.put("hint", body, sync=False)
             store.put_if_absent(f"s/{number % 5}", max(bodies))

@@ -62,6 +62,7 @@ def test_every_write_carries_the_condition_a_checksum_and_no_cache(
         assert found["crc32c"]
 
 
+@pytest.mark.long
 def test_more_objects_than_a_page_are_listed_and_removed_in_batches(
     store: GcsStore, gcs: FakeGcs, proxy: SessionProxy
 ) -> None:

@@ -171,9 +171,8 @@ def test_a_missing_permission_is_named_and_reading_goes_on(
     assert store.get("a") == b"x"
 
 
-@pytest.mark.parametrize(
-    ("processes", "rounds"), [(2, 20), pytest.param(8, 200, marks=pytest.mark.long)]
-)
+@pytest.mark.parametrize(("processes", "rounds"), [(2, 20), (8, 200)])
+@pytest.mark.long
 def test_of_racing_processes_one_wins_each_slot(
     gcs: FakeGcs, bucket: str, processes: int, rounds: int
 ) -> None:
