@@ -267,13 +267,18 @@ def _look_near(
     if store.parallel == 1:
         taken = is_taken(store, 0)
         return taken or (None if parent is None else Log(parent).try_read_first()), None
-    stores = [store] if parent is None else [store, parent]
-    near, *above = store.together([partial(FirstLook, each) for each in stores])
+    looks = [partial(FirstLook, store)]
+    if parent is not None:
+        # Either the path has the log, or the log above most often has a checkpoint, which its hint
+        # names. So its other first slots would rarely serve.
+        looks.append(partial(FirstLook, parent, 1))
+    near, *above = store.together(looks)
     if near.is_taken():
         return True, near
-    for look in above:
-        return Log(stores[1]).try_read_first(look), look
-    return None, None
+    if parent is None:
+        return None, None
+    [look] = above
+    return Log(parent).try_read_first(look), look
 
 
 def _first_database(stores: Sequence[ObjectStore]) -> ObjectStore | None:

@@ -28,14 +28,15 @@ _FRESH_S = 10.0
 class FirstLook:
     """The hint and the first slots of a place.
 
-    Creating one costs nine GETs, side by side. Requires a store that reads objects side by side.
-    Errors of reads are raised by the methods that need these objects.
+    Creating one costs a GET of the hint and one of each of the first `count` slots, side by side.
+    Requires a store that reads objects side by side. Errors of reads are raised by the methods that
+    need these objects.
     """
 
-    def __init__(self, store: ObjectStore) -> None:
+    def __init__(self, store: ObjectStore, count: int = FIRST) -> None:
         self._store = store
         self._slots: SlotReader | None = (slots := SlotReader(store, ahead=AHEAD, far=True))
-        self.hint, _ = store.both(partial(try_hint, store), partial(slots.fetch, 0, FIRST))
+        self.hint, _ = store.both(partial(try_hint, store), partial(slots.fetch, 0, count))
         self._first = slots.peek(0)
 
     def is_taken(self) -> bool:

@@ -206,8 +206,7 @@ class SlotReader:
         if self._sampled and number == self._group.stop:
             self._fetch_rest(blocks)
         elif number not in self._found:
-            # The end of a trusted log is not looked for now. Samples would cost one more round.
-            (self.fetch if self.trusted else self.fetch_samples)(number)
+            self.fetch_samples(number)
         try:
             data = self.data(number)
         except NotFoundError:
@@ -257,7 +256,9 @@ class SlotReader:
             distances = () if self.trusted or number + 1 in self._found else NEXT
             return [number + distance for distance in distances]
         last = max(number, self._group.stop - 1) if number in self._group else number
-        return [each for d in FAR if (each := last + d) not in self._found]
+        # Counted from the free slot or from the end of its group, far slots find the same gaps.
+        known = self._found
+        return min(([n + d for d in FAR if n + d not in known] for n in (last, number)), key=len)
 
     def _is_known_behind(self, number: int) -> bool:
         known = [self._found[each] for each in self._found if each > number]

@@ -68,8 +68,8 @@ class LogReader(LiveRowSetReader):
         next slots and samples of later ones; the slots between these and the mark. From about 100
         epochs after the checkpoint on, each further 66 cost one more. Then the entry segments of a
         small checkpoint are read beside the slots, too. `look` is a first look at this store, which
-        the call goes on with. It saves the first of the three requests. For a log of at most seven
-        epochs without a checkpoint, it saves the second one, too. Raises NotFoundError if there is
+        the call goes on with. It saves the first of the three requests, and the second one, too, if
+        the log ends among the slots that the look has read. Raises NotFoundError if there is
         no database, or if it was dropped.
         """
         slots = look.slots() if look else SlotReader(self.store, ahead=AHEAD, far=True)

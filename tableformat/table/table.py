@@ -230,7 +230,8 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
                 return BegunScan(table, rowsets, open_ahead(store, plan))
             return None
 
-        return store.both(self.refresh, open_last)
+        begun, newest = store.both(open_last, self.refresh)
+        return newest, begun
 
     def append(
         self,

@@ -20,7 +20,7 @@ from tests.log_samples import append, contents, make_log
 from tests.manifests.log.far import far_log
 
 LAKE = "far://bucket/lake"
-LOOK = 1 + FIRST
+LOOK, LOOK_ABOVE = 1 + FIRST, 2
 """The requests of a first look: the hint and the first slots."""
 
 
@@ -55,18 +55,23 @@ def test_a_database_and_the_folder_above_it_are_looked_at_side_by_side(bucket: B
     bucket.create(LAKE)
     assert location.locate(LAKE).store is bucket.stores[LAKE]
     assert bucket.stores[LAKE].rounds == 1
-    assert bucket.requests() == {LAKE: LOOK, "far://bucket": LOOK}
+    assert bucket.requests() == {LAKE: LOOK, "far://bucket": LOOK_ABOVE}
 
 
 def test_a_table_is_found_in_the_database_above_it(bucket: Bucket) -> None:
     bucket.create(LAKE)
     found = location.locate(f"{LAKE}/orders")
     assert (found.store, found.table, found.exists) == (bucket.stores[LAKE], "orders", True)
-    assert bucket.requests() == {f"{LAKE}/orders": LOOK, LAKE: LOOK}
+    assert bucket.requests() == {f"{LAKE}/orders": LOOK, LAKE: LOOK_ABOVE}
 
 
-@pytest.mark.parametrize("path", [LAKE, f"{LAKE}/orders"])
-@pytest.mark.parametrize(("epochs", "rounds"), [(2, 1), (60, 2), (100, 2)])
+@pytest.mark.parametrize(
+    ("path", "epochs", "rounds"),
+    [
+        *((LAKE, epochs, rounds) for epochs, rounds in [(2, 1), (60, 2), (100, 2)]),
+        *((f"{LAKE}/orders", epochs, 2) for epochs in (2, 60, 100)),
+    ],
+)
 def test_the_head_of_a_located_database_costs_at_most_two_rounds_more(
     bucket: Bucket, path: str, epochs: int, rounds: int
 ) -> None:

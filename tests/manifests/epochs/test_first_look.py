@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from colonnade.manifests.epochs import first_look
 from colonnade.manifests.epochs.first_look import FIRST, FirstLook
-from colonnade.manifests.epochs.slots import FAR
 from colonnade.manifests.errors import CorruptionError, NotFoundError, StoreError
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.model.codec import encode_epoch
@@ -85,16 +84,30 @@ def test_an_epoch_0_that_is_too_large_to_be_read_ahead_is_found() -> None:
     assert Log(store).read_head(look=look).epoch == 0
 
 
-@pytest.mark.parametrize("distance", FAR)
-def test_a_lost_epoch_is_found_behind_the_first_slots(distance: int) -> None:
+@pytest.mark.parametrize("count", [1, FIRST])
+@pytest.mark.parametrize("lost", [1, 2, 3, 5, 7, 12, 31, 48, 64])
+def test_a_gap_that_as_many_epochs_follow_is_found_behind_the_first_slots(
+    lost: int, count: int
+) -> None:
     store, head = far_log(1)
-    for slot in (head.epoch + 1 + distance, FIRST - 1 + distance):
-        near = FarStore(store.inner)
-        near.inner.put_if_absent(epoch_name(slot), encode_epoch(epoch(slot)))
-        if slot < FIRST or slot >= FIRST - 1 + distance:
-            with pytest.raises(CorruptionError, match=f"{head.epoch + 1:020}.json is missing"):
-                Log(near).read_head(look=FirstLook(near))
-        near.inner.delete(epoch_name(slot))
+    behind = head.epoch + 1 + lost
+    for slot in range(behind, behind + lost):
+        store.inner.put_if_absent(epoch_name(slot), encode_epoch(epoch(slot)))
+    with pytest.raises(CorruptionError, match=f"{head.epoch + 1:020}.json is missing"):
+        Log(store).read_head(look=FirstLook(store, count))
+
+
+@pytest.mark.parametrize("epochs", [2, 12, 60, 70, 90])
+def test_a_log_of_which_only_slot_0_was_read_at_first_is_opened_in_three_rounds(
+    epochs: int,
+) -> None:
+    store, head = far_log(epochs)
+    log = Log(store)
+    with store.counted() as cost:
+        found = log.read_head(look=FirstLook(store, 1))
+    assert contents(log, found) == contents(log, head)
+    assert cost.rounds == 3
+    assert cost.requests <= 78
 
 
 def test_a_failure_of_epoch_0_is_told_and_one_of_the_hint_too() -> None:

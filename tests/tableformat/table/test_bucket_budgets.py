@@ -79,7 +79,7 @@ def test_a_cold_open_waits_for_three_requests_one_after_another(
     assert table.epoch > TABLES[name]
     assert shown == repr(table)
     assert {seen.method for seen in proxy.seen} == {"GET"}
-    assert len(proxy.seen) <= (30 if name == "lone" else 66)
+    assert len(proxy.seen) <= (22 if name == "lone" else 59)
 
 
 @pytest.mark.parametrize(("name", "rounds"), [("lone", 2), ("base/one", 4)])
@@ -94,7 +94,7 @@ def test_an_open_is_proved_while_the_first_scan_reads_its_rows(
     assert rounds_of(proxy, read, rounds) <= rounds
     proxy.seen.clear()
     assert read().num_rows == 100_000 + 10 * TABLES[name]
-    assert len(proxy.seen) <= (31 if name == "lone" else 68)
+    assert len(proxy.seen) <= (23 if name == "lone" else 61)
 
 
 def test_a_cold_open_of_a_database_waits_for_three_requests_one_after_another(
