@@ -66,7 +66,8 @@ def addressed(command: Callable[..., None]) -> Callable[..., None]:
 def address_of(path: str, given: Sequence[str] = ()) -> StoreAddress:
     """Return the address of a path, with its storage options.
 
-    Options on the command line go before those of the variable, which a local path does not use.
+    Options on the command line take precedence over those of the variable, which a local path does
+    not use.
 
     Raises InvalidInputError for a text that is not a path, for malformed options, and for options
     on the command line beside a local path. No error shows a value.

@@ -1,7 +1,7 @@
 """Hadoop's settings for Azure (`fs.azure.*`) as storage options in adlfs's names. Pure.
 
-The settings are those of Hadoop's ABFS. Each may end in the name of a container and an account, or
-of an account, and the most special one counts.
+They are the settings of Hadoop's ABFS. The name of a setting may end in a container and an account,
+or in an account. The most specific one takes precedence.
 Guide: docs/stores.md
 """
 
@@ -61,7 +61,7 @@ class _Texts:
         self._suffixes = _suffixes(url)
 
     def text(self, name: str) -> str:
-        """Return the most special form of a setting that says something, or an empty text."""
+        """Return the most specific form of a setting that says something, or an empty text."""
         texts = (self._settings.get(f"{name}{suffix}", "").strip() for suffix in self._suffixes)
         return next(filter(None, texts), "")
 
@@ -92,7 +92,7 @@ def secrets_of(url: str) -> tuple[str, ...]:
 
 
 def _suffixes(url: str) -> tuple[str, str, str]:
-    """Return what the names of settings for a URL end in, the most special first."""
+    """Return what the names of settings for a URL end in, the most specific first."""
     found = URL.match(url)
     container, account = (found[1] or "", found[2]) if found else ("", "")
     return f".{container}.{account}", f".{account}", ""

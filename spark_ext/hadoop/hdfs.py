@@ -24,7 +24,7 @@ URL = re.compile(r"hdfs://([^/?]*)", re.IGNORECASE)
 def options_of(url: str, settings: Mapping[str, str], given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the storage options that Hadoop's settings mean for a URL of HDFS.
 
-    Options that are given go before the settings in the store itself.
+    In the store itself, given options take precedence over the settings.
     """
     del url
     own = {name: text for name, text in settings.items() if name.startswith(PREFIXES)}

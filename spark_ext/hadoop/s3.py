@@ -57,7 +57,7 @@ _HINT = f"{STORAGE}key and {STORAGE}secret, or {STORAGE}profile, or {STORAGE}ano
 
 
 def with_hadoop(url: str, settings: Mapping[str, str], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the storage options for a URL: those of Hadoop, and `given`, which go before them.
+    """Return the options for a URL: Hadoop's, and the `given` ones, which take precedence.
 
     `settings` has Hadoop's settings by name. Settings of one bucket (`fs.s3a.bucket.<name>.*`) go
     before settings of all buckets. Credentials are taken from one side as a whole. A URL of another
@@ -206,7 +206,7 @@ class _Settings:
         )
 
     def _role(self) -> dict[str, Any]:
-        """Return the role to take on, and the credentials of who does so."""
+        """Return the role to assume, and the credentials of the user who assumes it."""
         role = {
             "role_arn": self.text(f"{_ROLE}arn"),
             "session_name": self.text(f"{_ROLE}session.name") or "colonnade",

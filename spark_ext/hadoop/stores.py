@@ -48,7 +48,7 @@ _KINDS = (
 
 
 def with_hadoop(url: str, settings: Mapping[str, str], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the storage options for a URL: those of Hadoop, and `given`, which go before them.
+    """Return the options for a URL: Hadoop's, and the `given` ones, which take precedence.
 
     `settings` has Hadoop's settings by name. Credentials are taken from one side as a whole. A URL
     of another store has only the given options. Raises InvalidInputError that names a setting

@@ -24,8 +24,8 @@ def main(idle_seconds_max: float = IDLE_SECONDS_MAX) -> None:
     # Ctrl-C in a Spark shell reaches this process too, but is meant to cancel the query.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     set_engine_name("colonnade-spark")
-    # What was imported lives as long as this process. A full garbage collection that looks through
-    # it again and again takes ten times as long as one that does not, in the middle of a statement.
+    # What was imported lives as long as this process. A full garbage collection, in the middle of a
+    # statement, takes ten times as long if it looks through all of that again.
     gc.freeze()
     requests, replies = claim_standard_streams()
     server = Server(OPS, replies)

@@ -24,7 +24,7 @@ Order = Literal["key"]
 
 
 class RowOrder(Model):
-    """An order of rows, in which the rows of all RowSets are stored except of those in `unsorted`.
+    """An order of rows. Every RowSet stores its rows in this order, except the ones in `unsorted`.
 
     Fields name columns by the ids that they have in the table.
     """

@@ -9,11 +9,11 @@ from typing import Generic, Protocol, TypeVar
 
 
 class ClientSettings(Protocol):
-    """What a client is made of."""
+    """The settings of a client."""
 
     @property
     def identity(self) -> str:
-        """A text that is equal for equal settings, and for no others."""
+        """A text that only equal settings share."""
         ...
 
 

@@ -64,7 +64,8 @@ class Recent(Generic[_Key, _Value]):
 ANY_LOOK = 0
 """The number of a request that reads no rows of the newest state.
 
-Every look serves it that was a moment ago (`LastLook.covers`), so on local disk none does.
+It uses any look of a moment ago (`LastLook.covers`). On local disk no look counts for that, so the
+request looks again.
 """
 
 
@@ -120,7 +121,7 @@ class Snapshots:
 
         `query` is the number of the query that asks, if it has one. Its first request looks for the
         newest state, and the later ones get the same state, unless this planner has changed a log
-        since. The query `ANY_LOOK` gets what any other one has just found. Raises NotFoundError
+        since. The query `ANY_LOOK` gets what any other query has just found. Raises NotFoundError
         for a path that is not a database or table.
         """
         location, state = self.try_head(path, query)

@@ -122,7 +122,7 @@ public final class HadoopSettings {
     }
   }
 
-  /** Adds what credential files hold. It goes before the same settings in plain text. */
+  /** Adds what credential files hold. It takes precedence over the same settings in plain text. */
   private static void addCredentials(Map<String, String> found, String files) {
     Map<String, String> paths = new TreeMap<>();
     String common = found.getOrDefault(S3 + OWN_FILES, "");
