@@ -33,7 +33,7 @@ def read_default(column: str, given: Mapping[str, Any]) -> SqlDefault:
 def with_defaults(schema: TableSchema, given: Mapping[str, Mapping[str, Any]]) -> TableSchema:
     """Return the columns of a table to create, with the defaults that a statement declares.
 
-    Raises InvalidInputError that names the column of a default that cannot be.
+    Raises InvalidInputError that names the column whose default is not possible.
     """
     if not given:
         return schema
