@@ -42,7 +42,9 @@ def with_columns(
 
 
 def wanted_columns(args: Args, table: TableState) -> tuple[Alteration, ...]:
-    """Return the changes that a table needs for rows. Raises InvalidInputError if no change makes the rows fit.
+    """Return the changes that a table needs for rows.
+
+    Raises InvalidInputError if no change makes the rows fit.
 
     `args` has either the Spark schema `columns` of the rows, and whether they are matched
     `by_name`, or the `changes` that Spark asks for, in the form of `alter_table`. What the table
