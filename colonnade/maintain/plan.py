@@ -21,14 +21,14 @@ class Distance:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """What there is to compact of a table, and whether its schedule makes that wait."""
+    """The plan to compact a table, and whether the schedule of the table makes it wait."""
 
     plan: CompactionPlan
     waits: bool = False
 
 
 def most_first(found: Iterable[Planned]) -> list[Planned]:
-    """Return those that have groups to compact, in descending order of bytes to read."""
+    """Return the plans that have groups to compact, in descending order of bytes to read."""
     wanted = [each for each in found if each.plan.groups]
     return sorted(wanted, key=lambda each: (-each.plan.bytes_in, each.plan.name))
 

@@ -26,7 +26,7 @@ def finished(statement: Statement, log: Log, table: TableState) -> Statement:
 
 
 def finished_in_transaction(statement: Statement, log: Log, table: TableState) -> Statement:
-    """Return a statement on a state of a table as a transaction can join it with others.
+    """Return a statement as a transaction can join it with its other statements.
 
     Raises the errors of `compared`.
     """

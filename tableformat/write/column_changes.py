@@ -10,7 +10,7 @@ from colonnade.manifests.state.snapshot import Snapshot
 
 
 class ColumnChanges(Model):
-    """Changes of a table's columns that come before the rows, in the epoch of the rows.
+    """Changes of a table's columns that are committed in the epoch of new rows, before the rows.
 
     `text` describes them for the history.
     """
@@ -19,7 +19,7 @@ class ColumnChanges(Model):
     text: str = ""
 
     def parameters(self) -> dict[str, str]:
-        """Return what the history says of them; nothing if there are none."""
+        """Return what the history says of the changes; an empty dictionary without changes."""
         return {"changes": self.text} if self.operations else {}
 
     def preview(self, log: Log, base: Snapshot) -> Snapshot:

@@ -112,7 +112,7 @@ PAIRS = Play(
     judge,
     "tests.longevity.roles",
 )
-"""Pairs of rows that come and go together; with an odd seed on partitions."""
+"""Pairs of rows that are added and deleted together; with an odd seed in partitions."""
 
 
 def main() -> int:

@@ -1,7 +1,7 @@
 """Seeds that are worth a run before all other seeds.
 
 A seed means another run as soon as the simulation changes. So each bug of `CORPUS` also has a test
-of its own, and a search that begins in vain with a seed of `FOUND` tries all others.
+of its own. A search that finds nothing with its seed of `FOUND` tries all other seeds.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ _LONGEST = 300
 _US_OF_A_DAY = 86_400_000_000
 
 Fields = Mapping[str, int | None]
-"""The numbers of a struct beside its `k`, by their names. Each stands for a value of any type."""
+"""The numbers of a struct beside its `k`, by name. Each number means a value in every type."""
 
 
 @dataclass(frozen=True)

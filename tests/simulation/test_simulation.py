@@ -15,7 +15,7 @@ from tests.simulation.run import run, simulate
 from tests.simulation.world import World
 
 RUNS = 10
-"""Seeds of one push, which are always the same. Those of `FOUND` are below it."""
+"""Seeds of one push, which are always the same. All seeds of `FOUND` are below this number."""
 
 LONG = (pytest.mark.long, pytest.mark.timeout(1800))
 """Seeds bound the search for a mistake. The time only ends a run that hangs."""

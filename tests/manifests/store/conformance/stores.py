@@ -1,4 +1,4 @@
-"""What the contract is tried on. A new store that writes is one more entry in `STORES`."""
+"""The stores that the contract is tried on. A new store that writes is one more of `STORES`."""
 
 from __future__ import annotations
 

@@ -154,7 +154,7 @@ def test_rows_that_take_few_bytes_move(path: Path, monkeypatch: pytest.MonkeyPat
         update.args["counted"] = counted
         assert update.choose(None)[0] == chosen
     update.args["least"] = f"{large * 2 // 3}"
-    assert update.choose(None)[0] == []  # neither RowSet has so much alone
+    assert update.choose(None)[0] == []  # no single RowSet has that much
     monkeypatch.setattr(column_updates, "LEAST_OF_ROWSET", large // 3)
     assert update.choose(None)[0] == [0, 1]
     update.args["least"] = "much"
