@@ -31,6 +31,9 @@ from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import (
     AddDeletionVector,
     AddRowSet,
+    Compaction,
+    CompactionInput,
+    CompactionOutput,
     CreateTable,
     DropRowSet,
     DropTable,
@@ -130,6 +133,14 @@ def overwrite(*ranges: tuple[int, int], to: str = ORDERS) -> Change:
 def delete(rowset: int, new: DeletionVectorEntry, to: str = ORDERS) -> Change:
     """Delete rows of one RowSet."""
     return change(AddDeletionVector(table=to, rowset=rowset, vector=new), name="delete")
+
+
+def compact() -> Change:
+    """Replace the RowSets 0 and 1, of ten rows each, by one of twenty rows."""
+    inputs = tuple(CompactionInput(rowset=number, rows=10) for number in (0, 1))
+    outputs = (CompactionOutput(rowset=entry(20)),)
+    operation = Compaction(table=ORDERS, inputs=inputs, outputs=outputs)
+    return change(operation, name="compaction")
 
 
 def land(versions: Mapping[str, int], to: str = ORDERS) -> Change:

@@ -13,9 +13,6 @@ from colonnade.manifests.model.constraints import CheckConstraint
 from colonnade.manifests.model.entries import ByteCheck, ColumnReplacement
 from colonnade.manifests.model.operations import (
     AddCheck,
-    Compaction,
-    CompactionInput,
-    CompactionOutput,
     DropCheck,
     ReplaceColumn,
     SetComment,
@@ -25,6 +22,7 @@ from tests.log_samples import (
     ORDERS,
     append,
     change,
+    compact,
     delete,
     drop,
     entry,
@@ -57,13 +55,6 @@ def replace_column() -> Change:
 
 def fill() -> Change:
     return replace(change(name="backfill"), fill=ColumnFill(ORDERS, lambda _: ((), {})))
-
-
-def compact() -> Change:
-    inputs = tuple(CompactionInput(rowset=number, rows=10) for number in (0, 1))
-    outputs = (CompactionOutput(rowset=entry(20)),)
-    operation = Compaction(table=ORDERS, inputs=inputs, outputs=outputs)
-    return change(operation, name="compaction")
 
 
 CHANGES: dict[str, Callable[[], Change]] = {

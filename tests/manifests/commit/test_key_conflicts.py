@@ -10,9 +10,6 @@ from colonnade.manifests.commit.change import Change
 from colonnade.manifests.errors import ConflictError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import (
-    Compaction,
-    CompactionInput,
-    CompactionOutput,
     CreateTable,
     SetComment,
     SetPrimaryKey,
@@ -24,6 +21,7 @@ from tests.log_samples import (
     ORDERS,
     append,
     change,
+    compact,
     database,
     delete,
     drop,
@@ -43,13 +41,6 @@ CREATE = CreateTable(
 
 def set_key(*columns: int) -> Change:
     return change(SetPrimaryKey(table=ORDERS, columns=columns), name="alter_table")
-
-
-def compact() -> Change:
-    inputs = tuple(CompactionInput(rowset=number, rows=10) for number in (0, 1))
-    outputs = (CompactionOutput(rowset=entry(20)),)
-    operation = Compaction(table=ORDERS, inputs=inputs, outputs=outputs)
-    return change(operation, name="compaction")
 
 
 CHANGES: dict[str, Callable[[], Change]] = {

@@ -24,22 +24,12 @@ from colonnade.tableformat.table.design import new_table
 from colonnade.tableformat.types.arrow_types import as_table_schema
 from colonnade.tableformat.write.job import WriteJob, WriteMode, plan_write
 from colonnade.tableformat.write.run import decode_entries, encode_entries, write_rows
-
-SCHEMA = pa.schema([("id", pa.int64())])
-
-
-def rows(first: int, count: int = 5000) -> pa.RecordBatch:
-    return pa.record_batch({"id": range(first, first + count)}, SCHEMA)
+from tests.planned_write import SCHEMA, ids, planned, rows
 
 
 @pytest.fixture
 def job(tmp_path: Path) -> WriteJob:
-    location = locate(tmp_path / "t")
-    return plan_write(location, None, "append", create=new_table("t", as_table_schema(SCHEMA)))
-
-
-def ids(path: Path) -> list[int]:
-    return colonnade.open(path).scan().to_arrow()["id"].to_pylist()
+    return planned(tmp_path)
 
 
 def test_no_write_is_planned_for_a_store_that_cannot_commit() -> None:

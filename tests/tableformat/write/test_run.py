@@ -8,35 +8,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import colonnade
 from colonnade.manifests.errors import (
     InvalidInputError,
 )
 from colonnade.manifests.model.entries import PartitionField, SortField
 from colonnade.manifests.model.schema import SchemaField, TableSchema
-from colonnade.tableformat.location import locate
 from colonnade.tableformat.statements.commit import commit_written
-from colonnade.tableformat.table.design import new_table
-from colonnade.tableformat.types.arrow_types import as_table_schema
-from colonnade.tableformat.write.job import WriteJob, plan_write
+from colonnade.tableformat.write.job import WriteJob
 from colonnade.tableformat.write.run import INDEXED_COLUMNS, write_options, write_rows
 from colonnade.tableformat.write.settings import WriteSettings
-
-SCHEMA = pa.schema([("id", pa.int64())])
-
-
-def rows(first: int, count: int = 5000) -> pa.RecordBatch:
-    return pa.record_batch({"id": range(first, first + count)}, SCHEMA)
+from tests.planned_write import ids, planned, rows
 
 
 @pytest.fixture
 def job(tmp_path: Path) -> WriteJob:
-    location = locate(tmp_path / "t")
-    return plan_write(location, None, "append", create=new_table("t", as_table_schema(SCHEMA)))
-
-
-def ids(path: Path) -> list[int]:
-    return colonnade.open(path).scan().to_arrow()["id"].to_pylist()
+    return planned(tmp_path)
 
 
 def test_of_several_attempts_at_a_task_only_the_reported_one_is_visible(
