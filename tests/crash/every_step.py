@@ -23,12 +23,16 @@ def check_every_step(
     work: Callable[[ObjectStore], object],
     read: Callable[[ObjectStore], object],
     fault: Fault,
+    every: int = 1,
 ) -> None:
-    """Carry `work` out on copies of a store, with a fault at each of its calls in turn."""
+    """Carry `work` out on copies of a store, with a fault at each of its calls in turn.
+
+    The calls are the first one and each one `every` calls later.
+    """
     before, calm = read(made), copied(made)
     work(calm)
     after = read(calm)
-    for call in count(1):
+    for call in count(1, every):
         disk = copied(made)
         store = FaultyStore(disk, {call: fault})
         told = outcome(partial(work, store))

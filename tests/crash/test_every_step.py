@@ -90,9 +90,10 @@ CASES = [
 ]
 
 
+@pytest.mark.parametrize("every", [2, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.parametrize(("work", "place", "fault"), CASES)
 def test_a_write_happens_wholly_or_not_at_all(
-    work: Callable[[ObjectStore, pa.Table], None], place: str, fault: Fault
+    work: Callable[[ObjectStore, pa.Table], None], place: str, fault: Fault, every: int
 ) -> None:
     new, disk = rows(100, SIZES[place]), MemoryStore()
     if work is not create:
@@ -100,7 +101,7 @@ def test_a_write_happens_wholly_or_not_at_all(
     calm = copied(disk)
     work(calm, new)
     assert read(calm) == ([1, 2] if work is append else []) + new["id"].to_pylist()
-    check_every_step(disk, lambda store: work(store, new), read, fault)
+    check_every_step(disk, lambda store: work(store, new), read, fault, every)
 
 
 @pytest.mark.parametrize("place", ["packed", "directory"])

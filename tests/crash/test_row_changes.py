@@ -86,10 +86,12 @@ CASES = [
 ]
 
 
+@pytest.mark.parametrize("every", [2, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.parametrize(("work", "fault"), CASES)
 def test_a_change_of_rows_happens_wholly_or_not_at_all(
     work: Callable[[ArrowDatabase], object],
     fault: Fault,
+    every: int,
     made: MemoryStore,
 ) -> None:
-    check_every_step(made, lambda store: work(open_database(store)), read, fault)
+    check_every_step(made, lambda store: work(open_database(store)), read, fault, every)

@@ -203,7 +203,7 @@ def test_a_commit_that_is_sent_again_is_found_where_it_landed_and_nowhere_else()
         make_log(old.store).commit(mine, base)
 
 
-@pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.parametrize("ops", [(), (DropDatabase(),), (Tag(name="t", epoch=1),)])
 def test_the_content_of_freed_slots_is_not_an_epoch(ops: tuple[Operation, ...], every: int) -> None:
     old = Blocks()

@@ -69,14 +69,15 @@ def times_committed(store: ObjectStore, transaction: str) -> int:
     return sum(e.transaction == transaction for e in log.read_epochs(head.epoch))
 
 
+@pytest.mark.parametrize("every", [2, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.parametrize("fault", list(Fault), ids=lambda f: f.name)
 @pytest.mark.parametrize("kind", CHANGES)
-def test_a_commit_lands_whole_or_not_at_all(kind: str, fault: Fault) -> None:
+def test_a_commit_lands_whole_or_not_at_all(kind: str, fault: Fault, every: int) -> None:
     limits = Limits(listed_rowsets=4)
     make_change, interval = CHANGES[kind]
     start = MemoryStore()
     grown(start, interval)
-    for call in range(1, CALLS):
+    for call in range(1, CALLS, every):
         inner = copied(start)
         base = make_log(inner).read_head()
         before = contents(make_log(inner), base)

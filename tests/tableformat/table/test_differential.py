@@ -182,7 +182,9 @@ class Both:
         assert comparable(self.table.scan().to_arrow().to_pylist()) == comparable(want)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize(
+    "seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(4, 8))]
+)
 def test_random_statements_leave_the_rows_that_duckdb_has(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,7 +18,9 @@ NAMES = ("colonnade.numbered.t", "spark_catalog.default.numbered")
 ALWAYS = "id BIGINT GENERATED ALWAYS AS IDENTITY (START WITH 10 INCREMENT BY 5), v STRING"
 
 
-@pytest.fixture(params=NAMES[:1] if OLDER else NAMES)
+@pytest.fixture(
+    params=NAMES[:1] if OLDER else [NAMES[0], pytest.param(NAMES[1], marks=pytest.mark.long)]
+)
 def named(spark_shell: SparkShell, request: pytest.FixtureRequest) -> Iterator[str]:
     """A table whose ids are 10, 15, and so on, in two catalogs."""
     name: str = request.param

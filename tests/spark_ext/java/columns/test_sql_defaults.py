@@ -18,7 +18,9 @@ pytestmark = [pytest.mark.spark, pytest.mark.spark_compat]
 NAMES = ("colonnade.defaults.t", "spark_catalog.default.with_defaults")
 
 
-@pytest.fixture(params=NAMES[:1] if OLDER else NAMES)
+@pytest.fixture(
+    params=NAMES[:1] if OLDER else [NAMES[0], pytest.param(NAMES[1], marks=pytest.mark.long)]
+)
 def named(spark_shell: SparkShell, request: pytest.FixtureRequest) -> Iterator[str]:
     """A table with the rows 1 and 2 of the column `k`, in two catalogs."""
     name: str = request.param

@@ -25,7 +25,12 @@ def spark(spark_shell: SparkShell) -> Iterator[SparkShell]:
     spark_shell.sql("DROP DATABASE colonnade.names CASCADE")
 
 
-@pytest.fixture(params=[("_rowset", "_row", "_epoch"), ("_RowSet", "_ROW", "_Epoch")])
+@pytest.fixture(
+    params=[
+        ("_rowset", "_row", "_epoch"),
+        pytest.param(("_RowSet", "_ROW", "_Epoch"), marks=pytest.mark.long),
+    ]
+)
 def names(spark: SparkShell, request: pytest.FixtureRequest) -> tuple[str, str, str]:
     """Columns of `colonnade.names.t`, whose two RowSets hold `ROWS`."""
     names: tuple[str, str, str] = request.param

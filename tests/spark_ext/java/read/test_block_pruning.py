@@ -50,7 +50,9 @@ def blocks_read(
     return tool.rows(store.url, plan, wanted or spark_schema(schema))
 
 
-@pytest.mark.parametrize("share", range(10))
+@pytest.mark.parametrize(
+    "share", [*range(5), *(pytest.param(share, marks=pytest.mark.long) for share in range(5, 10))]
+)
 def test_no_row_that_matches_is_lost(tool: ReadTool, tmp_path: Path, share: int) -> None:
     rng = random.Random(share)
     store = LocalStore(str(tmp_path))

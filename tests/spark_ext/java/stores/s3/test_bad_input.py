@@ -107,7 +107,7 @@ def _commit(name: str) -> Callable[[Seen], Fault | None]:
     return lambda seen: EXPIRED if seen.method == "PUT" and "_manifest/0" in seen.path else None
 
 
-@pytest.mark.parametrize("when", [_second_object, _commit])
+@pytest.mark.parametrize("when", [pytest.param(_second_object, marks=pytest.mark.long), _commit])
 def test_credentials_that_expire_half_way_leave_the_table_as_it_was(
     lake: Lake, proxy: Proxy, when: Callable[[str], Callable[[Seen], Fault | None]]
 ) -> None:
@@ -153,7 +153,11 @@ def test_a_bucket_that_is_missing_and_a_server_that_is_not_there_are_named(
 
 
 @pytest.mark.parametrize(
-    "make", [Minio.versioned_bucket, Minio.locked_bucket], ids=["versioned", "with object lock"]
+    "make",
+    [
+        pytest.param(Minio.versioned_bucket, id="versioned", marks=pytest.mark.long),
+        pytest.param(Minio.locked_bucket, id="with object lock"),  # which is versioned, too
+    ],
 )
 def test_a_bucket_that_keeps_old_versions_works_as_any_other(
     lake: Lake, minio: Minio, make: Callable[[Minio], str]
