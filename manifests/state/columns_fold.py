@@ -22,10 +22,10 @@ from colonnade.manifests.model.operations import (
 )
 from colonnade.manifests.model.schema import EarlierColumn, SchemaField, TableSchema, walk
 from colonnade.manifests.model.widening import widens
-from colonnade.manifests.state.key_columns import keeps_partitions, with_present_ids
 from colonnade.manifests.state.partition_layout import check_layout
 from colonnade.manifests.state.refusal import refuse
 from colonnade.manifests.state.snapshot import TableState
+from colonnade.manifests.state.widened_layouts import keeps_partitions, with_present_ids
 
 
 def altered(epoch: int, state: TableState, operation: AlterSchema) -> TableState:

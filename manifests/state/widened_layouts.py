@@ -1,4 +1,4 @@
-"""The columns that a table is sorted and partitioned by, when they get other ids. Pure.
+"""Sort orders and partition layouts of a table whose columns get other ids, or wider types. Pure.
 
 A column gets a new id when its type widens, and an earlier one again by a restore. All sort orders
 and partition layouts then name it by its present id.

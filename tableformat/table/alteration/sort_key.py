@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from colonnade.manifests.model.entries import SortField
 from colonnade.manifests.model.operations import Operation, SetSortOrder
 from colonnade.manifests.model.schema import TableSchema
-from colonnade.manifests.state.key_columns import with_present_ids
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.manifests.state.sort_order import next_order
+from colonnade.manifests.state.widened_layouts import with_present_ids
 from colonnade.tableformat.rowset.column import check_names
 from colonnade.tableformat.table.alteration.draft import Alteration, Draft
 from colonnade.tableformat.table.design import parse_sort_key

@@ -19,7 +19,7 @@ from colonnade.manifests.model.schema import (
     type_text,
 )
 from colonnade.manifests.model.widening import LAST_DAY, may_overflow, widens, wider_types
-from colonnade.manifests.state.key_columns import keeps_partitions, partitioned_types
+from colonnade.manifests.state.widened_layouts import keeps_partitions, partitioned_types
 from colonnade.tableformat.table.alteration.draft import Alteration, Draft
 from colonnade.tableformat.table.alteration.paths import (
     FieldPath,

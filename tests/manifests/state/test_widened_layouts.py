@@ -14,13 +14,13 @@ from colonnade.manifests.model.entries import PartitionField
 from colonnade.manifests.model.operations import AlterSchema
 from colonnade.manifests.model.schema import EarlierColumn, SchemaField, TableSchema
 from colonnade.manifests.model.widening import WIDENED_COLUMNS
-from colonnade.manifests.state.key_columns import (
+from colonnade.manifests.state.partition_layout import check_layout
+from colonnade.manifests.state.snapshot import TableState
+from colonnade.manifests.state.widened_layouts import (
     keeps_partitions,
     partitioned_types,
     with_present_ids,
 )
-from colonnade.manifests.state.partition_layout import check_layout
-from colonnade.manifests.state.snapshot import TableState
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.partition.transforms import transform
 from colonnade.tableformat.table.design import new_table
