@@ -72,6 +72,8 @@ _NO_ANSWER = {
     "ConnectTimeoutError": "the server cannot be reached; check endpoint_url and the network",
     "ReadTimeoutError": "the server did not answer in time",
     "ConnectionClosedError": "the server closed the connection without an answer",
+    "IncompleteReadError": "the answer broke off",
+    "ProtocolError": "the answer broke off",
     "SSLError": "the certificate of the server is not trusted, or it speaks no TLS",
 }
 
