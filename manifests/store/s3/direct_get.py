@@ -3,8 +3,8 @@
 Opening a log takes some twenty small requests. In each of them these layers take most of the
 processor time: they check the parameters, find the endpoint by rules and parse the answer. The
 first request of a bucket goes through all of them and shows the bucket's URL and how it is signed.
-Later ones use the same URL, signer and connections (`idle_connections.py`). An answer that may come
-from another place than that is left to botocore, by one more request.
+Later ones use the same URL, signer and connections. An answer that may come from another place than
+that is left to botocore, by one more request.
 
 Spec: docs/spec/store.md#buckets
 """
@@ -20,8 +20,6 @@ from urllib.parse import quote
 from botocore.awsrequest import AWSRequest
 from botocore.exceptions import ClientError
 from botocore.response import StreamingBody
-
-from colonnade.manifests.store.s3.idle_connections import IdleConnections
 
 T = TypeVar("T")
 
@@ -49,7 +47,6 @@ class _Way(NamedTuple):
     headers: Mapping[str, str]
     region: str | None
     service: str
-    connections: IdleConnections
 
 
 class DirectGets:
@@ -114,8 +111,7 @@ class DirectGets:
             return
         kept = {name: v for name, v in headers.items() if name.lower() in _OF_A_CLIENT}
         region, service = scope.groups() if scope else (None, "")
-        url = sent.url[: -len(end)]
-        self._ways[bucket] = _Way(url, kept, region, service, IdleConnections(self._session, url))
+        self._ways[bucket] = _Way(sent.url[: -len(end)], kept, region, service)
 
     def _ask(self, way: _Way, key: str, headers: Mapping[str, str]) -> dict[str, Any] | None:
         """Return the answer to a request, or None if botocore has to ask."""
@@ -123,30 +119,15 @@ class DirectGets:
         request.stream_output = True
         if way.region is not None:
             self._signer.get_auth_instance(way.service, way.region, "s3v4").add_auth(request)
-        found = way.connections.ask(request)
-        if found is None:
-            return self._ask_session(request)
-        if found.status in (200, 206):
-            return {"Body": found, "ContentLength": found.length}
-        with found:
-            _refuse(found.status, bytes(found.read()))
-        return None
-
-    def _ask_session(self, request: AWSRequest) -> dict[str, Any] | None:
-        """Send a request as botocore does, which opens a connection if none is idle."""
         answer = self._session.send(request.prepare())
         length = answer.headers.get("Content-Length")
         if answer.status_code in (200, 206) and length is not None:
             body = StreamingBody(answer.raw, length)
             return {"Body": body, "ContentLength": int(length)}
-        _refuse(answer.status_code, answer.content)
+        text = answer.content
+        if answer.status_code in _REFUSED or answer.status_code >= 500:
+            raise _refusal(answer.status_code, text)
         return None
-
-
-def _refuse(status: int, text: bytes) -> None:
-    """Raise the error of a refusal that no other endpoint would lift."""
-    if status in _REFUSED or status >= 500:
-        raise _refusal(status, text)
 
 
 def _refusal(status: int, text: bytes) -> ClientError:

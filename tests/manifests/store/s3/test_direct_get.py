@@ -5,12 +5,10 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator
 from typing import Any
-from unittest.mock import patch
 
 import pytest
-from botocore.httpsession import URLLib3Session
 
-from colonnade.manifests.errors import ColonnadeError, CorruptionError, NotFoundError
+from colonnade.manifests.errors import ColonnadeError, NotFoundError
 from colonnade.manifests.store.s3 import S3Store
 from colonnade.manifests.store.s3.client import S3Client, client_of
 from colonnade.manifests.store.s3.settings import parse_settings
@@ -51,27 +49,6 @@ def test_botocore_is_asked_for_the_way_to_a_bucket_once(fresh: S3Store, proxy: P
             assert fresh.bucket.read_range(f"k/{key}", 3, 7) == body[3:10]
             assert fresh.bucket.read_range(f"k/{key}", len(body), 1) is None
     assert calls == ["GetObject"]
-
-
-def test_reads_that_follow_one_another_use_the_open_connection(fresh: S3Store) -> None:
-    fresh.put("t/a", b"x" * 3000, sync=True)
-    for _ in range(2):
-        assert fresh.get("t/a") == b"x" * 3000
-    with patch.object(URLLib3Session, "send", side_effect=AssertionError):
-        assert fresh.get("t/a") == b"x" * 3000
-        assert fresh.get_range("t/a", 9, 5) == b"x" * 5
-        with pytest.raises(NotFoundError):
-            fresh.get("t/absent")
-
-
-def test_an_object_above_a_limit_ends_its_connection_and_the_next_read_opens_one(
-    fresh: S3Store,
-) -> None:
-    fresh.put("t/a", b"x" * 3000, sync=True)
-    for _ in range(3):
-        with pytest.raises(CorruptionError, match="3000"):
-            fresh.get("t/a", limit=2999)
-        assert fresh.get("t/a", limit=3000) == b"x" * 3000
 
 
 def test_an_absent_object_shows_the_way_to_its_bucket_too(fresh: S3Store) -> None:

@@ -252,7 +252,7 @@ def test_a_body_that_is_always_cut_is_an_error_that_may_pass(
     store = store_of(minio, proxy, bucket, patience=1)
     store.put("t/a", b"x" * 100_000, sync=True)
     proxy.always(reply_cut, "GET", "t/a")
-    with pytest.raises(StoreError) as failed:
+    with pytest.raises(StoreError, match="the answer broke off") as failed:
         store.get("t/a")
     proxy.plan = lambda seen: None
     assert failed.value.retryable
