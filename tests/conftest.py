@@ -13,6 +13,7 @@ import pytest
 from hypothesis import settings
 from xdist.remote import Producer
 
+from tests.examples_of import QUICK
 from tests.setup.azurite import Azurite
 from tests.setup.ceph import Ceph
 from tests.setup.class_archive import java_options
@@ -23,7 +24,7 @@ from tests.setup.minio import Minio
 from tests.setup.sharing import Sharing, make_way, turn
 
 settings.register_profile("colonnade", settings(), deadline=None)
-settings.register_profile("quick", settings.get_profile("colonnade"), max_examples=25)
+settings.register_profile("quick", settings.get_profile("colonnade"), max_examples=QUICK)
 settings.load_profile("colonnade")
 
 os.environ.setdefault("JDK_JAVA_OPTIONS", java_options())

@@ -30,6 +30,7 @@ from colonnade.cli.report.partitions import SHOWN
 from colonnade.manifests.arrays.vectors import Integers
 from colonnade.manifests.compaction.facts import CompactionFacts
 from tests.cli.runner import Run, order_rows
+from tests.examples_of import examples
 from tests.manifests.store.local.test_store import file_size_limit
 
 MADE = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
@@ -99,7 +100,7 @@ def test_every_rowset_is_in_one_bin_of_each_drawing(
         ElementTree.fromstring(drawing)
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(st.lists(st.tuples(st.integers(0, 300), st.integers(0, 300)).map(sorted), min_size=1))
 def test_the_depth_of_a_key_is_the_number_of_ranges_that_hold_it(ranges: list[list[int]]) -> None:
     first, last = np.array(ranges, np.int64).T

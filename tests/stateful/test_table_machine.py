@@ -21,6 +21,7 @@ from colonnade.tableformat.table.design import new_table
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.types.arrow_types import as_table_schema
 from colonnade.tableformat.write.job import plan_write
+from tests.examples_of import examples
 
 SCHEMA = pa.schema([("id", pa.int64()), ("text", pa.string())])
 IDS = st.lists(st.integers(0, 99), min_size=1, max_size=5)
@@ -112,4 +113,6 @@ class TableMachine(RuleBasedStateMachine):
 
 
 TestTableMachine = TableMachine.TestCase
-TestTableMachine.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
+TestTableMachine.settings = settings(
+    max_examples=examples(40), stateful_step_count=25, deadline=None
+)

@@ -20,6 +20,7 @@ from colonnade.manifests.model.operations import ReplaceColumn
 from colonnade.manifests.state.amendments import LaterAmendments
 from colonnade.manifests.state.replaced_columns import with_replacements
 from colonnade.manifests.state.snapshot import LiveRowSet
+from tests.examples_of import examples
 from tests.log_samples import ORDERS, table_state, vector
 from tests.manifests.arrays.rowsets import SCHEMA, replacement, rowset_lists
 
@@ -33,7 +34,7 @@ def described(entries: Entries) -> tuple[list[object], ...]:
     return (*(each.tolist() for each in numbers), sorted(entries.object_ids()))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(rowset_lists())
 def test_a_block_says_of_its_rowsets_what_they_say_themselves(rowsets: list[LiveRowSet]) -> None:
     block = block_of(rowsets)
@@ -41,7 +42,7 @@ def test_a_block_says_of_its_rowsets_what_they_say_themselves(rowsets: list[Live
     assert described(block) == described(AddedEntries(table_state(SCHEMA, rowsets)))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(rowset_lists(), st.data())
 def test_a_block_gives_the_rowsets_at_any_indexes_in_the_order_asked_for(
     rowsets: list[LiveRowSet], data: st.DataObject
@@ -56,7 +57,7 @@ def test_a_block_gives_the_rowsets_at_any_indexes_in_the_order_asked_for(
     assert sorted(taken.object_ids()) == sorted(o for each in wanted for o in each.objects())
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(rowset_lists(), st.integers(0, 5), st.integers(0, 5))
 def test_blocks_that_are_concatenated_keep_every_rowset_in_order(
     rowsets: list[LiveRowSet], one: int, other: int
@@ -66,7 +67,7 @@ def test_blocks_that_are_concatenated_keep_every_rowset_in_order(
     assert rowsets_of(concat_blocks([block_of(part) for part in parts])) == rowsets
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(rowset_lists(), st.data())
 def test_a_block_is_updated_as_its_rowsets_are_one_by_one(
     rowsets: list[LiveRowSet], data: st.DataObject

@@ -29,6 +29,7 @@ from colonnade.manifests.model.entries import (
 from colonnade.manifests.model.statistics import decode_bound, encode_bound
 from colonnade.manifests.state.amendments import UNAMENDED, Amendments
 from colonnade.manifests.state.snapshot import EntrySegmentRef, LiveRowSet
+from tests.examples_of import examples
 from tests.log_samples import ORDERS, entry, table_state, vector
 from tests.manifests.arrays.rowsets import (
     BOUNDS,
@@ -38,7 +39,7 @@ from tests.manifests.arrays.rowsets import (
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(rowset_lists(), st.integers(0, 5))
 def test_a_segment_keeps_every_entry_and_its_summary_covers_them(
     rowsets: list[LiveRowSet], cut: int

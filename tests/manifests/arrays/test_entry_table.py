@@ -13,6 +13,7 @@ from colonnade.manifests.arrays.bounds import BoundsTable
 from colonnade.manifests.arrays.entry_block import block_of
 from colonnade.manifests.arrays.entry_table import EntryTable
 from colonnade.manifests.state.snapshot import LiveRowSet
+from tests.examples_of import examples
 from tests.manifests.arrays.rowsets import rowset_lists
 
 
@@ -24,7 +25,7 @@ def divided(rowsets: list[LiveRowSet], data: st.DataObject) -> list[list[LiveRow
     return [part for part in parts if part]
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(rowset_lists(), st.data())
 def test_a_table_says_of_each_rowset_what_the_rowset_says(
     rowsets: list[LiveRowSet], data: st.DataObject
@@ -48,7 +49,7 @@ def test_a_table_says_of_each_rowset_what_the_rowset_says(
     ]
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(rowset_lists(), st.sets(st.integers(5, 20)), st.data())
 def test_pruned_rowsets_are_left_out_of_everything_but_the_objects(
     rowsets: list[LiveRowSet], wanted: set[int], data: st.DataObject

@@ -16,6 +16,7 @@ from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.model.codec import byte_check, seal, unseal
 from colonnade.manifests.state.amendments import LaterAmendments
 from colonnade.manifests.state.snapshot import EntrySegmentRef, LiveRowSet
+from tests.examples_of import examples
 from tests.log_samples import ORDERS, vector
 from tests.manifests.arrays.rowsets import rowset_lists
 
@@ -29,7 +30,7 @@ def stored(rowsets: list[LiveRowSet], *, with_ids: bool = True) -> tuple[bytes, 
     return data, EntrySegmentRef(described, first, last, epoch)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(rowset_lists(), st.data())
 def test_the_objects_of_live_rowsets_are_found_and_no_others(
     rowsets: list[LiveRowSet], data: st.DataObject

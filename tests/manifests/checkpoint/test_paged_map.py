@@ -23,6 +23,7 @@ from colonnade.manifests.checkpoint.paged_map import (
 )
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.model.map_ref import PAGE_LIMIT, Bundle
+from tests.examples_of import examples
 
 LARGEST = 2**63 - 1
 BUNDLE = Bundle(object="a" * 32, length=100)
@@ -120,7 +121,7 @@ def test_a_number_of_pages_that_is_no_power_of_two_is_refused() -> None:
         decode_table(encode_table(PageTable(0, (), none, none, none)), "root")
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(st.randoms(use_true_random=False), st.integers(0, 6))
 def test_many_changes_keep_the_bundles_few_and_the_garbage_below_the_live_bytes(
     random: object, bits: int

@@ -29,6 +29,7 @@ from colonnade.manifests.object_names import MANIFEST, epoch_name
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import LocalStore, MemoryStore
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
+from tests.examples_of import examples
 from tests.log_samples import (
     ORDERS,
     append,
@@ -55,7 +56,7 @@ GROUPS = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(GROUPS)
 def test_changes_that_share_epochs_leave_what_they_leave_one_after_another(
     groups: list[list[int] | str],

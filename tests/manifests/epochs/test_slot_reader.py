@@ -13,6 +13,7 @@ from colonnade.manifests.model.codec import encode_epoch
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.object_names import epoch_name, epoch_number
 from colonnade.manifests.store import MemoryStore
+from tests.examples_of import examples
 from tests.far_store import FarStore
 from tests.faults import Fault, FaultyStore
 
@@ -48,7 +49,7 @@ TAKEN = st.sets(st.integers(0, SLOTS)) | st.integers(0, SLOTS).map(lambda end: {
 PARALLEL = st.sampled_from((1, 2, 7, 96))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(TAKEN, PARALLEL, st.integers(1, 70), st.booleans(), st.integers(0, SLOTS))
 def test_a_reader_finds_in_each_slot_what_is_there(
     taken: set[int], parallel: int, ahead: int, far: bool, first: int
@@ -61,7 +62,7 @@ def test_a_reader_finds_in_each_slot_what_is_there(
         assert (found is not None) == (number in taken)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(TAKEN, PARALLEL, st.integers(0, SLOTS), st.integers(0, SLOTS))
 def test_slots_are_yielded_down_to_the_last_one_and_no_further(
     taken: set[int], parallel: int, one: int, other: int
@@ -75,7 +76,7 @@ def test_slots_are_yielded_down_to_the_last_one_and_no_further(
     assert asked <= {*range(oldest, newest + 1)}
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(PARALLEL, st.integers(1, 70), st.integers(0, SLOTS))
 def test_a_reader_that_needs_no_later_slot_asks_for_none(
     parallel: int, ahead: int, last: int

@@ -26,6 +26,7 @@ from colonnade.manifests.object_names import CHECKPOINTS, epoch_name
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import LocalStore, MemoryStore, PutOutcome
 from colonnade.manifests.store.base import Data
+from tests.examples_of import examples
 from tests.faults import FaultyStore
 from tests.log_samples import (
     ORDERS,
@@ -179,7 +180,7 @@ def test_a_drop_sent_again_is_not_in_conflict_with_itself() -> None:
     assert log.commit(mine, base) == log.commit(mine, base)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(st.booleans(), min_size=1, max_size=25), st.integers(1, 6))
 def test_two_writers_taking_turns_lose_nothing(turns: list[bool], interval: int) -> None:
     store = MemoryStore()

@@ -22,6 +22,7 @@ from colonnade.manifests.model.operations import AddDeletionVector, AddRowSet, D
 from colonnade.manifests.state.amendments import UNAMENDED, Amendments
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot
 from colonnade.manifests.store import MemoryStore
+from tests.examples_of import examples
 from tests.log_samples import (
     ORDERS,
     TRIPS,
@@ -200,5 +201,7 @@ def _holds_seven(rowset: LiveRowSet) -> bool:
     return low <= 7 < low + rowset.entry.rows
 
 
-LogMachine.TestCase.settings = settings(max_examples=40, stateful_step_count=30, deadline=None)
+LogMachine.TestCase.settings = settings(
+    max_examples=examples(40), stateful_step_count=30, deadline=None
+)
 TestLog = LogMachine.TestCase

@@ -19,12 +19,13 @@ from colonnade.manifests.model.deletion_vector import (
     write_deletion_vector,
 )
 from colonnade.manifests.store import MemoryStore
+from tests.examples_of import examples
 
 JOB = "0123456789abcdef"
 ROWS = st.frozensets(st.one_of(st.integers(0, 300), st.integers(65_400, 65_700)), min_size=1)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(ROWS, st.integers(0, 65_800), st.integers(0, 400))
 def test_masks_agree_with_a_set_of_rows(rows: frozenset[int], first: int, count: int) -> None:
     store = MemoryStore()

@@ -22,6 +22,7 @@ from colonnade.manifests.model.operations import (
 )
 from colonnade.manifests.state.kept_fold import KeptFold
 from colonnade.manifests.store import MemoryStore
+from tests.examples_of import examples
 from tests.log_samples import database
 
 NAMES = st.sampled_from(("a", "b", "c"))
@@ -53,7 +54,7 @@ def is_readable(fold: KeptFold, epoch: int) -> bool:
     return epoch >= fold.floor or any(each.epoch == epoch for each in fold.anchors)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.data())
 def test_an_accepted_vacuum_removes_no_epoch_that_is_kept_and_a_refused_one_would(
     data: st.DataObject,

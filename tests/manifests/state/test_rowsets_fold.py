@@ -25,6 +25,7 @@ from colonnade.manifests.model.operations import (
 from colonnade.manifests.state.rowset_ids import ROWSET_IDS
 from colonnade.manifests.state.rowsets_fold import RowSetsFold
 from colonnade.manifests.state.snapshot import TableState
+from tests.examples_of import examples
 from tests.log_samples import ORDERS, entry, table_state, vector
 
 ROWS, BYTES = 10, 110
@@ -74,7 +75,7 @@ def replacing(rowset: int, row: Member) -> ReplaceColumn:
     return ReplaceColumn(table=ORDERS, rowset=rowset, replacement=stored, predecessors=before)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.data())
 def test_the_fold_agrees_with_a_model_and_counts_what_needs_no_read(data: st.DataObject) -> None:
     fold, model, following, segments = RowSetsFold(table_state()), dict[int, Member](), 0, False

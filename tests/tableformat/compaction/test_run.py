@@ -34,6 +34,7 @@ from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.write.run import write_options
 from colonnade.tableformat.write.settings import WriteSettings
 from tests.compaction_tables import add, bag, jobs, live, new, rows_of, take
+from tests.examples_of import examples
 from tests.strategies import make_batch, schemas
 from tests.tableformat.compaction.groups import compacted
 
@@ -65,7 +66,7 @@ def fill(table: ArrowTable, seed: int) -> None:
 
 
 @given(schemas(), st.integers(0, 2**32), st.sampled_from(KINDS), st.booleans())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_the_same_rows_come_out_with_the_statistics_that_they_would_be_written_with(
     schema: TableSchema, seed: int, kind: GroupKind, descending: bool
 ) -> None:

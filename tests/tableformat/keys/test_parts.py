@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from colonnade.tableformat.keys import parts as module
 from colonnade.tableformat.keys.parts import part_count, part_of
+from tests.examples_of import examples
 
 VALUES: dict[pa.DataType, st.SearchStrategy[Any]] = {
     pa.int8(): st.integers(-128, 127),
@@ -29,7 +30,7 @@ VALUES: dict[pa.DataType, st.SearchStrategy[Any]] = {
 }
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.data())
 def test_equal_keys_are_in_one_part(data: st.DataObject) -> None:
     types = data.draw(st.lists(st.sampled_from(list(VALUES)), min_size=1, max_size=3))

@@ -14,6 +14,7 @@ from colonnade.manifests.model.entries import PartitionField
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.model.statistics import encode_bound
 from colonnade.tableformat.partition.divide import divide
+from tests.examples_of import examples
 
 SCHEMA = TableSchema(
     fields=(
@@ -55,7 +56,7 @@ ROWS = st.lists(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     ROWS, st.lists(st.sampled_from(FIELDS), min_size=1, max_size=3, unique_by=lambda f: f.column)
 )

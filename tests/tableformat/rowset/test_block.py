@@ -28,13 +28,14 @@ from colonnade.tableformat.rowset.block import (
 from colonnade.tableformat.rowset.block_statistics import Statistics
 from colonnade.tableformat.rowset.column import StoredColumn, column_of
 from colonnade.tableformat.types.storage_form import from_storage, to_storage
+from tests.examples_of import examples
 from tests.strategies import batches, identical, schemas
 from tests.tableformat.rowset.encoded import column, round_trip
 
 COUNT = 20_000
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.data())
 def test_a_block_of_any_type_gives_back_its_rows(data: st.DataObject) -> None:
     schema = data.draw(schemas())

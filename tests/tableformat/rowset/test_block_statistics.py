@@ -17,6 +17,7 @@ from colonnade.tableformat.rowset.block import (
 from colonnade.tableformat.rowset.block_statistics import Statistics, merge, shorten
 from colonnade.tableformat.rowset.column import Order, StoredColumn, column_of
 from colonnade.tableformat.types.storage_form import to_storage
+from tests.examples_of import examples
 from tests.strategies import batches, schemas
 from tests.tableformat.rowset.encoded import column, round_trip
 
@@ -40,7 +41,7 @@ TEXTS = st.text(st.sampled_from("a\x00\x7fé\ud7ff\ue000\U0001f600\U0010ffff"), 
 BYTES = st.binary(max_size=9) | st.lists(st.sampled_from([0, 255, 254]), max_size=9).map(bytes)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(st.one_of(st.lists(TEXTS, min_size=1), st.lists(BYTES, min_size=1)), st.integers(1, 5))
 def test_short_bounds_still_cover_every_value(values: list[Any], length: int) -> None:
     low, high = min(values, key=in_order), max(values, key=in_order)
@@ -59,7 +60,7 @@ def test_short_bounds_still_cover_every_value(values: list[Any], length: int) ->
         short.high.encode("utf-8")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.data())
 def test_bounds_cover_every_value_and_counts_are_right(data: st.DataObject) -> None:
     schema = data.draw(schemas(nested=False))

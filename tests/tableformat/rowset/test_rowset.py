@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.rowset.column import Order, column_of
+from tests.examples_of import examples
 from tests.strategies import batches, identical, schemas
 from tests.tableformat.rowset.written import PLACES, read, write
 
 
 @pytest.mark.parametrize("place", PLACES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.data())
 def test_every_schema_comes_back_from_every_place(place: str, data: st.DataObject) -> None:
     schema = data.draw(schemas())
@@ -34,7 +35,7 @@ def test_every_schema_comes_back_from_every_place(place: str, data: st.DataObjec
     assert identical(pa.concat_batches(found), rows)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.data())
 def test_blocks_that_waited_on_disk_become_the_same_object(data: st.DataObject) -> None:
     schema = data.draw(schemas())

@@ -13,6 +13,7 @@ from colonnade.manifests.model.entries import SortField
 from colonnade.manifests.model.schema import assign_ids
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.types.arrow_types import schema_from_arrow
+from tests.examples_of import examples
 from tests.tableformat.rowset.written import read, write
 
 
@@ -24,7 +25,7 @@ def rank(value: Any) -> Any:
     return (1, value.encode() if isinstance(value, str) else value)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(st.data())
 def test_a_sort_key_orders_rows_as_spark_does(data: st.DataObject) -> None:
     count = data.draw(st.integers(1, 30))

@@ -18,6 +18,7 @@ from colonnade.tableformat.rowset.sparse_index import (
     index_of,
     index_of_one,
 )
+from tests.examples_of import examples
 
 VALUES: dict[Order, st.SearchStrategy[Any]] = {
     Order.INTEGER: st.integers(-(2**63), 2**63 - 1),
@@ -52,7 +53,7 @@ def entries(draw: st.DrawFn, order: Order, min_size: int = 1) -> list[BlockEntry
 ORDERS = st.sampled_from(sorted(VALUES, key=lambda each: each.name))
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.data(), ORDERS)
 def test_an_index_and_its_bytes_say_the_same_of_every_block(
     data: st.DataObject, order: Order

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.store import MemoryStore
+from tests.examples_of import examples
 from tests.faults import FaultyStore
 from tests.tableformat.predicate.oracle import TYPES, Oracle, random_predicate, random_value
 from tests.tableformat.scan.tables import PLACES, append, delete, new, numbers, reopened
@@ -96,7 +97,7 @@ def plain(rows: pa.Table) -> list[dict[str, Any]]:
     ]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.integers(0, 2**32), st.booleans())
 def test_a_pruned_scan_equals_a_filter_over_everything(seed: int, is_sorted: bool) -> None:
     tables = Tables(seed, is_sorted)

@@ -20,6 +20,7 @@ from colonnade.tableformat.scan.selection import (
     stored_matches,
 )
 from colonnade.tableformat.table.table import ArrowTable
+from tests.examples_of import examples
 from tests.faults import FaultyStore
 from tests.tableformat.scan.tables import append, delete, new
 
@@ -70,7 +71,7 @@ COLUMNS = st.sampled_from(("n", "m"))
 COMPARED = st.tuples(COLUMNS, st.sampled_from(("=", "<", ">=", "<>")), st.integers(-1, 1041))
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(COMPARED, COMPARED, st.sampled_from(("and", "or")))
 def test_exactly_the_live_rows_that_meet_a_condition_are_selected(
     one: tuple[str, str, int], two: tuple[str, str, int], joined: str

@@ -19,6 +19,7 @@ from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.write.job import plan_write
 from colonnade.tableformat.write.run import write_rows
+from tests.examples_of import examples
 
 SCHEMA = pa.schema([pa.field("a", pa.int64()), pa.field("b", pa.string())])
 
@@ -110,7 +111,7 @@ WHERE = st.one_of(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     st.lists(st.lists(VALUES, min_size=1, max_size=3), min_size=1, max_size=4),
     st.lists(VALUES, max_size=3),

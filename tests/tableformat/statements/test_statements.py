@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from colonnade import ArrowTable, CommitSettings
 from colonnade.manifests.errors import ConflictError, InvalidInputError
+from tests.examples_of import examples
 from tests.tableformat.statements.tables import filled, ids, made, rows
 
 
@@ -112,7 +113,7 @@ STATEMENT = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(STATEMENT, max_size=8))
 def test_the_same_statements_leave_the_same_rows_in_duckdb(statements: list[Any]) -> None:
     schema = pa.schema([("k", pa.int64()), ("a", pa.int64()), ("b", pa.string())])

@@ -6,6 +6,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.examples_of import examples
 from tests.tableformat.statements.tables import filled, found, ids, made, rows
 
 
@@ -27,7 +28,7 @@ KEYED = st.dictionaries(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(KEYED, max_size=6))
 def test_upserts_agree_with_a_dict(upserts: list[dict[tuple[int, str], int]]) -> None:
     schema = pa.schema([("a", pa.int64()), ("b", pa.string()), ("v", pa.int64())])

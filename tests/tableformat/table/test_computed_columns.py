@@ -35,6 +35,7 @@ from colonnade.tableformat.table.alteration import (
 )
 from colonnade.tableformat.types.arrow_types import arrow_schema, arrow_type
 from tests.crash.every_step import check_every_step, copied
+from tests.examples_of import examples
 from tests.faults import Fault
 from tests.strategies import identical, random_value, schemas
 from tests.tableformat.statements.tables import SCHEMA, another, filled, made, rows
@@ -137,7 +138,7 @@ def test_every_row_of_the_epoch_has_the_value_of_its_own_columns(
 
 
 @pytest.mark.long
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(schema=schemas(max_columns=1), seed=st.integers(0, 2**30))
 def test_many_computed_columns_have_the_values_of_their_rows(
     schema: TableSchema, seed: int

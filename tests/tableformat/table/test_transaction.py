@@ -24,6 +24,7 @@ from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.table.alteration import AlterProperties
 from colonnade.tableformat.table.transaction import Transaction, TransactionTable
+from tests.examples_of import examples
 
 SCHEMA = pa.schema([("id", pa.int64()), ("v", pa.int64())])
 
@@ -346,7 +347,7 @@ STEP = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(STEP, max_size=10))
 def test_any_statements_in_a_row_leave_what_a_dict_says(steps: list[tuple[str, Any]]) -> None:
     db = database()

@@ -26,6 +26,7 @@ from colonnade.tableformat.types.arrow_types import arrow_schema, schema_from_ar
 from colonnade.tableformat.types.conform import conform
 from colonnade.tableformat.types.storage_form import map_entries, to_storage
 from colonnade.tableformat.types.text_form import has_lengths
+from tests.examples_of import examples
 from tests.strategies import batches, identical, schemas
 from tests.tableformat.types.arrays import batch_of, refusal_of, schema_of
 
@@ -104,7 +105,7 @@ def _disguise_primitive(array: pa.Array, rng: random.Random) -> pa.Array:
     return array
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(st.data())
 def test_every_physical_form_arrives_as_the_same_values(data: st.DataObject) -> None:
     schema = data.draw(schemas())

@@ -45,6 +45,7 @@ from colonnade.tableformat.write.identity import (
 )
 from colonnade.tableformat.write.job import plan_write
 from colonnade.tableformat.write.run import write_rows
+from tests.examples_of import examples
 from tests.log_samples import table_state
 
 COLUMNS = pa.schema([("id", pa.int64()), ("v", pa.string())])
@@ -110,7 +111,7 @@ def numbered_schema(start: int, step: int) -> TableSchema:
     return TableSchema(fields=(first, fields[1].model_copy(update={"id": 2})))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     st.integers(-9, 9),
     st.sampled_from((-4, -1, 1, 3)),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from colonnade.manifests.errors import CorruptionError, InvalidInputError, NotFoundError
 from colonnade.manifests.store import ObjectStore, PutOutcome
+from tests.examples_of import examples
 from tests.manifests.store.conformance.stores import SLOT, names
 
 
@@ -91,7 +92,9 @@ def test_an_object_above_the_limit_is_refused(store: ObjectStore) -> None:
     ranges=st.lists(st.tuples(st.integers(0, 45), st.integers(0, 45)), max_size=5),
 )
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(60),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 def test_ranges_are_exact_slices_or_an_error(
     store: ObjectStore, data: bytes, ranges: list[tuple[int, int]]

@@ -19,6 +19,7 @@ from colonnade.manifests.state.replaced_columns import replacement_of
 from colonnade.manifests.store import LocalStore
 from colonnade.tableformat.rowset.writer import RowSetWriter, WriteOptions
 from colonnade.tableformat.types.arrow_types import schema_from_arrow
+from tests.examples_of import examples
 from tests.spark_ext.java.read_tool import TYPES, ReadTool, expected_rows, plan_of, spark_schema
 from tests.spec import test_golden_sizes as understated
 from tests.spec.test_golden_rowset import (
@@ -66,7 +67,7 @@ def spark_struct(*fields: tuple[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("place", WRITTEN)
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_every_schema_comes_back_from_every_place(
     place: str, tool: ReadTool, store: LocalStore, data: st.DataObject

@@ -18,6 +18,7 @@ from colonnade.manifests.store import LocalStore
 from colonnade.tableformat.rowset.encodings import lengths
 from colonnade.tableformat.rowset.source import RowSetSource
 from colonnade.tableformat.types.arrow_types import schema_from_arrow
+from tests.examples_of import examples
 from tests.spark_ext.java.read_tool import ReadTool, expected_rows, plan_of, spark_schema
 from tests.spark_ext.java.write_tool import (
     PLACES,
@@ -58,7 +59,9 @@ def test_every_type_is_written_like_python_does(
 
 
 @settings(
-    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(80),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(st.data())
 def test_every_schema_comes_back(

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from colonnade.tableformat.rowset.encodings import dictionary
+from tests.examples_of import examples
 
 NO_LIMIT = 2**62
 NANS = [struct.unpack("<d", struct.pack("<Q", bits))[0] for bits in (0x7FF8 << 48, 0x7FF9 << 48)]
@@ -43,7 +44,7 @@ def distinct(array: pa.Array) -> int:
     return len((array if bits is None else array.view(bits)).drop_null().unique())
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.data())
 def test_values_of_every_type_come_back_bit_by_bit(data: st.DataObject) -> None:
     data_type = data.draw(st.sampled_from(list(VALUES)))

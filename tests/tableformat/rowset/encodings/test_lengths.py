@@ -20,6 +20,7 @@ from colonnade.tableformat.rowset.block import BlockEntry, decode_block, encode_
 from colonnade.tableformat.rowset.block_statistics import Statistics
 from colonnade.tableformat.rowset.column import StoredColumn, column_of
 from colonnade.tableformat.rowset.encodings import lengths
+from tests.examples_of import examples
 
 ROWS = lengths.FROM_ROWS
 
@@ -189,7 +190,7 @@ def test_lengths_of_numbers_are_refused() -> None:
         decode_block(*block_of(lengths_stream([1], b"a"), 1, 100), column("long"))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(
     st.lists(st.none() | st.integers(0, 4), min_size=1, max_size=6),
     st.integers(0, 9).map(lambda n: bytes(range(97, 97 + n))),

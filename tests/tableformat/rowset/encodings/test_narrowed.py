@@ -16,6 +16,7 @@ from colonnade.tableformat.rowset.encodings.integers import (
     integer_type,
     is_stored_as_integer,
 )
+from tests.examples_of import examples
 
 TYPES = (
     *(pa.int8(), pa.int16(), pa.int32(), pa.int64()),
@@ -51,7 +52,7 @@ def arrays(draw: st.DrawFn) -> pa.Array:
     return array_of([base, *values], data_type).slice(draw(st.integers(0, 1)) * start)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(arrays())
 def test_integers_of_every_type_come_back_in_the_fewest_bytes(array: pa.Array) -> None:
     if array.null_count == len(array):

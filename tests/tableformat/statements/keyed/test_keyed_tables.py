@@ -20,6 +20,7 @@ from colonnade.tableformat.statements.keyed.merge import evaluate_merge
 from colonnade.tableformat.statements.statement import make_change
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.write.settings import CommitSettings, OnDuplicate
+from tests.examples_of import examples
 from tests.keyed_world import (
     KEY,
     SCHEMA,
@@ -181,7 +182,7 @@ def test_every_epoch_holds_what_a_dictionary_holds(seed: int) -> None:
 
 
 @pytest.mark.long
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.integers(0, 2**32))
 def test_many_runs_hold_what_a_dictionary_holds(seed: int) -> None:
     run(seed, 30)

@@ -14,6 +14,7 @@ from colonnade.tableformat.keys import parts
 from colonnade.tableformat.statements.keyed import unique
 from colonnade.tableformat.statements.keyed.new_keys import key_schema, new_keys
 from colonnade.tableformat.statements.statement import write_batches
+from tests.examples_of import examples
 from tests.tableformat.statements.tables import made
 
 SCHEMA = pa.schema(
@@ -27,7 +28,7 @@ KEYS = st.lists(st.tuples(st.sampled_from([-0.0, 0.0, 1.5]), st.sampled_from("xy
 
 
 @pytest.mark.parametrize("part_rows", [parts.PART_ROWS, 2])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(written=st.lists(KEYS.filter(bool), max_size=3))
 def test_every_row_is_in_one_part_under_the_number_of_its_key(
     part_rows: int, written: list[list[tuple[float, str]]]

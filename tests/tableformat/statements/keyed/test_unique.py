@@ -16,6 +16,7 @@ from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.keys import parts
 from colonnade.tableformat.table.transaction import Transaction
 from colonnade.tableformat.write.settings import OnDuplicate
+from tests.examples_of import examples
 from tests.faults import FaultyStore
 from tests.tableformat.statements.tables import another, made
 
@@ -277,7 +278,7 @@ def run_step(table: ArrowTable, step: Step) -> None:
 
 
 @pytest.mark.parametrize("part_rows", [parts.PART_ROWS, 2], ids=["one part", "many parts"])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(steps=STEPS)
 def test_two_writers_agree_with_a_dictionary(part_rows: int, steps: list[Step]) -> None:
     with pytest.MonkeyPatch.context() as patch:

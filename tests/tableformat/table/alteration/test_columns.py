@@ -32,6 +32,7 @@ from colonnade.tableformat.table.design import new_table
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.write.job import plan_write
 from colonnade.tableformat.write.run import write_rows
+from tests.examples_of import examples
 from tests.tableformat.table.alteration.points import added, columns_of, read, rows
 
 
@@ -90,7 +91,7 @@ CHANGES = st.lists(
 )
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(CHANGES)
 def test_rows_follow_their_columns_through_any_alterations(changes: list[Alteration]) -> None:
     store = MemoryStore()

@@ -32,6 +32,7 @@ from colonnade.manifests.state.sort_order import following_orders, order_of
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.table import ArrowTable
+from tests.examples_of import examples
 from tests.tableformat.table.alteration.points import rows
 
 SCHEMA = pa.schema([("a", pa.int32()), ("b", pa.string()), ("x", pa.float64()), ("d", pa.date32())])
@@ -296,7 +297,7 @@ def test_any_keys_between_any_statements_keep_rows_and_orders(
 
 
 @pytest.mark.long
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(*HISTORIES)
 def test_many_histories_of_keys_keep_rows_and_orders(
     first: tuple[str, ...], layout: tuple[str, ...], seed: int, steps: Steps
