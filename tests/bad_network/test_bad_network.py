@@ -14,7 +14,7 @@ pytestmark = pytest.mark.timeout(900)  # the first test may build the server
 
 
 @pytest.mark.parametrize(
-    ("appends", "writers"), [(6, 3), pytest.param(40, 8, marks=pytest.mark.long)]
+    ("appends", "writers"), [(4, 3), pytest.param(40, 8, marks=pytest.mark.long)]
 )
 def test_no_append_is_lost_doubled_or_misreported_by_a_bad_network(
     minio: Minio, appends: int, writers: int

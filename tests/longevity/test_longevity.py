@@ -17,7 +17,7 @@ from tests.longevity.roles import rows_of
 from tests.setup.minio import Minio
 
 
-@pytest.mark.parametrize("seconds", [6, pytest.param(60, marks=pytest.mark.long)])
+@pytest.mark.parametrize("seconds", [4, pytest.param(60, marks=pytest.mark.long)])
 def test_nothing_is_lost_or_left_while_processes_are_killed(tmp_path: Path, seconds: int) -> None:
     told = run(tmp_path, seconds=seconds, seed=7)
     assert told.problems == [], told.text

@@ -67,6 +67,7 @@ BUGS: tuple[Bug, ...] = (
         actors=WRITTEN,
         keyed=True,
         seeds=50,
+        long=True,
     ),
     Bug(
         "rows that a rival has merged are taken for unchanged ones",
@@ -74,6 +75,7 @@ BUGS: tuple[Bug, ...] = (
         actors=WRITTEN,
         keyed=True,
         seeds=50,
+        long=True,
     ),
     Bug(
         "rows land that were written before their table had a primary key",

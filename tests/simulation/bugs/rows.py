@@ -163,6 +163,7 @@ BUGS: tuple[Bug, ...] = (
     Bug(
         "no writer looks for conflicts",
         lambda: patch.object(Carried, "follow", lambda mine, before, theirs: mine),
+        long=True,
     ),
     Bug(
         "two updates of a row both land",
@@ -196,6 +197,7 @@ BUGS: tuple[Bug, ...] = (
         "a compaction forgets what went meanwhile",
         lambda: patch.object(OwnCompaction, "_without", lambda own, *_: own),
         actors=COMPACTED,
+        long=True,
     ),
     Bug(
         "a compaction takes a newer base",
@@ -227,6 +229,7 @@ BUGS: tuple[Bug, ...] = (
         "a compaction puts partitions together",
         lambda: patch.object(CompactionFacts, "by_partition", _as_one_partition),
         actors=PARTITIONED,
+        long=True,
     ),
     Bug(
         "a RowSet is taken to have the sort order of the table that it lands in",
@@ -250,5 +253,6 @@ BUGS: tuple[Bug, ...] = (
         "a replacement forgets deletions",
         lambda: patch.object(TargetRowSet, "after", _lost_deletion),
         actors=(Writer(mix=(3, 6, 0, 0, 6, 0)), Reader(1)),
+        long=True,
     ),
 )

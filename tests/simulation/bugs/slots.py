@@ -109,8 +109,14 @@ BUGS: tuple[Bug, ...] = (
         "an own commit is taken for another's",
         lambda: patch.object(Sending, "_is_own", lambda *_: False),
         0.2,
+        long=True,
     ),
-    Bug("an unknown outcome is a failure", _take_slot(_failed), 0.2),
+    Bug(
+        "an unknown outcome is a failure",
+        _take_slot(_failed),
+        0.2,
+        long=True,
+    ),
     Bug(
         "a slot that is still free is a failure",
         _take_slot(_absent_is_failed),

@@ -93,7 +93,11 @@ BUGS: tuple[Bug, ...] = (
         seeds=20,
         long=True,
     ),
-    Bug("bounds are too narrow", lambda: patch.object(rowset_output, "_for_log", _too_narrow)),
+    Bug(
+        "bounds are too narrow",
+        lambda: patch.object(rowset_output, "_for_log", _too_narrow),
+        long=True,
+    ),
     Bug(
         "a vector lacks its last row",
         lambda: patch.object(vector_writer, "write_deletion_vector", _one_row_less),
@@ -125,6 +129,7 @@ BUGS: tuple[Bug, ...] = (
         lambda: patch.object(restore, "Change", _with_carried_batches),
         actors=UNDROPPED,
         seeds=100,
+        long=True,
     ),
     Bug(
         "the second copy of an anchor is not read",
