@@ -111,6 +111,7 @@ PLACES = ("s.v", "s.c", "l.element", "m.key", "m.value", "d.element.v")
 """Where the values are, in their order."""
 
 
+@pytest.mark.matrix
 def test_a_text_of_limited_length_gets_longer_wherever_it_is(spark: SparkShell) -> None:
     texts = "colonnade.altered.texts"
     spark.sql(f"CREATE TABLE {texts} ({TEXTS})")

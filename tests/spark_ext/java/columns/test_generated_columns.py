@@ -184,6 +184,7 @@ def test_an_update_computes_what_follows_and_sets_no_generated_column(spark: Spa
     assert [1, 40, 80] in check(spark)
 
 
+@pytest.mark.matrix
 @pytest.mark.spark_compat
 def test_a_merge_with_schema_evolution_computes_the_columns(spark: SparkShell) -> None:
     source = "(SELECT explode(array(1L, 9L)) AS id, 8 AS n, 'x' AS new)"

@@ -129,6 +129,7 @@ def test_a_narrower_source_is_cast_or_refused_by_name(spark: SparkShell) -> None
         assert types(spark)["id"] == "long"
 
 
+@pytest.mark.matrix
 @pytest.mark.spark_compat
 def test_constraints_are_checked_on_the_rows_of_a_merge_that_evolves_the_table(
     spark: SparkShell,

@@ -36,6 +36,7 @@ def types(spark: SparkShell) -> dict[str, str]:
     return {each.name: type_text(each.type) for each in opened(spark).state.schema.fields}
 
 
+@pytest.mark.matrix
 def test_a_void_column_of_ctas_is_read_and_written_as_null(spark: SparkShell) -> None:
     assert types(spark) == {"id": "long", "b": "void", "n": "int"}
     assert [each[1] for each in spark.sql(f"DESCRIBE {TABLE}")[:3]] == ["bigint", "void", "int"]

@@ -70,6 +70,7 @@ def test_rows_come_in_the_order_of_the_key(spark: SparkShell) -> None:
     assert spark.sql(f"{ordered} LIMIT 30") == rows[:30]
 
 
+@pytest.mark.matrix
 @pytest.mark.spark_compat
 def test_a_query_may_name_the_key_in_another_case(spark: SparkShell) -> None:
     make(spark, "t", ["name desc", "id"])

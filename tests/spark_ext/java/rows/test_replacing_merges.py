@@ -300,6 +300,7 @@ def test_a_transaction_sees_what_its_merges_and_updates_replaced_and_commits_it_
     assert opened(spark).verify(4).is_sound
 
 
+@pytest.mark.matrix
 def test_constraints_and_lengths_hold_for_replaced_and_moved_values(
     spark: SparkShell, tmp_path: Path
 ) -> None:
