@@ -49,6 +49,7 @@ def walk(spark: SparkSession, database: Database, lake: str) -> Table:
     return database.table("t")
 
 
+@pytest.mark.long
 def test_options_of_a_call_open_databases_and_tables_and_reach_the_tasks(
     spark: SparkSession, minio: Minio, lake: str
 ) -> None:

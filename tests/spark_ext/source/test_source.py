@@ -100,6 +100,7 @@ def test_columns_that_are_not_asked_for_are_not_opened(spark: SparkSession, tmp_
     assert frame.selectExpr("sum(a)").first() == (size * (size - 1) // 2,)
 
 
+@pytest.mark.long
 def test_many_small_rowsets_make_one_task_and_a_large_one_several(
     spark: SparkSession, tmp_path: Path
 ) -> None:

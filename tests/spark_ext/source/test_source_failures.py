@@ -167,6 +167,7 @@ def test_paths_that_are_no_table_are_said_to_be_none(
     assert "inside" in error_of(lambda: save(spark.range(1), f"{table.path}/below"))
 
 
+@pytest.mark.long
 def test_a_damaged_file_is_named_and_no_row_comes_back(
     spark: SparkSession, tmp_path: Path, error_of: Any
 ) -> None:

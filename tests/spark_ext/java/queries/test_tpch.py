@@ -1,7 +1,7 @@
 """All 22 TPC-H queries: Colonnade's tables answer as the Parquet files they were loaded from.
 
 Through the jar and, in a session without it, through the source in Python. `tpch_answers.json` has
-the answers on Parquet, so that the default run need not ask Parquet again.
+the answers on Parquet, and a test asks Parquet for them again.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from tests.spark_ext.java.spark_shell import SparkShell
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 Run = Callable[[str], Any]
 
@@ -32,12 +32,10 @@ QUERIES = dict(
         flags=re.DOTALL,
     )
 )
-EACH_PUSH = {"q1", "q13", "q15", "q16", "q21", "q22"}
-"""The queries that differ most: groups, outer joins, views, NOT IN, EXISTS, text."""
 ANSWERS = json.loads(Path(__file__).with_name("tpch_answers.json").read_text())
 
 
-@pytest.fixture(scope="module", params=["jar", pytest.param("python", marks=pytest.mark.long)])
+@pytest.fixture(scope="module", params=["jar", "python"])
 def run(request: pytest.FixtureRequest) -> Run:
     """Evaluates an expression about `spark` in a session of one kind; frames become rows."""
     if request.param == "jar":
@@ -86,17 +84,13 @@ def test_every_query_is_there() -> None:
     assert list(QUERIES) == list(ANSWERS) == [f"q{number}" for number in range(1, 23)]
 
 
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(q, marks=() if q in EACH_PUSH else pytest.mark.long) for q in QUERIES],
-)
+@pytest.mark.parametrize("name", QUERIES)
 @pytest.mark.usefixtures("tables")
 def test_a_query_answers_as_on_parquet(name: str, run: Run) -> None:
     assert answer(run, name) == ANSWERS[name]
     assert ANSWERS[name], "the query selects nothing at this scale, so it shows nothing"
 
 
-@pytest.mark.long
 def test_the_recorded_answers_are_those_on_parquet(spark: SparkSession, parquet: Path) -> None:
     run = runs_in(spark.newSession())  # its names are not those of our tables
     for table in TABLES:

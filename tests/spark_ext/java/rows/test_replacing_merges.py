@@ -261,7 +261,7 @@ def test_merges_of_different_rows_at_once_all_succeed(spark: SparkShell) -> None
     assert spark.sql(found) == [[100, 700], [101, 700]]
 
 
-@pytest.mark.matrix
+@pytest.mark.long
 def test_a_transaction_sees_what_its_merges_and_updates_replaced_and_commits_it_whole(
     spark: SparkShell,
 ) -> None:
