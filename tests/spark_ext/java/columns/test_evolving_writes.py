@@ -162,6 +162,12 @@ def test_a_field_too_many_is_an_error_that_names_it_and_what_adds_it(
     assert nested.sql(f"SELECT count(*) FROM {NESTED}") == [[0]]
 
 
+def test_fields_of_other_names_fit_by_position(spark: SparkShell) -> None:
+    spark.sql(f"INSERT INTO {TABLE} (s, id) VALUES (struct(5), 2)")
+    spark.sql(f"INSERT INTO {TABLE} SELECT 3L, 7, struct(6)")
+    assert rows(spark)[1:] == [[2, None, [5]], [3, 7, [6]]]
+
+
 def test_a_field_too_many_is_an_error_where_unknown_columns_are_left_out(
     spark: SparkShell,
 ) -> None:

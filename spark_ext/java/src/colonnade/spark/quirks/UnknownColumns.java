@@ -63,6 +63,7 @@ public final class UnknownColumns extends Rule<LogicalPlan> {
     if (write.isByName()) {
       refuseUnknown(
           table, given, option, ", or " + EvolvingWrites.IGNORE_UNKNOWN + " to leave it out");
+      refuseFields(table, UnknownFields.byName(table.schema(), struct(given)), option);
     } else {
       refuseMore(table, given, option);
     }
@@ -79,15 +80,26 @@ public final class UnknownColumns extends Rule<LogicalPlan> {
     List<StructField> given = columns(insert.query(), listed);
     if (listed.isEmpty() && !insert.byName()) {
       refuseMore(table, given, EvolvingWrites.MERGE_SETTING);
+      return;
+    }
+    refuseUnknown(table, given, EvolvingWrites.MERGE_SETTING, "");
+    if (listed.isEmpty()) {
+      refuseFields(
+          table, UnknownFields.byName(table.schema(), struct(given)), EvolvingWrites.MERGE_SETTING);
     } else {
-      refuseUnknown(table, given, EvolvingWrites.MERGE_SETTING, "");
+      // Spark matches the fields inside the columns of a list by position.
+      List<StructField> own = new ArrayList<>();
+      for (StructField column : given) {
+        own.add(UnknownFields.named(table.schema(), column.name()));
+      }
+      refuseFields(
+          table, UnknownFields.byPosition(struct(own), struct(given)), EvolvingWrites.MERGE_SETTING);
     }
   }
 
-  /** Refuses a column or field that the table lacks, where they are matched by name. */
+  /** Refuses a column that the table lacks, where columns are matched by name. */
   private static void refuseUnknown(
       TableAtEpoch table, List<StructField> given, String setting, String otherwise) {
-    StructType columns = table.schema();
     Set<String> known = known(table);
     for (StructField column : given) {
       if (!known.contains(column.name())) {
@@ -96,7 +108,6 @@ public final class UnknownColumns extends Rule<LogicalPlan> {
             table.path(), column.name(), setting, otherwise);
       }
     }
-    refuseFields(table, UnknownFields.find(columns, struct(given), true), setting);
   }
 
   /** Refuses more columns or fields than the table has, where they are matched by position. */
@@ -109,7 +120,7 @@ public final class UnknownColumns extends Rule<LogicalPlan> {
               + " to true to add what it lacks.",
           table.path(), given.get(most).name(), most, given.size(), setting);
     }
-    refuseFields(table, UnknownFields.find(columns, struct(given), false), setting);
+    refuseFields(table, UnknownFields.byPosition(columns, struct(given)), setting);
   }
 
   private static void refuseFields(TableAtEpoch table, Optional<String> unknown, String setting) {

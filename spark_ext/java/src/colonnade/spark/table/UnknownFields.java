@@ -14,11 +14,28 @@ public final class UnknownFields {
 
   /**
    * Returns the path of the first field that rows have inside a column, and their table lacks.
-   * Whole columns that the table lacks are left out.
-   *
-   * @param byName whether columns and fields are matched by name, or else by position
+   * Columns and fields are matched by name. Whole columns that the table lacks are left out.
    */
-  public static Optional<String> find(StructType table, StructType rows, boolean byName) {
+  public static Optional<String> byName(StructType table, StructType rows) {
+    return find(table, rows, true);
+  }
+
+  /** Does as {@code byName} does, where columns and fields are matched by position. */
+  public static Optional<String> byPosition(StructType table, StructType rows) {
+    return find(table, rows, false);
+  }
+
+  /** Returns the field of a name, in upper or lower case; null if there is none. */
+  public static StructField named(StructType fields, String name) {
+    for (StructField field : fields.fields()) {
+      if (field.name().equalsIgnoreCase(name)) {
+        return field;
+      }
+    }
+    return null;
+  }
+
+  private static Optional<String> find(StructType table, StructType rows, boolean byName) {
     for (int at = 0; at < rows.size(); at++) {
       StructField given = rows.fields()[at];
       if (given.dataType() instanceof AtomicType) {
@@ -58,14 +75,9 @@ public final class UnknownFields {
   }
 
   private static StructField match(StructType table, String name, int at, boolean byName) {
-    if (!byName) {
-      return at < table.size() ? table.fields()[at] : null;
+    if (byName) {
+      return named(table, name);
     }
-    for (StructField field : table.fields()) {
-      if (field.name().equalsIgnoreCase(name)) {
-        return field;
-      }
-    }
-    return null;
+    return at < table.size() ? table.fields()[at] : null;
   }
 }
