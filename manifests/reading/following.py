@@ -83,10 +83,7 @@ class LogFollower:
             raise error
         first = self._begin(0, use_hint=False)
         if first.database != database:
-            raise NotFoundError(
-                f"The database at {self.store.url} was replaced by another one, which has other"
-                " tables; open it again."
-            ) from error
+            raise self._replaced() from error
         state = self._advance(first, epoch)
         if state.epoch < epoch:
             raise error
@@ -152,10 +149,18 @@ class LogFollower:
         """Return the state at the floor, which replaces the epochs that retention removed."""
         floor = self.read_anchored(stub)
         if floor.database != state.database:
+            if self._begin(0, use_hint=False).database != state.database:
+                raise self._replaced()
             raise CorruptionError(
                 f"The anchored checkpoint of {self.store.url} belongs to another database."
             )
         return floor
+
+    def _replaced(self) -> NotFoundError:
+        return NotFoundError(
+            f"The database at {self.store.url} was replaced by another one, which has other"
+            " tables; open it again."
+        )
 
     def read_anchored(self, stub: Stub) -> Snapshot:
         """Return the oldest readable state, which a stub leads to.

@@ -58,8 +58,9 @@ def vacuum(log: Log, request: VacuumRequest) -> VacuumResult:
 
     Raises InvalidInputError for an invalid retention and a read-only store. Raises CorruptionError
     or UnsupportedFormatError if the log cannot be read; then nothing is removed. Raises
-    ConflictError if concurrent writers win against it ten times; CommitUnknownError; StoreError.
-    After one of these errors, some victims may still exist.
+    ConflictError if concurrent writers win against it ten times; NotFoundError if the database is
+    dropped meanwhile; CommitUnknownError; StoreError. After one of these errors, some victims may
+    still exist.
     """
     log.store.require_writable()
     return _persist(log.uncached, request)
@@ -98,7 +99,8 @@ def _attempt(log: Log, request: VacuumRequest) -> VacuumResult:
                 write_summaries(log.store, summaries)
         return result
     except CorruptionError as error:
-        head = log.read_head()
+        # If the database was dropped, its objects are not lost, and others may be at its place.
+        head = log.refresh(before)
         if not _was_vacuumed(log, before, head):
             lost = lost_states(log, head)
             if lost:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from colonnade.manifests.errors import ColonnadeError
+from colonnade.manifests.errors import ColonnadeError, CorruptionError
 from colonnade.manifests.log.dropping import drop_database
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.log.removed_folder import put_back
@@ -199,6 +199,8 @@ class Dropping:
                     case "vacuum":
                         vacuum(log, NEWEST)
                         self._record.vacuums += 1
+            except CorruptionError:
+                raise  # Nothing is damaged here, whatever was dropped and made again.
             except ColonnadeError:
                 known = None if self._order.random() < 0.5 else known
 

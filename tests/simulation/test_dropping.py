@@ -34,6 +34,11 @@ def test_no_commit_and_no_database_is_lost_beside_drops(runs: int) -> None:
     assert sum(len(each.floors) for each in records) > runs // 4
 
 
+@pytest.mark.parametrize("seed", [63, 83])
+def test_a_vacuum_whose_database_is_replaced_meanwhile_calls_nothing_damaged(seed: int) -> None:
+    simulate_dropping(seed)
+
+
 def _makes_folders(store: LocalStore, name: str, *, sync: bool) -> Any:
     return store._folders.open(name, make=True, sync=sync)
 
