@@ -83,6 +83,7 @@ def main() -> None:
         SparkSession.builder.master("local[1]")
         .config("spark.driver.memory", "1g")
         .config("spark.ui.enabled", "false")
+        .config("spark.sql.ui.explainMode", "simple")  # nobody reads it, and it takes time
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.sql.shuffle.partitions", "1")
         .config("spark.sql.session.timeZone", "America/New_York")
