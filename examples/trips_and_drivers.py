@@ -136,7 +136,7 @@ def feed_drivers(lake: Path) -> None:
 def read_while(lake: Path, fed: threading.Event, found: dict[int, Sums]) -> None:
     """Add up the newest epoch again and again, until all batches were sent."""
     trips = colonnade.open(lake / "trips")
-    while not fed.is_set():
+    while not fed.wait(0.05):
         epoch = trips.refresh().epoch
         found[epoch] = sums(trips, epoch)
 
