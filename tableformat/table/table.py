@@ -393,11 +393,12 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         """
         check_settings(settings, commit, may_lease=True)
         base, batches = self.snapshot, batches_of(data)
-        follows = self._log.can_follow(base) and not self._location.require(base).constraints
+        table = self._location.require(base)
+        follows = self._log.can_follow(base) and not (table.constraints or table.primary_key)
         if mode == "append" and not follows:
             # Rows can follow any epoch, but the new base must be read before the first row is
             # written: a vacuum in between may remove their files. Nor should rows be checked
-            # against a constraint that was dropped since.
+            # against a constraint that was dropped since, or against a key that was deleted since.
             base = self.refresh()
         if unknown is not None:
             held = held_batches(data) if unknown.evolve else ()

@@ -206,6 +206,13 @@ def test_an_update_is_compared_at_its_slot() -> None:
     assert content(table)[(10, "z")] == 2
 
 
+def test_a_key_that_a_concurrent_writer_has_deleted_can_be_used_again() -> None:
+    table = keyed()
+    another(table).delete("a = 2")
+    table.append(batch((2, "x", 9)))
+    assert content(table) == {(1, "x"): 1, (1, "y"): 2, (2, "x"): 9}
+
+
 Step = tuple[str, int, list[tuple[int, str, int]], OnDuplicate]
 ROWS = st.lists(st.tuples(st.integers(0, 3), st.sampled_from("xyz"), st.integers(0, 9)), max_size=5)
 STEPS = st.lists(
