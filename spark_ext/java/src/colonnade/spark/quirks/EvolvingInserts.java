@@ -50,8 +50,8 @@ public final class EvolvingInserts extends Rule<LogicalPlan> {
     return EvolvingWrites.mergesByDefault() || isEvolving(insert);
   }
 
-  /** Whether the statement has the clause WITH SCHEMA EVOLUTION, which Spark 4.1 does not know. */
-  private static boolean isEvolving(LogicalPlan plan) {
+  /** Whether a write has the clause WITH SCHEMA EVOLUTION, which Spark 4.1 does not know. */
+  static boolean isEvolving(LogicalPlan plan) {
     return evolutionAt(plan) >= 0 && (boolean) plan.productElement(evolutionAt(plan));
   }
 
