@@ -394,12 +394,17 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         check_settings(settings, commit, may_lease=True)
         base, batches = self.snapshot, batches_of(data)
         table = self._location.require(base)
-        follows = self._log.can_follow(base) and not (table.constraints or table.primary_key)
+        follows = self._log.can_follow(base) and not table.constraints
         if mode == "append" and not follows:
             # Rows can follow any epoch, but the new base must be read before the first row is
             # written: a vacuum in between may remove their files. Nor should rows be checked
-            # against a constraint that was dropped since, or against a key that was deleted since.
+            # against a constraint that was dropped since.
             base = self.refresh()
+        elif mode == "append" and table.primary_key:
+            # A key that is deleted by now refuses no row.
+            newest = self._log.refresh(base)
+            if _takes_same_rows(table, self._location.find(newest)):
+                base = self._see_committed(newest)
         if unknown is not None:
             held = held_batches(data) if unknown.evolve else ()
             base, batches, commit = self._fit(base, batches, unknown, commit, held)

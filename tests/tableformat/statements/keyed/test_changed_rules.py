@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
@@ -36,17 +36,11 @@ def content(table: ArrowTable) -> list[tuple[int, int]]:
 def test_rows_that_were_compared_land_in_a_table_without_the_key(policy: OnDuplicate) -> None:
     table = keyed()
     late = another(table)
-
-    def while_the_key_is_dropped() -> Iterator[pa.RecordBatch]:
-        table.alter(DropPrimaryKey())
-        table.append(rows((2, 2)))
-        yield from rows((2, 20), (3, 3)).to_batches()
-
-    before = late.snapshot
-    stream = pa.RecordBatchReader.from_batches(SCHEMA, while_the_key_is_dropped())
-    late.append(stream, settings=WriteSettings(on_duplicate=policy))
-    with Transaction(late._log, before) as transaction:
+    table.alter(DropPrimaryKey())
+    table.append(rows((2, 2)))
+    with Transaction(late._log, late.snapshot) as transaction:
         transaction.table("t").append(rows((4, 4)))
+    late.append(rows((2, 20), (3, 3)), settings=WriteSettings(on_duplicate=policy))
     assert content(table) == [(1, 1), (2, 2), (2, 20), (3, 3), (4, 4)]
 
 
