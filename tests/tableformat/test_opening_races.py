@@ -251,11 +251,12 @@ def test_a_table_keeps_to_the_database_that_was_there_when_it_was_opened(
             world.open(LAKE).inner.put(epoch_name(9), b"no epoch", sync=True)
         world.now += 60.0
         uses: list[Callable[[], object]] = [
-            *(partial(table.scan, epoch=2), partial(table.snapshot_at, 2)),
-            *([] if is_damaged else [table.refresh, table.history]),
+            partial(table.scan, epoch=2),
+            partial(table.snapshot_at, 2),
         ]
-        if is_put_off and not is_damaged:
-            uses.append(lambda: table.epoch)
+        if not is_damaged:
+            uses += [table.refresh, table.history]
+            uses += [lambda: table.epoch] if is_put_off else []
         for use in uses * 2:
             with pytest.raises(NotFoundError, match="(trips|lake) was removed or replaced; open"):
                 use()
