@@ -64,13 +64,13 @@ class LogReader(LiveRowSetReader):
         epoch; without a checkpoint, two GETs more.
 
         If the store reads objects side by side, it costs about 20 GETs more for slots that are
-        free, and at most three of all requests follow one another: the hint; the checkpoint, the
-        next slots and samples of later ones; the slots between these and the mark. From about 100
-        epochs after the checkpoint on, each further 66 cost one more. Then the entry segments of a
-        small checkpoint are read beside the slots, too. `look` is a first look at this store, which
-        the call goes on with. It saves the first of the three requests, and the second one, too, if
-        the log ends among the slots that the look has read. Raises NotFoundError if there is
-        no database, or if it was dropped.
+        free. At most three of all requests then follow one another. The first one reads the hint.
+        The second one reads the checkpoint, the next slots and samples of later ones. The third one
+        reads the slots between these, and the mark. From about 100 epochs after the checkpoint on,
+        each further 66 cost one more. Then the entry segments of a small checkpoint are read beside
+        the slots, too. `look` is a first look at this store, which the call goes on with. It saves
+        the first of the three requests, and the second one, too, if the log ends among the slots
+        that the look has read. Raises NotFoundError if there is no database, or if it was dropped.
         """
         slots = look.slots() if look else SlotReader(self.store, ahead=AHEAD, far=True)
         head = self.follow_to_head(slots)

@@ -99,7 +99,8 @@ def _attempt(log: Log, request: VacuumRequest) -> VacuumResult:
                 write_summaries(log.store, summaries)
         return result
     except CorruptionError as error:
-        # If the database was dropped, its objects are not lost, and others may be at its place.
+        # If the database was dropped, its objects are not lost. This call then raises
+        # NotFoundError, also where a new database is at its place.
         head = log.refresh(before)
         if not _was_vacuumed(log, before, head):
             lost = lost_states(log, head)

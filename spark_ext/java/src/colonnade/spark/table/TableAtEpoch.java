@@ -95,8 +95,8 @@ public abstract class TableAtEpoch
   public abstract TableAtEpoch forRows(Map<String, Object> rows, Map<String, String> options);
 
   /**
-   * Returns this table for rows of which a user gave some columns, if these rows merge with rows of
-   * the table by their keys. Else returns this table itself.
+   * Returns this table for rows that have only the columns that a user gave. If these rows do not
+   * merge with rows of the table by their keys, returns this table itself.
    *
    * @param names the columns that the user gave
    * @param options those of the write
