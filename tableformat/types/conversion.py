@@ -208,14 +208,17 @@ def match_fields(found: Sequence[str], wanted: Sequence[str], what: str) -> Sequ
     for index, name in enumerate(found):
         places.setdefault(name.casefold(), []).append(index)
     known = {name.casefold() for name in wanted}
-    faults = {
-        "lacks": [name for name in wanted if name.casefold() not in places],
-        "has the unknown": [name for name in found if name.casefold() not in known],
-        "has more than once": [found[at[0]] for at in places.values() if len(at) > 1],
-    }
-    if any(faults.values()):
-        listed = [f"{fault} {_listed(names)}" for fault, names in faults.items() if names]
-        raise InvalidInputError(f"{what} {' and '.join(listed)}; give every field exactly once.")
+    missing = [name for name in wanted if name.casefold() not in places]
+    unknown = [name for name in found if name.casefold() not in known]
+    repeated = [found[at[0]] for at in places.values() if len(at) > 1]
+    faults = [
+        (missing, "lacks", "give what is missing"),
+        (unknown, "has the unknown", "correct or leave out what is unknown"),
+        (repeated, "has more than once", "give each field once"),
+    ]
+    if met := [fault for fault in faults if fault[0]]:
+        listed = " and ".join(f"{fault} {_listed(names)}" for names, fault, _ in met)
+        raise InvalidInputError(f"{what} {listed}; {' and '.join(todo for *_, todo in met)}.")
     return [places[name.casefold()][0] for name in wanted]
 
 
@@ -231,13 +234,10 @@ def given_fields(
 
     Rows that must be `complete` need all columns but generated ones.
 
-    Names are matched exactly or else ignoring case. Rows that have no column, or an unknown one,
-    must have all columns. The error then lists the missing names, which helps to correct the
-    unknown one.
+    Names are matched exactly or else ignoring case. Rows that have no column must have all columns.
     """
     names = {name.casefold() for name in found}
-    known = {field.name.casefold() for field in fields}
-    if not names or not names <= known:
+    if not names:
         return fields
     return [
         field

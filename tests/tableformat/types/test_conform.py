@@ -301,13 +301,14 @@ def test_half_a_variant_is_refused() -> None:
 
 
 def test_one_sentence_lists_every_wrong_column() -> None:
-    schema = TableSchema(fields=tuple(SchemaField(name=name, type="int") for name in "abc"))
+    fields = [SchemaField(name=name, type="int", nullable=name == "d") for name in "abcd"]
+    schema = TableSchema(fields=tuple(fields))
     batch = pa.RecordBatch.from_arrays([pa.array([1], pa.int32())] * 4, names=["B", "b", "x", "a"])
     with pytest.raises(InvalidInputError) as caught:
         conform(batch, schema)
     assert caught.value.message == (
         "The data lacks 'c' and has the unknown 'x' and has more than once 'B';"
-        " give every field exactly once."
+        " give what is missing and correct or leave out what is unknown and give each field once."
     )
 
 
