@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
 from functools import partial
+from types import MappingProxyType
 
 from colonnade.manifests.checkpoint.reader import read_hint
 from colonnade.manifests.checkpoint.writer import write_checkpoint
@@ -62,8 +63,8 @@ from colonnade.manifests.model.epoch import Epoch, Stub
 from colonnade.manifests.model.members import find_change, transactions_of
 from colonnade.manifests.object_names import MANIFEST
 from colonnade.manifests.reading.reader import LogReader
-from colonnade.manifests.state.fold import apply_epoch
-from colonnade.manifests.state.snapshot import Snapshot, TableMap, TableState
+from colonnade.manifests.state.fold import apply_epoch, with_changes
+from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store.base import ObjectStore
 from colonnade.manifests.store.turn import Turn
 
@@ -350,38 +351,46 @@ class Log(LogReader):
         if epoch is not None:
             check_expected(operation, epoch, self.refresh(base))
 
-    def preview(self, change: Change, base: Snapshot) -> Snapshot:
+    def preview(
+        self,
+        change: Change,
+        base: Snapshot,
+        others: Mapping[TableId, TableState | None] = MappingProxyType({}),
+    ) -> Snapshot:
         """Return the state that a change would leave right after its base.
 
-        Commits nothing and writes no object. Raises as `commit`.
+        `others` are tables that the change does not touch, as earlier previews on the same base
+        have left them; None means a dropped table. So a writer with many statements previews each
+        table by itself. Commits nothing and writes no object. Raises as `commit`.
         """
-        check_change(change, base)
-        check_head(change, base, base, self.keeps)
-        carried = begin(with_needed_features(change, base), base, self, stored=False)
-        state = _fold_own(base, self._next_epoch(carried, base))
+        before = replace(base, tables=with_changes(base.tables, others, base.epoch))
+        check_change(change, before)
+        check_head(change, before, before, self.keeps)
+        carried = begin(with_needed_features(change, before), before, self, stored=False)
+        state = _fold_own(before, self._next_epoch(carried, before))
         # The slot after the base may get a concurrent writer's epoch. If an object of a checkpoint
         # is lost, tables must be read from the log as of the base, not as of that epoch.
-        tables = state.tables
-        known = tables.held() if isinstance(tables, TableMap) else tables
-        again = partial(self._again, change, base)
+        again = partial(self._again, change, base, others)
         changed = {
             id_: replace(table, read_again=partial(again, id_))
-            for id_, table in known.items()
-            if table and table.changed_epoch > base.epoch
+            for id_, table in state.held_tables().items()
+            if table and table.changed_epoch > base.epoch and id_ not in others
         }
-        if isinstance(base.tables, TableMap) and isinstance(tables, TableMap):
-            held = {**tables.held(), **changed}
-            return replace(state, tables=base.tables.with_changes(held, base.epoch))
-        return replace(state, tables={**tables, **changed})
+        return replace(state, tables=with_changes(state.tables, changed, base.epoch))
 
     def _again(
-        self, change: Change, base: Snapshot, table: TableId, error: ColonnadeError
+        self,
+        change: Change,
+        base: Snapshot,
+        others: Mapping[TableId, TableState | None],
+        table: TableId,
+        error: ColonnadeError,
     ) -> TableState:
         """Return a table of the preview of a change, read from the log, or raise the error."""
         state = self.replay(base.database, error, base.epoch)
         if state.epoch > base.epoch:
             raise error
-        return self.preview(change, state).tables[table]
+        return self.preview(change, state, others).tables[table]
 
     def try_checkpoint(self, snapshot: Snapshot) -> Snapshot:
         """Store a committed state as a checkpoint, and return the stored state.

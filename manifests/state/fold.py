@@ -355,7 +355,7 @@ class _Fold:
             slot_block=self._features.slot_block,
             slot_start=self._features.slot_start,
             dropped=self._dropped,
-            tables=_with_changes(self._base.tables, self._changed, self._epoch),
+            tables=with_changes(self._base.tables, self._changed, self._epoch),
         )
 
 
@@ -366,11 +366,12 @@ def _with_batches(table: TableState, landed: Mapping[str, int]) -> TableState:
     return replace(table, batches={**before, **landed})
 
 
-def _with_changes(
+def with_changes(
     tables: Mapping[TableId, TableState],
     changed: Mapping[TableId, TableState | None],
     epoch: int,
 ) -> Mapping[TableId, TableState]:
+    """Return the tables of an epoch that has changed some of them; None means a dropped table."""
     if isinstance(tables, TableMap):
         return tables.with_changes(changed, epoch)
     after = dict(tables)

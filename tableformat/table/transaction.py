@@ -130,8 +130,9 @@ class Transaction:
     def create_as(self, design: CreateTable) -> TransactionTable:
         """Create a designed table. Raises AlreadyExistsError when the name is taken."""
         self._check_open()
-        self._become(self._plan.with_table(design))
-        return TransactionTable(self, self._log, TableId(design.table))
+        table = TableId(design.table)
+        self._become(self._plan.with_table(design), table)
+        return TransactionTable(self, self._log, table)
 
     def drop(self, name: str) -> None:
         """Drop a table. Raises NotFoundError for an unknown name.
@@ -141,7 +142,8 @@ class Transaction:
         """
         self._check_open()
         table = self._state.table(name).id
-        self._become(self._plan.without(table, name, known=table in self._base.tables))
+        plan = self._plan.without(table, name, known=table in self._base.tables)
+        self._become(plan, table)
 
     def commit(self) -> int:
         """Commit the transaction as one epoch and return it; its base if nothing was changed.
@@ -236,14 +238,25 @@ class Transaction:
         if work is None:
             with self._removals_are_conflicts():
                 work = TableWork.begin(self._log, self._base.tables.get(table), state)
-        self._become(self._plan.with_work(work.add(statement), statement, state.name))
+        self._become(self._plan.with_work(work.add(statement), statement, state.name), table)
         return statement.counts
 
     def _removals_are_conflicts(self) -> AbstractContextManager[None]:
         return self._log.removals_are_conflicts("transaction", self._base)
 
-    def _become(self, plan: TransactionPlan) -> None:
-        self._state = self._log.preview(self._change(plan, self._hold_vector), self._base)
+    def _become(self, plan: TransactionPlan, table: TableId) -> None:
+        """Take over a plan that changes what the transaction does to one table."""
+        before = self._state
+        # A preview of all tables after each statement would cost the square of their number.
+        change = self._change(plan.only(table), self._hold_vector)
+        touched = map(TableId, self._plan.touched)
+        others = {key: before.tables.get(key) for key in touched if key != table}
+        after = self._log.preview(change, self._base, others)
+        self._state = replace(
+            after,
+            reader_features=after.reader_features | before.reader_features,
+            writer_features=after.writer_features | before.writer_features,
+        )
         self._plan = plan
 
     def _hold_vector(self, prefix: str, vector: DeletionVector) -> DeletionVectorEntry:

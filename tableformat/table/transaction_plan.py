@@ -62,6 +62,19 @@ class TransactionPlan:
             done=(*self.done, f"drop {name}"),
         )
 
+    def only(self, table: str) -> TransactionPlan:
+        """Return the plan with what it does to one table, and nothing else."""
+        return TransactionPlan(
+            dropped=tuple(each for each in self.dropped if each == table),
+            created={key: each for key, each in self.created.items() if key == table},
+            work={key: each for key, each in self.work.items() if key == table},
+        )
+
+    @property
+    def touched(self) -> tuple[str, ...]:
+        """The ids of all tables that it creates, changes or drops."""
+        return tuple(dict.fromkeys((*self.dropped, *self.written)))
+
     @property
     def written(self) -> tuple[str, ...]:
         """The ids of the tables that it creates or whose rows it changes."""

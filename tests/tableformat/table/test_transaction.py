@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 import colonnade
 from colonnade import ArrowDatabase, CommitSettings
+from colonnade.manifests.commit.change import Change
 from colonnade.manifests.errors import (
     AlreadyExistsError,
     ConflictError,
@@ -21,6 +23,9 @@ from colonnade.manifests.errors import (
     NotFoundError,
 )
 from colonnade.manifests.log.log import Log, create_database
+from colonnade.manifests.model.deletion_vector import read_deletion_vector
+from colonnade.manifests.state.amendments import UNAMENDED
+from colonnade.manifests.state.snapshot import LiveRowSet, RowSets, Snapshot, TableState
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.table.alteration import AlterProperties
 from colonnade.tableformat.table.transaction import Transaction, TransactionTable
@@ -33,11 +38,11 @@ def rows(*ids: int, v: int = 0) -> pa.Table:
     return pa.table({"id": pa.array(ids, pa.int64()), "v": pa.array([v] * len(ids), pa.int64())})
 
 
-def database() -> ArrowDatabase:
+def database(log: Log | None = None) -> ArrowDatabase:
     """Two tables: `a` with the ids 0 to 9, `b` with 100 to 104."""
-    store = MemoryStore()
-    base = create_database(store, lone_table=False)
-    made = ArrowDatabase(store, Log(store, pause=lambda _: None), base)
+    log = log or Log(MemoryStore(), pause=lambda _: None)
+    base = create_database(log.store, lone_table=False)
+    made = ArrowDatabase(log.store, log, base)
     made.create_table("a", SCHEMA).append(rows(*range(10)))
     made.create_table("b", SCHEMA).append(rows(*range(100, 105)))
     return made
@@ -434,3 +439,80 @@ def test_transactions_that_only_delete_may_delete_the_same_rows() -> None:
         each.table("b").delete("id = 100")
     assert tx.commit() < other.commit()
     assert contents(db)["a"].keys() == {*range(5, 10)}
+
+
+TABLE_STEP = st.tuples(
+    st.sampled_from(["create", "partitioned", "drop", "append", "delete", "update", "overwrite"]),
+    st.sampled_from(["a", "b", "c", "d"]),
+    st.integers(0, 12),
+)
+
+
+def take_step(tx: Transaction, kind: str, name: str, number: int) -> None:
+    """Take a step with a table, if there is such a table, or none where the step creates it."""
+    creates = kind in ("create", "partitioned")
+    if (name in tx.tables()) is creates:
+        return
+    if creates:
+        tx.create(name, SCHEMA, partition_by=["v"] if kind == "partitioned" else [])
+    elif kind == "drop":
+        tx.drop(name)
+    elif kind == "update":
+        tx.table(name).update({"v": number}, f"id <= {number}")
+    elif kind == "delete":
+        tx.table(name).delete(f"id IN ({number}, 1, 101)")
+    else:
+        getattr(tx.table(name), kind)(rows(*range(number, number + 3), v=number))
+
+
+def described(log: Log, state: Snapshot) -> dict[str, Any]:
+    """Return all that a state says of its tables, with deleted rows in place of vectors."""
+    return {
+        table.name: (
+            replace(table, rowsets=RowSets(), read_again=None),
+            [with_deleted_rows(log, table, rowset) for rowset in log.read_rowsets(table)],
+        )
+        for table in map(state.table, state.table_names().values())
+    }
+
+
+def with_deleted_rows(log: Log, table: TableState, rowset: LiveRowSet) -> tuple[Any, ...]:
+    """Return what a state says of a RowSet."""
+    vector, count = rowset.amendments.vector, rowset.entry.rows
+    deleted = vector and read_deletion_vector(log.store, table.prefix, vector, count).rows
+    replaced = rowset.amendments.replacements
+    return replace(rowset, amendments=UNAMENDED), replaced, deleted
+
+
+@pytest.mark.parametrize("checkpoint_interval", [1, 64])
+@settings(max_examples=examples(40), deadline=None)
+@given(steps=st.lists(TABLE_STEP, max_size=12))
+def test_a_transaction_sees_what_its_commit_leaves(
+    checkpoint_interval: int, steps: list[tuple[str, str, int]]
+) -> None:
+    """It previews the changed table alone at each statement, and its commit folds all tables."""
+    log = Log(MemoryStore(), checkpoint_interval=checkpoint_interval)
+    tx = database(log).transaction()
+    for step in steps:
+        take_step(tx, *step)
+    seen = tx.state
+    tx.commit()
+    left = log.read_head()
+    assert described(log, seen) == described(log, left)
+    assert seen.writer_features >= left.writer_features
+
+
+def test_a_statement_previews_no_table_but_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    db = database()
+    previewed: list[int] = []
+    preview = Log.preview
+
+    def counted(log: Log, change: Change, *rest: Any) -> Snapshot:
+        previewed.append(len(change.ops))
+        return preview(log, change, *rest)
+
+    monkeypatch.setattr(Log, "preview", counted)
+    with db.transaction() as tx:
+        for number in range(20):
+            tx.create(f"t{number}", SCHEMA).append(rows(number))
+    assert previewed == [1, 2] * 20
