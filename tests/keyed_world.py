@@ -54,10 +54,14 @@ Key = tuple[Any, ...]
 
 @dataclass
 class KeyedWorld:
-    """A table's columns, key and properties, and the rows that it must hold by key."""
+    """A table's columns, key and properties, and the rows that it must hold by key.
+
+    `deleted` has the newest deletion of each key that is not NULL.
+    """
 
     properties: dict[str, str]
     rows: dict[Key, Row] = field(default_factory=dict)
+    deleted: dict[Key, int] = field(default_factory=dict)
 
     @classmethod
     def chosen(cls, rng: random.Random) -> KeyedWorld:
@@ -66,8 +70,9 @@ class KeyedWorld:
         sequences: dict[str, str] = {}
         if rng.random() < 0.4:
             sequences["sequence"] = "at"
+        share = rng.choice((0, 0.2))
         for name in MODES:
-            if rng.random() < 0.15:
+            if rng.random() < share:
                 sequences[f"sequence.{name}"] = "also"
         return cls(properties | sequences)
 
@@ -89,7 +94,8 @@ class KeyedWorld:
         """Merge a batch into the rows. Returns how many keys were there, and how many are new."""
         by_key: dict[Key, list[Row]] = {}
         for row in rows:
-            by_key.setdefault(key_of(row), []).append(row)
+            if not is_older(row.get("at"), self.deleted.get(key_of(row))):
+                by_key.setdefault(key_of(row), []).append(row)
         known = len(by_key.keys() & self.rows.keys())
         defaults: Row = dict.fromkeys(field.name for field in SCHEMA.fields)
         new = {
@@ -98,6 +104,24 @@ class KeyedWorld:
         }
         self.rows.update(new)
         return known, len(by_key) - known
+
+    @property
+    def deletes_keys(self) -> bool:
+        """Whether keys can be deleted: no column has a sequence of its own."""
+        return not any(name.startswith("sequence.") for name in self.properties)
+
+    def delete(self, keys: Sequence[Row]) -> int:
+        """Delete keys, with a sequence if the world has one. Returns how many rows died."""
+        dead = 0
+        for row in keys:
+            key, at = key_of(row), row.get("at")
+            there = self.rows.get(key)
+            if there is not None and not ("at" in row and is_older(at, there["at"])):
+                del self.rows[key]
+                dead += 1
+            if at is not None and is_older(self.deleted.get(key), at):
+                self.deleted[key] = at
+        return dead
 
     def insert(self, rows: Sequence[Row], mode: OnDuplicate, lost: Collection[Key] = ()) -> bool:
         """Add the rows of a plain write. Returns whether they are allowed; if not, nothing changes.
@@ -115,6 +139,11 @@ class KeyedWorld:
             if key not in self.rows and key not in lost:
                 self.rows[key] = {**nothing, **row}
         return True
+
+
+def is_older(one: int | None, other: int | None) -> bool:
+    """Return whether a value of a sequence is older than another one; NULL is the oldest."""
+    return other is not None and (one is None or one < other)
 
 
 def key_of(row: Mapping[str, Any]) -> Key:

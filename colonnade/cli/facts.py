@@ -109,7 +109,7 @@ class EpochFacts:
 
 def table_facts(place: Place, state: TableState, path: str) -> TableFacts:
     """Count a table's RowSets; reads the checkpoint segments that describe them."""
-    entries = place.log.read_entries(state)
+    entries = place.log.read_entries(state, which="all")
     deleted = int(entries.deleted.sum())
     return TableFacts(
         name=state.name,

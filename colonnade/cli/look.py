@@ -87,7 +87,7 @@ def rowsets(
     """List the RowSets of a table: their rows, bytes, deleted share and bounds."""
     place = open_place(table)
     state = _state_at(place, epoch)
-    entries = place.log.read_entries(state)
+    entries = place.log.read_entries(state, which="all")
     measures = {
         "id": entries.ids,
         "bytes": -entries.byte_counts,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -12,6 +13,9 @@ from colonnade.manifests.arrays.entry_block import Entries
 from colonnade.manifests.arrays.partitions import Partitions, concat_partitions
 from colonnade.manifests.arrays.vectors import Integers
 from colonnade.manifests.state.snapshot import LiveRowSet
+
+Which: TypeAlias = Literal["live", "tombstones", "all"]
+"""RowSets with live rows, RowSets of tombstones, or both."""
 
 
 class EntryTable(Sequence[LiveRowSet]):
@@ -26,10 +30,12 @@ class EntryTable(Sequence[LiveRowSet]):
     byte_counts: Integers
     """Stored bytes."""
 
-    def __init__(self, parts: Sequence[Entries], keep: Keep | None = None) -> None:
+    def __init__(
+        self, parts: Sequence[Entries], keep: Keep | None = None, which: Which = "all"
+    ) -> None:
         """Prune `parts` with `keep`, and order the remaining RowSets by id."""
         self._parts: tuple[Entries, ...] = tuple(parts)
-        self._chosen = [_kept(part, keep) for part in parts]
+        self._chosen = [_chosen(part, _kept(part, keep), which) for part in parts]
         ids = _join([part.ids[rows] for part, rows in zip(parts, self._chosen, strict=True)])
         self._order = np.argsort(ids, kind="stable")
         self.ids = ids[self._order]
@@ -106,6 +112,13 @@ def _kept(part: Entries, keep: Keep | None) -> Integers:
     if keep is None or not len(part.ids):
         return np.arange(len(part.ids))
     return np.flatnonzero(keep(part.bounds()))
+
+
+def _chosen(part: Entries, rowsets: Integers, which: Which) -> Integers:
+    if which == "all":
+        return rowsets
+    buried = part.deleted[rowsets] == part.rows[rowsets]
+    return np.asarray(rowsets[buried if which == "tombstones" else ~buried], np.int64)
 
 
 def _join(arrays: Sequence[Integers]) -> Integers:

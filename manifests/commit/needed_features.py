@@ -23,6 +23,7 @@ from colonnade.manifests.model.operations import (
     SetPartitionLayout,
 )
 from colonnade.manifests.model.primary_key import PRIMARY_KEY
+from colonnade.manifests.model.tombstones import TOMBSTONES, adds_tombstones
 from colonnade.manifests.model.widening import WIDENED_COLUMNS
 from colonnade.manifests.state.columns_fold import (
     generates_columns,
@@ -74,6 +75,7 @@ NEEDED_BY: dict[str, Need] = {
     PRIMARY_KEY: _has(states_key),
     REPLACE_COLUMN: _replaces_columns,
     SORT_ORDERS: _has(states_sort_orders),
+    TOMBSTONES: _has(adds_tombstones),
     WIDENED_COLUMNS: _has(states_widened),
     COLUMN_DEFAULTS: _has(states_defaults),
     GENERATED_COLUMNS: _has(generates_columns),

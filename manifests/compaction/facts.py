@@ -46,9 +46,10 @@ class CompactionFacts:
         order = np.argsort(self.partitions.index, kind="stable")
         ends = np.cumsum(np.bincount(self.partitions.index)).tolist()
         pairs = zip(self.partitions.keys, pairwise((0, *ends)), strict=False)
-        return [(key, self._take(order[start:end])) for key, (start, end) in pairs]
+        return [(key, self.take(order[start:end])) for key, (start, end) in pairs]
 
-    def _take(self, rows: Integers) -> CompactionFacts:
+    def take(self, rows: Integers) -> CompactionFacts:
+        """Return the RowSets at these indexes."""
         return CompactionFacts(
             self.ids[rows],
             self.rows[rows],
@@ -56,6 +57,7 @@ class CompactionFacts:
             self.byte_counts[rows],
             None if self.first is None else self.first[rows],
             None if self.last is None else self.last[rows],
+            None if self.partitions is None else self.partitions.take(rows),
             earlier_order=None if self.earlier_order is None else self.earlier_order[rows],
         )
 

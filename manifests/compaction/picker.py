@@ -14,8 +14,10 @@ with RowSets whose rows are in order.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from colonnade.manifests.arrays.partitions import PartitionKey
 from colonnade.manifests.arrays.vectors import Integers
@@ -63,6 +65,36 @@ def plan_order(
         for chunk in picker.chunks(picker.all(), 8 * policy.target_bytes, least=1)
     ]
     return _plan(table, epoch, facts, policy, groups)
+
+
+def tombstone_groups(
+    table: TableState,
+    facts: CompactionFacts,
+    old: NDArray[np.bool_],
+    hours: float,
+    policy: CompactionPolicy,
+    limits: Limits = LIMITS,
+) -> tuple[CompactionGroup, ...]:
+    """Choose which RowSets of tombstones to forget, and which to merge.
+
+    The `old` ones are forgotten, since they have been kept for `hours`. Small ones are merged by
+    tiers, as RowSets of rows are.
+    """
+    # Tombstones count as the rows that they are stored as.
+    stored = replace(facts, deleted=np.zeros_like(facts.deleted), earlier_order=None)
+    gone, left = stored.take(np.flatnonzero(old)), stored.take(np.flatnonzero(~old))
+    why = f"deleted keys were remembered for {hours:g} hours"
+    forgotten = [
+        picker.group(picker.all(), why, "forget")
+        for picker in _pickers(table, gone, policy, limits)
+        if len(gone)
+    ]
+    merged = [
+        group.model_copy(update={"kind": "tombstones", "reason": f"deleted keys: {group.reason}"})
+        for picker in _pickers(table, left, policy, limits)
+        for group in picker.small()
+    ]
+    return (*forgotten, *merged)
 
 
 def _pickers(

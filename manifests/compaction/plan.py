@@ -9,7 +9,9 @@ from colonnade.manifests.model.entries import Count, PartitionValues, RowSetNumb
 from colonnade.manifests.model.schema import Model
 from colonnade.manifests.sizes import size_text
 
-GroupKind = Literal["copy", "rewrite", "merge", "zorder", "sort", "repartition"]
+GroupKind = Literal[
+    "copy", "rewrite", "merge", "zorder", "sort", "repartition", "tombstones", "forget"
+]
 
 
 class CompactionGroup(Model):
@@ -23,6 +25,7 @@ class CompactionGroup(Model):
     * `zorder` puts all rows in a new order.
     * `sort` sorts RowSets of an earlier sort order by the present sort key.
     * `repartition` divides RowSets of an earlier partition layout by the current one.
+    * `tombstones` merges tombstones, and `forget` drops them.
 
     All RowSets have the partition `partition` of the layout `partition_layout_id`. People read it
     as `partition_text` (None: no partition). `kind` was chosen for the sort order `sort_order_id`

@@ -7,6 +7,7 @@
     void.py                                 columns without a type, which RowSets leave out
     identity.py                             the next values of identity columns
     constraints.py  primary_key.py          conditions on rows; columns that tell rows apart
+    tombstones.py                           RowSets that remember deleted keys
     generated.py                            columns that follow from other columns
     operations.py                           what an epoch does to a database
     epoch.py  members.py                    the content of a slot, and the changes of an epoch

@@ -12,7 +12,7 @@ import numpy as np
 
 from colonnade.manifests.arrays.bounds import BoundsTable, Keep, bounds_table
 from colonnade.manifests.arrays.entry_block import AddedEntries, Entries
-from colonnade.manifests.arrays.entry_table import EntryTable
+from colonnade.manifests.arrays.entry_table import EntryTable, Which
 from colonnade.manifests.checkpoint.reader import UNUSABLE, read_entry_segment
 from colonnade.manifests.errors import ColonnadeError
 from colonnade.manifests.reading.following import LogFollower
@@ -22,36 +22,44 @@ from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 class LiveRowSetReader(LogFollower):
     """Reads RowSets of the database in `store`. Methods raise as those of `LogReader`."""
 
-    def read_rowsets(self, table: TableState, keep: Keep | None = None) -> list[LiveRowSet]:
+    def read_rowsets(
+        self, table: TableState, keep: Keep | None = None, which: Which = "live"
+    ) -> list[LiveRowSet]:
         """Return the live RowSets of a table that `keep` selects (None: all), ordered by id.
+
+        RowSets of tombstones have no live rows, and are left out unless `which` says otherwise.
 
         `keep` is applied to segments first, and only selected ones are read: one GET each, side by
         side. Reads nothing if the table has no segments. A million RowSets take seconds to make
         into objects; use `read_entries` for them.
         """
-        return self.read_entries(table, keep).to_list()
+        return self.read_entries(table, keep, which=which).to_list()
 
     def find_rowsets(self, table: TableState, ids: Collection[int]) -> dict[int, LiveRowSet]:
         """Return the live RowSets among these ids. Reads the segments that may contain them."""
         if not ids:
             return {}
-        live = self.read_entries(table, ids=ids)
+        live = self.read_entries(table, ids=ids, which="all")
         wanted = np.flatnonzero(np.isin(live.ids, np.array([*ids], np.int64)))
         return {rowset.id: rowset for rowset in live.at(wanted)}
 
     def read_entries(
-        self, table: TableState, keep: Keep | None = None, ids: Collection[int] | None = None
+        self,
+        table: TableState,
+        keep: Keep | None = None,
+        ids: Collection[int] | None = None,
+        which: Which = "live",
     ) -> EntryTable:
         """Return the RowSets of `read_rowsets` as arrays; with `ids`, at least the RowSets with
         these ids.
         """
         try:
-            return self._read_entries(table, keep, ids)
+            return self._read_entries(table, keep, ids, which)
         except UNUSABLE as error:
             again = self._read_again(table, error)
             if again.rowsets.segments == table.rowsets.segments:
                 raise
-            return self._read_entries(again, keep, ids)
+            return self._read_entries(again, keep, ids, which)
 
     def _read_again(self, table: TableState, error: ColonnadeError) -> TableState:
         """Return a table whose segments cannot be read, from the log, or raise the error.
@@ -67,7 +75,7 @@ class LiveRowSetReader(LogFollower):
         return again
 
     def _read_entries(
-        self, table: TableState, keep: Keep | None, ids: Collection[int] | None
+        self, table: TableState, keep: Keep | None, ids: Collection[int] | None, which: Which
     ) -> EntryTable:
         rowsets = table.rowsets
         refs = rowsets.segments
@@ -89,7 +97,7 @@ class LiveRowSetReader(LogFollower):
         parts: list[Entries] = [b.updated(rowsets.dropped, rowsets.amended) for b in blocks]
         if rowsets.added:
             parts.append(AddedEntries(table))
-        return EntryTable(parts, keep)
+        return EntryTable(parts, keep, which)
 
 
 def _segment_bounds(table: TableState) -> BoundsTable:

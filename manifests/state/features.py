@@ -17,6 +17,7 @@ from colonnade.manifests.model.nested_fields import NESTED_FIELDS
 from colonnade.manifests.model.operations import EnableFeatures
 from colonnade.manifests.model.primary_key import PRIMARY_KEY
 from colonnade.manifests.model.slot_blocks import FREED_SLOTS, UPGRADED_SLOTS
+from colonnade.manifests.model.tombstones import TOMBSTONES
 from colonnade.manifests.model.widening import WIDENED_COLUMNS
 from colonnade.manifests.state.partition_layout import PARTITIONS
 from colonnade.manifests.state.refusal import refuse
@@ -37,6 +38,7 @@ READER_FEATURES: frozenset[str] = frozenset(
         REPLACE_COLUMN,
         SHARED_EPOCHS,
         SORT_ORDERS,
+        TOMBSTONES,
         UPGRADED_SLOTS,
         WIDENED_COLUMNS,
     }

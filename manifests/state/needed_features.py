@@ -25,6 +25,7 @@ from colonnade.manifests.model.operations import (
     SetSortOrder,
 )
 from colonnade.manifests.model.primary_key import PRIMARY_KEY
+from colonnade.manifests.model.tombstones import TOMBSTONES, adds_tombstones
 from colonnade.manifests.model.widening import WIDENED_COLUMNS
 from colonnade.manifests.state.columns_fold import (
     generates_columns,
@@ -46,13 +47,15 @@ def needed_features(operation: Operation) -> tuple[tuple[str, str], ...]:
     """
     # Most operations of a log add rows or record batches: the first two answers are for them.
     if isinstance(operation, AddRowSet):
-        return _REPLACES if operation.rowset.replacements else ()
+        buries = _BURIES if adds_tombstones(operation) else ()
+        return buries + (_REPLACES if operation.rowset.replacements else ())
     if type(operation) not in _SOME_NEED:
         return ()
     return tuple((feature, what) for needs, feature, what in _NEEDS if needs(operation))
 
 
 _REPLACES = ((REPLACE_COLUMN, "replaces columns"),)
+_BURIES = ((TOMBSTONES, "has tombstones"),)
 _SOME_NEED = frozenset(
     (
         *(AddCheck, AlterSchema, CreateTable, DrawIdentity, DropCheck),

@@ -65,12 +65,15 @@ class RowSetsFold:
     def add(
         self, epoch: int, entry: RowSetEntry, vector: DeletionVectorEntry | None = None
     ) -> None:
-        """Add a RowSet under the next id. `vector` deletes rows of it from the beginning."""
+        """Add a RowSet under the next id. `vector` deletes rows of it from the beginning.
+
+        It deletes all of them where the RowSet has tombstones.
+        """
         if (entry.place == "inline") != (entry.data is not None):
             self._refuse(
                 f"adds RowSet {entry.object} as {entry.place}, but its data contradicts that"
             )
-        if vector and (vector.cardinality >= entry.rows or vector.predecessor is not None):
+        if vector and (vector.cardinality > entry.rows or vector.predecessor is not None):
             self._refuse(f"adds RowSet {entry.object} with a deletion vector that is not its first")
         try:
             check_partition(self.table, entry.partition_layout_id, entry.partition)

@@ -78,6 +78,11 @@ class LiveRowSet:
         return self.amendments.deleted_count
 
     @property
+    def has_tombstones(self) -> bool:
+        """Whether no row is live, so that its rows say which keys were deleted."""
+        return self.deleted_count == self.entry.rows
+
+    @property
     def byte_count(self) -> int:
         """The stored bytes, including those of replaced columns."""
         return self.entry.bytes + self.amendments.byte_count

@@ -58,7 +58,7 @@ def check_retention(properties: Mapping[str, str]) -> None:
                 f"There is no property {name!r}; the properties about retention are {HOURS} and"
                 f" {EPOCHS}."
             )
-    _of_properties(properties)
+    retention_of(properties)
 
 
 def check_numbers(hours: float | None = None, epochs: int | None = None) -> None:
@@ -85,9 +85,9 @@ def effective(
     """
     check_numbers(hours, epochs)
     policies = [
-        _asked(_of_properties(properties), hours, epochs)
+        _asked(retention_of(properties), hours, epochs)
         if only in (None, table)
-        else _of_properties(properties)
+        else retention_of(properties)
         for table, properties in tables
     ] or [_asked(Retention(), hours, epochs)]
     return Retention(max(p.hours for p in policies), max(p.epochs for p in policies))
@@ -102,7 +102,7 @@ def others_that_keep_more(
     """
     properties: dict[str | None, Mapping[str, str]] = dict(tables)
     asked = {
-        name: _of_properties(properties.get(table, {}))
+        name: retention_of(properties.get(table, {}))
         for table, name in names.items()
         if table != only
     }
@@ -148,7 +148,8 @@ def kept_below(head: Snapshot, floor: int, now_ms: int) -> tuple[int, ...]:
     return tuple(sorted(e for e in pinned.union(head.tags.values()) if e < floor))
 
 
-def _of_properties(properties: Mapping[str, str]) -> Retention:
+def retention_of(properties: Mapping[str, str]) -> Retention:
+    """Return what the properties of a table ask for. Raises InvalidInputError."""
     default = Retention()
     try:
         hours = float(properties.get(HOURS, default.hours))

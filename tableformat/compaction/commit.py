@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from colonnade.manifests.commit.change import Change
+from colonnade.manifests.commit.rebase.targets import all_rows
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.deletion_vector import DeletionVector, hold_deletion_vector
+from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.epoch import Epoch
-from colonnade.manifests.model.operations import Compaction, CompactionInput, CompactionOutput
+from colonnade.manifests.model.operations import (
+    AddRowSet,
+    Compaction,
+    CompactionInput,
+    CompactionOutput,
+    Operation,
+)
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.tableformat.compaction.job import CompactionJob, CompactionOutcome
 from colonnade.tableformat.compaction.lease import end_of_lease
@@ -36,7 +47,7 @@ def commit_job(
     change = Change(
         job.transaction,
         OPERATION,
-        (_operation(job, outcome), *end_of_lease(job)),
+        (*_operations(job, outcome), *end_of_lease(job)),
         _parameters(job),
         metrics=_metrics(job, outcome),
         job_id=job.job_id,
@@ -50,16 +61,19 @@ def _parameters(job: CompactionJob) -> dict[str, str]:
     return {**found, AFTER_COMMIT: "true"} if job.group.after_commit else found
 
 
-def _operation(job: CompactionJob, outcome: CompactionOutcome) -> Compaction:
-    return Compaction(
+def _operations(job: CompactionJob, outcome: CompactionOutcome) -> Iterator[Operation]:
+    buries = job.group.kind == "tombstones"
+    yield Compaction(
         table=job.target.table,
         inputs=tuple(
             CompactionInput(rowset=each.id, rows=each.entry.rows, vector=each.amendments.vector)
             for each in job.sources
         ),
-        outputs=tuple(CompactionOutput(rowset=entry) for entry in outcome.outputs),
+        outputs=tuple(CompactionOutput(rowset=each) for each in outcome.outputs if not buries),
         origin=outcome.origin,
     )
+    # A compaction keeps live rows, and tombstones have none.
+    yield from _tombstones(job, outcome.outputs) if buries else ()
 
 
 def _metrics(job: CompactionJob, outcome: CompactionOutcome) -> dict[str, int]:
@@ -71,3 +85,10 @@ def _metrics(job: CompactionJob, outcome: CompactionOutcome) -> dict[str, int]:
         "bytes_copied": outcome.bytes_copied,
         "bytes_written": outcome.bytes_written,
     }
+
+
+def _tombstones(job: CompactionJob, entries: Sequence[RowSetEntry]) -> Iterator[AddRowSet]:
+    """Yield operations that add merged tombstones, of which no row is live."""
+    for entry in entries:
+        vector = hold_deletion_vector(job.job_id, DeletionVector(all_rows(entry.rows)))
+        yield AddRowSet(table=job.target.table, rowset=entry, vector=vector)

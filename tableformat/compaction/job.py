@@ -118,7 +118,8 @@ def _narrowed(group: CompactionGroup, live: Mapping[int, LiveRowSet]) -> Compact
     """Return the group with its remaining RowSets; none when a lone one would only be copied."""
     left = [live[rowset] for rowset in group.rowsets if rowset in live]
     deleted = sum(each.deleted_count for each in left)
-    if len(left) == 1 and not deleted and group.kind != "sort":
+    is_alone = len(left) == 1 and group.kind not in ("sort", "forget")
+    if is_alone and (group.kind == "tombstones" or not deleted):
         left = []
     counts = {
         "rowsets": tuple(each.id for each in left),
@@ -137,8 +138,10 @@ def _of_present(
 
     They may have changed since the plan.
     """
-    if group.kind == "zorder":
+    if group.kind in ("zorder", "forget"):
         return group
+    if group.kind == "tombstones":
+        return group.model_copy(update={"sort_order_id": table.sort_order_id})
     following = following_orders(table)
     orders = {each.entry.sort_order_id for each in sources}
     kind = group.kind

@@ -17,6 +17,7 @@ from colonnade.tableformat.compaction.commit import OPERATION
 from colonnade.tableformat.compaction.execute import CompactionReport, execute_plan
 from colonnade.tableformat.compaction.job import CompactionPlace
 from colonnade.tableformat.compaction.run import compact_here
+from colonnade.tableformat.compaction.tombstones import plan_tombstones
 from colonnade.tableformat.partition.text import key_text
 from colonnade.tableformat.predicate import Predicate, Where, parse_predicate
 from colonnade.tableformat.predicate.expressions import conjunction
@@ -47,6 +48,10 @@ def plan_table(
         facts = facts_of(table, log.read_entries(table, rowset_filter(table, chosen.where)))
     if not order_by:
         plan = plan_compaction(table, base.epoch, facts, policy, log.limits)
+        if chosen.where is None:
+            with log.removals_are_conflicts(OPERATION, base):
+                buried = plan_tombstones(log, base, table, policy)
+            plan = plan.model_copy(update={"groups": (*plan.groups, *buried)})
         return _with_partitions(plan, table), ()
     ids = _order_columns(table, order_by)
     names = ", ".join(table.schema.by_id(column).name for column in ids)

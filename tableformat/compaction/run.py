@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 
 from colonnade.manifests.commit.rebase.origin import write_origin
 from colonnade.manifests.model.entries import OriginEntry, PartitionValues, RowSetEntry
+from colonnade.manifests.state.amendments import UNAMENDED
 from colonnade.manifests.store import ObjectStore, open_store
 from colonnade.tableformat.compaction.concatenate import concatenate
 from colonnade.tableformat.compaction.inputs import Inputs, Rows
@@ -14,6 +16,7 @@ from colonnade.tableformat.compaction.job import CompactionJob, CompactionOutcom
 from colonnade.tableformat.compaction.merge import merge
 from colonnade.tableformat.compaction.zorder import zorder
 from colonnade.tableformat.jobs import Stop, Workplace
+from colonnade.tableformat.keys.tombstones import tombstone_schema
 from colonnade.tableformat.partition.writer import PartitionedWriter
 from colonnade.tableformat.rowset.read_back import check_kept, read_back
 from colonnade.tableformat.rowset.task_writer import TaskWriter
@@ -43,8 +46,20 @@ def run_job(
     """
     # The new RowSets are read back. A cache would show what was sent, and not what is stored.
     store, stop = (store or open_store(job.address)).uncached, stop or Stop()
+    if job.group.kind == "forget":
+        return CompactionOutcome(outputs=())
+    if job.group.kind == "tombstones":
+        return _divide(Inputs(_as_stored(job), store, stop))
     inputs = Inputs(job, store, stop)
     return _divide(inputs) if job.group.kind in ("repartition", "sort") else _write(inputs)
+
+
+def _as_stored(job: CompactionJob) -> CompactionJob:
+    """Return a job of tombstones that reads all their rows, though none is live."""
+    sources = tuple(replace(each, amendments=UNAMENDED) for each in job.sources)
+    schema = tombstone_schema(job.target.table_schema)
+    target = job.target.model_copy(update={"table_schema": schema})
+    return job.model_copy(update={"sources": sources, "target": target})
 
 
 def _write(inputs: Inputs) -> CompactionOutcome:
@@ -95,7 +110,8 @@ def _divide(inputs: Inputs) -> CompactionOutcome:
                 writer.write_storage(columns, source.origin(rows))
         entries = writer.close()
         _check(inputs, entries, writer)
-        origin = _origin(job, store, writer.origins())
+        moved = job.group.kind != "tombstones"
+        origin = _origin(job, store, writer.origins()) if moved else None
     except BaseException:
         writer.abort()
         raise

@@ -37,7 +37,7 @@ def find_rows(
     CorruptionError, StoreError.
     """
     for rowset in rowsets:
-        numbers, places = _stored_rows(store, table.prefix, rowset, keys)
+        numbers, places = stored_rows(store, table.prefix, rowset, keys)
         if len(numbers) and (deleted := deleted_rows(store, table, rowset)):
             alive = ~np.isin(numbers, np.asarray(deleted.to_array(), np.int64))
             numbers, places = numbers[alive], places[alive]
@@ -45,7 +45,7 @@ def find_rows(
             yield MatchingRows(rowset, numbers, places)
 
 
-def _stored_rows(
+def stored_rows(
     store: ObjectStore, prefix: str, rowset: LiveRowSet, keys: KeySet
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the rows that have one of the keys, also deleted ones, and the keys of these rows."""

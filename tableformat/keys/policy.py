@@ -4,6 +4,7 @@
     merge.<column>       the merge mode of a column; concat:, for a separator
     sequence             the column that says how new a row is
     sequence.<column>    the column that says how new the value of one column is
+    tombstone.hours      how long a table with a sequence remembers deleted keys
 
 Spec: docs/spec/keys.md
 """
@@ -18,6 +19,7 @@ from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import TableState
+from colonnade.manifests.vacuum.retention import HOURS, retention_of
 from colonnade.tableformat.keys.modes import NAMES, REPLACE, Mode, fits, is_ordered
 from colonnade.tableformat.types.arrow_types import type_name
 from colonnade.tableformat.write.settings import OnDuplicate
@@ -25,6 +27,7 @@ from colonnade.tableformat.write.settings import OnDuplicate
 ON_DUPLICATE = "onDuplicate"
 MERGE = "merge."
 SEQUENCE = "sequence"
+TOMBSTONE_HOURS = "tombstone.hours"
 
 _NEWEST, _KEPT = Mode("max"), Mode("coalesce")
 
@@ -33,20 +36,27 @@ _NEWEST, _KEPT = Mode("max"), Mode("coalesce")
 class KeyPolicy:
     """How a table treats rows that share a key. Columns are given by their ids.
 
-    `sequences` has the sequence column of each column that has one.
+    `sequences` has the sequence column of each column that has one. `row_sequence` is that of all
+    columns without one of their own.
     """
 
     on_duplicate: OnDuplicate = "error"
     modes: Mapping[int, Mode] = field(default_factory=dict)
     sequences: Mapping[int, int] = field(default_factory=dict)
+    row_sequence: int | None = None
 
     def mode(self, column: SchemaField) -> Mode:
         """Return the mode of a column. A sequence column keeps its newest value."""
-        if column.id in self.sequences.values():
+        if column.id in (self.row_sequence, *self.sequences.values()):
             return _NEWEST
         if column.identity is not None:
             return _KEPT
         return self.modes.get(column.id, REPLACE)
+
+    @property
+    def remembers_deletions(self) -> bool:
+        """Whether one sequence says of whole rows how new they are."""
+        return self.row_sequence is not None and {*self.sequences.values()} <= {self.row_sequence}
 
     def replaces(self, columns: Sequence[SchemaField]) -> bool:
         """Return whether the row that arrives last is the result in all columns."""
@@ -55,7 +65,9 @@ class KeyPolicy:
 
 def concerns_keys(name: str) -> bool:
     """Return whether a property is one of those of this module."""
-    return name in (ON_DUPLICATE, SEQUENCE) or name.startswith((MERGE, f"{SEQUENCE}."))
+    return name in (ON_DUPLICATE, SEQUENCE, TOMBSTONE_HOURS) or name.startswith(
+        (MERGE, f"{SEQUENCE}.")
+    )
 
 
 def key_policy(
@@ -72,7 +84,8 @@ def key_policy(
         for name, text in properties.items()
         if name.startswith(MERGE)
     }
-    sequences = _sequences(properties, columns)
+    sequences, row_sequence = _sequences(properties, columns)
+    tombstone_hours(properties)
     for name in properties:
         if name.startswith(MERGE) and columns.merged(name, MERGE).id in sequences.values():
             raise InvalidInputError(
@@ -83,12 +96,33 @@ def key_policy(
         on_duplicate(properties.get(ON_DUPLICATE, "error")),
         modes,
         sequences,
+        row_sequence,
     )
 
 
 def policy_of(table: TableState) -> KeyPolicy:
     """Return what the properties of a table with a primary key say. Raises as `key_policy` does."""
     return key_policy(table.properties, table.schema, key_fields(table.primary_key, table.schema))
+
+
+def tombstone_hours(properties: Mapping[str, str]) -> float:
+    """Return how many hours a table remembers a deleted key: by default, as long as its history.
+
+    Raises InvalidInputError for a value that is no number from 0, or longer than the retention: the
+    log tells the time of a deletion only while it keeps its epoch.
+    """
+    history = retention_of(properties).hours
+    text = properties.get(TOMBSTONE_HOURS)
+    try:
+        hours = history if text is None else float(text)
+    except ValueError:
+        hours = -1.0
+    if not 0 <= hours <= history:
+        raise InvalidInputError(
+            f"Property {TOMBSTONE_HOURS!r} must be a number from 0 to {history:g}, which is"
+            f" {HOURS!r} of the table, not {text!r}."
+        )
+    return hours
 
 
 def merges(table: TableState, chosen: OnDuplicate | None) -> bool:
@@ -180,7 +214,10 @@ def _mode(name: str, text: str, columns: _Columns) -> Mode:
     return Mode(word, separator)
 
 
-def _sequences(properties: Mapping[str, str], columns: _Columns) -> dict[int, int]:
+def _sequences(
+    properties: Mapping[str, str], columns: _Columns
+) -> tuple[dict[int, int], int | None]:
+    """Return the sequence of each column, and that of rows."""
     prefix = f"{SEQUENCE}."
     found: dict[int, int] = {}
     for name, text in properties.items():
@@ -202,4 +239,4 @@ def _sequences(properties: Mapping[str, str], columns: _Columns) -> dict[int, in
         taken = {*found, *found.values(), row_sequence.id, *columns.keys}
         rest = (each for each in columns.schema.fields if each.id not in taken)
         found |= {each.id: row_sequence.id for each in rest if each.generated is None}
-    return found
+    return found, None if row_sequence is None else row_sequence.id

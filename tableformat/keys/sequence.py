@@ -39,16 +39,17 @@ class Arrivals:
         """
         if sequence is None:
             return np.argsort(self.keys, kind="stable")
-        return np.asarray(np.lexsort((_ages(sequence), self.keys)), np.int64)
+        return np.asarray(np.lexsort((ages(sequence), self.keys)), np.int64)
 
     def stored_first(self, sequence: pa.Array | None) -> NDArray[np.int64]:
         """Return the rows by key, the row of the table first, and then the oldest to the newest."""
         if sequence is None:
             return np.argsort(self.keys, kind="stable")
         arrived = np.arange(len(self.keys)) >= self.stored
-        return np.asarray(np.lexsort((_ages(sequence), arrived, self.keys)), np.int64)
+        return np.asarray(np.lexsort((ages(sequence), arrived, self.keys)), np.int64)
 
 
-def _ages(sequence: pa.Array) -> NDArray[np.int64]:
+def ages(sequence: pa.Array) -> NDArray[np.int64]:
+    """Return numbers that order rows from the oldest to the newest. NULL, the oldest, has 0."""
     valid = np.asarray(sequence.is_valid().to_numpy(zero_copy_only=False), np.bool_)
     return np.where(valid, ranks(sequence), 0)

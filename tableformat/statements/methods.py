@@ -108,15 +108,21 @@ class RowMethods(ABC):
     def delete_keys(self, data: Any, *, commit: CommitSettings | None = None) -> RowCounts:
         """Delete the rows that have one of the primary keys in `data`.
 
-        `data` is anything that `append` takes, with exactly the columns of the primary key; it is
-        held in memory. A key that no row has is ignored. Reads the key columns of RowSets that may
-        have one of the keys. Runs again when a concurrent statement changed one of the rows. Raises
-        InvalidInputError for a table without a primary key or with a sequence, or that names a
-        column at fault. Raises ConflictError after ten tries.
+        `data` is anything that `append` takes, with exactly the columns of the primary key, and the
+        sequence of a table that has one; it is held in memory. A key that no row has is ignored.
+        With a sequence, a row that is newer than its deletion stays, and an older row that an
+        upsert brings later stays out for `tombstone.hours`. Reads the key columns where the keys
+        may be. Runs again when a concurrent statement changed one of the rows. Raises
+        InvalidInputError for a table without a primary key or with sequences of single columns, or
+        that names a column at fault. Raises ConflictError after ten tries.
         """
         check_settings(None, commit)
         rows = pa.Table.from_batches(list(batches_of(data)))
-        return self._run(lambda log, table, _: evaluate_delete_keys(log, table, rows), commit)
+
+        def evaluate(log: Log, table: TableState, job_id: str) -> Statement:
+            return evaluate_delete_keys(log, table, rows, job_id)
+
+        return self._run(evaluate, commit)
 
 
 def _text(where: Where | None) -> str | None:

@@ -14,6 +14,9 @@ from colonnade.manifests.errors import NotFoundError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
+from colonnade.tableformat.compaction.run import compact_here
+from colonnade.tableformat.compaction.tombstones import forget_tombstones
+from colonnade.tableformat.keys.tombstones import tombstone_schema
 from colonnade.tableformat.predicate import Predicate, Where, bind, parse_predicate
 from colonnade.tableformat.scan.plan import rowset_filter
 from colonnade.tableformat.scan.selection import stored_matches
@@ -67,8 +70,9 @@ def erase(table: ArrowTable, where: Where, *, all_tables: bool = False) -> Erasu
     deleted = table.delete(where).rows_deleted or 0
     begun = table.optimize(where).option("deleted-share", 0).option("run-bytes", "none")
     rewritten = begun.executeCompaction().rowsets_removed
-    table.refresh()
+    head = table.refresh()
     log, state = table.log, table.state
+    forget_tombstones(log, head, state, predicate, compact_here(log.store))
     request = VacuumRequest(hours=0, epochs=1, only=None if all_tables else state.id)
     removed = vacuum(log, request)
     head = log.read_head()
@@ -114,10 +118,12 @@ def _search(
 
 def _holds(log: Log, table: TableState, where: Predicate, seen: dict[str, bool]) -> bool:
     bound = bind(where, table.schema)
-    for rowset in log.read_rowsets(table, rowset_filter(table, where)):
+    for rowset in log.read_rowsets(table, rowset_filter(table, where), which="all"):
         key = rowset.entry.model_dump_json()
         if key not in seen:
-            seen[key] = bool(stored_matches(log.store, table, rowset, bound))
+            schema = tombstone_schema(table.schema) if rowset.has_tombstones else table.schema
+            own = replace(table, schema=schema)
+            seen[key] = bool(stored_matches(log.store, own, rowset, bound))
         if seen[key]:
             return True
     return False

@@ -122,7 +122,7 @@ def renumber_table(
             raise NotFoundError(f"Table {table.name!r} was dropped meanwhile.")
         if _has_landed(commit, state, (table.id,)):
             return None
-        again = (_again(now.id, rowset) for rowset in log.read_rowsets(now))
+        again = (_again(now.id, rowset) for rowset in log.read_rowsets(now, which="all"))
         return Change(
             new_transaction_id(),
             RENUMBER,
@@ -212,7 +212,10 @@ def _made_again(
         ),
         *_layouts(then),
         *_set_orders(then, orders),
-        *(_renamed(_again(then.id, each), orders, then) for each in log.read_rowsets(then)),
+        *(
+            _renamed(_again(then.id, each), orders, then)
+            for each in log.read_rowsets(then, which="all")
+        ),
         *(Txn(table=then.id, app=app, version=number) for app, number in batches.items()),
     ]
 
@@ -305,7 +308,7 @@ def _commit(
 
 
 def _operations(log: Log, now: TableState, then: TableState, epoch: int) -> list[Operation]:
-    dropped = id_ranges(log.read_entries(now).ids.tolist())
+    dropped = id_ranges(log.read_entries(now, which="all").ids.tolist())
     schema = None if now.schema == then.schema else then.schema
     moved, gone = follow_columns(now.properties, now.schema, then.schema)
     same_layout = now.partition_layout_id == then.partition_layout_id
@@ -322,7 +325,7 @@ def _operations(log: Log, now: TableState, then: TableState, epoch: int) -> list
             sort_order_id=None if now.sort_order_id == then.sort_order_id else then.sort_order_id,
             primary_key=None if now.primary_key == then.primary_key else then.primary_key,
         ),
-        *(_again(now.id, rowset) for rowset in log.read_rowsets(then)),
+        *(_again(now.id, rowset) for rowset in log.read_rowsets(then, which="all")),
     ]
 
 

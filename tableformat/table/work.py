@@ -13,6 +13,7 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.deletion_vector import DeletionVector
 from colonnade.manifests.model.entries import DeletionVectorEntry
 from colonnade.manifests.model.operations import AddRowSet, DropRowSet, Operation, ReplaceColumn
+from colonnade.manifests.model.tombstones import adds_tombstones
 from colonnade.manifests.state.replaced_columns import with_replacement
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState, as_written
 from colonnade.tableformat.statements.statement import Statement
@@ -24,11 +25,13 @@ NO_ROWS = FrozenBitMap()
 class Added:
     """A RowSet that the transaction added, and the rows that it deleted from it since.
 
-    The vector of `deleted` is written at the end, so that the RowSet itself has none.
+    The vector of `deleted` is written at the end, so that the RowSet itself has none. A RowSet that
+    `buries` keys has tombstones.
     """
 
     rowset: LiveRowSet
     deleted: FrozenBitMap
+    buries: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,7 @@ class TableWork:
     @classmethod
     def begin(cls, log: Log, base: TableState | None, state: TableState) -> TableWork:
         """Return no work yet on `state`; `base` is None for a table created in the transaction."""
-        live = [] if base is None else log.read_rowsets(base)
+        live = [] if base is None else log.read_rowsets(base, which="all")
         first = 0 if base is None else base.next_rowset_id
         return cls(state.id, state.prefix, first, {each.id: each for each in live})
 
@@ -82,7 +85,7 @@ class TableWork:
                     own, rowset=with_replacement(own.rowset, op)
                 )
         # A RowSet without live rows is not added, so the ids of later ones decrease.
-        kept = [each for each in added if len(each.deleted) < each.rowset.entry.rows]
+        kept = [each for each in added if each.buries or len(each.deleted) < each.rowset.entry.rows]
         kept += _added(statement)
         return replace(
             self,
@@ -97,7 +100,7 @@ class TableWork:
         """Return this work with all earlier rows overwritten by the rows of a statement."""
         return replace(
             self,
-            added=tuple(_added(statement)),
+            added=(*(each for each in self.added if each.buries), *_added(statement)),
             rows=(),
             columns=(),
             keys=(),
@@ -107,7 +110,8 @@ class TableWork:
 
     def operations(self, write: Callable[[DeletionVector], DeletionVectorEntry]) -> list[Operation]:
         """Return the operations besides deleted rows; `write` makes entries of deletion vectors."""
-        dropped = DropRowSet(table=self.table, rowsets=id_ranges(sorted(self.base)))
+        live = sorted(number for number, each in self.base.items() if not each.has_tombstones)
+        dropped = DropRowSet(table=self.table, rowsets=id_ranges(live))
         first: tuple[Operation, ...] = (dropped,) if self.overwritten else self.columns
         return [
             *first,
@@ -130,5 +134,10 @@ def _without(added: Added, rows: DeletedRows) -> Added:
 
 def _added(statement: Statement) -> list[Added]:
     ops = (op for op in statement.ops if isinstance(op, AddRowSet))
-    lost = statement.lost
-    return [Added(as_written(op.rowset), lost.get(op.rowset.object, NO_ROWS)) for op in ops]
+    return [_added_by(op, statement.lost) for op in ops]
+
+
+def _added_by(op: AddRowSet, lost: Mapping[str, FrozenBitMap]) -> Added:
+    if adds_tombstones(op):
+        return Added(as_written(op.rowset), all_rows(op.rowset.rows), buries=True)
+    return Added(as_written(op.rowset), lost.get(op.rowset.object, NO_ROWS))

@@ -81,7 +81,7 @@ class LogCheck:
     def read_rowsets(self, table: TableState) -> EntryTable | None:
         """Return the RowSets of a table; None, with a finding, when its entries cannot be read."""
         try:
-            return self.log.read_entries(table)
+            return self.log.read_entries(table, which="all")
         except ColonnadeError as error:
             self._note(error, None, table=table.name)
             return None
@@ -265,7 +265,11 @@ class LogCheck:
         self, state: Snapshot, table_id: TableId
     ) -> tuple[list[LiveRowSet], dict[str, int]] | None:
         table = state.tables.get(table_id)
-        return None if table is None else (self.log.read_rowsets(table), dict(table.batches))
+        return (
+            None
+            if table is None
+            else (self.log.read_rowsets(table, which="all"), dict(table.batches))
+        )
 
     def _check_checkpoint(self, ref: CheckpointRef) -> Snapshot | None:
         """Read a whole checkpoint."""

@@ -20,6 +20,7 @@ from colonnade.manifests.model.operations import (
     AddDeletionVector,
     AddRowSet,
     AddRowSets,
+    Compaction,
     DropRowSet,
     DropTable,
     Renumber,
@@ -55,7 +56,7 @@ def check_reads(
             read.keep,
             table,
             [
-                *_added(before, table, theirs, log),
+                *(each for each in _added(before, table, theirs, log) if not each.has_tombstones),
                 *_replaced(table, theirs, log, read.columns),
             ],
         ):
@@ -77,9 +78,9 @@ def _is_serializable(base: Snapshot, table: TableState) -> bool:
 
 
 def _added(before: Snapshot, table: TableState, theirs: Epoch, log: LogReader) -> list[LiveRowSet]:
-    """Return the RowSets that an epoch adds to a table.
+    """Return the RowSets that an epoch adds to a table, also tombstones.
 
-    The outputs of compactions are not among them, and nothing that a renumbering adds again.
+    What compactions write is not among them, and nothing that a renumbering adds again.
     """
     found: list[LiveRowSet] = []
     if any(isinstance(op, Renumber) and op.table == table.id for op in theirs.ops):
@@ -93,6 +94,8 @@ def _added(before: Snapshot, table: TableState, theirs: Epoch, log: LogReader) -
             ref = EntrySegmentRef(segment, first, first + segment.rowset_count - 1, theirs.epoch)
             block = read_entry_segment(log.store, table, ref)
             found += block.live(np.arange(len(block)))
+    if any(isinstance(op, Compaction) and op.table == table.id for op in theirs.ops):
+        return [each for each in found if not each.has_tombstones]
     return found
 
 

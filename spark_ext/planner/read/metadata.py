@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
+from colonnade.manifests.arrays.entry_table import Which
 from colonnade.manifests.arrays.partitions import PartitionKey, partition_of
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.schema import SchemaField, type_text
@@ -77,11 +78,17 @@ def _history(table: ArrowTable) -> Iterator[Row]:
 
 def live_rowsets(table: ArrowTable) -> list[LiveRowSet]:
     """Return the live RowSets of the table in the state that `table` has read."""
-    return Log(locate_existing(table.location.address).store).read_rowsets(table.state)
+    return _read_rowsets(table, "live")
+
+
+def _read_rowsets(table: ArrowTable, which: Which = "all") -> list[LiveRowSet]:
+    """Return the RowSets of the table that `table` has read; all of them: also tombstones."""
+    log = Log(locate_existing(table.location.address).store)
+    return log.read_rowsets(table.state, which=which)
 
 
 def _rowsets(table: ArrowTable) -> Iterator[Row]:
-    for rowset in live_rowsets(table):
+    for rowset in _read_rowsets(table):
         entry = rowset.entry
         yield (
             rowset.id,
@@ -100,7 +107,7 @@ def _rowsets(table: ArrowTable) -> Iterator[Row]:
 
 def _partitions(table: ArrowTable) -> Iterator[Row]:
     parts: dict[PartitionKey, list[LiveRowSet]] = {}
-    for rowset in live_rowsets(table):
+    for rowset in _read_rowsets(table):
         parts.setdefault(partition_of(rowset.entry), []).append(rowset)
     for (layout, _), rowsets in parts.items():
         rows = sum(rowset.entry.rows for rowset in rowsets)

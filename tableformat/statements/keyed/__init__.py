@@ -5,6 +5,7 @@
     merge.py          UPSERT on the primary key: each row meets the row of the table with its key
     written_merge.py  the same for rows that tasks have written
     delete_keys.py    DELETE by the primary key
+    late.py           rows that are older than a deletion of their key
     given.py          the columns that rows were given values in
     batch.py          rows that have some of the columns, in the types of the table
     meeting.py        these rows beside those of the table that they meet, and what they become

@@ -8,7 +8,7 @@ Spec: docs/spec/keys.md#merging
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -20,12 +20,13 @@ from colonnade.manifests.commit.change import KeyedRows, KeyGuard, ResolvedRows
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import AddRowSet
-from colonnade.manifests.state.snapshot import Snapshot, TableState
+from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.tableformat.keys.key_numbers import key_numbers
 from colonnade.tableformat.keys.key_set import KeySet
 from colonnade.tableformat.statements.key_guard import guard_keys
-from colonnade.tableformat.statements.keyed.batch import keyed_batch
+from colonnade.tableformat.statements.keyed.batch import KeyedBatch, keyed_batch
 from colonnade.tableformat.statements.keyed.given import left_out_columns, require_values
+from colonnade.tableformat.statements.keyed.late import Late
 from colonnade.tableformat.statements.keyed.meeting import meet
 from colonnade.tableformat.statements.keyed.merging import Merging
 from colonnade.tableformat.statements.keyed.places import KeyPlaces, Mask
@@ -83,11 +84,32 @@ class _Merge:
     ) -> None:
         self._merging = merging = Merging(log, table, job_id, settings)
         self._log, self._table, self.key = log, table, merging.key
-        self._batch = keyed_batch(table, data, self.key)
-        self._numbers, self._firsts = key_numbers(self._batch.rows, self.key)
+        self._every = keyed_batch(table, data, self.key)
+        self._late = Late(merging, self._every.given)
+        self._begin(self._every)
+        self._every_number, self._every_key = self._numbers, self._keys
+
+    def _begin(self, batch: KeyedBatch) -> None:
+        """Meet the table with the rows of a batch, from the first state on."""
+        self._batch = batch
+        self._numbers, self._firsts = key_numbers(batch.rows, self.key)
         self._keys = self._key_set(self._firsts)
-        self._places = KeyPlaces(log.store, self._keys, len(self._firsts))
+        self._places = KeyPlaces(self._log.store, self._keys, len(self._firsts))
+        self._merging.withdraw_all()
         self._changed_epoch: int | None = None
+
+    def _leave_out_late(self, table: TableState, rowsets: Sequence[LiveRowSet]) -> None:
+        """Leave out rows that are older than a deletion of their key, and begin again with others.
+
+        `rowsets` are those of the table that may have one of the keys, also tombstones.
+        """
+        rows = self._every.rows
+        late = self._late.rows(
+            table, rowsets, self._every_key, self._every_number, lambda chosen: rows.take(chosen)
+        )
+        if late is not None:
+            left = rows.filter(pa.array(~late))
+            self._begin(replace(self._every, rows=left))
 
     def resolve(self, state: Snapshot, leaving: Mapping[int, FrozenBitMap]) -> ResolvedRows:
         """Meet the table of a later state. Nothing else of the statement deletes rows.
@@ -100,8 +122,10 @@ class _Merge:
         """Meet a state of the table; keys whose rows have not moved since stay as they are."""
         if table.changed_epoch != self._changed_epoch:
             self._merging.check_unaltered(table)
-            rowsets = self._log.read_rowsets(table, self._keys.keep)
-            moved = self._places.follow(table, rowsets)
+            rowsets = self._log.read_rowsets(table, self._every_key.keep, which="all")
+            self._leave_out_late(table, [each for each in rowsets if each.has_tombstones])
+            live = [each for each in rowsets if not each.has_tombstones]
+            moved = self._places.follow(table, live)
             first = self._changed_epoch is None
             self._merge(np.ones_like(moved) if first else moved)
             self._changed_epoch = table.changed_epoch

@@ -81,6 +81,11 @@ class Merging:
         """Leave out everything that `write` has written."""
         del self._written[self._first :]
 
+    def begin_again(self) -> None:
+        """Leave out everything that `write` has written, and none of the rows of the tasks."""
+        self.withdraw_all()
+        self._lost.clear()
+
     def lose(self, entry: RowSetEntry, rows: Iterable[int]) -> None:
         """Leave out rows of a written RowSet."""
         self._lost[entry.object] |= BitMap(rows)

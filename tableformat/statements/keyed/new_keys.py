@@ -51,6 +51,14 @@ class NewKeys:
         """Return all rows that have one of some keys, given by their numbers."""
         return np.flatnonzero(np.isin(self.numbers, keys))
 
+    def without(self, gone: NDArray[np.bool_], key: TableSchema) -> NewKeys:
+        """Return the part without some of its rows. `key` has the key columns."""
+        left = np.flatnonzero(~gone)
+        rows = self.rows.take(pa.array(left))
+        numbers, firsts = key_numbers(rows, key)
+        keys = KeySet.of(rows.take(pa.array(firsts)), key)
+        return NewKeys(rows, (self.places[0][left], self.places[1][left]), numbers, firsts, keys)
+
     def shown(self, row: int) -> str:
         """Return the key of a row for an error."""
         batch = self.rows.slice(row, 1).combine_chunks().to_batches()[0]

@@ -9,6 +9,7 @@ Spec: docs/spec/keys.md#merging
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +20,7 @@ from colonnade.manifests.commit.change import KeyGuard, ResolvedRows
 from colonnade.manifests.ids import job_id_of
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import RowSetEntry
-from colonnade.manifests.state.snapshot import Snapshot, TableState, as_written
+from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState, as_written
 from colonnade.tableformat.keys.key_set import KeySet
 from colonnade.tableformat.scan.selection import read_numbered
 from colonnade.tableformat.statements.keyed.batch import KeyedBatch
@@ -30,6 +31,7 @@ from colonnade.tableformat.statements.keyed.given import (
     open_columns,
     require_values,
 )
+from colonnade.tableformat.statements.keyed.late import Late
 from colonnade.tableformat.statements.keyed.meeting import meet
 from colonnade.tableformat.statements.keyed.merging import Merging
 from colonnade.tableformat.statements.keyed.new_keys import NewKeys, key_guard, new_keys
@@ -66,11 +68,37 @@ class WrittenMerge:
             for field in table.schema.fields
             if field.id in self._given
         )
+        parts = new_keys(log.store, table, merging.key, written)
+        self._every = [(part, Late(merging, self._given)) for part in parts]
+        self._begin([part for part, _ in self._every])
+
+    def _begin(self, parts: Sequence[NewKeys]) -> None:
+        """Meet the table with these keys, from the first state on."""
         self._parts = [
-            (part, KeyPlaces(log.store, part.keys, len(part.firsts)))
-            for part in new_keys(log.store, table, merging.key, written)
+            (part, KeyPlaces(self._log.store, part.keys, len(part.firsts))) for part in parts
         ]
+        self._merging.begin_again()
         self._changed_epoch: int | None = None
+
+    def _leave_out_late(self, table: TableState, found: Sequence[Sequence[LiveRowSet]]) -> None:
+        """Leave out rows that are older than a deletion of their key, and begin again with others.
+
+        `found` has the RowSets that may have keys of each part, also tombstones.
+        """
+        late = []
+        for (part, known), rowsets in zip(self._every, found, strict=True):
+            buried = [each for each in rowsets if each.has_tombstones]
+            read = partial(self._read, part)
+            late.append(known.rows(table, buried, part.keys, part.numbers, read))
+        if all(each is None for each in late):
+            return
+        parts = [part for part, _ in self._every]
+        gone = [known.late for _, known in self._every]
+        key = self._merging.key
+        pairs = list(zip(parts, gone, strict=True))
+        self._begin([part.without(mask, key) for part, mask in pairs])
+        for part, mask in pairs:
+            self._lose(part, np.flatnonzero(mask))
 
     def resolve(self, state: Snapshot, leaving: Mapping[int, FrozenBitMap]) -> ResolvedRows:
         """Meet the table of a later state. Raises ConflictError if it merges in another way."""
@@ -84,8 +112,15 @@ class WrittenMerge:
         """
         if table.changed_epoch != self._changed_epoch:
             self._merging.check_unaltered(table)
-            for part, places in self._parts:
-                self._meet(part, places, table, leaving)
+            # Without any other rows, what was deleted before does not matter either.
+            found = [
+                [] if self._alone else self._log.read_rowsets(table, part.keys.keep, which="all")
+                for part, _ in self._every
+            ]
+            self._leave_out_late(table, found)
+            for (part, places), rowsets in zip(self._parts, found, strict=True):
+                live = [each for each in rowsets if not each.has_tombstones]
+                self._meet(part, places, live, table, leaving)
             self._changed_epoch = table.changed_epoch
         every = [places for _, places in self._parts]
         return self._merging.result(
@@ -111,10 +146,10 @@ class WrittenMerge:
         self,
         part: NewKeys,
         places: KeyPlaces,
+        rowsets: Sequence[LiveRowSet],
         table: TableState,
         leaving: Mapping[int, FrozenBitMap],
     ) -> None:
-        rowsets = [] if self._alone else self._log.read_rowsets(table, part.keys.keep)
         keys = places.follow(table, rowsets, leaving)
         new = part.firsts[~places.is_there]
         if len(new):

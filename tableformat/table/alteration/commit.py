@@ -15,7 +15,7 @@ from colonnade.tableformat.statements.rerun import commit_statement
 from colonnade.tableformat.table.alteration.constrained_rows import ConstrainedRows
 from colonnade.tableformat.table.alteration.draft import Alteration
 from colonnade.tableformat.table.alteration.plan import draft_of, operations_of
-from colonnade.tableformat.table.alteration.primary_key import check_keys_differ
+from colonnade.tableformat.table.alteration.primary_key import check_keys_differ, forgetting
 from colonnade.tableformat.table.alteration.stored_values import check_values, reads_of
 from colonnade.tableformat.table.design import check_table_name
 from colonnade.tableformat.write.constraints import can_evaluate
@@ -45,7 +45,7 @@ def commit_alterations(
         return base
     parameters = {"name": table.name, "changes": "; ".join(map(str, changes))}
     added = [op.constraint for op in operations if isinstance(op, AddCheck)]
-    if not draft.demands and not added and not draft.primary_key:
+    if not draft.demands and not added and draft.primary_key is None:
         return log.commit(_change("alter_table", operations, parameters), base)
     only_spark = checked is not None and not can_evaluate(added, draft.schema)
     known = None if checked is None else checked.tables.get(table.id)
@@ -63,6 +63,8 @@ def commit_alterations(
             _change("alter_table", operations, parameters),
             reads=reads_of(current, draft.demands),
         )
+        if current.primary_key and draft.primary_key not in (None, current.primary_key):
+            change = forgetting(change, log, state, current)
         rows.check(change, state, current)
         if draft.primary_key:
             check_keys_differ(log, log.preview(change, state).tables[table.id])

@@ -6,15 +6,19 @@ Spec: docs/spec/operations.md#primary-keys
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice
 
+from colonnade.manifests.commit.change import Change, KeyGuard
+from colonnade.manifests.commit.rebase.targets import id_ranges
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.operations import Operation
+from colonnade.manifests.model.operations import DropRowSet, Operation
 from colonnade.manifests.model.operations import SetPrimaryKey as SetKey
 from colonnade.manifests.model.primary_key import key_fields, key_of
 from colonnade.manifests.model.schema import SchemaField, TableSchema
-from colonnade.manifests.state.snapshot import TableState
+from colonnade.manifests.model.tombstones import TOMBSTONES
+from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.tableformat.keys.policy import key_policy
 from colonnade.tableformat.keys.repeated import repeated_keys
 from colonnade.tableformat.table.alteration.draft import Alteration, Draft
@@ -97,6 +101,27 @@ def key_operations(draft: Draft) -> tuple[tuple[Operation, ...], tuple[Operation
 
 def _properties(draft: Draft) -> dict[str, str]:
     return {**draft.table.properties, **draft.properties}
+
+
+def forgetting(change: Change, log: Log, state: Snapshot, table: TableState) -> Change:
+    """Return a change of the key of a table that also drops the tombstones of its present key.
+
+    It conflicts with a concurrent writer who adds tombstones. Reads the entries of the table's
+    RowSets, unless the database of `state` has no tombstones. Raises CorruptionError, StoreError.
+    """
+    ids: list[int] = []
+    if TOMBSTONES in state.writer_features:
+        ids = log.read_entries(table, which="tombstones").ids.tolist()
+    dropped = DropRowSet(table=table.id, rowsets=id_ranges(ids), kind="delete")
+
+    def meets(rowsets: Sequence[LiveRowSet]) -> list[LiveRowSet]:
+        return [each for each in rowsets if each.has_tombstones]
+
+    return replace(
+        change,
+        ops=(*change.ops, *([dropped] if ids else [])),
+        keys=(*change.keys, KeyGuard(table.id, meets, frozenset())),
+    )
 
 
 def check_keys_differ(log: Log, table: TableState) -> None:

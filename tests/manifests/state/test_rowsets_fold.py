@@ -172,7 +172,7 @@ def started() -> RowSetsFold:
         (lambda f: (f.drop([(1, 1)]), f.drop([(0, 3)])), "not all live"),
         (lambda f: f.set_vector(4, vector(1)), "RowSet 4, which does not exist"),
         (lambda f: f.set_vector(3, vector(2)), "replaces deletion vector None of RowSet 3"),
-        (lambda f: f.add(3, entry(ROWS), vector(ROWS)), "that is not its first"),
+        (lambda f: f.add(3, entry(ROWS), vector(ROWS + 1)), "that is not its first"),
         (lambda f: f.add(3, entry(ROWS, data="QUJD").model_copy(update={"place": "packed"})),
          "its data contradicts that"),
         (lambda f: f.compact(3, compaction(3, Member(), ROWS - 1)), "another number of rows"),

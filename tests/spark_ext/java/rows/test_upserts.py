@@ -196,6 +196,30 @@ def test_keys_are_deleted_by_a_frame(spark: SparkShell) -> None:
         assert "no primary key" in refusal
 
 
+def test_a_late_row_of_a_deleted_key_stays_out_and_no_query_sees_what_remembers_it(
+    spark: SparkShell,
+) -> None:
+    table = "colonnade.upserts.late"
+    spark.sql(
+        f"CREATE TABLE {table} (id BIGINT, at BIGINT, v STRING NOT NULL, PRIMARY KEY (id))"
+        " USING colonnade TBLPROPERTIES ('sequence' = 'at')"
+    )
+    spark.sql(f"INSERT INTO {table} VALUES (1, 5, 'a'), (2, 5, 'b')")
+    place = str(path(spark).with_name("late"))
+    deleted = "spark.sql('SELECT * FROM VALUES (1L, 7L), (2L, 3L), (3L, 9L) AS s(id, at)')"
+    delete = f"colonnade.Table.forPath(spark, {place!r}).deleteKeys"
+    assert spark.run(f"{delete}({deleted}).metrics()")["rows_deleted"] == 1
+    assert "lack the sequence 'at'" in spark.refused_run(f"{delete}(spark.range(3))")
+    found = "SELECT count(*), min(id), max(id), max(at), count(v) FROM"
+    assert spark.sql(f"{found} {table}") == [[1, 2, 2, 5, 1]]
+    late = frame("(1L, 6L, 'late'), (3L, 8L, 'late'), (3L, 10L, 'new') AS s(id, at, v)")
+    spark.run(f"{late}.writeTo('{table}'){MERGE}.append()")
+    assert spark.sql(f"SELECT * FROM {table} ORDER BY id") == [[2, 5, "b"], [3, 10, "new"]]
+    spark.sql("CALL colonnade.system.compact(table => 'upserts.late', options => 'min-rowsets=2')")
+    assert spark.sql(f"{found} {table}") == [[2, 2, 3, 10, 2]]
+    assert len(colonnade.open(place).log.read_rowsets(colonnade.open(place).state)) == 1
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_batches_merge_as_in_a_dictionary(spark: SparkShell, seed: int) -> None:
     rng = random.Random(seed)

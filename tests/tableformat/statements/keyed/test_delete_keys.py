@@ -30,7 +30,13 @@ def test_the_rows_with_the_keys_are_deleted_and_other_keys_have_no_effect() -> N
     ("key", "properties", "data", "sentence"),
     [
         ((), {}, {"id": [1]}, "Table 't' has no primary key to delete by"),
-        (("id",), {"sequence": "day"}, {"id": [1]}, "'t'.*has the sequence 'day'"),
+        (
+            ("id",),
+            {"sequence": "day"},
+            {"id": [1]},
+            "The keys lack the sequence 'day' of table 't'",
+        ),
+        (("id",), {"sequence.text": "day"}, {"id": [1]}, "column 'text' has the sequence 'day'"),
         (("id",), {}, {"text": ["a"]}, "lacks 'id' and has the unknown 'text'"),
         (("id",), {}, {"id": [1, None]}, "'id' is NOT NULL, but the data has 1 NULL"),
     ],

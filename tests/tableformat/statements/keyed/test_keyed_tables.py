@@ -60,6 +60,7 @@ class Run:
     world: KeyedWorld
     planned: list[Planned] = field(default_factory=list)
     epochs: dict[int, pa.Table] = field(default_factory=dict)
+    deleted: dict[int, dict[Key, int]] = field(default_factory=dict)
     batches: list[tuple[int, pa.Table]] = field(default_factory=list)
 
     def step(self) -> None:
@@ -78,15 +79,19 @@ class Run:
                 self._restore(writer)
             case _:
                 change_at_random(writer, self.world, self.rng)
+        self.note()
+
+    def note(self) -> None:
+        """Remember what the newest epoch must hold."""
         self.table.refresh()
         self.epochs[self.table.snapshot.epoch] = expected(self.world)
+        self.deleted[self.table.snapshot.epoch] = dict(self.world.deleted)
 
     def finish(self) -> None:
         """Commit what is planned, and look at every epoch."""
         for each in self.planned:
             self._commit(each)
-            self.table.refresh()
-            self.epochs[self.table.snapshot.epoch] = expected(self.world)
+            self.note()
         for epoch, rows in self.epochs.items():
             assert sorted_rows(self.table.scan(epoch=epoch).to_arrow()).equals(rows), epoch
 
@@ -139,12 +144,12 @@ class Run:
         writer.upsert(data, commit=CommitSettings(batch=("app", version)))
 
     def _delete_keys(self, writer: ArrowTable) -> None:
-        if self.world.model.sequences:
+        if not self.world.deletes_keys:
             return
-        rows = random_rows(self.rng, KEY, 3)
-        writer.delete_keys(table_of(rows, KEY))
-        for row in rows:
-            self.world.rows.pop(key_of(row), None)
+        columns = [*KEY, *(["at"] if "sequence" in self.world.properties else [])]
+        rows = random_rows(self.rng, columns, 3)
+        counts = writer.delete_keys(table_of(rows, columns))
+        assert counts.rows_deleted == self.world.delete(rows)
 
     def _restore(self, writer: ArrowTable) -> None:
         epoch = self.rng.choice(list(self.epochs))
@@ -152,6 +157,7 @@ class Run:
         names = [each.name for each in SCHEMA.fields]
         rows = [dict(zip(names, row, strict=True)) for row in values_of(self.epochs[epoch])]
         self.world.rows = {key_of(row): row for row in rows}
+        self.world.deleted = dict(self.deleted[epoch])
 
 
 def values_of(rows: pa.Table) -> list[tuple[object, ...]]:
@@ -169,7 +175,7 @@ def run(seed: int, steps: int) -> None:
     world = KeyedWorld.chosen(rng)
     table = made(schema=arrow_schema(SCHEMA), key=KEY, properties=world.properties)
     done = Run(rng, table, world)
-    done.epochs[table.snapshot.epoch] = expected(world)
+    done.note()
     for _ in range(steps):
         done.step()
     done.finish()
