@@ -171,6 +171,10 @@ SETS = ("backfill", "backfill of another column", "a computed column")
 ALTERING = ("restore", "a computed column", "append of a new column")
 """Statements that change the columns themselves. An evolution is refused after them."""
 
+LOOKING = ("set not null", "constrain", "give a key")
+"""Evolutions that look at rows. They look again after a conflict, and commit if the columns are
+still the same, as they are after this restore."""
+
 LATE: dict[str, tuple[str, ...]] = {
     "widen": ("a computed column",),
     "widen twice": ("a computed column",),
@@ -286,7 +290,8 @@ def test_an_evolution_commits_after_a_statement_that_came_first(
 ) -> None:
     store, run, alter = copied(made), STATEMENTS[statement], evolve(evolution)
     committed = raced(store, alter, run, monkeypatch)
-    assert committed == (statement not in ALTERING)
+    looked_again = statement == "restore" and evolution in LOOKING
+    assert committed == (statement not in ALTERING or looked_again)
     assert content(store) == serial(made, *((run, alter) if committed else (run,)))
 
 
