@@ -1,4 +1,4 @@
-"""Tombstones: keys that were deleted, as RowSets of which no row has ever been live. Pure.
+"""Tombstones: keys that were deleted, in RowSets that never had a live row. Pure.
 
 Readers do not see them. Writers compare rows with them that may have arrived late.
 Spec: docs/spec/keys.md#tombstones

@@ -88,7 +88,7 @@ def _metrics(job: CompactionJob, outcome: CompactionOutcome) -> dict[str, int]:
 
 
 def _tombstones(job: CompactionJob, entries: Sequence[RowSetEntry]) -> Iterator[AddRowSet]:
-    """Yield operations that add merged tombstones, of which no row is live."""
+    """Yield operations that add merged tombstones, with vectors that delete all of them."""
     for entry in entries:
         vector = hold_deletion_vector(job.job_id, DeletionVector(all_rows(entry.rows)))
         yield AddRowSet(table=job.target.table, rowset=entry, vector=vector)

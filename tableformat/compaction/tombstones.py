@@ -1,4 +1,4 @@
-"""Tombstones in a compaction: those that are old enough are forgotten, the others are merged.
+"""Tombstones in a compaction: old ones are forgotten, and the others are merged.
 
 Spec: docs/spec/keys.md#tombstones
 """
