@@ -1,4 +1,4 @@
-"""Which of several processes, side by side, runs which tests: one has all that share a Spark.
+"""Which of several processes, side by side, runs which tests: one has all that share a JVM.
 
 Those come first, because what takes long shall not be what the end waits for. The process that
 has them also goes first where processors are scarce.
@@ -14,21 +14,24 @@ import pytest
 from xdist.scheduler import LoadFileScheduling
 
 ROOT = Path(__file__).resolve().parents[2]
-SHARED = ("spark_shell", "spark: SparkSession")
-"""The fixtures of shared Sparks; the one with the most tests is first."""
+SHARED = ("spark_shell", "spark: SparkSession", "_tool import")
+"""Which texts of a test module show that it uses a shared Spark, or the JVMs of the tools.
+
+The one with the most tests is first. Each process that used the tools would compile them anew.
+"""
 
 
 def share(nodeid: str) -> str:
-    """What of a run a test belongs to: to the tests of a Spark, or to those of its file."""
+    """What of a run a test belongs to: to the tests of a JVM, or to those of its file."""
     path = nodeid.partition("::")[0]
-    return _spark_of(path) or path
+    return _jvm_of(path) or path
 
 
 def turn(item: pytest.Item) -> int:
-    """When a test has its turn: after those of the Sparks that are shared, and of other Sparks."""
-    spark = _spark_of(item.nodeid.partition("::")[0])
-    if spark is not None:
-        return SHARED.index(spark)
+    """When a test has its turn: after those of the JVMs that are shared, and of other Sparks."""
+    jvm = _jvm_of(item.nodeid.partition("::")[0])
+    if jvm is not None:
+        return SHARED.index(jvm)
     return len(SHARED) + (item.get_closest_marker("spark") is None)
 
 
@@ -44,7 +47,7 @@ def _lower_priority() -> None:
 
 
 @cache
-def _spark_of(path: str) -> str | None:
+def _jvm_of(path: str) -> str | None:
     # By the text: the process that shares tests out imports none of them.
     text = (ROOT / path).read_text()
     return next((name for name in SHARED if name in text), None)
