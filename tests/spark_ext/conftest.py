@@ -38,6 +38,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         .appName("colonnade tests")
         .config("spark.driver.memory", "1g")
         .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
         .config("spark.sql.ui.explainMode", "simple")  # nobody reads it, and it takes time
         .config("spark.python.daemon.module", "tests.spark_ext.preloaded_daemon")
         .config("spark.sql.shuffle.partitions", "2")

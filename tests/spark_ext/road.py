@@ -19,11 +19,16 @@ from tests.spark_ext.statements import REFUSAL, REFUSED, ROAD, line
 def session(master: str) -> SparkSession:
     """A session on `master`, small enough for two cores."""
     builder = SparkSession.builder.config("spark.sql.shuffle.partitions", "2")
+    for name in ("spark.ui.enabled", "spark.ui.showConsoleProgress"):
+        builder = builder.config(name, "false")
+    builder = builder.config(
+        "spark.sql.ui.explainMode", "simple"
+    )  # takes time, and nobody reads it
     if master == "connect":
         # On a cluster, workers import the source themselves; here that would be most of the time.
         builder = builder.config("spark.python.daemon.module", "tests.spark_ext.preloaded_daemon")
         return builder.remote("local[2]").getOrCreate()
-    builder = builder.config("spark.ui.enabled", "false").config("spark.cores.max", "2")
+    builder = builder.config("spark.cores.max", "2")
     builder = builder.config("spark.executor.memory", "512m")
     return builder.master(master).getOrCreate()
 

@@ -23,6 +23,7 @@ def main() -> None:
     builder = SparkSession.builder.master("local[2]").config("spark.driver.memory", "1g")
     for name in ("spark.ui.enabled", "spark.ui.showConsoleProgress"):
         builder.config(name, "false")
+    builder.config("spark.sql.ui.explainMode", "simple")  # nobody reads it, and it takes time
     builder.config("spark.sql.shuffle.partitions", "2")
     spark = colonnade.configure(builder).getOrCreate()
     spark.sparkContext.setLogLevel("OFF")

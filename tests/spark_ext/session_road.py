@@ -35,6 +35,8 @@ def session(kind: str, seen: dict[str, Any]) -> SparkSession:
     if kind == "session":
         return colonnade.session()
     builder = SparkSession.builder.config("spark.sql.shuffle.partitions", "1")
+    builder = builder.config("spark.sql.ui.explainMode", "simple")
+    builder = builder.config("spark.ui.showConsoleProgress", "false")
     if kind == "connect":
         spark = builder.remote("local[1]").getOrCreate()
     else:

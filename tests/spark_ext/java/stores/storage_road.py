@@ -106,6 +106,8 @@ def main(folder: Path) -> None:
         SparkSession.builder.master("local[1]").config("spark.ui.port", "0").config(KEY, SECRET)
     )
     builder = builder.config("spark.sql.warehouse.dir", str(folder / "warehouse"))
+    builder = builder.config("spark.sql.shuffle.partitions", "1")
+    builder = builder.config("spark.ui.showConsoleProgress", "false")
     for name in ("secret.key", "session.token"):
         builder = builder.config(f"spark.hadoop.fs.s3a.{name}", SECRET)
     builder = builder.config("spark.hadoop.fs.s3a.access.key", "someone")
