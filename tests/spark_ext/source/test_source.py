@@ -63,11 +63,11 @@ def test_two_filters_of_one_query_do_not_mix(
 @pytest.mark.parametrize(
     ("where", "expected"),
     [
-        ("name = 'b'", [1]),
         ("name is null or id = 0", [0, 3]),
-        ("not (name = 'a')", [1, 2]),
-        ("id in (1, 3, 99)", [1, 3]),
-        ("id > 99", []),
+        pytest.param("name = 'b'", [1], marks=pytest.mark.long),
+        pytest.param("not (name = 'a')", [1, 2], marks=pytest.mark.long),
+        pytest.param("id in (1, 3, 99)", [1, 3], marks=pytest.mark.long),
+        pytest.param("id > 99", [], marks=pytest.mark.long),
     ],
 )
 def test_where_returns_the_rows_that_spark_would(
@@ -122,6 +122,7 @@ def test_many_small_rowsets_make_one_task_and_a_large_one_several(
     )
 
 
+@pytest.mark.long
 def test_an_empty_table_costs_one_task(spark: SparkSession, table: colonnade.ArrowTable) -> None:
     frame = load(spark, table.path, epoch=1)
     assert frame.rdd.getNumPartitions() == 1
@@ -192,12 +193,14 @@ def test_an_empty_append_makes_no_epoch_but_creates_and_an_empty_overwrite_empti
     assert load(spark, tmp_path / "t").count() == 0
 
 
+@pytest.mark.long
 def test_a_write_is_cut_into_rowsets_by_rows(spark: SparkSession, tmp_path: Path) -> None:
     save(spark.range(100).coalesce(1), tmp_path / "t", maxRecordsPerFile=30)
     [entry] = colonnade.open(tmp_path / "t").history()
     assert (entry.rowsets_added, entry.rows_added) == (4, 100)
 
 
+@pytest.mark.long
 def test_each_task_sorts_its_rows_by_the_sort_key(spark: SparkSession, tmp_path: Path) -> None:
     table = colonnade.create(tmp_path / "t", pa.schema([("id", pa.int64())]), sort_key=["id desc"])
     save(spark.range(1000).coalesce(1), table.path)

@@ -62,10 +62,14 @@ def test_a_filter_selects_the_same_rows_whether_it_prunes_or_not(seen: dict[str,
 
 @pytest.mark.long
 @pytest.mark.timeout(600)
-def test_many_filters_select_the_same_rows_whether_they_prune_or_not(tmp_path: Path) -> None:
-    conditions = walk(tmp_path, "32")["conditions"]
-    assert len(conditions) == 512
-    check_conditions(conditions)
+def test_many_filters_orders_and_aggregates_find_the_same_rows_on_every_way(
+    tmp_path: Path,
+) -> None:
+    seen = walk(tmp_path, "32")
+    assert (len(seen["conditions"]), len(seen["orders"])) == (512, 96)
+    check_conditions(seen["conditions"])
+    test_the_first_rows_of_any_order_are_found(seen)
+    test_aggregates_are_equal_whether_the_log_answers_or_rows_do(seen)
 
 
 def check_conditions(conditions: list[dict[str, Any]]) -> None:
