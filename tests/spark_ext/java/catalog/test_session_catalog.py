@@ -68,11 +68,13 @@ def test_the_default_format_of_a_session_needs_no_using(
     assert by_default.sql("SELECT id FROM t VERSION AS OF 2") == [[1]]
 
 
+@pytest.mark.matrix
 def test_using_overrules_the_default_format(by_default: SparkShell) -> None:
     by_default.sql("CREATE TABLE t USING parquet AS SELECT 1 AS a")
     assert provider(by_default, "t") == "parquet"
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("what", ["(a INT)", "AS SELECT 1 AS a"])
 def test_a_relative_location_is_one_in_the_folder_of_the_database(
     spark: SparkShell, what: str
@@ -147,6 +149,7 @@ def test_a_table_like_another_one_has_its_design_and_no_rows(
     assert spark.sql("SELECT count(*) FROM u.history") == [[2]]
 
 
+@pytest.mark.matrix
 def test_a_table_like_another_one_takes_what_the_statement_says(spark: SparkShell) -> None:
     spark.sql(f"CREATE TABLE t {DESIGN.format(layout='')}")
     said = "TBLPROPERTIES ('k' = 'other') LOCATION 'elsewhere'"
@@ -160,12 +163,14 @@ def test_a_table_like_another_one_takes_what_the_statement_says(spark: SparkShel
     assert spark.run("spark.catalog.tableExists('w')") is False
 
 
+@pytest.mark.matrix
 def test_the_first_statement_of_a_session_may_be_create_table_like(spark: SparkShell) -> None:
     spark.sql("CREATE TABLE t USING colonnade AS SELECT 1 AS a")
     spark.run("spark.newSession().sql('CREATE TABLE own.u LIKE own.t')")
     assert spark.sql("SELECT count(*) FROM u.history") == [[1]]
 
 
+@pytest.mark.matrix
 def test_tables_like_those_of_other_formats_and_views_have_their_columns(
     spark: SparkShell,
 ) -> None:
@@ -225,6 +230,7 @@ def test_a_table_is_shown_as_the_log_knows_it(spark: SparkShell) -> None:
     assert "LOCATION" in definition(spark, "placed")
 
 
+@pytest.mark.matrix
 def test_a_table_that_cannot_be_read_is_shown_by_its_name(spark: SparkShell) -> None:
     spark.sql("CREATE TABLE gone (a INT) USING colonnade")
     shutil.rmtree(place(spark, "gone"))
@@ -257,6 +263,7 @@ VIEWS = (
 )
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("query", "kind"),
     [

@@ -65,6 +65,7 @@ def test_replaced_columns_keep_the_values_of_what_stays(spark: SparkShell) -> No
     assert [row for [row] in past] == before
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("columns", "said"),
     [
@@ -81,6 +82,7 @@ def test_replaced_columns_that_the_table_cannot_have_are_refused(
     assert opened(spark).epoch == epoch
 
 
+@pytest.mark.matrix
 def test_a_constraint_that_holds_for_all_rows_there_can_be_is_added(spark: SparkShell) -> None:
     for name, condition in {
         "a": "id IS NOT NULL",
@@ -199,6 +201,7 @@ def test_a_merge_that_the_table_cannot_take_is_refused_before_it_gets_columns(
     ]
 
 
+@pytest.mark.matrix
 def test_rows_of_a_frame_that_lack_a_field_are_refused_before_the_table_changes(
     spark: SparkShell,
 ) -> None:
@@ -218,6 +221,7 @@ def test_rows_of_a_frame_that_lack_a_field_are_refused_before_the_table_changes(
     assert len(opened(spark).scan(where="new = 5").to_arrow()) == 1
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("kind", ["int32", "date32"])
 def test_spark_and_python_that_bring_one_column_at_once_make_one(
     spark: SparkShell, kind: str

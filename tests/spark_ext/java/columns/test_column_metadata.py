@@ -68,6 +68,7 @@ def test_every_statement_that_creates_a_table_stores_metadata(
         spark_shell.sql(f"DROP TABLE {name}")
 
 
+@pytest.mark.matrix
 @pytest.mark.spark_compat
 def test_a_saved_path_keeps_it_until_its_columns_are_replaced(spark_shell: SparkShell) -> None:
     place = "folder + '/column-metadata'"
@@ -92,6 +93,7 @@ def test_a_saved_path_keeps_it_until_its_columns_are_replaced(spark_shell: Spark
     assert found(spark_shell, before) == EXPECTED
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("named", NAMES[:1] if OLDER else NAMES)
 @pytest.mark.spark_compat
 def test_overwriting_by_name_replaces_it_with_the_columns_only(
@@ -145,6 +147,7 @@ def test_metadata_is_restored_with_its_state(spark_shell: SparkShell) -> None:
     assert found(spark_shell, read) == EXPECTED
 
 
+@pytest.mark.matrix
 @pytest.mark.spark_compat
 def test_metadata_that_spark_adds_for_itself_is_not_stored(spark_shell: SparkShell) -> None:
     place = "folder + '/metadata-of-spark'"
@@ -167,6 +170,7 @@ def test_too_much_of_it_is_refused_naming_the_column(spark_shell: SparkShell) ->
     assert not (spark_shell.folder / "metadata-too-large").exists()
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("source", "target"),
     [("colonnade", "colonnade"), ("parquet", "colonnade"), ("colonnade", "parquet")],
@@ -182,6 +186,7 @@ def test_a_table_like_another_one_has_its_metadata(
         spark_shell.sql(f"DROP TABLE {name}")
 
 
+@pytest.mark.matrix
 @pytest.mark.spark_compat
 def test_a_table_with_metadata_that_spark_cannot_hold_is_read(spark_shell: SparkShell) -> None:
     told = '{"held":[{"a":[]}],"mixed":[1,2.5],"lists":[[1]],"none":[null],"null":null}'

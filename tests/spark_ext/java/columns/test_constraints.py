@@ -153,6 +153,7 @@ def filled(spark_shell: SparkShell) -> Iterator[SparkShell]:
     kept.drop()
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("fill", FILLS)
 def test_a_fill_gives_no_row_a_value_that_a_constraint_does_not_allow(
     filled: SparkShell, fill: str
@@ -164,6 +165,7 @@ def test_a_fill_gives_no_row_a_value_that_a_constraint_does_not_allow(
     ]
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     "condition",
     [
@@ -192,6 +194,7 @@ def test_a_char_is_compared_on_every_road_as_queries_compare_it(
     assert spark.sql(f"SELECT count(*) FROM {table} WHERE f = 'x'") == [[2]]
 
 
+@pytest.mark.matrix
 def test_a_fill_of_values_that_are_allowed_lands_and_null_is(spark: SparkShell) -> None:
     spark.sql(f"ALTER TABLE {TABLE} ADD CONSTRAINT pair CHECK (n <= id * 10)")
     call = "CALL colonnade.system.backfill('rules.t', "
@@ -201,6 +204,7 @@ def test_a_fill_of_values_that_are_allowed_lands_and_null_is(spark: SparkShell) 
     assert rows(spark) == [[1, None, "ONE"], [2, 19, "TWO"], [3, 30, None]]
 
 
+@pytest.mark.matrix
 def test_a_fill_meets_a_constraint_that_was_added_meanwhile(spark: SparkShell) -> None:
     add = f"colonnade.open({str(path(spark))!r}).alter(colonnade.AddConstraint('late', 'n < 31'))"
     body = f"bool(len(colonnade.open({str(path(spark))!r}).constraints) > 2 or [{add}])"
@@ -242,6 +246,7 @@ def test_a_constraint_that_a_row_contradicts_is_not_added_and_names_the_row(
     assert set(colonnade.open(path(spark)).constraints) == {"positive", "short"}
 
 
+@pytest.mark.matrix
 def test_a_constraint_is_dropped_by_name(spark: SparkShell) -> None:
     assert "none" in spark.refusal(f"ALTER TABLE {TABLE} DROP CONSTRAINT none")
     spark.sql(f"ALTER TABLE {TABLE} DROP CONSTRAINT IF EXISTS none")
@@ -276,6 +281,7 @@ def test_a_statement_that_cannot_be_checked_or_would_break_a_constraint_is_refus
     assert colonnade.open(path(spark)).epoch == before
 
 
+@pytest.mark.matrix
 def test_a_column_within_a_function_of_a_lambda_is_known_to_be_read(spark: SparkShell) -> None:
     spark.sql(f"ALTER TABLE {TABLE} ADD CONSTRAINT f CHECK (forall(array(0), x -> x < id))")
     assert "'f'" in spark.refusal(f"ALTER TABLE {TABLE} DROP COLUMN id")
@@ -286,6 +292,7 @@ def one(n: int) -> pa.Table:
     return pa.table({"id": [4], "n": [n], "name": ["x"]}, pa.schema(list(columns.items())))
 
 
+@pytest.mark.matrix
 def test_a_constraint_that_only_spark_can_check_refuses_rows_without_spark(
     spark: SparkShell,
 ) -> None:
@@ -298,6 +305,7 @@ def test_a_constraint_that_only_spark_can_check_refuses_rows_without_spark(
     table.append(one(1))
 
 
+@pytest.mark.matrix
 def test_an_overwrite_of_the_columns_keeps_no_constraint_by_surprise(spark: SparkShell) -> None:
     code = (
         f"{frame('(1L, -5, 1)')}.write.format('colonnade').mode('overwrite')"
@@ -308,6 +316,7 @@ def test_an_overwrite_of_the_columns_keeps_no_constraint_by_surprise(spark: Spar
     assert colonnade.open(path(spark)).constraints == {}
 
 
+@pytest.mark.matrix
 def test_a_constraint_of_a_replaced_table_reads_its_own_column(spark: SparkShell) -> None:
     """Columns that stay keep their ids, so the ids differ from those of a table of its own."""
     spark.sql(
@@ -330,6 +339,7 @@ def test_a_constraint_of_a_replaced_table_reads_its_own_column(spark: SparkShell
     assert spark.sql(f"SELECT * FROM {TABLE}") == [["a", [1], 3, 2]]
 
 
+@pytest.mark.matrix
 def test_a_restore_and_time_travel_keep_the_constraints_of_their_epoch(spark: SparkShell) -> None:
     before = colonnade.open(path(spark)).epoch
     spark.sql(f"ALTER TABLE {TABLE} DROP CONSTRAINT positive")
@@ -340,6 +350,7 @@ def test_a_restore_and_time_travel_keep_the_constraints_of_their_epoch(spark: Sp
     assert "positive" in spark.refusal(f"INSERT INTO {TABLE} VALUES (4, -1, 'x')")
 
 
+@pytest.mark.matrix
 def test_tables_of_other_formats_get_no_constraint_that_is_never_checked(spark: SparkShell) -> None:
     spark.refusal("CREATE TABLE plain (n INT, CONSTRAINT c CHECK (n > 0)) USING parquet")
     spark.sql("CREATE TABLE plain (n INT) USING parquet")

@@ -162,6 +162,7 @@ def test_a_field_too_many_is_an_error_that_names_it_and_what_adds_it(
     assert nested.sql(f"SELECT count(*) FROM {NESTED}") == [[0]]
 
 
+@pytest.mark.matrix
 def test_fields_of_other_names_fit_by_position(spark: SparkShell) -> None:
     spark.sql(f"INSERT INTO {TABLE} (s, id) VALUES (struct(5), 2)")
     spark.sql(f"INSERT INTO {TABLE} SELECT 3L, 7, struct(6)")
@@ -198,6 +199,7 @@ def test_an_insert_of_a_column_too_many_names_it_and_the_setting(
     assert rows(spark) == [[1, 10, [1]]]
 
 
+@pytest.mark.matrix
 def test_rows_that_are_narrower_or_lack_columns_still_fit(spark: SparkShell) -> None:
     spark.run(write(spark, WAYS["writeTo"], MERGE, MORE))
     fewer = "SELECT 3 id, NULL v, named_struct('b', 'y', 'a', 6) s"
@@ -218,6 +220,7 @@ def test_the_setting_of_a_session_acts_as_the_option(spark: SparkShell) -> None:
         spark.sql("RESET spark.colonnade.mergeSchema")
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("way", "options", "select", "said"),
     [
@@ -262,6 +265,7 @@ def test_a_write_that_is_refused_brings_no_column(spark: SparkShell) -> None:
     assert colonnade.open(path(spark)).epoch == before
 
 
+@pytest.mark.matrix
 def test_a_write_brings_columns_to_the_table_that_its_rows_come_from(spark: SparkShell) -> None:
     frame = f"spark.table('{TABLE}').selectExpr('id + 1 AS id', '3000000000L AS v', 's', '1 AS n')"
     spark.run(f"{frame}.writeTo('{TABLE}').option('mergeSchema', True).append()")
@@ -278,6 +282,7 @@ def test_a_write_brings_columns_to_the_table_that_its_rows_come_from(spark: Spar
     assert found == [[1, 10, "new"], [2, 3 * 10**9, "new"]]
 
 
+@pytest.mark.matrix
 def test_a_transaction_refuses_new_columns(spark: SparkShell) -> None:
     spark.sql("CALL colonnade.system.begin(database => 'grow')")
     try:

@@ -96,6 +96,7 @@ def test_rows_that_statements_change_keep_their_values(spark_shell: SparkShell, 
     assert rows(spark, table) == [[15, "merged"], [20, "left"], [25, "x"]]
 
 
+@pytest.mark.matrix
 @pytest.mark.spark_compat
 def test_only_the_table_gives_values_of_an_always_column(
     spark_shell: SparkShell, table: str
@@ -197,6 +198,7 @@ def test_many_rows_get_values_once_in_any_arrangement(spark_shell: SparkShell, t
         assert spark.sql(f"SELECT id > 100000 FROM {table} WHERE v = 'missing'") == [[True]]
 
 
+@pytest.mark.matrix
 @pytest.mark.spark_compat
 def test_spark_shows_and_copies_the_identity_column(spark_shell: SparkShell, named: str) -> None:
     spark, copy = spark_shell, named + "_copy"
@@ -209,6 +211,7 @@ def test_spark_shows_and_copies_the_identity_column(spark_shell: SparkShell, nam
     spark.sql(f"DROP TABLE {copy}")
 
 
+@pytest.mark.matrix
 @pytest.mark.spark_compat
 def test_a_table_like_another_one_begins_anew(spark_shell: SparkShell) -> None:
     spark = spark_shell
@@ -233,6 +236,7 @@ def test_a_restore_gives_no_value_again(spark_shell: SparkShell, table: str) -> 
     assert rows(spark, table) == [[10, "a"], [20, "c"]]
 
 
+@pytest.mark.matrix
 @pytest.mark.spark_compat
 def test_impossible_declarations_are_refused(spark_shell: SparkShell, table: str) -> None:
     spark = spark_shell

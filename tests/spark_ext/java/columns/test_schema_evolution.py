@@ -77,6 +77,7 @@ def test_a_merge_that_is_explained_or_refused_brings_no_column(spark: SparkShell
     assert table(spark).epoch == before
 
 
+@pytest.mark.matrix
 @pytest.mark.spark_compat
 def test_a_merge_may_read_its_own_table_and_replace_columns_that_it_widens(
     spark: SparkShell,

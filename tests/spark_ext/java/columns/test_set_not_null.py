@@ -60,6 +60,7 @@ def test_a_column_without_null_becomes_not_null_and_stays_so(
     spark.sql(f"INSERT INTO {TABLE} VALUES {null}")
 
 
+@pytest.mark.matrix
 def test_set_not_null_shares_a_statement_with_other_changes(spark: SparkShell) -> None:
     spark.sql(f"DELETE FROM {TABLE} WHERE n IS NULL")
     alter(

@@ -76,6 +76,7 @@ def test_earlier_rows_keep_the_first_default_and_every_statement_takes_the_curre
     )
 
 
+@pytest.mark.matrix
 def test_a_default_that_is_a_literal_fills_rows_without_spark(
     spark_shell: SparkShell, named: str
 ) -> None:
@@ -88,6 +89,7 @@ def test_a_default_that_is_a_literal_fills_rows_without_spark(
     assert spark.sql(f"SELECT DISTINCT d FROM {named}") == [["1.50"]]
 
 
+@pytest.mark.matrix
 def test_the_time_of_a_statement_is_fixed_when_it_is_written(
     spark_shell: SparkShell, named: str
 ) -> None:

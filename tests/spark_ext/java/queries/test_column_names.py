@@ -93,6 +93,7 @@ def test_every_statement_changes_rows_by_columns_of_such_names(
     assert "cannot name the columns _row_handler that" in refusal
 
 
+@pytest.mark.matrix
 def test_maintenance_and_python_keep_columns_of_such_names(
     spark: SparkShell, names: tuple[str, str, str]
 ) -> None:
@@ -108,6 +109,7 @@ def test_maintenance_and_python_keep_columns_of_such_names(
     assert table.verify().is_sound
 
 
+@pytest.mark.matrix
 def test_columns_get_and_lose_such_names_and_older_states_keep_theirs(spark: SparkShell) -> None:
     spark.sql(f"CREATE TABLE {TABLE} AS SELECT id FROM range(3)")
     before = colonnade.open(path(spark)).epoch

@@ -119,6 +119,7 @@ def test_keyed_tables_in_buckets_of_their_key_are_joined_without_a_shuffle(
     assert sorted(spark.sql(query)) == [[n, n * 2] for n in range(300)]
 
 
+@pytest.mark.matrix
 @pytest.mark.spark_compat
 def test_tables_bucketed_and_sorted_alike_are_joined_without_exchange_or_sort(
     spark: SparkShell,

@@ -114,6 +114,7 @@ def test_updates_that_replace_columns_leave_the_rows_that_whole_rows_would(
     assert rows(spark, f"{TABLE} VERSION AS OF {first}") == before
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("condition", ["", "WHERE true", "WHERE id IS NOT NULL"])
 def test_new_values_may_read_what_the_table_offers_beside_its_columns(
     spark: SparkShell, condition: str
@@ -135,6 +136,7 @@ def test_columns_and_rows_change_in_one_epoch(spark: SparkShell) -> None:
     assert table(spark).epoch == before + 1
 
 
+@pytest.mark.matrix
 def test_rows_move_where_new_values_are_too_wide_for_the_cuts(spark: SparkShell) -> None:
     """Readers decode all rows between two cuts. In the first RowSet these would take 70 MB."""
     wide = "repeat('x', CASE WHEN id < 2000 THEN 35000 ELSE id % 9 END)"
@@ -150,6 +152,7 @@ def test_rows_move_where_new_values_are_too_wide_for_the_cuts(spark: SparkShell)
     spark.sql(f"UPDATE {TABLE} SET s = NULL")
 
 
+@pytest.mark.matrix
 def test_updates_of_different_rows_at_once_all_succeed(spark: SparkShell) -> None:
     """Both replace one column of one RowSet. The later one moves its rows instead."""
     pool = "__import__('concurrent.futures', fromlist=['x']).ThreadPoolExecutor(2)"
@@ -189,6 +192,7 @@ def test_values_that_the_table_does_not_allow_change_nothing(
     assert table(spark).epoch == before
 
 
+@pytest.mark.matrix
 def test_the_current_time_is_equal_in_all_rows_and_values_of_other_rows_are_not_computed(
     spark: SparkShell,
 ) -> None:
@@ -199,6 +203,7 @@ def test_the_current_time_is_equal_in_all_rows_and_values_of_other_rows_are_not_
     assert last(spark)["rowsets_in_place"] >= 2
 
 
+@pytest.mark.matrix
 def test_a_transaction_sees_replaced_columns_and_commits_them(spark: SparkShell) -> None:
     before = table(spark)
     count = len(before.scan(["id"]).to_arrow())
@@ -221,6 +226,7 @@ def test_a_transaction_sees_replaced_columns_and_commits_them(spark: SparkShell)
     assert table(spark).verify().is_sound
 
 
+@pytest.mark.matrix
 def test_rows_move_where_they_take_few_bytes(spark: SparkShell) -> None:
     spark.sql(f"RESET {SETTING}")
     spark.sql(f"UPDATE {TABLE} SET n = 6")

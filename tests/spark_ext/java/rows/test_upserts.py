@@ -133,6 +133,7 @@ def test_a_batch_that_is_sent_again_counts_once(spark: SparkShell) -> None:
     assert rows(spark)[1][2] == 30
 
 
+@pytest.mark.matrix
 def test_a_constraint_holds_for_the_merged_row(spark: SparkShell) -> None:
     spark.sql(f"ALTER TABLE {TABLE} ADD CONSTRAINT low CHECK (n BETWEEN 6 AND 30)")
     spark.run(upsert(spark, frame("(1L, -4) AS s(id, n)")) + ".metrics()")
