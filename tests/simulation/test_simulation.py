@@ -27,7 +27,7 @@ def seeds(first: int) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("seeds", [range(first), further], ids=["first", "further"])
 
 
-@seeds(6)
+@seeds(4)
 def test_no_invariant_breaks_whatever_fails(seeds: range) -> None:
     counters = Counters()
     for seed, rate in CORPUS:

@@ -21,6 +21,7 @@ from colonnade.manifests.errors import (
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.object_names import CHECKPOINTS, HINT
 from colonnade.tableformat.table.database import ArrowDatabase
+from tests.examples_of import examples
 from tests.simulation.chance import random_rows, random_step
 from tests.simulation.intents import Intent
 from tests.simulation.oracle import Oracle
@@ -146,4 +147,6 @@ class DatabaseMachine(RuleBasedStateMachine):
 
 
 TestDatabaseMachine = DatabaseMachine.TestCase
-TestDatabaseMachine.settings = settings(max_examples=20, stateful_step_count=20, deadline=None)
+TestDatabaseMachine.settings = settings(
+    max_examples=examples(40), stateful_step_count=20, deadline=None
+)
