@@ -1,8 +1,9 @@
 """Eight writers of tables with a primary key, each an endless loop that is killed at any time.
 
 A writer sends numbered batches that its seat and their number alone decide. It begins again with
-the last one, which may have landed, and then counts once. All writers share the hot keys, into
-which they only add, so the order of their batches does not matter. Each has keys of its own, too.
+the last one, which may have landed, and then counts once. All writers share the hot keys. They only
+add there, or say how new each row and each deletion is, so the order of their batches does not
+matter. Each has keys of its own, too.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import hashlib
 import random
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -39,7 +41,8 @@ NEWEST_SCHEMA = pa.schema([("k", pa.int64()), ("at", pa.int64()), ("word", pa.st
 
 PROPERTIES: Mapping[str, Mapping[str, str]] = {
     SUMS: {"merge.n": "add", "merge.top": "max"},
-    NEWEST: {"sequence": "at"},
+    # Deleted keys are remembered as long as a run takes. The vacuumer keeps less of the history.
+    NEWEST: {"sequence": "at", "retention.hours": "1"},
 }
 
 HOT = range(5)
@@ -48,10 +51,12 @@ OWN = 30
 
 WRITERS = 8
 
-Action = Literal["add", "newest", "merge", "ignore", "insert", "delete", "move"]
+Action = Literal["add", "newest", "bury", "merge", "ignore", "insert", "delete", "move"]
 MIX: Mapping[Action, float] = {
-    "add": 6, "newest": 3, "merge": 2, "ignore": 1, "insert": 1, "delete": 1, "move": 1
+    "add": 6, "newest": 3, "bury": 2, "merge": 2, "ignore": 1, "insert": 1, "delete": 1, "move": 1
 }  # fmt: skip
+DATED: tuple[Action, ...] = ("newest", "bury")
+"""A `bury` deletes keys at a time, so that older rows stay out whenever they arrive."""
 
 Cells = dict[str, Any]
 Rows = dict[int, Cells]
@@ -72,11 +77,11 @@ class Batch:
     @property
     def table(self) -> str:
         """The table that it is for."""
-        return NEWEST if self.action == "newest" else SUMS
+        return NEWEST if self.action in DATED else SUMS
 
     def data(self) -> pa.Table:
         """Its rows with the columns that they have."""
-        schema = NEWEST_SCHEMA if self.action == "newest" else SUMS_SCHEMA
+        schema = NEWEST_SCHEMA if self.action in DATED else SUMS_SCHEMA
         names = self.rows[0].keys()
         return pa.Table.from_pylist(
             list(self.rows), pa.schema([each for each in schema if each.name in names])
@@ -94,7 +99,7 @@ class Batch:
                 )
             case "insert":
                 table.append(self.data(), commit=commit)
-            case "delete":
+            case "delete" | "bury":
                 table.delete_keys(self.data(), commit=commit)
             case "move":
                 old, new = (row["k"] for row in self.rows)
@@ -112,9 +117,11 @@ def batch_of(seat: str, number: int) -> Batch:
         amount, top = order.randrange(1, 10**6), order.randrange(10**6)
         changes = [(gives, -amount), (takes, amount), (takes, 1), (gives, -1)]
         return Batch(number, action, tuple({"k": k, "n": n, "top": top} for k, n in changes))
-    if action == "newest":
-        at = order.randrange(10**6) * 2**20 + number * WRITERS + writer
-        return Batch(number, action, ({"k": order.choice(HOT), "at": at, "word": word},))
+    if action in DATED:
+        # No two batches have the same time, and many arrive late.
+        at = (1000 * number + order.randrange(30_000)) * 2**20 + number * WRITERS + writer
+        dated = {"k": order.choice(HOT), "at": at}
+        return Batch(number, action, ({**dated, "word": word} if action == "newest" else dated,))
     first = (writer + 1) * 1000
     keys = order.sample(range(first, first + OWN), 2 if action == "move" else order.randint(1, 4))
     if action in ("delete", "move"):
@@ -132,6 +139,7 @@ class Tables:
 
     sums: Rows = field(default_factory=dict)
     newest: Rows = field(default_factory=dict)
+    buried: dict[int, int] = field(default_factory=dict)
 
     def refuses(self, batch: Batch) -> bool:
         """Whether a batch is refused, because a key is taken."""
@@ -148,6 +156,12 @@ class Tables:
         if batch.action == "delete":
             for k in keys:
                 self.sums.pop(k, None)
+        elif batch.action == "bury":
+            for row in batch.rows:
+                k, at = row["k"], max(row["at"], self.buried.get(row["k"], 0))
+                self.buried[k] = at
+                if k in self.newest and self.newest[k]["at"] < at:
+                    del self.newest[k]
         elif batch.action == "move":
             old, new = keys
             if old in self.sums:
@@ -158,6 +172,8 @@ class Tables:
 
     def _merge(self, batch: Batch, row: Cells) -> None:
         rows = self.newest if batch.action == "newest" else self.sums
+        if rows is self.newest and row["at"] < self.buried.get(row["k"], 0):
+            return
         empty = dict.fromkeys(("at", "word") if rows is self.newest else ("n", "top", "word"))
         before = rows.get(row["k"])
         if before is None:
@@ -220,6 +236,16 @@ def send(place: StoreAddress, seat: str, batch: Batch, known: Tables, record: Re
             return
 
 
+def vacuum(place: StoreAddress, records: Path, seat: str, order: random.Random) -> None:
+    """Remove again and again what the table of sums needs no more, also if the other one does."""
+    while True:
+        database = colonnade.open_database(place)
+        hours = float(database.table(SUMS).state.properties["retention.hours"])
+        with suppress(CommitUnknownError, ConflictError):
+            database.vacuum(hours)
+        time.sleep(order.random() * 3)
+
+
 def read(place: StoreAddress, records: Path, seat: str, order: random.Random) -> None:
     """Read both tables of one epoch again and again; see `read_pinned`."""
 
@@ -250,6 +276,7 @@ def seen(rows: Mapping[str, pa.Table]) -> Mapping[str, object]:
 SEATS: Mapping[str, Role] = {
     **{f"writer-{number}": write for number in range(WRITERS)},
     "scheduler": maintain,
+    "vacuumer": vacuum,
     "reader": read,
 }
 """Who works at the same time."""

@@ -14,7 +14,7 @@ from colonnade.manifests.vacuum.copies import damaged_places
 from colonnade.manifests.vacuum.references import StateObjects
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
 from colonnade.tableformat.table.database import ArrowDatabase
-from tests.simulation.keyed.rows import COLUMNS
+from tests.simulation.keyed.rows import COLUMNS, DATED
 from tests.simulation.keyed.rows import TABLES as KEYED
 from tests.simulation.keyed.statements import KeyedStep
 from tests.simulation.rows import Condition, given_value
@@ -157,6 +157,10 @@ def _finish_keyed(world: World, name: str) -> None:
     if world.oracle.facts[-1][name].key:
         [late] = world.new_ids(1)
         steps.append(replace(row, kind="upsert", rows=((late, 2),)))
+        if name == DATED:
+            steps.append(KeyedStep("delete_keys", name, keys=(new,), at=9))
+            [later] = world.new_ids(1)
+            steps.append(replace(row, kind="upsert", rows=((later, 3),)))
     for step in (*steps, Step("delete", name, where=Condition("ids", (new,)))):
         intent = world.intend(step)
         world.oracle.tell(intent, None, intent.ask(world.open()))

@@ -37,11 +37,11 @@ from colonnade.manifests.model.operations import (
 from colonnade.manifests.store import ObjectStore
 from tests.simulation.columns import Tables, altered, restored, written
 from tests.simulation.intents import Intent, parse_intent
-from tests.simulation.keyed.history import AllFacts, facts_after
+from tests.simulation.keyed.history import AllFacts, Deletions, deletions_after, facts_after
 from tests.simulation.keyed.rows import TABLES as KEYED
 from tests.simulation.keyed.rows import check_keyed, key_of
 from tests.simulation.keyed.sight import Sight
-from tests.simulation.keyed.statements import Rivals
+from tests.simulation.keyed.statements import KeyedStep, Rivals
 from tests.simulation.rows import (
     ALL_ROWS,
     NUMBER,
@@ -96,6 +96,7 @@ class Oracle:
     generated: int = 0
     sight: Sight | None = None
     facts: list[AllFacts] = field(default_factory=list)
+    deleted: list[Deletions] = field(default_factory=list)
     unique: int = 0
     _transactions: set[str] = field(default_factory=set)
 
@@ -130,6 +131,8 @@ class Oracle:
         self.columns.append(columns)
         self.layouts.append(self._layouts(epoch))
         self.facts.append(facts_after(self.facts, self.names, epoch))
+        buried = [each for change in changes for each in _deletions(change)]
+        self.deleted.append(deletions_after(self.deleted, self.names, epoch, buried))
         self._check_keyed(number)
         self.forbidden.append(self._forbidden(epoch))
         self._check_constraints(number)
@@ -196,7 +199,8 @@ class Oracle:
             return {*self.sight.rows(last + 1, table)["id"].to_pylist()}
 
         states = [each.get(table, {}) for each in (*self.states[base : last + 1], head)]
-        return Rivals(self.facts[base][table], self.facts[last][table], states, there)
+        facts, deleted = self.facts[last][table], self.deleted[last][table]
+        return Rivals(self.facts[base][table], facts, states, there, deleted)
 
     def _check_keyed(self, epoch: int) -> None:
         """No two rows share a primary key, and each keyed table holds the merged rows."""
@@ -338,8 +342,10 @@ class Oracle:
         assert epoch is not None
         state, then = self.states[epoch], self.states[intent.steps[0].epoch]
         for step in intent.steps:
-            missed = step.kind == "backfill" and step.where.of(state[step.table])
+            missed = step.kind == "backfill" and bool(step.where.of(state[step.table]))
             assert not missed, f"{intent.name} was acknowledged and is lost"
+            forgotten = isinstance(step, KeyedStep) and step.at is not None
+            assert not forgotten, f"{intent.name} was acknowledged, and nothing remembers it"
         intent = intent.on_layouts(self.layouts[epoch])
         intent = intent.beside(lambda table: self._rivals(table, epoch, epoch, state))
         after = intent.after(state, state, then, epoch, self.serializable)
@@ -347,6 +353,17 @@ class Oracle:
         assert same == {name: _seen(rows) for name, rows in state.items()}, (
             f"{intent.name} was acknowledged and is lost"
         )
+
+
+def _deletions(change: Epoch) -> list[tuple[str, tuple[int, ...], int]]:
+    """The keys that a change deletes and its table remembers: the table, the keys and the time."""
+    note = change.parameters.get("userMetadata")
+    steps = () if note is None else parse_intent(note).steps
+    return [
+        (step.table, step.keys, step.at)
+        for step in steps
+        if isinstance(step, KeyedStep) and step.kind == "delete_keys" and step.at is not None
+    ]
 
 
 def _seen(rows: Rows) -> dict[int, tuple[int | None, Rest]]:

@@ -11,7 +11,7 @@ from colonnade.tableformat.table.database import ArrowDatabase
 from tests.simulation.chance import random_condition, random_rows
 from tests.simulation.intents import Intent
 from tests.simulation.keyed.history import AllFacts
-from tests.simulation.keyed.rows import COLUMNS, KEYS, TABLES, key_of
+from tests.simulation.keyed.rows import COLUMNS, DATED, KEYS, TABLES, key_of
 from tests.simulation.keyed.statements import KeyedStep
 from tests.simulation.rows import Condition, Rows, State
 from tests.simulation.statements import Kind, Step
@@ -88,8 +88,8 @@ def ask(database: ArrowDatabase, world: World, intent: Intent) -> None:
 def _step(order: random.Random, world: World, name: str, rows: Rows, mix: Sequence[float]) -> Step:
     """A statement on a table that was seen with these rows."""
     kind = order.choices(ROADS[: len(mix)], mix)[0]
-    if kind == "delete_keys" and "sequence" in TABLES[name][1]:
-        kind = "upsert"  # A late row would bring a deleted key back, so these tables refuse it.
+    if kind == "delete_keys" and "sequence.w" in TABLES[name][1]:
+        kind = "upsert"  # A deletion is about whole rows, so such a table refuses it.
     match kind:
         case "delete" | "update":
             where = random_condition(order, rows)
@@ -99,7 +99,8 @@ def _step(order: random.Random, world: World, name: str, rows: Rows, mix: Sequen
             where = Condition("ids", tuple(some))
             return KeyedStep(kind, name, where=where, value=order.choice(KEYS))
         case "delete_keys":
-            return KeyedStep(kind, name, keys=tuple(order.sample(KEYS, order.randint(1, 3))))
+            at = order.choice((None, 2, 4, 6, 7)) if name == DATED else None
+            return KeyedStep(kind, name, keys=tuple(order.sample(KEYS, order.randint(1, 3))), at=at)
     count = order.randint(1, 4)
     keys = order.choices(KEYS, k=count) if order.random() < 0.4 else order.sample(KEYS, count)
     step = KeyedStep(
@@ -128,8 +129,9 @@ def _step(order: random.Random, world: World, name: str, rows: Rows, mix: Sequen
 def _some_columns(order: random.Random, name: str) -> tuple[str, ...]:
     """Choose some of the columns, and add the sequence column that they need."""
     found = [each for each in COLUMNS if order.random() < 0.7]
-    if "sequence" in TABLES[name][1]:
-        found += ["at", *(["c"] if "w" in found else [])]
+    properties = TABLES[name][1]
+    if "sequence" in properties:
+        found += ["at", *(["c"] if "w" in found and "sequence.w" in properties else [])]
     return tuple(dict.fromkeys(found))
 
 

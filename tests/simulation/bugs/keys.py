@@ -1,4 +1,4 @@
-"""Mistakes that let two rows share a primary key, or merge rows that are no longer there."""
+"""Mistakes that let two rows share a primary key, merge rows that are gone, or forget deletions."""
 
 from __future__ import annotations
 
@@ -9,20 +9,26 @@ from unittest.mock import patch
 import numpy as np
 
 from colonnade.manifests.commit import conflicts
-from colonnade.manifests.commit.change import ResolvedRows
+from colonnade.manifests.commit.change import KeyGuard, ResolvedRows
 from colonnade.manifests.model.operations import SetPrimaryKey
 from colonnade.manifests.state.snapshot import Snapshot
-from colonnade.tableformat.statements.keyed import merge, unique
+from colonnade.tableformat.compaction import tombstones
+from colonnade.tableformat.statements.keyed import delete_keys, merge, unique
+from colonnade.tableformat.statements.keyed.late import Late
 from colonnade.tableformat.statements.keyed.merge import _Merge
 from colonnade.tableformat.statements.keyed.places import KeyPlaces, Mask
 from colonnade.tableformat.statements.keyed.unique import _Comparison
 from tests.simulation.actors.keyed_writer import KeyedStreamer, KeyedWriter
 from tests.simulation.actors.keyer import Keyer
+from tests.simulation.actors.optimizer import Optimizer
 from tests.simulation.bugs.bug import Bug, overlooks
 
 WRITTEN = (KeyedWriter(), KeyedStreamer(2))
 
 RULED = (KeyedWriter(6), Keyer(6))
+
+DELETING = (KeyedWriter(mix=(7, 4, 7)), Optimizer(6))
+"""Rows arrive late after deletions of their keys, beside compactions."""
 
 
 def _compared_before(
@@ -43,6 +49,18 @@ def _nothing_moved(places: KeyPlaces, *others: Any) -> Mask:
 
 
 _really_follow = KeyPlaces.follow
+
+
+def _seen_once(late: Late, *state: Any) -> Mask | None:
+    """Which rows are late beside the deletions of the first state alone."""
+    return None if len(late.late) else _really_late(late, *state)
+
+
+_really_late = Late.rows
+
+
+def _guarding_nothing(*_: Any) -> KeyGuard:
+    return KeyGuard("", lambda _: [])
 
 
 def _unless_key(mine: Any, theirs: Any, declared: bool) -> bool:
@@ -73,6 +91,29 @@ BUGS: tuple[Bug, ...] = (
         "rows that a rival has merged are taken for unchanged ones",
         lambda: patch.object(KeyPlaces, "follow", _nothing_moved),
         actors=WRITTEN,
+        keyed=True,
+        seeds=50,
+        long=True,
+    ),
+    Bug(
+        "a compaction forgets deleted keys before their time",
+        lambda: patch.object(tombstones, "tombstone_hours", lambda _: -1e6),
+        actors=DELETING,
+        keyed=True,
+        seeds=50,
+    ),
+    Bug(
+        "a row is not compared again with deletions before its slot",
+        lambda: patch.object(Late, "rows", _seen_once),
+        actors=DELETING,
+        keyed=True,
+        seeds=50,
+        long=True,
+    ),
+    Bug(
+        "a deletion of keys lands beside older rows of a rival",
+        lambda: patch.object(delete_keys, "guard_keys", _guarding_nothing),
+        actors=DELETING,
         keyed=True,
         seeds=50,
         long=True,

@@ -1,8 +1,8 @@
-"""The primary keys and properties that the log states, epoch by epoch."""
+"""The primary keys, properties and deleted keys that the log states, epoch by epoch."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
@@ -55,4 +55,33 @@ def facts_after(history: Sequence[AllFacts], names: Mapping[str, str], epoch: Ep
                 name = names[op.table]
                 same = history[op.epoch][name].key == found[name].key
                 assert same, f"{name} was restored without its key"
+    return found
+
+
+Deletions = Mapping[str, Mapping[int, int]]
+"""By the name of each table: its deleted keys, each with the time of its newest deletion."""
+
+
+def deletions_after(
+    history: Sequence[Deletions],
+    names: Mapping[str, str],
+    epoch: Epoch,
+    landed: Iterable[tuple[str, Iterable[int], int]],
+) -> Deletions:
+    """The deletions that tables remember after an epoch, in which keys `landed` as deleted.
+
+    Each of these has the table, the keys and the time. Nothing is forgotten while a key lasts.
+    """
+    found = dict(history[-1]) if history else {}
+    for op in epoch.ops:
+        match op:
+            case CreateTable():
+                found[op.name] = {}
+            case SetPrimaryKey():
+                found[names[op.table]] = {}
+            case Restore():
+                found[names[op.table]] = history[op.epoch][names[op.table]]
+    for name, keys, at in landed:
+        known = found[name]
+        found[name] = {**known, **{k: max(at, known.get(k, at)) for k in keys}}
     return found

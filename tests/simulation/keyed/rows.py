@@ -31,8 +31,15 @@ MERGES = {"merge.id": "first", "merge.v": "add", "merge.m": "max"}
 TABLES: Mapping[str, tuple[tuple[str, ...], Mapping[str, str]]] = MappingProxyType({
     "sums": (("k",), {**MERGES, "merge.c": "coalesce"}),
     "late": (("g", "k"), {**MERGES, "sequence": "at", "sequence.w": "c"}),
+    "dated": (("k",), {**MERGES, "sequence": "at"}),
 })  # fmt: skip
-"""The primary key and the properties of each keyed table. In one, late rows lose against newer."""
+"""The primary key and the properties of each keyed table.
+
+In two of them, late rows lose against newer ones. One of these remembers deleted keys.
+"""
+
+DATED = "dated"
+"""The table that remembers deleted keys."""
 
 COLUMNS = ("v", *REST[1:])
 """The columns beside the id and the key. Rows may have some of them."""
@@ -62,6 +69,11 @@ def key_of(row: Row) -> int:
     k = row.rest[0]
     assert k is not None
     return k
+
+
+def is_older(one: int | None, other: int | None) -> bool:
+    """Whether a value of the sequence is older than another one; NULL is the oldest."""
+    return other is not None and (one is None or one < other)
 
 
 def as_cells(row: int, it: Row) -> dict[str, Any]:

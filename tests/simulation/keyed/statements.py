@@ -5,7 +5,7 @@ Rows of one key meet in the order of their epochs, whatever their writers had se
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +15,17 @@ from colonnade import ArrowTable
 from colonnade.tableformat.table.transaction import TransactionTable
 from colonnade.tableformat.write.settings import CommitSettings, OnDuplicate, WriteSettings
 from tests.simulation.keyed.history import KeyFacts
-from tests.simulation.keyed.rows import SCHEMA, TABLES, as_row, cells, group, key_of, merged
+from tests.simulation.keyed.rows import (
+    DATED,
+    SCHEMA,
+    TABLES,
+    as_row,
+    cells,
+    group,
+    is_older,
+    key_of,
+    merged,
+)
 from tests.simulation.rows import Row, Rows
 from tests.simulation.statements import Step
 
@@ -25,27 +35,30 @@ class Rivals:
     """What happened to a table from the base of a statement up to its slot.
 
     `states` are the rows before each epoch of that time. `there` reads the ids of the rows after
-    the statement.
+    the statement. `deleted` has the newest deletion of each key that the table remembers.
     """
 
     base: KeyFacts
     head: KeyFacts
     states: Sequence[Rows]
     there: Callable[[], Collection[int]]
+    deleted: Mapping[int, int]
 
 
 @dataclass(frozen=True)
 class KeyedStep(Step):
     """One statement on one keyed table.
 
-    `keys` has the key of each of its rows, or the keys to delete. Its rows have the columns `given`
-    beside their id and key. `on_duplicate` is the option of the write; None: as the table says.
-    A `rekey` gives the rows `where` the key `value`. A `merge` replaces rows by their ids.
+    `keys` has the key of each of its rows, or the keys to delete, in `DATED` at the time `at`. Its
+    rows have the columns `given` beside their id and key. `on_duplicate` is the option of the
+    write; None: as the table says. A `rekey` gives the rows `where` the key `value`. A `merge`
+    replaces rows by their ids.
     """
 
     keys: tuple[int, ...] = ()
     on_duplicate: OnDuplicate | None = None
     rivals: Rivals | None = None
+    at: int | None = None
 
     def beside(self, rivals: Rivals) -> KeyedStep:
         """Return this step with what happened to its table meanwhile."""
@@ -68,8 +81,9 @@ class KeyedStep(Step):
     def key_batch(self) -> pa.Table:
         """The keys to delete."""
         key, _ = TABLES[self.table]
-        every = [{"g": group(k), "k": k} for k in self.keys]
-        return pa.Table.from_pylist(every, pa.schema([SCHEMA.field(name) for name in key]))
+        names = [*key, *(["at"] if self.table == DATED else [])]
+        every = [{"g": group(k), "k": k, "at": self.at} for k in self.keys]
+        return pa.Table.from_pylist(every, pa.schema([SCHEMA.field(name) for name in names]))
 
     def ask(self, table: ArrowTable, commit: CommitSettings) -> int | None:
         """Ask a table for it; returns the epoch that it was told."""
@@ -131,6 +145,9 @@ class KeyedStep(Step):
                 new = {each["id"]: each for each in self.cells()}
                 born = {row: head[row].born if row in head else epoch for row in new}
                 return {**head, **{row: as_row(new[row], born[row], epoch) for row in new}}
+            case "delete_keys" if self.table == DATED:
+                # A rival's row with one of the keys makes it run again.
+                return {i: row for i, row in head.items() if not self._kills(row)}
             case "delete_keys":
                 met = self._met(
                     {i for i, row in base.items() if key_of(row) in self.keys}, base, head
@@ -145,6 +162,10 @@ class KeyedStep(Step):
                 kept = {i: row for i, row in head.items() if i not in chosen}
                 return self._added(kept, epoch, chosen.keys(), sure=base is head)
         return super().after(base, head, then, epoch, serializable=serializable)
+
+    def _kills(self, row: Row) -> bool:
+        """Whether a row has one of the keys, and is not newer than their deletion."""
+        return key_of(row) in self.keys and not is_older(self.at, row.rest[1])
 
     def _met(self, chosen: Collection[int], base: Rows, head: Rows) -> set[int]:
         """Return the chosen rows that are still there. None of them may have got another key."""
@@ -172,7 +193,12 @@ class KeyedStep(Step):
         policy = self.on_duplicate or rivals.base.on_duplicate
         if self.kind == "upsert" or policy == "merge":
             assert rivals.head == rivals.base, "rows were merged as the table said before"
-            return merged(kept, given, rivals.head.properties, epoch)
+            # After an overwrite of all rows, nothing is left to compare.
+            deleted = {} if self.kind == "overwrite" else rivals.deleted
+            new_enough = [
+                each for each in given if not is_older(each.get("at"), deleted.get(each["k"]))
+            ]
+            return merged(kept, new_enough, rivals.head.properties, epoch)
         taken = set(map(key_of, kept.values())) if rivals.head.key else set[int]()
         if policy == "error":
             own = [key_of(row) for row in new.values()]
