@@ -68,6 +68,21 @@ def kill_session(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
+def kill_member(process: subprocess.Popen[bytes], name: str) -> None:
+    """SIGKILL the one process of a session that runs the program of this name."""
+    members = _session(process.pid)
+    [member] = [each for each in members if Path(f"/proc/{each}/comm").read_text().strip() == name]
+    os.kill(member, signal.SIGKILL)
+
+
+def wait_for_end(process: subprocess.Popen[bytes], log: Path) -> None:
+    """Wait until every process of a session has ended by itself."""
+    deadline = time.monotonic() + 600
+    while process.poll() is None or _session(process.pid):
+        assert time.monotonic() < deadline, f"still running: {log.read_text()[-8000:]}"
+        time.sleep(0.05)
+
+
 def _session(leader: int) -> list[int]:
     """The living processes of a session."""
     members = []
@@ -82,7 +97,7 @@ def _session(leader: int) -> list[int]:
 
 def wait_until(reached: Callable[[], object], process: subprocess.Popen[bytes], log: Path) -> None:
     """Wait for a state that a running process brings about."""
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 600
     while not reached():
         code = process.poll()
         if code is not None or time.monotonic() > deadline:
