@@ -106,7 +106,8 @@ def walk_folder(folder: int, path: str, prefix: str, unfinished: bool) -> Iterat
     with os.scandir(folder) as entries:
         for entry in entries:
             name = path + entry.name
-            if not is_name(name) and not (unfinished and finished_name(name)):
+            named = is_name(name)
+            if not named and not (unfinished and finished_name(name)):
                 continue  # no store wrote it
             try:
                 if entry.is_dir(follow_symlinks=False):
@@ -118,7 +119,7 @@ def walk_folder(folder: int, path: str, prefix: str, unfinished: bool) -> Iterat
                             os.close(below)
                 elif (
                     name.startswith(prefix)
-                    and is_name(name) is not unfinished
+                    and named is not unfinished
                     and entry.is_file(follow_symlinks=False)
                 ):
                     status = entry.stat(follow_symlinks=False)
