@@ -32,7 +32,7 @@ from colonnade.manifests.vacuum.freeing import restore_marks
 from colonnade.manifests.vacuum.hinted_checkpoints import cached_objects
 from colonnade.manifests.vacuum.later_floor import finish_floor
 from colonnade.manifests.vacuum.objects import Stored, describe
-from colonnade.manifests.vacuum.plan import Removal, check_listing, plan_removal
+from colonnade.manifests.vacuum.plan import Removal, check_listing, epochs_listed, plan_removal
 from colonnade.manifests.vacuum.references import StateObjects, read_later_objects
 from colonnade.manifests.vacuum.retention import (
     Floor,
@@ -42,6 +42,7 @@ from colonnade.manifests.vacuum.retention import (
     others_that_keep_more,
     plan_floor,
 )
+from colonnade.manifests.vacuum.stubs import restore_stubs
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +124,9 @@ def look(log: Log, request: VacuumRequest, before: Snapshot) -> Found:
     head = log.refresh(before)
     # This is read after the listing, so that a block freed meanwhile is not taken as a gap.
     freed = freed_slots(log.store, head.blocks)
-    check_listing(stored, before.epoch, head.epoch, log.store.url, freed)
+    if not request.dry_run:
+        restore_stubs(log.store, before, epochs_listed(stored), freed)
+    check_listing(stored, before.epoch, head.epoch, log.store.url, freed, before.floor)
     sizes = {each.info.name: each.info.size for each in stored if not each.unfinished}
     known = read_summaries(log.store)
     loaded = LoadedPages(whole_pages(known.pages, sizes))

@@ -5,6 +5,7 @@ Spec: docs/spec/vacuum.md#floor
 
 from __future__ import annotations
 
+from collections.abc import Container
 from functools import partial
 
 from colonnade.manifests.epochs.freed_slots import make_stub
@@ -39,6 +40,23 @@ def put_stubs(log: LogReader, head: Snapshot, threads: int) -> None:
         _put_stubs(log, head, range(1, before), threads)
     _put_stubs(log, head, range(max(freed.stop, before), head.floor + 1), threads)
     free_slots(store, freed)
+
+
+def restore_stubs(store: ObjectStore, head: Snapshot, listed: Container[int], freed: range) -> None:
+    """Put missing stubs again. `listed` are the slots that a listing shows as taken.
+
+    A writer that slept could commit into a slot without its stub. Requires: `put_stubs` was called
+    for `head` before the listing; `freed` are the freed slots as of after it; the database was
+    not replaced since. Costs nothing if no stub is missing. Raises StoreError.
+    """
+    anchor = head.anchor(head.floor)
+    if anchor is None:
+        return
+    owed = (*range(1, min(freed.start, head.floor + 1)), *range(max(freed.stop, 1), head.floor + 1))
+    for number in owed:
+        if number not in listed:
+            stub = make_stub(number, anchor, head.blocks)
+            store.put_if_absent(epoch_name(number), encode_model(stub))
 
 
 def _put_stubs(log: LogReader, head: Snapshot, slots: range, threads: int) -> None:

@@ -85,18 +85,20 @@ def test_the_parts_of_a_removal_hold_every_victim_with_all_its_files_once(
         assert [*files] == [each for each in removal.files if each.object in names]
 
 
-@given(st.sets(st.integers(0, 12)), st.integers(0, 10), st.integers(0, 3), FREED)
-def test_a_listing_is_whole_exactly_if_it_has_every_slot_and_none_beyond_the_log(
-    listed: set[int], before: int, more: int, freed: range
+@given(
+    st.sets(st.integers(0, 12)), st.integers(0, 10), st.integers(0, 3), FREED, st.integers(0, 10)
+)
+def test_a_listing_is_whole_exactly_if_it_has_every_epoch_and_none_beyond_the_log(
+    listed: set[int], before: int, more: int, freed: range, floor: int
 ) -> None:
     listing = [stored(epoch_name(number), 0) for number in listed]
-    wanted = {*range(before + 1)} - {*freed}
+    wanted = {0, *range(floor + 1, before + 1)} - {*freed}
     after = before + more
     if wanted <= listed and max(listed) <= after:
-        check_listing(listing, before, after, "db", freed)
+        check_listing(listing, before, after, "db", freed, floor)
     else:
         with pytest.raises(CorruptionError, match=r"db/_manifest/\d{20}\.json is missing"):
-            check_listing(listing, before, after, "db", freed)
+            check_listing(listing, before, after, "db", freed, floor)
 
 
 def test_an_unfinished_file_of_an_epoch_does_not_fill_its_slot() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import pytest
 
 from colonnade.manifests.epochs.slots import read_slot
@@ -11,6 +14,8 @@ from colonnade.manifests.object_names import (
     HINT,
     epoch_name,
 )
+from tests.log_samples import append
+from tests.manifests.epochs.blocks import Blocks
 from tests.manifests.vacuum.world import busy, during
 
 
@@ -26,6 +31,26 @@ def test_stubs_that_a_killed_run_put_out_of_order_are_completed(left: tuple[int,
     world.vacuum()
     assert all(isinstance(read_slot(world.store, n), Stub) for n in range(1, floor + 1))
     world.check_tidy()
+
+
+@pytest.mark.parametrize("lost", ["first", "each"])
+@pytest.mark.parametrize(
+    "old",
+    [partial(Blocks, block=None), partial(Blocks, epochs=32), partial(Blocks, upgraded=6)],
+    ids=["never freed", "freed", "upgraded"],
+)
+def test_a_vacuum_puts_lost_stubs_again(old: Callable[[], Blocks], lost: str) -> None:
+    log = old()
+    floor = log.vacuum()
+    stubs = sorted(n for n in log.numbers() if isinstance(read_slot(log.store, n), Stub))
+    assert stubs[-1] == floor
+    assert len(stubs) > 2
+    for number in stubs[:1] if lost == "first" else stubs[:-1]:
+        log.store.delete(epoch_name(number))
+    log.send(append())
+    log.vacuum(epochs=4)
+    assert all(isinstance(read_slot(log.store, number), Stub) for number in stubs)
+    log.check()
 
 
 def test_a_vacuum_that_sleeps_overwrites_no_newer_stub_with_harm() -> None:
