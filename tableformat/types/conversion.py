@@ -234,10 +234,13 @@ def given_fields(
 
     Rows that must be `complete` need all columns but generated ones.
 
-    Names are matched exactly or else ignoring case. Rows that have no column must have all columns.
+    Names are matched exactly or else ignoring case. Rows that have no column, or an unknown one,
+    must have all columns. The error then lists the missing names, which helps to correct the
+    unknown one.
     """
     names = {name.casefold() for name in found}
-    if not names:
+    known = {field.name.casefold() for field in fields}
+    if not names or not names <= known:
         return fields
     return [
         field
