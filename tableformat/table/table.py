@@ -405,6 +405,8 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
             newest = self._log.refresh(base)
             if _takes_same_rows(table, self._location.find(newest)):
                 base = self._see_committed(newest)
+        if has_batch(commit, self._location.require(base)):
+            return base, base
         if unknown is not None:
             held = held_batches(data) if unknown.evolve else ()
             base, batches, commit = self._fit(base, batches, unknown, commit, held)

@@ -9,12 +9,13 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from colonnade import ArrowTable, CommitSettings
+from colonnade import ArrowTable, CommitSettings, DropPrimaryKey, WriteSettings
 from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.transaction import Transaction
 from colonnade.tableformat.write.job import plan_write
 from colonnade.tableformat.write.run import write_rows
+from colonnade.tableformat.write.settings import OnDuplicate
 from tests.tableformat.statements.tables import another, made
 
 SCHEMA = pa.schema([("k", pa.int64()), ("n", pa.int8())])
@@ -68,6 +69,29 @@ def test_a_batch_that_is_sent_again_is_done(road: str) -> None:
     ROADS[road](table)
     ROADS[road](stale)
     assert (content(table), table.epoch) == (once, epoch)
+
+
+@pytest.mark.parametrize("on_duplicate", ["error", "ignore", "merge"])
+def test_a_batch_that_is_sent_again_is_done_although_the_table_has_no_key_any_more(
+    on_duplicate: OnDuplicate,
+) -> None:
+    table = keyed()
+    chosen = WriteSettings(on_duplicate=on_duplicate)
+    table.append(rows((2, 1)), settings=chosen, commit=BATCH)
+    table.alter(DropPrimaryKey())
+    once, epoch = content(table), table.epoch
+    assert table.append(rows((2, 1)), settings=chosen, commit=BATCH) == epoch
+    with pytest.raises(InvalidInputError, match="no primary key"):
+        table.append(rows((3, 1)), settings=chosen, commit=CommitSettings(batch=("app", 2)))
+    assert (content(table), table.epoch) == (once, epoch)
+
+
+def test_a_batch_that_is_sent_again_brings_no_columns() -> None:
+    table = keyed()
+    table.append(rows((2, 1)), commit=BATCH)
+    more = rows((2, 1)).append_column("more", pa.array([1]))
+    assert table.append(more, commit=BATCH, evolve=True) == table.epoch
+    assert table.state.schema.names == ("k", "n")
 
 
 def test_the_next_batch_with_the_same_rows_is_refused() -> None:
