@@ -16,11 +16,10 @@ from colonnade.manifests.checkpoint.loaded_pages import LoadedPages
 from colonnade.manifests.checkpoint.reader import UNUSABLE, read_hint, read_state
 from colonnade.manifests.checkpoint.root import CheckpointRef
 from colonnade.manifests.commit.change import Change
-from colonnade.manifests.epochs.slots import check_slot, read_log_slot
+from colonnade.manifests.epochs.slots import check_slot
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.epoch import Stub
 from colonnade.manifests.model.operations import Operation, Unpin, Vacuum
 from colonnade.manifests.object_names import checkpoint_name, copy_name
 from colonnade.manifests.state.snapshot import Snapshot
@@ -28,7 +27,7 @@ from colonnade.manifests.vacuum.copies import copy_what_is_lost
 from colonnade.manifests.vacuum.floor import list_anchors, lost_states, name_lost, write_anchor
 from colonnade.manifests.vacuum.hinted_checkpoints import keep_hint_above_floor
 from colonnade.manifests.vacuum.references import StateObjects, read_state_objects
-from colonnade.manifests.vacuum.stubs import put_stubs
+from colonnade.manifests.vacuum.stubs import has_floor_stub, put_stubs
 
 OPERATION = "repair"
 """The operation of the epoch with a later floor. Its only victim is the root of the lost anchor."""
@@ -92,7 +91,7 @@ def finish_floor(log: Log, head: Snapshot, threads: int) -> None:
     put last, so it proves that all is done. Costs one GET if it is there. If not, costs a GET for
     each epoch since the floor, and as `put_stubs`. Raises StoreError; CorruptionError.
     """
-    if not head.floor or isinstance(read_log_slot(log.store, head.floor, head.blocks), Stub):
+    if not head.floor or has_floor_stub(log.store, head):
         return
     for epoch in log.read_epochs(head.epoch, head.epoch - head.floor):
         if epoch.operation == OPERATION:

@@ -5,13 +5,14 @@ Spec: docs/spec/vacuum.md#floor
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Callable, Container
 from functools import partial
 
 from colonnade.manifests.epochs.freed_slots import make_stub
 from colonnade.manifests.epochs.slots import read_log_slot, read_slot
+from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.model.codec import encode_model
-from colonnade.manifests.model.epoch import Stub
+from colonnade.manifests.model.epoch import Epoch, Stub
 from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import Snapshot
@@ -21,6 +22,14 @@ from colonnade.manifests.vacuum.floor import floor_anchor
 from colonnade.manifests.vacuum.freeing import free_slots, mark_blocks
 
 
+def has_floor_stub(store: ObjectStore, head: Snapshot) -> bool:
+    """Return whether the slot of the floor has a sound stub, which is put last.
+
+    Costs one GET, or two for an empty slot. Raises UnsupportedFormatError, StoreError.
+    """
+    return _is_stub(lambda: read_log_slot(store, head.floor, head.blocks))
+
+
 def put_stubs(log: LogReader, head: Snapshot, threads: int) -> None:
     """Put stubs into the slots of the epochs up to the floor, at most `threads` at once.
 
@@ -28,14 +37,14 @@ def put_stubs(log: LogReader, head: Snapshot, threads: int) -> None:
     are put from the oldest epoch on, in groups, and the newest of a group last. A crash therefore
     leaves no stub at the floor, and the first missing stub is at most `Limits.stubs` slots before
     the place that bisection finds. Requires: `head` was committed with its floor and anchors.
-    Raises StoreError.
+    Raises UnsupportedFormatError, StoreError.
     """
     store = log.store
-    if not head.floor or isinstance(read_log_slot(store, head.floor, head.blocks), Stub):
+    if not head.floor or has_floor_stub(store, head):
         return
     freed = mark_blocks(store, head, floor_anchor(head))
     before = min(head.blocks.start if head.blocks else 0, head.floor + 1)
-    if before > 1 and not isinstance(read_slot(store, before - 1), Stub):
+    if before > 1 and not _has_stub(store, before - 1):
         # These slots belong to no block, so they are never freed.
         _put_stubs(log, head, range(1, before), threads)
     _put_stubs(log, head, range(max(freed.stop, before), head.floor + 1), threads)
@@ -59,13 +68,29 @@ def restore_stubs(store: ObjectStore, head: Snapshot, listed: Container[int], fr
             store.put_if_absent(epoch_name(number), encode_model(stub))
 
 
+def _has_stub(store: ObjectStore, number: int) -> bool:
+    return _is_stub(lambda: read_slot(store, number))
+
+
+def _is_stub(read: Callable[[], Epoch | Stub | None]) -> bool:
+    """Return whether a slot up to the floor has a sound stub.
+
+    The vacuum that set the floor has removed the epoch of that slot. So what is damaged there, be
+    it an epoch or a stub, is no loss, and a stub replaces it.
+    """
+    try:
+        return isinstance(read(), Stub)
+    except CorruptionError:
+        return False
+
+
 def _put_stubs(log: LogReader, head: Snapshot, slots: range, threads: int) -> None:
     """Put stubs into slots that have none. Requires: all of these slots are taken."""
     store, at_once = log.store, log.limits.stubs
     first, anchor = _first_epoch(store, slots), floor_anchor(head)
 
     def put(number: int) -> None:
-        if number < first and isinstance(read_slot(store, number), Stub):
+        if number < first and _has_stub(store, number):
             return
         stub = make_stub(number, anchor, head.blocks)
         store.put(epoch_name(number), encode_model(stub), sync=True)
@@ -78,11 +103,11 @@ def _put_stubs(log: LogReader, head: Snapshot, slots: range, threads: int) -> No
 
 
 def _first_epoch(store: ObjectStore, slots: range) -> int:
-    """Return the first of these slots that has an epoch, or the end of the range."""
+    """Return the first of these slots that has no sound stub, or the end of the range."""
     low, high = slots.start, slots.stop
     while low < high:
         middle = (low + high) // 2
-        if isinstance(read_slot(store, middle), Stub):
+        if _has_stub(store, middle):
             low = middle + 1
         else:
             high = middle

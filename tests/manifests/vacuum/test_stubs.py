@@ -53,6 +53,19 @@ def test_a_vacuum_puts_lost_stubs_again(old: Callable[[], Blocks], lost: str) ->
     log.check()
 
 
+@pytest.mark.parametrize("block", [None, 4])
+def test_a_vacuum_replaces_a_damaged_stub_at_the_floor(block: int | None) -> None:
+    log = Blocks(block=block)
+    floor = log.vacuum()
+    name = epoch_name(floor)
+    whole = log.store.get(name)
+    log.store.put(name, whole[:-9] + b"!" + whole[-8:], sync=True)
+    log.send(append())
+    log.vacuum(epochs=4)
+    assert isinstance(read_slot(log.store, floor), Stub)
+    log.check()
+
+
 def test_a_vacuum_that_sleeps_overwrites_no_newer_stub_with_harm() -> None:
     world = busy()
 
