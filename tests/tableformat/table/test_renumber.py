@@ -131,9 +131,9 @@ def test_rows_that_are_added_meanwhile_get_new_ids_too(monkeypatch: pytest.Monke
     looks: list[str] = []
     real = LogReader.read_rowsets
 
-    def watched(log: LogReader, at: TableState, *more: Any) -> list[LiveRowSet]:
+    def watched(log: LogReader, at: TableState, *more: Any, **named: Any) -> list[LiveRowSet]:
         looks.append(at.name)
-        return real(log, at, *more)
+        return real(log, at, *more, **named)
 
     monkeypatch.setattr(LogReader, "read_rowsets", watched)
     renumber_table(table.log, base, state, None)

@@ -26,30 +26,47 @@ public final class ColumnNames {
     }
     Map<String, Boolean> known = new HashMap<>();
     wanted.forEach(name -> known.put(fold(name), true));
-    List<String> faults = new ArrayList<>();
-    list(faults, "lacks", wanted.stream().filter(n -> !places.containsKey(fold(n))).toList());
-    list(
-        faults,
+    Faults faults = new Faults();
+    faults.add(
+        "lacks",
+        wanted.stream().filter(name -> !places.containsKey(fold(name))).toList(),
+        "give what is missing");
+    faults.add(
         "has the unknown",
-        found.stream().filter(n -> !known.containsKey(fold(n))).toList());
-    list(
-        faults,
+        found.stream().filter(name -> !known.containsKey(fold(name))).toList(),
+        "correct or leave out what is unknown");
+    faults.add(
         "has more than once",
         places.values().stream()
             .filter(at -> at.size() > 1)
             .map(at -> found.get(at.get(0)))
-            .toList());
-    if (!faults.isEmpty()) {
-      throw Refusal.invalid(
-          what + " " + String.join(" and ", faults) + "; give every field exactly once.");
-    }
+            .toList(),
+        "give each field once");
+    faults.refuse(what);
     return wanted.stream().mapToInt(name -> places.get(fold(name)).get(0)).toArray();
   }
 
-  private static void list(List<String> faults, String fault, List<String> names) {
-    if (!names.isEmpty()) {
-      faults.add(
-          names.stream().map(ColumnNames::quote).collect(Collectors.joining(", ", fault + " ", "")));
+  /** What is wrong with some names, and what to do about it. */
+  private static final class Faults {
+    private final List<String> faults = new ArrayList<>();
+    private final List<String> advice = new ArrayList<>();
+
+    void add(String fault, List<String> names, String todo) {
+      if (!names.isEmpty()) {
+        faults.add(
+            names.stream()
+                .map(ColumnNames::quote)
+                .collect(Collectors.joining(", ", fault + " ", "")));
+        advice.add(todo);
+      }
+    }
+
+    void refuse(String what) {
+      if (!faults.isEmpty()) {
+        String and = " and ";
+        throw Refusal.invalid(
+            what + " " + String.join(and, faults) + "; " + String.join(and, advice) + ".");
+      }
     }
   }
 
