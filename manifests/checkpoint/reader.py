@@ -35,7 +35,7 @@ from colonnade.manifests.checkpoint.stored_tables import (
 )
 from colonnade.manifests.epochs.freed_slots import find_freed
 from colonnade.manifests.epochs.slot_reader import SlotReader
-from colonnade.manifests.epochs.slots import is_taken, read_slot
+from colonnade.manifests.epochs.slots import is_taken, read_log_slot, read_slot
 from colonnade.manifests.errors import (
     ColonnadeError,
     CorruptionError,
@@ -261,15 +261,20 @@ def _is_in_log(store: ObjectStore, ref: CheckpointRef, root: Root, slots: SlotRe
 def _check_not_lost(store: ObjectStore, root: Root) -> None:
     """Check that a checkpoint's epoch is not missing from the checkpoint's own database.
 
-    Costs three GETs. Raises CorruptionError.
+    An epoch that retention has removed is not missing, even if its stub is. Costs four GETs. Raises
+    CorruptionError.
     """
     if is_taken(store, root.checkpoint):
         return
     database = TableId(root.database)
+    blocks = None
     if root.slot_block is not None:
         blocks = SlotBlocks(database, root.slot_block, root.slot_start or 0)
         if find_freed(store, blocks, root.checkpoint):
             return
+    before = read_log_slot(store, root.checkpoint - 1, blocks) if root.checkpoint else None
+    if isinstance(before, Stub) and before.floor >= root.checkpoint:
+        return
     first = read_slot(store, 0)
     made = first.ops if isinstance(first, Epoch) else ()
     if any(isinstance(op, CreateDatabase) and op.database == database for op in made):

@@ -99,8 +99,10 @@ class LogFollower:
             try:
                 state, stub = self._follow(begun, target, slots)
             except CorruptionError:
-                # An object in a freed slot is not an epoch, and need not follow.
-                stub = find_freed(self.store, begun.blocks, begun.epoch + 1)
+                # An object in a freed slot is not an epoch, and need not follow. A damaged stub is
+                # not needed either: the next slot has one that leads at least as far.
+                number = begun.epoch + 1
+                stub = find_freed(self.store, begun.blocks, number) or self._stub_in(number + 1)
                 if stub is None:
                     raise
             if stub is not None:
@@ -111,6 +113,14 @@ class LogFollower:
                 # After an upgrade, a free slot needs a look for its mark.
                 slots.trusted = False
         return state
+
+    def _stub_in(self, number: int) -> Stub | None:
+        """Return the stub in a slot, or None if there is no sound one."""
+        try:
+            found = read_slot(self.store, number)
+        except CorruptionError:
+            return None
+        return found if isinstance(found, Stub) else None
 
     def _follow(
         self, state: Snapshot, target: int | None, slots: SlotReader

@@ -14,9 +14,23 @@ from colonnade.manifests.object_names import (
     HINT,
     epoch_name,
 )
-from tests.log_samples import append
+from colonnade.manifests.store import MemoryStore
+from tests.log_samples import append, make_log
 from tests.manifests.epochs.blocks import Blocks
 from tests.manifests.vacuum.world import busy, during
+
+Harm = Callable[[MemoryStore, int], None]
+
+LOGS = pytest.mark.parametrize(
+    "old",
+    [partial(Blocks, 12, block=None), partial(Blocks, epochs=32), partial(Blocks, upgraded=6)],
+    ids=["never freed", "freed", "upgraded"],
+)
+
+
+def stubs_of(log: Blocks) -> list[int]:
+    """Return the slots that have stubs."""
+    return sorted(n for n in log.numbers() if isinstance(read_slot(log.store, n), Stub))
 
 
 @pytest.mark.parametrize("left", [(7,), (4, 7), (1, 3, 5, 7), (2, 7)])
@@ -34,15 +48,11 @@ def test_stubs_that_a_killed_run_put_out_of_order_are_completed(left: tuple[int,
 
 
 @pytest.mark.parametrize("lost", ["first", "each"])
-@pytest.mark.parametrize(
-    "old",
-    [partial(Blocks, block=None), partial(Blocks, epochs=32), partial(Blocks, upgraded=6)],
-    ids=["never freed", "freed", "upgraded"],
-)
+@LOGS
 def test_a_vacuum_puts_lost_stubs_again(old: Callable[[], Blocks], lost: str) -> None:
     log = old()
     floor = log.vacuum()
-    stubs = sorted(n for n in log.numbers() if isinstance(read_slot(log.store, n), Stub))
+    stubs = stubs_of(log)
     assert stubs[-1] == floor
     assert len(stubs) > 2
     for number in stubs[:1] if lost == "first" else stubs[:-1]:
@@ -53,17 +63,33 @@ def test_a_vacuum_puts_lost_stubs_again(old: Callable[[], Blocks], lost: str) ->
     log.check()
 
 
-@pytest.mark.parametrize("block", [None, 4])
-def test_a_vacuum_replaces_a_damaged_stub_at_the_floor(block: int | None) -> None:
-    log = Blocks(block=block)
-    floor = log.vacuum()
-    name = epoch_name(floor)
-    whole = log.store.get(name)
-    log.store.put(name, whole[:-9] + b"!" + whole[-8:], sync=True)
-    log.send(append())
-    log.vacuum(epochs=4)
-    assert isinstance(read_slot(log.store, floor), Stub)
-    log.check()
+def lose(store: MemoryStore, number: int) -> None:
+    store.delete(epoch_name(number))
+
+
+def damage(store: MemoryStore, number: int) -> None:
+    whole = store.get(epoch_name(number))
+    store.put(epoch_name(number), whole[:-9] + b"!" + whole[-8:], sync=True)
+
+
+@LOGS
+@pytest.mark.parametrize("harm", [lose, damage])
+def test_no_single_stub_is_needed(old: Callable[[], Blocks], harm: Harm) -> None:
+    """Readers, writers and the next vacuum go on, and that vacuum puts a stub at its floor."""
+    log = old()
+    log.vacuum()
+    head = make_log(log.store).read_head().epoch
+    whole, states = dict(log.store._objects), list(log.states)
+    stubs = stubs_of(log)
+    for number in {*stubs[:2], stubs[len(stubs) // 2], *stubs[-2:]}:
+        log.store._objects, log.states = dict(whole), list(states)
+        harm(log.store, number)
+        assert make_log(log.store).read_head().epoch == head, number
+        log.send(append())
+        floor = log.vacuum(epochs=1)
+        assert isinstance(read_slot(log.store, floor), Stub)
+        log.store.delete(HINT)
+        log.check()
 
 
 def test_a_vacuum_that_sleeps_overwrites_no_newer_stub_with_harm() -> None:
