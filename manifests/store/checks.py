@@ -12,7 +12,8 @@ from colonnade.manifests.errors import CorruptionError, InvalidInputError, NotFo
 
 _PART = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}"
 _NAME = re.compile(rf"{_PART}(?:/{_PART}){{0,7}}", re.ASCII)
-_UNFINISHED = re.compile(r"((?:.*/)?)\.tmp-[0-9a-f]{16}-([^/]+)", re.ASCII)
+_MARKER = ".tmp-"
+_UNFINISHED = re.compile(rf"((?:.*/)?){re.escape(_MARKER)}[0-9a-f]{{16}}-([^/]+)", re.ASCII)
 
 
 def is_name(name: str) -> bool:
@@ -22,9 +23,10 @@ def is_name(name: str) -> bool:
 
 def finished_name(name: str) -> str | None:
     """Return the name that an unfinished object would get; None for any other name."""
-    found = _UNFINISHED.fullmatch(name)
-    finished = found[1] + found[2] if found else ""
-    return finished if is_name(finished) else None
+    found = _UNFINISHED.fullmatch(name) if _MARKER in name else None
+    if found is None or not is_name(finished := found[1] + found[2]):
+        return None
+    return finished
 
 
 def check_name(name: str) -> None:

@@ -106,12 +106,9 @@ def walk_folder(folder: int, path: str, prefix: str, unfinished: bool) -> Iterat
     with os.scandir(folder) as entries:
         for entry in entries:
             name = path + entry.name
-            named = is_name(name)
-            if not named and not (unfinished and finished_name(name)):
-                continue  # no store wrote it
             try:
                 if entry.is_dir(follow_symlinks=False):
-                    if f"{name}/".startswith(prefix[: len(name) + 1]):
+                    if is_name(name) and f"{name}/".startswith(prefix[: len(name) + 1]):
                         below = os.open(entry.name, FOLDER | os.O_NOFOLLOW, dir_fd=folder)
                         try:
                             yield from walk_folder(below, f"{name}/", prefix, unfinished)
@@ -119,7 +116,8 @@ def walk_folder(folder: int, path: str, prefix: str, unfinished: bool) -> Iterat
                             os.close(below)
                 elif (
                     name.startswith(prefix)
-                    and named is not unfinished
+                    # No store wrote a file of any other name.
+                    and (finished_name(name) if unfinished else is_name(name))
                     and entry.is_file(follow_symlinks=False)
                 ):
                     status = entry.stat(follow_symlinks=False)
