@@ -359,8 +359,8 @@ class Log(LogReader):
     ) -> Snapshot:
         """Return the state that a change would leave right after its base.
 
-        `others` are tables that the change does not touch, as earlier previews on the same base
-        have left them; None means a dropped table. So a writer with many statements previews each
+        `others` are tables that the change does not touch, with their states from earlier previews
+        on the same base; None means a dropped table. So a writer with many statements previews each
         table by itself. Commits nothing and writes no object. Raises as `commit`.
         """
         before = replace(base, tables=with_changes(base.tables, others, base.epoch))

@@ -115,7 +115,7 @@ class LogFollower:
         return state
 
     def _stub_in(self, number: int) -> Stub | None:
-        """Return the stub in a slot, or None if there is no sound one."""
+        """Return the stub in a slot, or None if the slot has anything else."""
         try:
             found = read_slot(self.store, number)
         except CorruptionError:

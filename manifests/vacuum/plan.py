@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.ids import job_id_of
@@ -96,7 +97,7 @@ def check_listing(
     Raises CorruptionError.
     """
     listed = epochs_listed(stored)
-    wanted = (number for number in (0, *range(floor + 1, before + 1)) if number not in freed)
+    wanted = (number for number in chain((0,), range(floor + 1, before + 1)) if number not in freed)
     missing = next((number for number in wanted if number not in listed), None)
     beyond = max(listed, default=0) > after
     if missing is not None or beyond:

@@ -61,9 +61,8 @@ def restore_stubs(store: ObjectStore, head: Snapshot, listed: Container[int], fr
     anchor = head.anchor(head.floor)
     if anchor is None:
         return
-    owed = (*range(1, min(freed.start, head.floor + 1)), *range(max(freed.stop, 1), head.floor + 1))
-    for number in owed:
-        if number not in listed:
+    for number in range(1, head.floor + 1):
+        if number not in listed and number not in freed:
             stub = make_stub(number, anchor, head.blocks)
             store.put_if_absent(epoch_name(number), encode_model(stub))
 
@@ -75,8 +74,8 @@ def _has_stub(store: ObjectStore, number: int) -> bool:
 def _is_stub(read: Callable[[], Epoch | Stub | None]) -> bool:
     """Return whether a slot up to the floor has a sound stub.
 
-    The vacuum that set the floor has removed the epoch of that slot. So what is damaged there, be
-    it an epoch or a stub, is no loss, and a stub replaces it.
+    The vacuum that set the floor has removed the epoch of that slot. So nothing is lost where a
+    damaged epoch or stub is replaced by a stub.
     """
     try:
         return isinstance(read(), Stub)

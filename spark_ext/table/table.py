@@ -165,7 +165,7 @@ class Table(RowMethods):
 
         `keys` has exactly the columns of the primary key, and the sequence of a table that has one.
         They are collected into this process, which finds their rows by the indexes of the table. A
-        key that no row has is no error. With a sequence, a row that is newer than its deletion
+        key that no row has is ignored. With a sequence, a row that is newer than its deletion
         stays, and an older row that an upsert brings later stays out. Runs again when a concurrent
         statement changed one of the rows. Raises InvalidInputError for keys
         that are not a DataFrame, and within a transaction of the session. Raises the errors of

@@ -1,4 +1,4 @@
-"""Tombstones in a compaction: old ones are forgotten, and the others are merged.
+"""How a compaction forgets old tombstones and merges the others.
 
 Spec: docs/spec/keys.md#tombstones
 """

@@ -80,7 +80,7 @@ def _is_serializable(base: Snapshot, table: TableState) -> bool:
 def _added(before: Snapshot, table: TableState, theirs: Epoch, log: LogReader) -> list[LiveRowSet]:
     """Return the RowSets that an epoch adds to a table, also tombstones.
 
-    What compactions write is not among them, and nothing that a renumbering adds again.
+    RowSets that a compaction wrote, or that a renumbering added again, are left out.
     """
     found: list[LiveRowSet] = []
     if any(isinstance(op, Renumber) and op.table == table.id for op in theirs.ops):
