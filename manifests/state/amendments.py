@@ -9,10 +9,11 @@ Spec: docs/spec/operations.md#replaced-columns
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from colonnade.manifests.model.entries import ColumnReplacement, DeletionVectorEntry
 from colonnade.manifests.model.operations import ReplaceColumn
+from colonnade.manifests.model.regions import Mask, Region
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,14 +21,19 @@ class Amendments:
     """The deleted rows and the replaced columns of one RowSet.
 
     No column is in two of the `replacements`. Readers read a replaced column from its replacement.
+
+    Rows inside a region of `hidden` count as deleted, and values of `masks` as NULL. Both follow
+    from the state and the time of a reader (`state/visible.py`), and are never in the log.
     """
 
     vector: DeletionVectorEntry | None = None
     replacements: tuple[ColumnReplacement, ...] = ()
+    hidden: tuple[Region, ...] = ()
+    masks: tuple[Mask, ...] = ()
 
     def __bool__(self) -> bool:
         """Return whether the RowSet has deleted rows or replaced columns."""
-        return self.vector is not None or bool(self.replacements)
+        return self.vector is not None or bool(self.replacements or self.hidden or self.masks)
 
     @property
     def deleted_count(self) -> int:
@@ -65,11 +71,11 @@ class Amendments:
             if left:
                 same = left == each.columns
                 kept.append(each if same else each.model_copy(update={"columns": left}))
-        return Amendments(self.vector, (*kept, new))
+        return replace(self, replacements=(*kept, new))
 
     def with_vector(self, new: DeletionVectorEntry) -> Amendments:
         """Return the amendments with another deletion vector."""
-        return Amendments(new, self.replacements)
+        return replace(self, vector=new)
 
 
 UNAMENDED = Amendments()
