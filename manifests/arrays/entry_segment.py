@@ -40,6 +40,7 @@ from colonnade.manifests.model.entries import (
     SortField,
     TableIdText,
 )
+from colonnade.manifests.model.hidden_columns import with_hidden
 from colonnade.manifests.model.map_ref import IntegerVector
 from colonnade.manifests.model.schema import Model
 from colonnade.manifests.model.statistics import ANY_KIND, bound_kinds
@@ -280,7 +281,7 @@ def _decode_columns(
 
     Dropped columns may have bounds of any kind, because no reader uses them.
     """
-    fields = {form.id: form for field in table.schema.fields for form in field.as_stored()}
+    fields = {form.id: form for form in with_hidden(table.schema.fields)}
     decoded = {}
     for column, vectors in body.columns.items():
         field = fields.get(column)

@@ -31,8 +31,10 @@ from colonnade.manifests.model.entries import (
 )
 from colonnade.manifests.model.epoch import TransactionIdText
 from colonnade.manifests.model.identity import IdentityCounter
+from colonnade.manifests.model.lifetimes import Lifetimes
 from colonnade.manifests.model.map_ref import MapRef
 from colonnade.manifests.model.operations import Anchor, AnchorList, Lease, Pin, SlotCount
+from colonnade.manifests.model.range_tombstones import RangeTombstone
 from colonnade.manifests.model.schema import Model, TableSchema
 from colonnade.manifests.state.amendments import LaterAmendments
 from colonnade.manifests.state.features import check_reader_features
@@ -116,6 +118,8 @@ class TableRecord(Model):
     sort_orders: tuple[tuple[SortField, ...], ...] | None = None
     sort_order_id: Count | None = None
     primary_key: tuple[ColumnNumber, ...] | None = None
+    tombstones: tuple[RangeTombstone, ...] | None = None
+    lifetimes: Lifetimes | None = None
 
 
 class StoredMaps(Model):
@@ -303,6 +307,8 @@ def _table_record(table: TableState) -> TableRecord:
         sort_orders=table.sort_orders[1:] or None,
         sort_order_id=table.sort_order_id or None,
         primary_key=table.primary_key or None,
+        tombstones=table.tombstones or None,
+        lifetimes=table.lifetimes,
     )
 
 
@@ -342,6 +348,8 @@ def _table_state(record: TableRecord, lone_table: bool, read_batches: ReadBatche
         identities=record.identities or (),
         sort_order_id=record.sort_order_id or 0,
         primary_key=record.primary_key or (),
+        tombstones=record.tombstones or (),
+        lifetimes=record.lifetimes,
     )
 
 

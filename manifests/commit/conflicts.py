@@ -35,6 +35,7 @@ from colonnade.manifests.model.operations import (
     AddDeletionVector,
     AddRowSet,
     AddRowSets,
+    AddTombstone,
     AlterSchema,
     Compaction,
     CreateDatabase,
@@ -44,6 +45,7 @@ from colonnade.manifests.model.operations import (
     DropRowSet,
     DropTable,
     EnableFeatures,
+    ForgetTombstones,
     Lease,
     Operation,
     Pin,
@@ -52,6 +54,7 @@ from colonnade.manifests.model.operations import (
     ReplaceColumn,
     Restore,
     SetComment,
+    SetLifetimes,
     SetPartitionLayout,
     SetPrimaryKey,
     SetProperties,
@@ -65,7 +68,15 @@ from colonnade.manifests.model.operations import (
 from colonnade.manifests.state.features import WRITER_FEATURES
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 
-RowOperation = AddRowSet | AddRowSets | DropRowSet | AddDeletionVector | ReplaceColumn | Compaction
+RowOperation = (
+    AddRowSet
+    | AddRowSets
+    | DropRowSet
+    | AddDeletionVector
+    | AddTombstone
+    | ReplaceColumn
+    | Compaction
+)
 AlterOperation = (
     AlterSchema
     | AddCheck
@@ -74,16 +85,29 @@ AlterOperation = (
     | SetPartitionLayout
     | SetSortOrder
     | SetProperties
+    | SetLifetimes
     | SetComment
     | RenameTable
     | Restore
 )
-TableOperation = RowOperation | AlterOperation | DropTable | DrawIdentity | Renumber | Txn | Txns
-WaryOperation = AlterOperation | DropRowSet | AddDeletionVector | Renumber
+TableOperation = (
+    RowOperation
+    | AlterOperation
+    | DropTable
+    | DrawIdentity
+    | ForgetTombstones
+    | Renumber
+    | Txn
+    | Txns
+)
+WaryOperation = AlterOperation | DropRowSet | AddDeletionVector | AddTombstone | Renumber
 """Operations that concurrent changes can invalidate even if the table still exists.
 
 Any other operation may follow every change except the drop of its table.
 """
+
+_KEY_CHANGES = (AlterSchema, SetPrimaryKey, Restore)
+"""Operations after which the columns of a range tombstone may be missing, or mean other rows."""
 
 
 def check_change(change: Change, base: Snapshot) -> None:
@@ -298,10 +322,12 @@ def _conflict(mine: WaryOperation, theirs: TableOperation, declared: bool) -> bo
 
     `declared` means that the change said which rows it overwrites. These are compared row by row.
     """
-    if isinstance(theirs, DrawIdentity):
+    if isinstance(theirs, DrawIdentity | ForgetTombstones):
         return False
     if isinstance(theirs, AlterOperation):
         return _alters_same(mine, theirs)
+    if isinstance(theirs, AddTombstone) and isinstance(mine, _KEY_CHANGES):
+        return True
     if isinstance(mine, Renumber):
         return not isinstance(theirs, AddRowSet | AddRowSets | DropTable | Txn | Txns)
     if isinstance(mine, AddCheck) or (isinstance(mine, SetPrimaryKey) and mine.columns):
@@ -337,10 +363,12 @@ def _changes(theirs: RowOperation, rowset: int) -> bool:
 
 
 def _alters_same(mine: WaryOperation, theirs: AlterOperation) -> bool:
+    if isinstance(mine, AddTombstone):
+        return isinstance(theirs, _KEY_CHANGES)
     if isinstance(mine, SetProperties) and isinstance(theirs, SetProperties):
         return not {*mine.set, *mine.remove}.isdisjoint((*theirs.set, *theirs.remove))
     columns = AlterSchema | AddCheck | DropCheck | SetPrimaryKey | SetPartitionLayout
-    columns |= SetSortOrder | Restore
+    columns |= SetSortOrder | SetLifetimes | Restore
     return type(mine) is type(theirs) or (isinstance(mine, columns) and isinstance(theirs, columns))
 
 

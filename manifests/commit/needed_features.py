@@ -14,6 +14,7 @@ from colonnade.manifests.model.column_default import COLUMN_DEFAULTS
 from colonnade.manifests.model.constraints import CHECK_CONSTRAINTS
 from colonnade.manifests.model.generated import GENERATED_COLUMNS
 from colonnade.manifests.model.identity import IDENTITY_COLUMNS
+from colonnade.manifests.model.lifetimes import LIFETIMES
 from colonnade.manifests.model.nested_fields import NESTED_FIELDS, changes_inside
 from colonnade.manifests.model.operations import (
     AlterSchema,
@@ -23,6 +24,7 @@ from colonnade.manifests.model.operations import (
     SetPartitionLayout,
 )
 from colonnade.manifests.model.primary_key import PRIMARY_KEY
+from colonnade.manifests.model.range_tombstones import RANGE_TOMBSTONES
 from colonnade.manifests.model.tombstones import TOMBSTONES, adds_tombstones
 from colonnade.manifests.model.widening import WIDENED_COLUMNS
 from colonnade.manifests.state.columns_fold import (
@@ -32,8 +34,10 @@ from colonnade.manifests.state.columns_fold import (
 )
 from colonnade.manifests.state.constraints_fold import states_constraints
 from colonnade.manifests.state.identity_fold import states_identity
+from colonnade.manifests.state.lifetimes_fold import states_lifetimes
 from colonnade.manifests.state.partition_layout import PARTITIONS
 from colonnade.manifests.state.primary_key_fold import states_key
+from colonnade.manifests.state.range_tombstones_fold import states_range_tombstones
 from colonnade.manifests.state.replaced_columns import REPLACE_COLUMN, replaces_columns
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.state.sort_order import SORT_ORDERS, states_sort_orders
@@ -70,9 +74,11 @@ def _changes_fields_inside(change: Change, base: Snapshot) -> bool:
 NEEDED_BY: dict[str, Need] = {
     CHECK_CONSTRAINTS: _has(states_constraints),
     IDENTITY_COLUMNS: _has(states_identity),
+    LIFETIMES: _has(states_lifetimes),
     NESTED_FIELDS: _changes_fields_inside,
     PARTITIONS: _has(_partitions),
     PRIMARY_KEY: _has(states_key),
+    RANGE_TOMBSTONES: _has(states_range_tombstones),
     REPLACE_COLUMN: _replaces_columns,
     SORT_ORDERS: _has(states_sort_orders),
     TOMBSTONES: _has(adds_tombstones),

@@ -8,6 +8,8 @@
     identity.py                             the next values of identity columns
     constraints.py  primary_key.py          conditions on rows; columns that tell rows apart
     tombstones.py                           RowSets that remember deleted keys
+    regions.py  range_tombstones.py         rows by the bounds of their values; such rows deleted
+    lifetimes.py  hidden_columns.py         when rows expire; when they were written
     generated.py                            columns that follow from other columns
     operations.py                           what an epoch does to a database
     epoch.py  members.py                    the content of a slot, and the changes of an epoch

@@ -29,7 +29,9 @@ from colonnade.manifests.model.entries import (
     TableIdText,
 )
 from colonnade.manifests.model.identity import IdentityCounter
+from colonnade.manifests.model.lifetimes import Lifetimes
 from colonnade.manifests.model.map_ref import MapRef
+from colonnade.manifests.model.range_tombstones import Regions
 from colonnade.manifests.model.schema import Model, TableSchema
 
 TableName = Annotated[str, StringConstraints(min_length=1, max_length=255)]
@@ -68,7 +70,7 @@ class CreateTable(Model):
     """Create a new, empty table with a name. `partition_fields`, if given, become layout 1.
 
     `identities` are the last values of identity columns, which the table had before it was dropped.
-    `primary_key` is as in `SetPrimaryKey`.
+    `primary_key` is as in `SetPrimaryKey`, and `lifetimes` as in `SetLifetimes`.
     """
 
     op: Literal["create_table"] = "create_table"
@@ -83,6 +85,7 @@ class CreateTable(Model):
     constraints: tuple[CheckConstraint, ...] | None = None
     identities: tuple[IdentityCounter, ...] | None = None
     primary_key: tuple[ColumnNumber, ...] | None = None
+    lifetimes: Lifetimes | None = None
 
 
 class DropTable(Model):
@@ -175,6 +178,14 @@ class SetPrimaryKey(Model):
     columns: tuple[ColumnNumber, ...]
 
 
+class SetLifetimes(Model):
+    """Say how long rows and values of a table live, or for ever without `lifetimes`."""
+
+    op: Literal["set_lifetimes"] = "set_lifetimes"
+    table: TableIdText
+    lifetimes: Lifetimes | None = None
+
+
 class DrawIdentity(Model):
     """Take the next `count` values of an identity column for the rows of a job.
 
@@ -245,6 +256,22 @@ class AddDeletionVector(Model):
     rowset: RowSetNumber
     vector: DeletionVectorEntry
     kind: Literal["update", "merge"] | None = None
+
+
+class AddTombstone(Model):
+    """Delete every row that is inside one of the regions and that an earlier epoch has added."""
+
+    op: Literal["add_tombstone"] = "add_tombstone"
+    table: TableIdText
+    regions: Regions
+
+
+class ForgetTombstones(Model):
+    """Forget the range tombstones up to an epoch. No row is left that one of them deletes."""
+
+    op: Literal["forget_tombstones"] = "forget_tombstones"
+    table: TableIdText
+    through: Count
 
 
 class ReplaceColumn(Model):
@@ -452,12 +479,15 @@ Operation = Annotated[
     | AddCheck
     | DropCheck
     | SetPrimaryKey
+    | SetLifetimes
     | DrawIdentity
     | RenameTable
     | AddRowSet
     | AddRowSets
     | DropRowSet
     | AddDeletionVector
+    | AddTombstone
+    | ForgetTombstones
     | ReplaceColumn
     | Compaction
     | Renumber

@@ -13,6 +13,7 @@ import numpy as np
 from colonnade.manifests.arrays.bounds import BoundsTable, Keep, bounds_table
 from colonnade.manifests.arrays.entry_block import AddedEntries, Entries
 from colonnade.manifests.arrays.entry_table import EntryTable, Which
+from colonnade.manifests.arrays.hidden_rows import visible
 from colonnade.manifests.checkpoint.reader import UNUSABLE, read_entry_segment
 from colonnade.manifests.errors import ColonnadeError
 from colonnade.manifests.reading.following import LogFollower
@@ -28,12 +29,15 @@ class LiveRowSetReader(LogFollower):
         """Return the live RowSets of a table that `keep` selects (None: all), ordered by id.
 
         RowSets of tombstones have no live rows, and are left out unless `which` says otherwise.
+        Live RowSets carry what the table hides of them (`hidden_rows.py`). With `which="all"` every
+        RowSet is returned as it is stored.
 
         `keep` is applied to segments first, and only selected ones are read: one GET each, side by
         side. Reads nothing if the table has no segments. A million RowSets take seconds to make
         into objects; use `read_entries` for them.
         """
-        return self.read_entries(table, keep, which=which).to_list()
+        found = self.read_entries(table, keep, which=which).to_list()
+        return visible(table, found) if which == "live" else found
 
     def find_rowsets(self, table: TableState, ids: Collection[int]) -> dict[int, LiveRowSet]:
         """Return the live RowSets among these ids. Reads the segments that may contain them."""

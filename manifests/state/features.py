@@ -12,10 +12,12 @@ from colonnade.manifests.model.column_default import COLUMN_DEFAULTS
 from colonnade.manifests.model.constraints import CHECK_CONSTRAINTS
 from colonnade.manifests.model.generated import GENERATED_COLUMNS
 from colonnade.manifests.model.identity import IDENTITY_COLUMNS
+from colonnade.manifests.model.lifetimes import LIFETIMES
 from colonnade.manifests.model.members import SHARED_EPOCHS
 from colonnade.manifests.model.nested_fields import NESTED_FIELDS
 from colonnade.manifests.model.operations import EnableFeatures
 from colonnade.manifests.model.primary_key import PRIMARY_KEY
+from colonnade.manifests.model.range_tombstones import RANGE_TOMBSTONES
 from colonnade.manifests.model.slot_blocks import FREED_SLOTS, UPGRADED_SLOTS
 from colonnade.manifests.model.tombstones import TOMBSTONES
 from colonnade.manifests.model.widening import WIDENED_COLUMNS
@@ -32,9 +34,11 @@ READER_FEATURES: frozenset[str] = frozenset(
         FREED_SLOTS,
         GENERATED_COLUMNS,
         IDENTITY_COLUMNS,
+        LIFETIMES,
         NESTED_FIELDS,
         PARTITIONS,
         PRIMARY_KEY,
+        RANGE_TOMBSTONES,
         REPLACE_COLUMN,
         SHARED_EPOCHS,
         SORT_ORDERS,

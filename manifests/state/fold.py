@@ -64,6 +64,7 @@ from colonnade.manifests.state.identity_fold import (
     with_values,
 )
 from colonnade.manifests.state.kept_fold import KeptFold
+from colonnade.manifests.state.lifetimes_fold import check_lifetimes
 from colonnade.manifests.state.needed_features import needed_features
 from colonnade.manifests.state.partition_layout import PARTITIONS
 from colonnade.manifests.state.primary_key_fold import check_key
@@ -232,16 +233,19 @@ class _Fold:
             constraints=operation.constraints or (),
             identities=operation.identities or (),
             primary_key=operation.primary_key or (),
+            lifetimes=operation.lifetimes,
         )
         check_fits(self._epoch, state, operation.sort_key)
         check_constraints(self._epoch, state)
         check_key(self._epoch, state)
+        check_lifetimes(self._epoch, state)
         check_identities(self._epoch, state)
 
     def _set_layout(self, operation: SetPartitionLayout) -> None:
         fold = self._touch(operation.table)
         self._check_partitions(fold.table.name, operation.fields)
         state = with_layout(self._epoch, fold.table, operation)
+        check_lifetimes(self._epoch, state)
         fold.table = self._changed[state.id] = state
 
     def _check_partitions(self, table: str, fields: tuple[PartitionField, ...]) -> None:

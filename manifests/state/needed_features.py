@@ -11,20 +11,25 @@ from colonnade.manifests.model.column_default import COLUMN_DEFAULTS
 from colonnade.manifests.model.constraints import CHECK_CONSTRAINTS
 from colonnade.manifests.model.generated import GENERATED_COLUMNS
 from colonnade.manifests.model.identity import IDENTITY_COLUMNS
+from colonnade.manifests.model.lifetimes import LIFETIMES
 from colonnade.manifests.model.operations import (
     AddCheck,
     AddRowSet,
+    AddTombstone,
     AlterSchema,
     CreateTable,
     DrawIdentity,
     DropCheck,
+    ForgetTombstones,
     Operation,
     ReplaceColumn,
     Restore,
+    SetLifetimes,
     SetPrimaryKey,
     SetSortOrder,
 )
 from colonnade.manifests.model.primary_key import PRIMARY_KEY
+from colonnade.manifests.model.range_tombstones import RANGE_TOMBSTONES
 from colonnade.manifests.model.tombstones import TOMBSTONES, adds_tombstones
 from colonnade.manifests.model.widening import WIDENED_COLUMNS
 from colonnade.manifests.state.columns_fold import (
@@ -34,7 +39,9 @@ from colonnade.manifests.state.columns_fold import (
 )
 from colonnade.manifests.state.constraints_fold import states_constraints
 from colonnade.manifests.state.identity_fold import states_identity
+from colonnade.manifests.state.lifetimes_fold import states_lifetimes
 from colonnade.manifests.state.primary_key_fold import states_key
+from colonnade.manifests.state.range_tombstones_fold import states_range_tombstones
 from colonnade.manifests.state.replaced_columns import REPLACE_COLUMN
 from colonnade.manifests.state.sort_order import SORT_ORDERS, states_sort_orders
 
@@ -58,8 +65,8 @@ _REPLACES = ((REPLACE_COLUMN, "replaces columns"),)
 _BURIES = ((TOMBSTONES, "has tombstones"),)
 _SOME_NEED = frozenset(
     (
-        *(AddCheck, AlterSchema, CreateTable, DrawIdentity, DropCheck),
-        *(ReplaceColumn, Restore, SetPrimaryKey, SetSortOrder),
+        *(AddCheck, AddTombstone, AlterSchema, CreateTable, DrawIdentity, DropCheck),
+        *(ForgetTombstones, ReplaceColumn, Restore, SetLifetimes, SetPrimaryKey, SetSortOrder),
     )
 )
 _NEEDS: tuple[tuple[Callable[[Operation], bool], str, str], ...] = (
@@ -70,5 +77,7 @@ _NEEDS: tuple[tuple[Callable[[Operation], bool], str, str], ...] = (
     (states_identity, IDENTITY_COLUMNS, "has identity columns"),
     (states_key, PRIMARY_KEY, "has a primary key"),
     (states_sort_orders, SORT_ORDERS, "changes a sort key"),
+    (states_lifetimes, LIFETIMES, "has lifetimes"),
+    (states_range_tombstones, RANGE_TOMBSTONES, "has range tombstones"),
     (lambda operation: isinstance(operation, ReplaceColumn), *_REPLACES[0]),
 )

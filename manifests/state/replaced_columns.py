@@ -28,9 +28,15 @@ def replaceable(table: TableState) -> frozenset[int]:
     - identity columns, because the entry of a RowSet must show each of their values
     - columns of the primary key, because keys are compared only when rows are added
     - void columns, because no RowSet has them
+    - columns whose values expire, because a replacement would purge the expired ones too early
+    - all columns, where rows expire after they were written: a replacement has no time of its own
 
     It has all ids of each column, because a replacement names earlier ids, too.
     """
+    lives = table.lifetimes
+    if lives is not None and lives.counts_from_write:
+        return frozenset()
+    expiring = frozenset(each.column for each in lives.columns) if lives else frozenset()
     keys = {field.column for order in table.sort_orders for field in order}
     keys.update(field.column for layout in table.partition_layouts for field in layout)
     free = (
@@ -40,6 +46,7 @@ def replaceable(table: TableState) -> frozenset[int]:
         and field.identity is None
         and field.type != VOID
         and field.ids[0] not in table.primary_key
+        and field.ids[0] not in expiring
     )
     return frozenset(each for ids in free for each in ids)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, TypeAlias
 
 from pydantic import Field
@@ -23,9 +23,11 @@ from colonnade.manifests.model.entries import (
     SortField,
 )
 from colonnade.manifests.model.identity import IdentityCounter
+from colonnade.manifests.model.lifetimes import Lifetimes
 from colonnade.manifests.model.map_ref import MapRef
 from colonnade.manifests.model.operations import Anchor, AnchorList, Lease, Pin
 from colonnade.manifests.model.primary_key import PrimaryKey
+from colonnade.manifests.model.range_tombstones import RangeTombstone
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.model.slot_blocks import SlotBlocks
 from colonnade.manifests.object_names import table_prefix
@@ -188,7 +190,11 @@ class TableState:
     `partition_layout_id` is the layout of new RowSets. `identities` are the last values of identity
     columns, also of columns that were dropped. `sort_orders` has all sort keys so far, beginning
     with that of the creation, which has the number 0. `sort_order_id` is the number of the present
-    one. `primary_key` is empty for a table without one.
+    one. `primary_key` is empty for a table without one. `tombstones` are the range tombstones whose
+    rows may still be stored, by ascending epochs. `lifetimes` is None if nothing expires.
+
+    `now_ms` is the time that a reader sees the table at, in ms since 1970 UTC. Rows that expire by
+    then are hidden. None shows expired rows, which writers need that must not lose any row.
 
     `read_again` belongs to a table of a state that is not in the log, such as that of a
     transaction. It takes the error of a read of a checkpoint, and returns the same table from the
@@ -215,6 +221,9 @@ class TableState:
     identities: tuple[IdentityCounter, ...] = ()
     sort_order_id: int = 0
     primary_key: PrimaryKey = ()
+    tombstones: tuple[RangeTombstone, ...] = ()
+    lifetimes: Lifetimes | None = None
+    now_ms: int | None = field(default=None, compare=False)
     read_again: Callable[[ColonnadeError], TableState] | None = field(
         default=None, compare=False, repr=False
     )
@@ -237,6 +246,15 @@ class TableState:
     def prefix(self) -> str:
         """The prefix of the names of all objects of the table."""
         return table_prefix(self.id, self.at_root)
+
+    @property
+    def hides_rows(self) -> bool:
+        """Whether rows may be hidden that no deletion vector names, so that counts need a look."""
+        return bool(self.tombstones) or (self.lifetimes is not None and self.now_ms is not None)
+
+    def seen_at(self, now_ms: int) -> TableState:
+        """Return the table as a reader sees it at a time, in ms since 1970 UTC."""
+        return self if self.lifetimes is None else replace(self, now_ms=now_ms)
 
     def listing_objects(self) -> frozenset[str]:
         """Return the checkpoint objects that list the table's RowSets and batches."""

@@ -10,12 +10,15 @@ from dataclasses import replace
 
 from colonnade.manifests.model.operations import (
     AddCheck,
+    AddTombstone,
     AlterSchema,
     DrawIdentity,
     DropCheck,
+    ForgetTombstones,
     RenameTable,
     Restore,
     SetComment,
+    SetLifetimes,
     SetPrimaryKey,
     SetProperties,
     SetSortOrder,
@@ -27,7 +30,9 @@ from colonnade.manifests.state.constraints_fold import (
     without_check,
 )
 from colonnade.manifests.state.identity_fold import drawn
+from colonnade.manifests.state.lifetimes_fold import check_lifetimes, with_lifetimes
 from colonnade.manifests.state.primary_key_fold import check_key, with_key
+from colonnade.manifests.state.range_tombstones_fold import check_tombstones, with_tombstone
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.manifests.state.sort_order import check_fits, with_order, with_restored_order
 
@@ -41,6 +46,9 @@ TableOperation = (
     | AddCheck
     | DropCheck
     | SetPrimaryKey
+    | SetLifetimes
+    | AddTombstone
+    | ForgetTombstones
     | DrawIdentity
 )
 """The operations that change what a table is, and not which tables or rows there are."""
@@ -56,6 +64,8 @@ def altered_table(epoch: int, state: TableState, operation: TableOperation) -> T
             state = altered(epoch, state, operation)
             check_constraints(epoch, state)
             check_key(epoch, state)
+            check_tombstones(epoch, state)
+            check_lifetimes(epoch, state)
         case Restore():
             state = restored(epoch, with_restored_order(epoch, state, operation), operation)
             if operation.sort_order_id is not None:
@@ -65,16 +75,26 @@ def altered_table(epoch: int, state: TableState, operation: TableOperation) -> T
             check_constraints(epoch, state)
             key = operation.primary_key
             state = with_key(epoch, state, state.primary_key if key is None else key)
+            # A restored RowSet has been cleaned of every earlier tombstone.
+            state = replace(state, tombstones=())
+            check_lifetimes(epoch, state)
         case AddCheck():
             state = with_check(epoch, state, operation)
         case DropCheck():
             state = without_check(epoch, state, operation)
         case SetPrimaryKey():
             state = with_key(epoch, state, operation.columns)
+            check_lifetimes(epoch, state)
+            check_tombstones(epoch, state)
+        case SetLifetimes():
+            state = with_lifetimes(epoch, state, operation)
+        case AddTombstone() | ForgetTombstones():
+            state = with_tombstone(epoch, state, operation)
         case DrawIdentity():
             state = drawn(epoch, state, operation)
         case SetSortOrder():
             state = with_order(epoch, state, operation)
+            check_lifetimes(epoch, state)
         case SetProperties():
             kept = {k: v for k, v in state.properties.items() if k not in operation.remove}
             state = replace(state, properties={**kept, **operation.set})

@@ -50,7 +50,11 @@ def begin(change: Change, base: Snapshot, log: LogReader, *, stored: bool = True
             for op in change.ops
             if isinstance(op, DropRowSet) and op.table in overwriting
         },
-        {op.table: OwnCompaction(op) for op in change.ops if isinstance(op, Compaction)},
+        {
+            op.table: OwnCompaction(op, base.epoch)
+            for op in change.ops
+            if isinstance(op, Compaction)
+        },
         rows_deleted(targets),
     )
 

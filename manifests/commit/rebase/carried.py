@@ -24,6 +24,7 @@ from colonnade.manifests.commit.rebase.targets import (
     ids_of,
     numbered,
 )
+from colonnade.manifests.commit.rebase.tombstones import check_tombstones
 from colonnade.manifests.commit.rebase.vector_writer import VectorWriter
 from colonnade.manifests.commit.spill import spill
 from colonnade.manifests.commit.vacuum_conflicts import check_vacuum
@@ -96,6 +97,7 @@ class Carried:
         if before is None:
             return carried
         check_reads(self.change, self.base, before, theirs, self.log)
+        check_tombstones(self.change, self.base, before, theirs, self.log)
         for operation, first_id in numbered(before, theirs):
             if isinstance(operation, Vacuum):
                 self.writer.forget(frozenset(operation.victims))
@@ -284,10 +286,11 @@ class Carried:
         return operation
 
     def _write_compaction(self, operation: Compaction) -> Compaction:
-        deleted = self.compactions[operation.table].deleted_since
+        own = self.compactions[operation.table]
+        deleted = own.deleted_since
         outputs = tuple(
             self._with_vector(operation.table, output, deleted[i]) if i in deleted else output
-            for i, output in enumerate(operation.outputs)
+            for i, output in enumerate(map(own.dated, operation.outputs))
         )
         return operation.model_copy(update={"outputs": outputs})
 

@@ -23,9 +23,12 @@ from colonnade.manifests.commit.rebase.targets import (
 )
 from colonnade.manifests.model.deletion_vector import read_deletion_vector
 from colonnade.manifests.model.entries import DeletionVectorEntry
+from colonnade.manifests.model.hidden_columns import CLEANED, least_value, with_value
 from colonnade.manifests.model.operations import (
     AddDeletionVector,
+    AddTombstone,
     Compaction,
+    CompactionOutput,
     DropRowSet,
     Operation,
     ReplaceColumn,
@@ -111,12 +114,15 @@ class OwnCompaction:
 
     Concurrent writers may delete rows of the inputs meanwhile. `deleted` has the deleted rows of
     such an input by its id. `deleted_since` has the rows that were deleted since the compaction
-    read them: by the index of the output, as row numbers of the output.
+    read them: by the index of the output, as row numbers of the output. `cleaned` is the base of
+    the change if a range tombstone came since, which the outputs have not met.
     """
 
     op: Compaction
+    base: int
     deleted: Mapping[int, FrozenBitMap] = field(default_factory=dict)
     deleted_since: Mapping[int, FrozenBitMap] = field(default_factory=dict)
+    cleaned: int | None = None
 
     def follow(self, theirs: Operation, vectors: Vectors) -> OwnCompaction | None:
         """Return the compaction after a concurrent operation; None if it must be planned again.
@@ -128,6 +134,8 @@ class OwnCompaction:
             case AddDeletionVector() if theirs.rowset in ids:
                 rows = vectors.rows(theirs.table, theirs.vector)
                 return self._without(theirs.rowset, rows, vectors)
+            case AddTombstone():
+                return replace(self, cleaned=self.base)
             case ReplaceColumn() if theirs.rowset in ids:
                 return None
             case DropRowSet() if not ids_of(theirs.rowsets).isdisjoint(FrozenBitMap(ids)):
@@ -135,6 +143,13 @@ class OwnCompaction:
             case Compaction() if not ids.isdisjoint(each.rowset for each in theirs.inputs):
                 return None
         return self
+
+    def dated(self, output: CompactionOutput) -> CompactionOutput:
+        """Return an output that states which range tombstones its rows have met."""
+        if self.cleaned is None or least_value(output.rowset, CLEANED) is not None:
+            return output
+        entry = with_value(output.rowset, CLEANED, self.cleaned)
+        return output.model_copy(update={"rowset": entry})
 
     def _without(self, rowset: int, deleted: FrozenBitMap, vectors: Vectors) -> OwnCompaction:
         index = next(i for i, each in enumerate(self.op.inputs) if each.rowset == rowset)

@@ -49,7 +49,7 @@ def check_reads(
         table = before.tables.get(TableId(read.table))
         if table is None:
             continue
-        serializable = _is_serializable(base, table)
+        serializable = is_serializable(base, table)
         does = "overwrites" if read.overwrites else "reads"
         happened = f"Rows of table {table.name!r} that the statement {does} changed"
         if (read.overwrites or serializable) and _may_hold(
@@ -72,7 +72,7 @@ def check_reads(
             raise conflict(change.operation, base.epoch, happened, theirs)
 
 
-def _is_serializable(base: Snapshot, table: TableState) -> bool:
+def is_serializable(base: Snapshot, table: TableState) -> bool:
     planned = base.tables.get(table.id, table)
     return "serializable" in (planned.properties.get(ISOLATION), table.properties.get(ISOLATION))
 

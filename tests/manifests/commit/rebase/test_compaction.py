@@ -103,7 +103,7 @@ def test_rows_that_concurrent_writers_delete_are_deleted_in_the_outputs_of_a_com
     made: tuple[Vectors, Compaction, list[tuple[int, int]]], data: st.DataObject
 ) -> None:
     reader, op, rows = made
-    own: OwnCompaction | None = OwnCompaction(op)
+    own: OwnCompaction | None = OwnCompaction(op, 0)
     before = {each.rowset: reader.rows(ORDERS, each.vector) for each in op.inputs}
     deleted = set[tuple[int, int]]()
     for _ in range(2 if rows else 0):
@@ -131,7 +131,7 @@ def test_a_compaction_of_rowsets_that_changed_otherwise_is_planned_again() -> No
         columns=(2,), object=new.object, place="packed", bytes=7, footer=new.footer
     )
     replacing = ReplaceColumn(table=ORDERS, rowset=3, replacement=replacement)
-    own = OwnCompaction(op)
+    own = OwnCompaction(op, 0)
     for theirs in (replacing, DropRowSet(table=ORDERS, rowsets=((2, 4),)), op):
         assert own.follow(theirs, reader) is None
     elsewhere = op.model_copy(update={"inputs": (CompactionInput(rowset=4, rows=10),)})

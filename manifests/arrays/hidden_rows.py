@@ -1,0 +1,273 @@
+"""Which rows of RowSets a table hides: those of range tombstones, and those that have expired.
+
+The bounds in the log decide most of it. A RowSet that lies wholly inside a region has no row left.
+Another one that may meet a region takes the region with it, and its reader finds the rows. Pure.
+Spec: docs/spec/lifetimes.md#readers
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colonnade.manifests.arrays.bounds import Bounds, BoundsTable, bound_array, bounds_table
+from colonnade.manifests.clock import DAY_MS
+from colonnade.manifests.model.entries import ColumnStatistics
+from colonnade.manifests.model.hidden_columns import (
+    CLEANED,
+    WRITTEN,
+    least_value,
+    with_hidden,
+    with_value,
+)
+from colonnade.manifests.model.lifetimes import column_of
+from colonnade.manifests.model.range_tombstones import region_of
+from colonnade.manifests.model.regions import Interval, Mask, Region
+from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.manifests.model.statistics import encode_bound
+from colonnade.manifests.state.snapshot import LiveRowSet, TableState
+
+_PAIRS_AT_ONCE = 2_000_000
+"""The most pairs of a RowSet and a tombstone that are compared as one array."""
+
+Flags = NDArray[np.bool_]
+
+
+def visible(
+    table: TableState, rowsets: Sequence[LiveRowSet], now_ms: int | None = None
+) -> list[LiveRowSet]:
+    """Return the RowSets that may have visible rows, each with what it hides.
+
+    Rows of range tombstones are hidden. If the table is seen at a time (`TableState.now_ms`, or
+    `now_ms`), so are rows and values that have expired then. Costs a few array operations, and one
+    object for each RowSet that meets a region. Raises CorruptionError for damaged statistics.
+    """
+    now = table.now_ms if now_ms is None else now_ms
+    lives = table.lifetimes if now is not None else None
+    if not rowsets or not (table.tombstones or lives):
+        return list(rowsets)
+    shown = list(rowsets)
+    if lives is not None and lives.counts_from_write:
+        shown = [_dated(each, lives.since_ms) for each in shown]
+    found = _Found(_bounds(table, shown))
+    if table.tombstones:
+        _find_deleted(found, table, shown)
+    if lives is not None and now is not None:
+        for region in expired_regions(table, now):
+            found.hide(region)
+        for mask in expired_values(table, now):
+            found.mask(mask)
+    return [found.amended(at, rowset) for at, rowset in enumerate(shown) if not found.whole[at]]
+
+
+def clean_epoch(rowset: LiveRowSet) -> int:
+    """Return the last epoch whose range tombstone the rows of a RowSet have met."""
+    stated = least_value(rowset.entry, CLEANED)
+    return rowset.epoch if stated is None else stated
+
+
+def expired_regions(table: TableState, now_ms: int) -> tuple[Region, ...]:
+    """Return the regions of the rows of a table that have expired at a time (ms since 1970)."""
+    lives, found = table.lifetimes, []
+    if lives is None:
+        return ()
+    if lives.rows_ms is not None:
+        found.append(_until(_time_column(table), now_ms - lives.rows_ms))
+    if lives.expires_column is not None:
+        found.append(_until(column_of(lives.expires_column, table.schema), now_ms))
+    return tuple(found)
+
+
+def expired_values(table: TableState, now_ms: int) -> tuple[Mask, ...]:
+    """Return the masks of the values of a table that have expired at a time (ms since 1970)."""
+    lives = table.lifetimes
+    if lives is None:
+        return ()
+    time = _time_column(table)
+    return tuple(
+        Mask(column=column_of(each.column, table.schema).id, region=_until(time, now_ms - each.ms))
+        for each in lives.columns
+    )
+
+
+def _time_column(table: TableState) -> SchemaField:
+    assert table.lifetimes is not None
+    number = table.lifetimes.time_column
+    return WRITTEN if number is None else column_of(number, table.schema)
+
+
+def _until(column: SchemaField, end_ms: int) -> Region:
+    """Return the rows whose time is not after an end. A date begins at midnight UTC."""
+    end = end_ms // DAY_MS if column.type == "date" else end_ms * 1000
+    interval = Interval(column=column.id, high=encode_bound(end))
+    return Region(intervals=(interval,), columns=(column,))
+
+
+def _dated(rowset: LiveRowSet, since_ms: int) -> LiveRowSet:
+    """Return a RowSet that states when its rows were written."""
+    if WRITTEN.id in rowset.entry.statistics:
+        return rowset
+    return replace(rowset, entry=with_value(rowset.entry, WRITTEN, since_ms * 1000))
+
+
+class _Found:
+    """What was found out about some RowSets: which are wholly hidden, and what the others hide."""
+
+    def __init__(self, bounds: BoundsTable) -> None:
+        self.bounds = bounds
+        self.whole = np.zeros(len(bounds.rows), np.bool_)
+        self._hidden: dict[int, list[Region]] = {}
+        self._masks: dict[int, list[Mask]] = {}
+
+    def hide(self, region: Region, places: NDArray[np.int64] | None = None) -> None:
+        """Hide the rows of a region in the RowSets at some places (None: all)."""
+        chosen = np.arange(len(self.whole)) if places is None else places
+        some, every = meets(region, self.bounds.take(chosen))
+        self.whole[chosen[every]] = True
+        for at in chosen[some & ~every].tolist():
+            self._hidden.setdefault(at, []).append(region)
+
+    def mask(self, mask: Mask) -> None:
+        some, _ = meets(mask.region, self.bounds)
+        for at in np.flatnonzero(some).tolist():
+            self._masks.setdefault(at, []).append(mask)
+
+    def amended(self, at: int, rowset: LiveRowSet) -> LiveRowSet:
+        if at not in self._hidden and at not in self._masks:
+            return rowset
+        amendments = replace(
+            rowset.amendments,
+            hidden=tuple(self._hidden.get(at, ())),
+            masks=tuple(self._masks.get(at, ())),
+        )
+        return replace(rowset, amendments=amendments)
+
+
+def meets(region: Region, bounds: BoundsTable) -> tuple[Flags, Flags]:
+    """Return which things may have rows in a region, and which have no other rows."""
+    some = np.ones(len(bounds.rows), np.bool_)
+    every = some.copy()
+    for interval, column in zip(region.intervals, region.columns, strict=True):
+        part, whole = _meets(interval, column, bounds)
+        some &= part
+        every &= whole
+    return some, every & some
+
+
+def _meets(interval: Interval, column: SchemaField, bounds: BoundsTable) -> tuple[Flags, Flags]:
+    known = bounds.columns.get(column.id)
+    if known is None:
+        unknown = np.ones(len(bounds.rows), np.bool_)
+        return unknown, ~unknown
+    above, below = _sides(interval, column, known.low, known.high)
+    no_values = known.nulls + known.nans == bounds.rows
+    inside = known.known & (known.nulls == 0) & (known.nans == 0)
+    some = (~known.known | (above[0] & below[0])) & ~(known.stated & no_values)
+    return some, inside & above[1] & below[1]
+
+
+def _sides(
+    interval: Interval, column: SchemaField, low: NDArray[Any], high: NDArray[Any]
+) -> tuple[tuple[Flags, Flags], tuple[Flags, Flags]]:
+    """Compare bounds with both ends of an interval: may a value be inside, and are all?"""
+    begin, end = _ends(interval, column)
+    yes = np.ones(len(low), np.bool_)
+    above = below = (yes, yes)
+    if begin is not None:
+        above = (high > begin, low > begin) if interval.low_open else (high >= begin, low >= begin)
+    if end is not None:
+        below = (low < end, high < end) if interval.high_open else (low <= end, high <= end)
+    return (
+        (np.asarray(above[0], np.bool_), np.asarray(above[1], np.bool_)),
+        (np.asarray(below[0], np.bool_), np.asarray(below[1], np.bool_)),
+    )
+
+
+def _ends(interval: Interval, column: SchemaField) -> tuple[Any, Any]:
+    """Return both ends of an interval, whose class is that of the bounds of the column."""
+    return interval.bounds(column)
+
+
+@dataclass(frozen=True)
+class _Deleted:
+    """The regions of the tombstones of a table, with the epochs that deleted them."""
+
+    regions: Sequence[Region]
+    epochs: NDArray[np.int64]
+
+    @cached_property
+    def by_first(self) -> Mapping[int, NDArray[np.int64]]:
+        """The places of the regions by their first column."""
+        found: dict[int, list[int]] = {}
+        for at, region in enumerate(self.regions):
+            found.setdefault(region.columns[0].id, []).append(at)
+        return {column: np.array(places) for column, places in found.items()}
+
+
+def _find_deleted(found: _Found, table: TableState, rowsets: Sequence[LiveRowSet]) -> None:
+    """Hide the rows of range tombstones.
+
+    The first column of the regions is compared with all RowSets at once, because there may be
+    thousands of both, and few of them meet.
+    """
+    deleted = _Deleted(
+        [region_of(each, table.schema) for t in table.tombstones for each in t.regions],
+        np.array([t.epoch for t in table.tombstones for _ in t.regions], np.int64),
+    )
+    cleaned = np.array([clean_epoch(each) for each in rowsets], np.int64)
+    step = max(1, _PAIRS_AT_ONCE // len(rowsets))
+    for column, places in deleted.by_first.items():
+        for at in range(0, len(places), step):
+            part = places[at : at + step]
+            pairs = _may_meet([deleted.regions[i] for i in part], found.bounds.columns.get(column))
+            pairs &= cleaned[np.newaxis, :] < deleted.epochs[part][:, np.newaxis]
+            for row in np.flatnonzero(pairs.any(axis=1)).tolist():
+                found.hide(deleted.regions[int(part[row])], np.flatnonzero(pairs[row]))
+
+
+def _may_meet(regions: Sequence[Region], bounds: Bounds | None) -> Flags:
+    """Return for each region and each RowSet whether the first column allows that they meet."""
+    if bounds is None:
+        return np.ones((len(regions), 1), np.bool_)
+    pairs = np.ones((len(regions), len(bounds.known)), np.bool_)
+    ends = [_ends(region.intervals[0], region.columns[0]) for region in regions]
+    low: NDArray[Any] = bounds.low[np.newaxis, :]
+    high: NDArray[Any] = bounds.high[np.newaxis, :]
+    begins, begun = _column([begin for begin, _ in ends])
+    stops, stopped = _column([end for _, end in ends])
+    if begun.any():
+        pairs &= np.asarray(high >= begins, np.bool_) | ~begun
+    if stopped.any():
+        pairs &= np.asarray(low <= stops, np.bool_) | ~stopped
+    return pairs | ~bounds.known[np.newaxis, :]
+
+
+def _column(limits: Sequence[Any]) -> tuple[NDArray[Any], Flags]:
+    """Return limits as a column of a matrix, and where there is one."""
+    given = np.array([each is not None for each in limits])
+    return bound_array(limits)[:, np.newaxis], given[:, np.newaxis]
+
+
+def _bounds(table: TableState, rowsets: Sequence[LiveRowSet]) -> BoundsTable:
+    """Return the bounds of the columns that regions of a table may have."""
+    lives, first = table.lifetimes, set[int]()
+    if lives is not None:
+        first = {each for each in (lives.time_column, lives.expires_column) if each is not None}
+    ids = {side.column for t in table.tombstones for each in t.regions for side in each}
+    fields = [f for f in table.schema.fields if f.id in ids or f.ids[0] in first]
+    wanted = {each.id for each in with_hidden(fields)}
+    statistics: list[Mapping[int, ColumnStatistics]] = [
+        {column: found for column, found in rowset.entry.statistics.items() if column in wanted}
+        for rowset in rowsets
+    ]
+    return bounds_table(
+        statistics,
+        [rowset.entry.rows for rowset in rowsets],
+        TableSchema(fields=tuple(fields)),
+        lambda index: f"RowSet {rowsets[index].entry.object}",
+    )

@@ -1,0 +1,112 @@
+"""Compare a change with the range tombstones that concurrent writers have committed since its base.
+
+A tombstone says which rows are deleted without naming them. So a statement that gives rows new
+values, or that has read rows, is compared by its predicate and by the bounds of its RowSets.
+Spec: docs/spec/conflicts.md#range-tombstones
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from colonnade.manifests.arrays.bounds import BoundsTable, Keep, bounds_table
+from colonnade.manifests.arrays.hidden_rows import meets
+from colonnade.manifests.commit.change import Change
+from colonnade.manifests.commit.rebase.reads import is_serializable
+from colonnade.manifests.commit.rebase.targets import conflict
+from colonnade.manifests.ids import TableId
+from colonnade.manifests.model.entries import ColumnStatistics
+from colonnade.manifests.model.epoch import Epoch
+from colonnade.manifests.model.operations import AddTombstone, ReplaceColumn
+from colonnade.manifests.model.range_tombstones import region_of
+from colonnade.manifests.model.regions import Region
+from colonnade.manifests.reading.reader import LogReader
+from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
+
+
+def check_tombstones(
+    change: Change, base: Snapshot, before: Snapshot, theirs: Epoch, log: LogReader
+) -> None:
+    """Compare a change with the range tombstones of the epoch after `before`.
+
+    Raises ConflictError if a tombstone may delete a row that the change moves or gives new values,
+    or, as `check_reads` does for other deletions, one that it has read or overwrites.
+    """
+    for operation in theirs.ops:
+        if not isinstance(operation, AddTombstone):
+            continue
+        table = before.tables.get(TableId(operation.table))
+        if table is None:
+            continue
+        regions = [region_of(each, table.schema) for each in operation.regions]
+        if _reads_any(change, base, table, regions) or _changes_any(change, table, regions, log):
+            happened = f"A range of table {table.name!r} that the statement has rows of was deleted"
+            raise conflict(change.operation, base.epoch, happened, theirs)
+
+
+def _reads_any(
+    change: Change, base: Snapshot, table: TableState, regions: Sequence[Region]
+) -> bool:
+    guarded = [
+        read
+        for read in change.reads
+        if read.table == table.id and (read.overwrites or is_serializable(base, table))
+    ]
+    return any(_may_hold(read.keep, table, regions) for read in guarded)
+
+
+def _changes_any(
+    change: Change, table: TableState, regions: Sequence[Region], log: LogReader
+) -> bool:
+    """Return whether a change may move rows of a region, or give them new values."""
+    changed = list(_changed(change, table, log))
+    if not changed:
+        return False
+    reads = [read.keep for read in change.reads if read.table == table.id]
+    # A change that states no read may have read, and so may change, any row.
+    asked = [keep for keep in reads if keep is not None] if all(reads) else []
+    near = [
+        each
+        for each in regions
+        if not asked or any(_may_hold(keep, table, [each]) for keep in asked)
+    ]
+    bounds = bounds_table(
+        [rowset.entry.statistics for rowset in changed],
+        [rowset.entry.rows for rowset in changed],
+        table.schema,
+        lambda index: f"RowSet {changed[index].entry.object}",
+    )
+    return any(meets(each, bounds)[0].any() for each in near)
+
+
+def _changed(change: Change, table: TableState, log: LogReader) -> Iterator[LiveRowSet]:
+    """Yield the RowSets of which a change moves rows or replaces columns, as of its base."""
+    for each in change.rows:
+        if each.table == table.id and each.kind != "delete":
+            yield each.rowset
+    replaced = {
+        op.rowset for op in change.ops if isinstance(op, ReplaceColumn) and op.table == table.id
+    }
+    yield from log.find_rowsets(table, replaced).values()
+
+
+def _may_hold(keep: Keep | None, table: TableState, regions: Sequence[Region]) -> bool:
+    """Return whether a predicate may select a row of a region."""
+    if keep is None:
+        return True
+    bounds: BoundsTable = bounds_table(
+        [_statistics(each) for each in regions],
+        [1] * len(regions),
+        table.schema,
+        lambda index: f"range {index} of table {table.name!r}",
+    )
+    return bool(keep(bounds).any())
+
+
+def _statistics(region: Region) -> dict[int, ColumnStatistics]:
+    """Return the bounds of the rows of a region, where it has both."""
+    return {
+        each.column: ColumnStatistics(min=each.low, max=each.high, exact=False)
+        for each in region.intervals
+        if each.low is not None and each.high is not None
+    }
