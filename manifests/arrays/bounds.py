@@ -6,7 +6,7 @@ vectorised evaluation of a predicate prunes them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -74,6 +74,15 @@ class BoundsTable:
         """Return the bounds of the blocks at these indexes, without members."""
         columns = {column: bounds.take(indexes) for column, bounds in self.columns.items()}
         return BoundsTable(self.rows[indexes], columns)
+
+    def with_open_nulls(self, ids: Iterable[int]) -> BoundsTable:
+        """Return the bounds with an unknown number of NULLs in some columns."""
+        opened = {
+            column: replace(bounds, nulls=np.full(len(self.rows), -1, np.int64))
+            for column in ids
+            if (bounds := self.columns.get(column)) is not None
+        }
+        return replace(self, columns={**self.columns, **opened})
 
 
 Keep = Callable[[BoundsTable], NDArray[np.bool_]]

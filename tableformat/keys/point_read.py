@@ -7,6 +7,7 @@ bounds and Bloom filters allow. The other columns are read only where a row was 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -18,7 +19,7 @@ from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.keys.key_set import KeySet
-from colonnade.tableformat.rowset.deleted import read_deleted
+from colonnade.tableformat.rowset.deleted import open_live, with_hidden_rows
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.types.arrow_types import arrow_schema
 
@@ -72,15 +73,14 @@ class OpenRowSets:
     def _open(
         self, store: ObjectStore, prefix: str, rowset: LiveRowSet
     ) -> tuple[RowSetReader, DeletionVector | None]:
+        # What a RowSet hides changes with time, so it is looked for where a row was found.
+        stored = replace(rowset, amendments=replace(rowset.amendments, hidden=()))
         known = self._opened.pop(rowset.id, None)
-        if known is not None and known[0] == rowset:
+        if known is not None and known[0] == stored:
             _, reader, deleted = known
         else:
-            reader, deleted = store.both(
-                partial(RowSetReader, store, prefix, rowset),
-                partial(read_deleted, store, prefix, rowset),
-            )
-        self._opened[rowset.id] = rowset, reader, deleted
+            reader, deleted = open_live(store, prefix, stored)
+        self._opened[rowset.id] = stored, reader, deleted
         return reader, deleted
 
     def _rows_in(
@@ -92,18 +92,25 @@ class OpenRowSets:
         wanted: TableSchema,
     ) -> list[FoundRows]:
         reader, deleted = self._open(store, table.prefix, rowset)
-        return _rows_of(reader, deleted, keys, wanted)
+        return _rows_of(reader, rowset, deleted, keys, wanted)
 
 
 def _rows_of(
-    reader: RowSetReader, deleted: DeletionVector | None, keys: KeySet, wanted: TableSchema
+    reader: RowSetReader,
+    rowset: LiveRowSet,
+    deleted: DeletionVector | None,
+    keys: KeySet,
+    wanted: TableSchema,
 ) -> list[FoundRows]:
     ids = [field.id for field in keys.fields]
     parts: list[tuple[int, Numbers, Numbers, pa.RecordBatch]] = []
     for first, batch in reader.read(keys.fields, keep=keys.keep, keep_columns=ids):
         maybe = keys.candidates(batch)
-        if deleted is not None and len(maybe):
-            maybe = maybe[deleted.keep_mask(first, batch.num_rows)[maybe]]
+        if len(maybe):
+            stretch = (first, first + batch.num_rows)
+            gone = with_hidden_rows(reader, rowset, deleted, [stretch])
+            if gone is not None:
+                maybe = maybe[gone.keep_mask(first, batch.num_rows)[maybe]]
         numbers = keys.find(batch.take(pa.array(maybe)))
         if (has_key := numbers >= 0).any():
             parts.append((first, maybe[has_key], numbers[has_key], batch))

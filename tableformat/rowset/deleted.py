@@ -1,17 +1,72 @@
-"""The deleted rows of a live RowSet: the only place that readers ask for them."""
+"""The rows of a live RowSet that no reader shows: the only place that readers ask for them.
+
+A deletion vector names some of them. Others lie in the regions that the RowSet hides.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from pyroaring import FrozenBitMap
 
 from colonnade.manifests.model.deletion_vector import DeletionVector, read_deletion_vector
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.store import ObjectStore
+from colonnade.tableformat.rowset.hidden import hidden_rows
+from colonnade.tableformat.rowset.reader import RowSetReader
+
+
+def open_live(
+    store: ObjectStore,
+    prefix: str,
+    rowset: LiveRowSet,
+    ranges: Sequence[tuple[int, int]] | None = None,
+    *,
+    whole: bool = False,
+) -> tuple[RowSetReader, DeletionVector | None]:
+    """Open a RowSet. Return its reader, and the rows of `ranges` (None: all) that it must not show.
+
+    `whole` is as in `RowSetReader`. Costs the reads of a reader and, beside them, one of a vector.
+    A RowSet that hides regions also costs those of `hidden_rows`. Raises CorruptionError,
+    StoreError.
+    """
+    reader, deleted = store.both(
+        partial(RowSetReader, store, prefix, rowset, whole=whole),
+        partial(_read_vector, store, prefix, rowset),
+    )
+    return reader, with_hidden_rows(reader, rowset, deleted, ranges)
 
 
 def read_deleted(store: ObjectStore, prefix: str, rowset: LiveRowSet) -> DeletionVector | None:
-    """Return the deleted rows of a RowSet, or None if no row is deleted.
+    """Return the rows of a RowSet that no reader shows, or None if there are none.
 
-    Costs at most one read. Raises CorruptionError that names the vector, and StoreError.
+    Costs at most one read, and those of `hidden_rows` for a RowSet that hides regions. Raises
+    CorruptionError that names the vector, and StoreError.
     """
+    deleted = _read_vector(store, prefix, rowset)
+    if not rowset.amendments.hidden:
+        return deleted
+    return with_hidden_rows(RowSetReader(store, prefix, rowset), rowset, deleted)
+
+
+def with_hidden_rows(
+    reader: RowSetReader,
+    rowset: LiveRowSet,
+    deleted: DeletionVector | None,
+    ranges: Sequence[tuple[int, int]] | None = None,
+) -> DeletionVector | None:
+    """Return deleted rows of a RowSet together with those that it hides in `ranges` (None: all)."""
+    regions = rowset.amendments.hidden
+    if not regions:
+        return deleted
+    found = hidden_rows(reader, regions, ranges)
+    if deleted is not None:
+        found |= deleted.rows
+    return DeletionVector(FrozenBitMap(found)) if found else None
+
+
+def _read_vector(store: ObjectStore, prefix: str, rowset: LiveRowSet) -> DeletionVector | None:
     vector = rowset.amendments.vector
     if vector is None:
         return None

@@ -27,6 +27,7 @@ from colonnade.tableformat.rowset.bloom_filter import encode_filter
 from colonnade.tableformat.rowset.column import StoredColumn, column_of
 from colonnade.tableformat.rowset.column_segments import ColumnSegments
 from colonnade.tableformat.rowset.filter_pruning import prune_by_filters
+from colonnade.tableformat.rowset.masks import Masks
 from colonnade.tableformat.rowset.source import RowSetSource
 from colonnade.tableformat.rowset.sparse_index import bounds_of
 from colonnade.tableformat.rowset.stored_block import (
@@ -53,6 +54,8 @@ _Loaded = tuple[list[int], dict[tuple[int, int], memoryview], dict[tuple[int, in
 class RowSetReader:
     """Reads one RowSet with the current values of its columns. Deleted rows are read too.
 
+    Values that `amendments.masks` hide are NULL in `read`, and are as stored everywhere else.
+
     Creating a reader reads and verifies the RowSet's footer. Where a request costs a round, `whole`
     reads and holds the whole RowSet with it. The footers of replacements are read when their
     columns are. Raises CorruptionError when a footer does not match the log, and
@@ -65,6 +68,7 @@ class RowSetReader:
         self._store = store
         self._segments = ColumnSegments(store, prefix, rowset, whole=whole)
         self._cuts = self._segments.cuts
+        self._masks = rowset.amendments.masks
 
     def read(
         self,
@@ -85,18 +89,38 @@ class RowSetReader:
 
         Raises CorruptionError before any row of a damaged block is yielded.
         """
-        schema = TableSchema(fields=tuple(columns))
-        layout = [column_of(column) for column in columns]
+        masks = Masks(self._masks, columns)
+        read = (*columns, *masks.added)
+        schema = TableSchema(fields=read)
+        layout = [column_of(column) for column in read]
         blocks = self._segments.open(layout)
         chosen = self._chosen_cuts(ranges)
         if keep is not None and len(chosen):
             wanted = [column for column in layout if column.id in keep_columns]
-            chosen = self._kept_cuts(chosen, keep, wanted, blocks)
+            chosen = self._kept_cuts(chosen, masks.open_keep(keep), wanted, blocks)
         for stretch in self._stretches(chosen, blocks, window_bytes or self._window(_WINDOW_BYTES)):
             if not columns:
                 yield stretch.first_row, _rows_alone(stretch.rows)
                 continue
-            yield stretch.first_row, from_storage(self.decode(columns, stretch), schema)
+            batch = from_storage(self.decode(read, stretch), schema)
+            yield stretch.first_row, masks.apply(batch)
+
+    def stretches(self, ranges: Sequence[tuple[int, int]] | None = None) -> list[tuple[int, int]]:
+        """Return the stretches of `ranges`, which begin and end at cuts: (first row, end row)."""
+        chosen = self._chosen_cuts(ranges)
+        return list(zip(self._cuts[chosen].tolist(), self._cuts[chosen + 1].tolist(), strict=True))
+
+    def bounds(
+        self, columns: Sequence[SchemaField], ranges: Sequence[tuple[int, int]] | None = None
+    ) -> tuple[list[tuple[int, int]], BoundsTable]:
+        """Return the stretches of `ranges`, and the bounds of columns in each of them.
+
+        Reads indexes and no block. Raises CorruptionError, StoreError.
+        """
+        layout = [column_of(column) for column in columns]
+        known = {each.wanted.id: each for each in self._segments.open(layout) if each is not None}
+        bounds = self._bounds(self._chosen_cuts(ranges), layout, known)
+        return self.stretches(ranges), bounds
 
     def matching_ranges(
         self, columns: Sequence[SchemaField], ranges: Sequence[tuple[int, int]], keep: Keep
@@ -109,6 +133,7 @@ class RowSetReader:
         opened = self._segments.open(layout)
         chosen = self._chosen_cuts(ranges)
         known = {each.wanted.id: each for each in opened if each is not None}
+        keep = Masks(self._masks, columns).open_keep(keep)
         kept = chosen[np.flatnonzero(keep(self._bounds(chosen, layout, known)))]
         runs = np.split(kept, np.flatnonzero(np.diff(kept) > 1) + 1) if len(kept) else []
         return tuple((int(self._cuts[run[0]]), int(self._cuts[run[-1] + 1])) for run in runs)

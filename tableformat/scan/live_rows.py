@@ -36,7 +36,7 @@ def live_batches(
     """
     batches = opened.reader.read(
         fields,
-        ranges=opened.scan.ranges,
+        ranges=_live_ranges(opened),
         keep=None if predicate is None else partial(prune, predicate),
         keep_columns=() if predicate is None else predicate.column_ids,
         window_bytes=window_bytes,
@@ -45,6 +45,18 @@ def live_batches(
         kept = _live_rows(batch, first_row, opened.deleted, predicate)
         if kept.num_rows:
             yield kept
+
+
+def _live_ranges(opened: OpenedRowSet) -> Sequence[tuple[int, int]]:
+    """Return the row ranges to read, without stretches of which every row is deleted."""
+    if opened.deleted is None:
+        return opened.scan.ranges
+    rows = opened.deleted.rows
+    return [
+        (first, end)
+        for first, end in opened.reader.stretches(opened.scan.ranges)
+        if rows.range_cardinality(first, end) < end - first
+    ]
 
 
 def _live_rows(

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from colonnade.manifests.model.deletion_vector import DeletionVector
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import ObjectStore
-from colonnade.tableformat.rowset.deleted import read_deleted
+from colonnade.tableformat.rowset.deleted import open_live
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.rowset.write_options import MIB
 from colonnade.tableformat.scan.plan import RowSetScan, ScanPlan
@@ -107,8 +107,5 @@ def open_rowsets(store: ObjectStore, plan: ScanPlan, ahead: OpenedAhead) -> Iter
 def _open(
     store: ObjectStore, prefix: str, scan: RowSetScan, *, whole: bool = False
 ) -> OpenedRowSet:
-    reader, deleted = store.both(
-        partial(RowSetReader, store, prefix, scan.rowset, whole=whole),
-        partial(read_deleted, store, prefix, scan.rowset),
-    )
+    reader, deleted = open_live(store, prefix, scan.rowset, scan.ranges, whole=whole)
     return OpenedRowSet(scan, reader, deleted)

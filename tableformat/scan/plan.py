@@ -108,9 +108,13 @@ def rowset_filter(table: TableState, predicate: Predicate | None) -> Keep | None
         return None
     bound = bind(predicate, table.schema)
     test = partition_test(bound, table)
+    lives = table.lifetimes if table.now_ms is not None else None
+    expiring = {each.column for each in lives.columns} if lives is not None else set[int]()
+    masked = [each for f in table.schema.fields if f.ids[0] in expiring for each in f.ids]
 
     def keep(bounds: BoundsTable) -> NDArray[np.bool_]:
-        found = prune(bound, bounds)
+        # An expired value is NULL, which the bounds in the log do not know.
+        found = prune(bound, bounds.with_open_nulls(masked) if masked else bounds)
         if test is not None and bounds.partitions is not None:
             found &= bounds.partitions.where(test)
         return found

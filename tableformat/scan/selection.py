@@ -73,15 +73,23 @@ def select_rows(
     Raises the errors of `judge`, CorruptionError, StoreError.
     """
     if where is None:
-        yield from (Selection(rowset, None) for rowset in rowsets)
+        yield from (_whole(store, table, rowset) for rowset in rowsets)
         return
     bound = bind(where, table.schema)
     some, others = judge(table, rowsets, where)
     for rowset, may, may_not in zip(rowsets, some, others, strict=True):
         if may and not may_not:
-            yield Selection(rowset, None)
+            yield _whole(store, table, rowset)
         elif may and (rows := _matching(store, table, rowset, bound)):
             yield Selection(rowset, rows)
+
+
+def _whole(store: ObjectStore, table: TableState, rowset: LiveRowSet) -> Selection:
+    """Return all visible rows of a RowSet. Reads it only if it hides rows that are stored."""
+    if not rowset.amendments.hidden:
+        return Selection(rowset, None)
+    shown = BitMap(range(rowset.entry.rows)) - deleted_rows(store, table, rowset)
+    return Selection(rowset, FrozenBitMap(shown))
 
 
 def _matching(

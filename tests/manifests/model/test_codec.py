@@ -69,7 +69,7 @@ def test_an_epoch_in_the_slot_of_another_is_detected() -> None:
     [
         ({"format_version": 2}, "format version 2"),
         ({"compression": "zstd"}, "key 'compression'"),
-        ({"ops": [{"op": "add_tombstone", "table": "0" * 16}]}, "operation 'add_tombstone'"),
+        ({"ops": [{"op": "add_static_value", "table": "0" * 16}]}, "operation 'add_static_value'"),
         ({"ops": [{"op": "drop_table", "table": "0" * 16, "purge": True}]}, "purge"),
     ],
 )
