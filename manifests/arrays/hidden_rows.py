@@ -225,7 +225,7 @@ def _find_deleted(found: _Found, table: TableState, rowsets: Sequence[LiveRowSet
         for at in range(0, len(places), step):
             part = places[at : at + step]
             pairs = _may_meet([deleted.regions[i] for i in part], found.bounds.columns.get(column))
-            pairs &= cleaned[np.newaxis, :] < deleted.epochs[part][:, np.newaxis]
+            pairs = pairs & (cleaned[np.newaxis, :] < deleted.epochs[part][:, np.newaxis])
             for row in np.flatnonzero(pairs.any(axis=1)).tolist():
                 found.hide(deleted.regions[int(part[row])], np.flatnonzero(pairs[row]))
 

@@ -23,7 +23,7 @@ def test_a_plan_needs_what_it_returns_filters_by_or_orders_by_in_the_order_of_th
     assert [each.name for each in needed_fields(plan, predicate, [first])] == ["a", "n", "z"]
 
 
-@pytest.mark.parametrize(("window_bytes", "least_reads"), [(1, 7), (None, 1)])
+@pytest.mark.parametrize(("window_bytes", "least_reads"), [(1, 6), (None, 1)])
 def test_rows_do_not_depend_on_what_is_read_ahead(
     window_bytes: int | None, least_reads: int
 ) -> None:
@@ -38,7 +38,8 @@ def test_rows_do_not_depend_on_what_is_read_ahead(
     store.trace.clear()
     found = list(live_batches(opened, fields, plan.bound_predicate(), window_bytes))
     reads = [call for call in store.trace if call.name.endswith(".col")]
-    assert least_reads <= len(reads) < 2 * least_reads
+    # Seven stretches, of which no row of the second is live.
+    assert least_reads <= len(reads) < least_reads + 2
     assert all(batch.num_rows for batch in found)
     gone = {*range(16, 32), 50, 99}
     assert [n for batch in found for n in batch["n"].to_pylist()] == [
