@@ -20,6 +20,7 @@ from colonnade.manifests.errors import ColonnadeError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.rowset_ids import warn_of_end
 from colonnade.manifests.state.snapshot import Snapshot, TableState
+from colonnade.tableformat.compaction.clean import clean_table
 from colonnade.tableformat.compaction.execute import CompactionReport
 from colonnade.tableformat.compaction.optimize import Chosen, plan_table
 from colonnade.tableformat.compaction.schedule import is_due
@@ -108,8 +109,12 @@ def run_round(database: ArrowDatabase, log: Log, compact: Compact) -> Round:
     log.store.require_writable()
     started = time.monotonic()
     done = Round(datetime.now(timezone.utc), database.path, database.refresh().epoch)
-    found = []
     for table in database.snapshot.tables.values():
+        if table.tombstones:
+            with _step(done, f"clean {table.name}"):
+                clean_table(log, database.snapshot, table.id)
+    found = []
+    for table in database.refresh().tables.values():
         with _step(done, f"plan {table.name}"):
             found.append(_planned(log, database.snapshot, table))
     for wanted in most_first(found):

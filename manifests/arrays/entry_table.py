@@ -14,8 +14,11 @@ from colonnade.manifests.arrays.partitions import Partitions, concat_partitions
 from colonnade.manifests.arrays.vectors import Integers
 from colonnade.manifests.state.snapshot import LiveRowSet
 
-Which: TypeAlias = Literal["live", "tombstones", "all"]
-"""RowSets with live rows, RowSets of tombstones, or both."""
+Which: TypeAlias = Literal["live", "tombstones", "all", "stored"]
+"""RowSets with live rows, RowSets of tombstones, or both.
+
+`live` and `all` carry what the table hides of them. `stored` are both as they are stored.
+"""
 
 
 class EntryTable(Sequence[LiveRowSet]):
@@ -115,7 +118,7 @@ def _kept(part: Entries, keep: Keep | None) -> Integers:
 
 
 def _chosen(part: Entries, rowsets: Integers, which: Which) -> Integers:
-    if which == "all":
+    if which in ("all", "stored"):
         return rowsets
     buried = part.deleted[rowsets] == part.rows[rowsets]
     return np.asarray(rowsets[buried if which == "tombstones" else ~buried], np.int64)

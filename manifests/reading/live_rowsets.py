@@ -29,15 +29,19 @@ class LiveRowSetReader(LogFollower):
         """Return the live RowSets of a table that `keep` selects (None: all), ordered by id.
 
         RowSets of tombstones have no live rows, and are left out unless `which` says otherwise.
-        Live RowSets carry what the table hides of them (`hidden_rows.py`). With `which="all"` every
-        RowSet is returned as it is stored.
+        Live RowSets carry what the table hides of them (`hidden_rows.py`), unless `which` asks for
+        them as they are stored.
 
         `keep` is applied to segments first, and only selected ones are read: one GET each, side by
         side. Reads nothing if the table has no segments. A million RowSets take seconds to make
         into objects; use `read_entries` for them.
         """
         found = self.read_entries(table, keep, which=which).to_list()
-        return visible(table, found) if which == "live" else found
+        if which in ("stored", "tombstones"):
+            return found
+        shown = visible(table, [each for each in found if not each.has_tombstones])
+        buried = [each for each in found if each.has_tombstones]
+        return sorted((*shown, *buried), key=lambda rowset: rowset.id) if buried else shown
 
     def find_rowsets(self, table: TableState, ids: Collection[int]) -> dict[int, LiveRowSet]:
         """Return the live RowSets among these ids. Reads the segments that may contain them."""

@@ -178,6 +178,21 @@ class Table(RowMethods):
         refresh_cached(self._spark)
         return counts
 
+    def deleteRange(self, condition: str) -> RowCounts:
+        """Delete a range of rows without reading them, however many there are.
+
+        `condition` is SQL text. It compares the leading columns of the sort key or primary key with
+        values, all but the last by `=`, or columns of the partitioning, or both; `IN` and `OR` give
+        several ranges. All these columns are NOT NULL. Rows that a concurrent writer adds later
+        stay. A DELETE with such a condition does the same. Raises InvalidInputError for any other
+        condition, and within a transaction of the session; the errors of
+        `ArrowTable.delete_range`.
+        """
+        refuse_within(self._spark, f"Deleting a range of {self.path}")
+        counts = self._table.delete_range(condition)
+        refresh_cached(self._spark)
+        return counts
+
     def optimize(self) -> OptimizeBuilder:
         """Begin to describe a compaction that runs on the session's executors."""
         return OptimizeBuilder.begin(self._spark, self._table)

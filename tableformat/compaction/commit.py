@@ -10,6 +10,7 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.deletion_vector import DeletionVector, hold_deletion_vector
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.epoch import Epoch
+from colonnade.manifests.model.hidden_columns import CLEANED, with_value
 from colonnade.manifests.model.operations import (
     AddRowSet,
     Compaction,
@@ -69,11 +70,18 @@ def _operations(job: CompactionJob, outcome: CompactionOutcome) -> Iterator[Oper
             CompactionInput(rowset=each.id, rows=each.entry.rows, vector=each.amendments.vector)
             for each in job.sources
         ),
-        outputs=tuple(CompactionOutput(rowset=each) for each in outcome.outputs if not buries),
+        outputs=tuple(
+            CompactionOutput(rowset=_dated(job, each)) for each in outcome.outputs if not buries
+        ),
         origin=outcome.origin,
     )
     # A compaction keeps live rows, and tombstones have none.
     yield from _tombstones(job, outcome.outputs) if buries else ()
+
+
+def _dated(job: CompactionJob, entry: RowSetEntry) -> RowSetEntry:
+    """Return an entry that states which range tombstones its rows have met, if there are any."""
+    return entry if job.cleaned is None else with_value(entry, CLEANED, job.cleaned)
 
 
 def _metrics(job: CompactionJob, outcome: CompactionOutcome) -> dict[str, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from colonnade.manifests.arrays.hidden_rows import clean_epoch
 from colonnade.manifests.compaction.plan import CompactionGroup, CompactionPlan
 from colonnade.manifests.errors import ConflictError
 from colonnade.manifests.ids import TableId, new_job_id, new_transaction_id
@@ -28,6 +29,9 @@ from colonnade.tableformat.write.job import WriteTarget, target_of
 class CompactionJob(Model):
     """A job that was planned on `base`, before any file; the same value for every step.
 
+    `cleaned` is the last epoch whose range tombstone all rows have met; None in a table without
+    range tombstones.
+
     `order_by` are the columns of a z-order, and `target_bytes` is the approximate size of each
     output. `copied_rows`, `copied_bytes` and `inline_bytes` are those of the log's limits. A group
     of an earlier layout is divided by the partition fields of `target`.
@@ -41,6 +45,7 @@ class CompactionJob(Model):
     job_id: TableIdText
     group: CompactionGroup
     target_bytes: Count
+    cleaned: Count | None = None
     copied_rows: Count = LIMITS.copied_rows
     copied_bytes: Count = LIMITS.copied_bytes
     inline_bytes: Count = LIMITS.inline_bytes
@@ -107,6 +112,7 @@ def plan_job(
         group=group,
         # Slightly more, so that a small rest does not become a RowSet of its own.
         target_bytes=group.bytes_out * 21 // (20 * count) + 1,
+        cleaned=min(map(clean_epoch, sources)) if table.tombstones else None,
         copied_rows=log.limits.copied_rows,
         copied_bytes=log.limits.copied_bytes,
         inline_bytes=log.limits.inline_bytes,

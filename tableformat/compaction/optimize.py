@@ -13,6 +13,7 @@ from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.schema import type_text
 from colonnade.manifests.state.snapshot import Snapshot, TableState
+from colonnade.tableformat.compaction.clean import clean_table
 from colonnade.tableformat.compaction.commit import OPERATION
 from colonnade.tableformat.compaction.execute import CompactionReport, execute_plan
 from colonnade.tableformat.compaction.job import CompactionPlace
@@ -146,6 +147,7 @@ class Optimize:
     def executeCompaction(self) -> CompactionReport:
         """Merge small and overlapping RowSets and drop deleted rows, as the policy says.
 
+        The rows of range tombstones are named first, by an epoch of its own.
         Each group becomes an epoch when it is done. Never makes another writer fail; a group is
         dropped when a concurrent compaction rewrote its RowSets first. Each thread holds a few
         stretches in memory. Raises InvalidInputError or NotFoundError that names what does not fit
@@ -169,6 +171,8 @@ class Optimize:
 
     def _execute(self, order_by: Sequence[str]) -> CompactionReport:
         self._log.store.require_writable()
+        base, table = self._newest()
+        self._see(clean_table(self._log, base, table.id))
         base, plan, ids = self._plan(order_by)
         head, report = execute_plan(self._log, base, plan, ids, place=self._place)
         # Without a checkpoint, the next readers would replay the dropped RowSets.

@@ -8,7 +8,7 @@
     builder.py  sql.py  sql_grammar.py    predicates from Python and from SQL text
     row_values.py  value_grammar.py    values that are computed from a row
     literals.py  casts.py  times.py  intervals.py  like.py    constants and patterns
-    regions.py                  rows between bounds as a predicate
+    regions.py  exact_regions.py    rows between bounds as a predicate, and the other way round
     bind.py  storage.py  prune.py  evaluate.py  json_form.py  what is done with a tree
 
 Guide: docs/predicates.md

@@ -18,6 +18,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from colonnade.manifests.arrays.bounds import BoundsTable
+from colonnade.manifests.arrays.hidden_rows import clean_epoch
 from colonnade.manifests.commit.change import Change, TableRead
 from colonnade.manifests.commit.outcome_errors import not_sent
 from colonnade.manifests.commit.rebase.targets import id_ranges
@@ -25,6 +26,7 @@ from colonnade.manifests.errors import ConflictError, InvalidInputError, NotFoun
 from colonnade.manifests.ids import new_job_id, new_transaction_id
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import RowSetEntry
+from colonnade.manifests.model.hidden_columns import CLEANED, with_value
 from colonnade.manifests.model.operations import AddRowSet, DropRowSet
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.tableformat.repair.reading import DamagedRowSet, ReadableStretch
@@ -203,6 +205,9 @@ def _change(
 ) -> Change:
     dropped = DropRowSet(table=table.id, rowsets=id_ranges(_ids(rowsets)))
     written = [stamped(entry, table) for entry in entries]
+    if table.tombstones:
+        met = min(map(clean_epoch, rowsets))
+        written = [with_value(entry, CLEANED, met) for entry in written]
     said = "; ".join(f"RowSet {e.rowset} rows {e.first} to {e.last}" for e in [*lost][:100])
     return Change(
         new_transaction_id(),

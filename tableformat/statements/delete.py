@@ -8,17 +8,29 @@ from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.predicate import Predicate, bind
 from colonnade.tableformat.scan.plan import rowset_filter
 from colonnade.tableformat.scan.selection import select_rows
+from colonnade.tableformat.statements.ranges import evaluate_range
 from colonnade.tableformat.statements.statement import Statement, row_statement
 
 
 def evaluate_delete(
-    log: Log, table: TableState, where: Predicate | None, text: str | None = None
+    log: Log,
+    table: TableState,
+    where: Predicate | None,
+    text: str | None = None,
+    *,
+    counted: bool = True,
 ) -> Statement:
     """Return a statement that deletes the rows that meet `where` (None: all).
 
-    RowSets that the log's bounds decide are not read. `text` is the condition for the history.
+    RowSets that the log's bounds decide are not read. Unless the deleted rows are to be `counted`,
+    a range of the table's order is deleted without being read (`ranges.py`). `text` is the
+    condition for the history.
     Raises InvalidInputError that names the column at fault, CorruptionError, StoreError.
     """
+    if where is not None and not counted:
+        unread = evaluate_range(log, table, where, text)
+        if unread is not None:
+            return unread
     deleted, read = find_rows(log, table, where)
     parameters = {} if text is None else {"where": text}
     return row_statement("delete", table, deleted, reads=(read,), parameters=parameters)

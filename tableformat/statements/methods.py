@@ -16,6 +16,7 @@ from colonnade.tableformat.statements.assignments import parse_assignments
 from colonnade.tableformat.statements.delete import evaluate_delete
 from colonnade.tableformat.statements.keyed.delete_keys import evaluate_delete_keys
 from colonnade.tableformat.statements.keyed.merge import evaluate_merge
+from colonnade.tableformat.statements.ranges import require_range
 from colonnade.tableformat.statements.statement import RowCounts, Statement
 from colonnade.tableformat.statements.update import evaluate_update
 from colonnade.tableformat.statements.upsert import evaluate_upsert
@@ -26,25 +27,63 @@ Evaluate = Callable[[Log, TableState, str], Statement]
 
 
 class RowMethods(ABC):
-    """Statements that change rows. Subclasses decide how a statement is run and committed."""
+    """Statements that change rows. Subclasses decide how a statement is run and committed.
+
+    `_deletes_unread` says whether a deletion may be a range tombstone. Rows that a transaction has
+    added itself come in the epoch of the tombstone, which would not delete them.
+    """
+
+    _deletes_unread = True
 
     @abstractmethod
     def _run(self, evaluate: Evaluate, commit: CommitSettings | None) -> RowCounts:
         """Evaluate a statement, again after a conflict, and apply it."""
 
     def delete(
-        self, where: Where | None = None, *, commit: CommitSettings | None = None
+        self,
+        where: Where | None = None,
+        *,
+        count_rows: bool = False,
+        commit: CommitSettings | None = None,
     ) -> RowCounts:
         """Delete the rows that meet `where`; None means all rows.
 
-        Reads the columns of the condition, and skips RowSets that the log's statistics decide. Runs
-        again when a concurrent statement moved one of the rows. Raises InvalidInputError that names
-        the column or the part of the condition at fault, and ConflictError after ten tries.
+        Reads the columns of the condition, and skips RowSets that the log's statistics decide. A
+        range of the table's order is deleted without being read, as `delete_range` does. Then
+        `rows_deleted` is None in the result, unless `count_rows` asks to read and count the rows.
+
+        Runs again when a concurrent statement moved one of the rows. Raises InvalidInputError that
+        names the column or the part of the condition at fault, and ConflictError after ten tries.
         """
         check_settings(None, commit)
         parsed = None if where is None else parse_predicate(where)
-        text = _text(where)
-        return self._run(lambda log, table, _: evaluate_delete(log, table, parsed, text), commit)
+        text, counted = _text(where), count_rows or not self._deletes_unread
+
+        def evaluate(log: Log, table: TableState, job_id: str) -> Statement:
+            return evaluate_delete(log, table, parsed, text, counted=counted)
+
+        return self._run(evaluate, commit)
+
+    def delete_range(self, where: Where, *, commit: CommitSettings | None = None) -> RowCounts:
+        """Delete a range of rows without reading them, however many there are.
+
+        `where` compares the leading columns of the sort key or primary key with values, all but the
+        last by `=`, or columns of the partitioning, or both; `IN` and `OR` give several ranges. All
+        these columns are NOT NULL. Rows that a concurrent writer adds later stay. Costs one small
+        epoch; reads no data. `rows_deleted` is None in the result where bounds do not tell it.
+
+        Raises InvalidInputError for any other condition, and says what a range is. Raises
+        ConflictError after ten tries.
+        """
+        check_settings(None, commit)
+        parsed, text = parse_predicate(where), _text(where)
+        counted = not self._deletes_unread
+
+        def evaluate(log: Log, table: TableState, job_id: str) -> Statement:
+            require_range(table, parsed, text or "")
+            return evaluate_delete(log, table, parsed, text, counted=counted)
+
+        return self._run(evaluate, commit)
 
     def update(
         self,

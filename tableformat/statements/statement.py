@@ -36,6 +36,8 @@ from colonnade.tableformat.write.settings import CommitSettings, OnDuplicate, Wr
 class RowCounts:
     """What a statement did.
 
+    `rows_deleted` is None if the statement deleted ranges without reading them, `ranges_deleted` of
+    them, so that the number of their rows is unknown.
     `rowsets_touched` are the RowSets with deleted rows or replaced columns. `rowsets_in_place` of
     them kept all columns that were not set. Writing their new columns took `bytes_in_place`, which
     `bytes_written` includes. `epoch` is the epoch of the statement. It is the newest known epoch
@@ -43,24 +45,37 @@ class RowCounts:
     """
 
     epoch: int | None = None
-    rows_deleted: int = 0
+    rows_deleted: int | None = 0
     rows_updated: int = 0
     rows_inserted: int = 0
     rowsets_touched: int = 0
     bytes_written: int = 0
     rowsets_in_place: int = 0
     bytes_in_place: int = 0
+    ranges_deleted: int = 0
 
     def metrics(self) -> dict[str, int]:
-        """Return the counts for the history; in-place counts only if they are not zero."""
-        counts = {name: int(getattr(self, name)) for name in COUNTED}
-        return {name: n for name, n in counts.items() if n or not name.endswith("_in_place")}
+        """Return the known counts for the history; those of few statements only if not zero."""
+        counts = {name: getattr(self, name) for name in COUNTED}
+        return {
+            name: int(count)
+            for name, count in counts.items()
+            if count is not None and (count or name not in _RARE)
+        }
+
+    @classmethod
+    def of_metrics(cls, epoch: int, metrics: Mapping[str, int]) -> RowCounts:
+        """Return the counts that the history has of a statement."""
+        unknown = "ranges_deleted" in metrics and "rows_deleted" not in metrics
+        found = cls(epoch, **metrics)
+        return replace(found, rows_deleted=None) if unknown else found
 
 
 COUNTED = (
     *("rows_deleted", "rows_updated", "rows_inserted", "rowsets_touched", "bytes_written"),
-    *("rowsets_in_place", "bytes_in_place"),
+    *("rowsets_in_place", "bytes_in_place", "ranges_deleted"),
 )
+_RARE = ("rowsets_in_place", "bytes_in_place", "ranges_deleted")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +117,9 @@ class Statement:
     @property
     def is_plain(self) -> bool:
         """Whether it only adds rows and reads none, so that history already shows its counts."""
-        return not (self.rows or self.reads or self.keys or self.counts.rows_updated)
+        did = self.counts
+        counted = did.rows_updated or did.ranges_deleted
+        return not (self.rows or self.reads or self.keys or counted)
 
 
 def row_statement(

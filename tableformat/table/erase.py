@@ -67,7 +67,7 @@ def erase(table: ArrowTable, where: Where, *, all_tables: bool = False) -> Erasu
     StoreError.
     """
     predicate = parse_predicate(where)
-    deleted = table.delete(where).rows_deleted or 0
+    deleted = table.delete(where, count_rows=True).rows_deleted or 0
     begun = table.optimize(where).option("deleted-share", 0).option("run-bytes", "none")
     rewritten = begun.executeCompaction().rowsets_removed
     head = table.refresh()
@@ -118,7 +118,7 @@ def _search(
 
 def _holds(log: Log, table: TableState, where: Predicate, seen: dict[str, bool]) -> bool:
     bound = bind(where, table.schema)
-    for rowset in log.read_rowsets(table, rowset_filter(table, where), which="all"):
+    for rowset in log.read_rowsets(table, rowset_filter(table, where), which="stored"):
         key = rowset.entry.model_dump_json()
         if key not in seen:
             schema = tombstone_schema(table.schema) if rowset.has_tombstones else table.schema

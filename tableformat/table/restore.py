@@ -14,13 +14,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
+from colonnade.manifests.arrays.hidden_rows import clean_epoch
 from colonnade.manifests.commit.change import Change, TableRead
 from colonnade.manifests.commit.conflicts import has_landed
 from colonnade.manifests.commit.rebase.targets import id_ranges
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
-from colonnade.manifests.ids import TableId, new_transaction_id
+from colonnade.manifests.ids import TableId, new_job_id, new_transaction_id
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.bloom_columns import follow_columns
+from colonnade.manifests.model.deletion_vector import write_deletion_vector
+from colonnade.manifests.model.hidden_columns import CLEANED, with_value
 from colonnade.manifests.model.identity import identity_columns, last_value, past
 from colonnade.manifests.model.operations import (
     AddRowSet,
@@ -37,6 +40,7 @@ from colonnade.manifests.model.operations import (
 )
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.manifests.state.sort_order import SortKey, order_of, orders_of
+from colonnade.tableformat.rowset.deleted import read_deleted
 from colonnade.tableformat.statements.rerun import commit_statement
 from colonnade.tableformat.table.history import RENUMBER, RESTORE
 from colonnade.tableformat.write.settings import CommitSettings
@@ -122,7 +126,8 @@ def renumber_table(
             raise NotFoundError(f"Table {table.name!r} was dropped meanwhile.")
         if _has_landed(commit, state, (table.id,)):
             return None
-        again = (_again(now.id, rowset) for rowset in log.read_rowsets(now, which="all"))
+        stored = log.read_rowsets(now, which="stored")
+        again = (_again(now.id, _dated(now, rowset)) for rowset in stored)
         return Change(
             new_transaction_id(),
             RENUMBER,
@@ -212,10 +217,7 @@ def _made_again(
         ),
         *_layouts(then),
         *_set_orders(then, orders),
-        *(
-            _renamed(_again(then.id, each), orders, then)
-            for each in log.read_rowsets(then, which="all")
-        ),
+        *(_renamed(each, orders, then) for each in _rows_again(log, then)),
         *(Txn(table=then.id, app=app, version=number) for app, number in batches.items()),
     ]
 
@@ -308,7 +310,7 @@ def _commit(
 
 
 def _operations(log: Log, now: TableState, then: TableState, epoch: int) -> list[Operation]:
-    dropped = id_ranges(log.read_entries(now, which="all").ids.tolist())
+    dropped = id_ranges(log.read_entries(now, which="stored").ids.tolist())
     schema = None if now.schema == then.schema else then.schema
     moved, gone = follow_columns(now.properties, now.schema, then.schema)
     same_layout = now.partition_layout_id == then.partition_layout_id
@@ -325,8 +327,33 @@ def _operations(log: Log, now: TableState, then: TableState, epoch: int) -> list
             sort_order_id=None if now.sort_order_id == then.sort_order_id else then.sort_order_id,
             primary_key=None if now.primary_key == then.primary_key else then.primary_key,
         ),
-        *(_again(now.id, rowset) for rowset in log.read_rowsets(then, which="all")),
+        *_rows_again(log, then),
     ]
+
+
+def _rows_again(log: Log, then: TableState) -> Iterator[AddRowSet]:
+    """Yield operations that add the RowSets of a state again.
+
+    Rows of range tombstones are named by vectors, because the tombstones do not come back. Reads
+    the columns of the tombstones where indexes do not decide them.
+    """
+    job_id = new_job_id()
+    for rowset in log.read_rowsets(then, which="all"):
+        added = _again(then.id, rowset)
+        if rowset.amendments.hidden:
+            deleted = read_deleted(log.store, then.prefix, rowset)
+            if deleted is not None and deleted.cardinality == rowset.entry.rows:
+                continue
+            vector = deleted and write_deletion_vector(log.store, then.prefix, job_id, deleted)
+            added = added.model_copy(update={"vector": vector})
+        yield added
+
+
+def _dated(table: TableState, rowset: LiveRowSet) -> LiveRowSet:
+    """Return a RowSet that states which range tombstones of its table it has met."""
+    if not table.tombstones:
+        return rowset
+    return replace(rowset, entry=with_value(rowset.entry, CLEANED, clean_epoch(rowset)))
 
 
 def _again(table: str, rowset: LiveRowSet) -> AddRowSet:

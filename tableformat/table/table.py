@@ -503,7 +503,8 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
             return make_change(statement, table, job_id, commit)
 
         snapshot, epoch = commit_statement(self._log, self.refresh(), planned)
-        return RowCounts(self._written(snapshot), **((epoch and epoch.metrics) or {}))
+        metrics = (epoch and epoch.metrics) or {}
+        return RowCounts.of_metrics(self._written(snapshot), metrics)
 
 
 def _takes_same_rows(planned: TableState | None, found: TableState | None) -> bool:

@@ -300,6 +300,8 @@ class TransactionTable(RowMethods):
         self._log = log
         self._table = table
 
+    _deletes_unread = False
+
     @property
     def state(self) -> TableState:
         """The table with the changes of the transaction so far."""

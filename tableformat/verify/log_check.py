@@ -81,7 +81,7 @@ class LogCheck:
     def read_rowsets(self, table: TableState) -> EntryTable | None:
         """Return the RowSets of a table; None, with a finding, when its entries cannot be read."""
         try:
-            return self.log.read_entries(table, which="all")
+            return self.log.read_entries(table, which="stored")
         except ColonnadeError as error:
             self._note(error, None, table=table.name)
             return None
@@ -268,7 +268,7 @@ class LogCheck:
         return (
             None
             if table is None
-            else (self.log.read_rowsets(table, which="all"), dict(table.batches))
+            else (self.log.read_rowsets(table, which="stored"), dict(table.batches))
         )
 
     def _check_checkpoint(self, ref: CheckpointRef) -> Snapshot | None:

@@ -19,6 +19,7 @@ from colonnade.manifests.store import open_store
 from colonnade.spark_ext.planner.clauses.filters import Tree, exact_predicate, predicate_of
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.state.storage import job_of, place_of
+from colonnade.spark_ext.planner.state.transactions import is_state
 from colonnade.spark_ext.planner.write.column_updates import replaced_rowsets
 from colonnade.spark_ext.planner.write.commits import commit
 from colonnade.tableformat.keys.key_set import can_be_key
@@ -26,6 +27,7 @@ from colonnade.tableformat.scan.plan import rowset_filter
 from colonnade.tableformat.scan.selection import judge
 from colonnade.tableformat.statements.delete import evaluate_delete
 from colonnade.tableformat.statements.fill import FilledRowSet
+from colonnade.tableformat.statements.ranges import is_range
 from colonnade.tableformat.statements.reported import (
     TaskReport,
     decode_report,
@@ -110,21 +112,39 @@ def commit_overwrite(args: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def can_delete(args: Mapping[str, Any]) -> dict[str, Any]:
-    """Say whether statistics show that `filters` select each RowSet as a whole or not at all."""
+    """Say whether the rows that `filters` select can be deleted without being read.
+
+    That is so if statistics show that they select each RowSet as a whole or not at all. It is also
+    so for a range of the table's order, unless the deleted rows are to be counted (`count_rows`).
+    """
     snapshot = SNAPSHOTS.at(place_of(args), args["database"], args["epoch"])
-    table = snapshot.tables[args["id"]]
-    return {"whole": _is_whole(Log(open_store(place_of(args))), table, args["filters"])}
+    table, log = snapshot.tables[args["id"]], Log(open_store(place_of(args)))
+    counted = args["count_rows"] or is_state(args["epoch"])
+    filters = args["filters"]
+    return {"unread": _is_whole(log, table, filters) or (not counted and _is_range(table, filters))}
 
 
 def delete_where(args: Mapping[str, Any]) -> dict[str, Any]:
     """Delete the rows that `filters` select, by a `job` without tasks."""
     where = exact_predicate(args["filters"])
-    return commit(*_planned(args), lambda log, table: evaluate_delete(log, table, where))
+    job, base = _planned(args)
+
+    def deleted(log: Log, table: TableState) -> Statement:
+        return evaluate_delete(log, table, where, counted=is_state(job.base))
+
+    return commit(job, base, deleted)
 
 
 def _planned(args: Mapping[str, Any]) -> tuple[WriteJob, Snapshot]:
     job = job_of(args)
     return job, SNAPSHOTS.at(job.address, args["database"], job.base)
+
+
+def _is_range(table: TableState, filters: Sequence[Tree]) -> bool:
+    try:
+        return is_range(table, exact_predicate(filters))
+    except InvalidInputError:
+        return False  # something that only Spark can evaluate
 
 
 def _is_whole(log: Log, table: TableState, filters: Sequence[Tree]) -> bool:

@@ -38,6 +38,7 @@ import org.apache.spark.sql.connector.write.LogicalWriteInfo;
 import org.apache.spark.sql.connector.write.RowLevelOperationBuilder;
 import org.apache.spark.sql.connector.write.RowLevelOperationInfo;
 import org.apache.spark.sql.connector.write.WriteBuilder;
+import org.apache.spark.sql.internal.SQLConf;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
@@ -52,6 +53,9 @@ public class ColonnadeTable extends TableAtEpoch
 
   /** The property that a table with a primary key shows. */
   private static final String PRIMARY_KEY = "primaryKey";
+
+  /** The setting of a session whose DELETE reads the rows, so that history can count them. */
+  private static final String COUNT_ROWS = "spark.colonnade.countRows";
 
   private static final boolean CAN_CHOOSE = canChoose();
 
@@ -222,8 +226,8 @@ public class ColonnadeTable extends TableAtEpoch
   }
 
   /**
-   * Succeeds if the log decides for each whole RowSet whether it is deleted. Then the statement
-   * reads no data and runs no task.
+   * Succeeds if the log decides for each whole RowSet whether it is deleted, or if the rows are a
+   * range of the order of the table. Then the statement reads no data and runs no task.
    */
   @Override
   public boolean canDeleteWhere(Predicate[] filters) {
@@ -232,7 +236,8 @@ public class ColonnadeTable extends TableAtEpoch
     }
     Map<String, Object> args = new HashMap<>(state());
     args.put("filters", ExpressionTree.of(filters));
-    return Planner.call("can_delete", args).get("whole").asBoolean();
+    args.put("count_rows", Boolean.parseBoolean(SQLConf.get().getConfString(COUNT_ROWS, "false")));
+    return Planner.call("can_delete", args).get("unread").asBoolean();
   }
 
   @Override

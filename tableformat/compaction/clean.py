@@ -1,0 +1,32 @@
+"""Before a compaction: name the rows of range tombstones, so that the compaction leaves them out.
+
+Spec: docs/spec/operations.md#range-tombstones
+"""
+
+from __future__ import annotations
+
+from colonnade.manifests.commit.change import Change
+from colonnade.manifests.ids import TableId, new_job_id
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.tableformat.statements.ranges import evaluate_clean
+from colonnade.tableformat.statements.rerun import commit_statement
+from colonnade.tableformat.statements.statement import make_change
+
+
+def clean_table(log: Log, base: Snapshot, table: TableId) -> Snapshot:
+    """Name the rows of a table that range tombstones delete, and forget these tombstones.
+
+    Returns the state after that, which is `base` for a table without range tombstones. Reads the
+    columns of the tombstones where indexes do not decide them. Raises ConflictError after ten
+    tries; CorruptionError, StoreError.
+    """
+
+    def evaluate(state: Snapshot) -> Change | None:
+        now = state.tables.get(table)
+        statement = None if now is None else evaluate_clean(log, now)
+        if now is None or statement is None:
+            return None
+        return make_change(statement, now, new_job_id())
+
+    return commit_statement(log, base, evaluate)[0]

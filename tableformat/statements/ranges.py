@@ -1,0 +1,177 @@
+"""Deletions of ranges: rows that the order of a table tells apart are deleted without being read.
+
+Such a deletion is one entry in the log, whatever the number of its rows. RowSets that lie wholly
+inside are dropped in the same epoch. Readers hide the other rows until `clean` names them.
+Spec: docs/spec/operations.md#range-tombstones
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from colonnade.manifests.arrays.bounds import bounds_table
+from colonnade.manifests.arrays.hidden_rows import meets
+from colonnade.manifests.commit.change import DeletedRows
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.operations import AddTombstone, ForgetTombstones
+from colonnade.manifests.model.primary_key import key_fields
+from colonnade.manifests.model.range_tombstones import region_of
+from colonnade.manifests.model.regions import Interval
+from colonnade.manifests.state.snapshot import LiveRowSet, TableState
+from colonnade.tableformat.predicate import Predicate, bind
+from colonnade.tableformat.predicate.exact_regions import Regions, exact_regions
+from colonnade.tableformat.rowset.deleted import read_deleted
+from colonnade.tableformat.scan.plan import rowset_filter
+from colonnade.tableformat.statements.statement import RowCounts, Statement
+
+MOST_TOMBSTONES = 1_000
+"""A table with this many range tombstones gets no more by itself: a deletion then reads rows."""
+
+CLEAN = "clean"
+"""The operation of epochs that name the rows of range tombstones by deletion vectors."""
+
+
+def evaluate_range(
+    log: Log, table: TableState, where: Predicate, text: str | None = None
+) -> Statement | None:
+    """Return a statement that deletes the rows that meet `where` without reading them.
+
+    Returns None where `where` is not exactly a range of the table, where the bounds in the log
+    decide it for whole RowSets, and where the table has 1,000 range tombstones. Reads the entries
+    of the RowSets that may match, and no data. Raises InvalidInputError when `where` does not fit
+    the columns; CorruptionError, StoreError.
+    """
+    if not is_range(table, where):
+        return None
+    regions = exact_regions(bind(where, table.schema), table.schema)
+    assert regions is not None
+    rowsets = log.read_rowsets(table, rowset_filter(table, where))
+    inside, edges = _divide(rowsets, regions, table)
+    if not edges:
+        return None
+    return Statement(
+        "delete",
+        (AddTombstone(table=table.id, regions=regions),),
+        tuple(DeletedRows(table.id, each, "delete", None) for each in inside),
+        counts=RowCounts(
+            rows_deleted=None, rowsets_touched=len(inside), ranges_deleted=len(regions)
+        ),
+        parameters={} if text is None else {"where": text},
+    )
+
+
+def is_range(table: TableState, where: Predicate) -> bool:
+    """Return whether the rows that meet `where` are ranges of a table that can be deleted unread.
+
+    A table with 1,000 range tombstones gets no more. Raises InvalidInputError when `where` does not
+    fit the columns.
+    """
+    regions = exact_regions(bind(where, table.schema), table.schema)
+    if not regions or not all(_is_leading(each, table) for each in regions):
+        return False
+    return sum(len(each.regions) for each in table.tombstones) + len(regions) <= MOST_TOMBSTONES
+
+
+def require_range(table: TableState, where: Predicate, text: str) -> None:
+    """Raise InvalidInputError unless `where`, written as `text`, selects exactly ranges."""
+    regions = exact_regions(bind(where, table.schema), table.schema)
+    leading = dict.fromkeys(each for order in _orders(table) for each in order)
+    names = ", ".join(table.schema.by_id(each).name for each in leading)
+    rule = (
+        "a range compares the leading columns of the sort key or primary key with values, all but"
+        f" the last by =, and columns of the partitioning (here: {names or 'none'})"
+    )
+    if regions is None:
+        raise InvalidInputError(
+            f"{text!r} is not a range of table {table.name!r}: {rule}, with values that are not"
+            " NULL or NaN, and all of these columns are NOT NULL; use delete, which reads rows."
+        )
+    if not all(_is_leading(each, table) for each in regions):
+        raise InvalidInputError(
+            f"{text!r} is not a range of table {table.name!r}, because it leaves out a leading"
+            f" column, or compares another column: {rule}; use delete, which reads rows."
+        )
+
+
+def evaluate_clean(log: Log, table: TableState) -> Statement | None:
+    """Return a statement that names all rows of range tombstones, and forgets the tombstones.
+
+    Returns None for a table without them. Reads the columns of the tombstones where indexes do not
+    decide them. Raises CorruptionError, StoreError.
+    """
+    if not table.tombstones:
+        return None
+    stored = log.read_rowsets(table, which="stored")
+    shown = {each.id: each for each in log.read_rowsets(table)}
+    rows = [
+        each
+        for rowset in stored
+        if not rowset.has_tombstones and (each := _hidden(log, table, rowset, shown.get(rowset.id)))
+    ]
+    forget = ForgetTombstones(table=table.id, through=table.tombstones[-1].epoch)
+    return Statement(
+        CLEAN,
+        (forget,),
+        tuple(rows),
+        counts=RowCounts(rows_deleted=None, rowsets_touched=len(rows)),
+    )
+
+
+def _hidden(
+    log: Log, table: TableState, stored: LiveRowSet, shown: LiveRowSet | None
+) -> DeletedRows | None:
+    """Return the rows of a RowSet that range tombstones delete. `shown` is None for all rows."""
+    if shown is None:
+        return DeletedRows(table.id, stored, "delete", None)
+    if not shown.amendments.hidden:
+        return None
+    deleted = read_deleted(log.store, table.prefix, shown)
+    return None if deleted is None else DeletedRows(table.id, stored, "delete", deleted.rows)
+
+
+def _divide(
+    rowsets: Sequence[LiveRowSet], regions: Regions, table: TableState
+) -> tuple[list[LiveRowSet], list[LiveRowSet]]:
+    """Return the RowSets that lie wholly inside a region, and others that may have rows inside."""
+    bounds = bounds_table(
+        [each.entry.statistics for each in rowsets],
+        [each.entry.rows for each in rowsets],
+        table.schema,
+        lambda index: f"RowSet {rowsets[index].entry.object}",
+    )
+    some = np.zeros(len(rowsets), np.bool_)
+    every = some.copy()
+    for intervals in regions:
+        part, whole = meets(region_of(intervals, table.schema), bounds)
+        some |= part
+        every |= whole
+    inside = [rowsets[at] for at in np.flatnonzero(every).tolist()]
+    return inside, [rowsets[at] for at in np.flatnonzero(some & ~every).tolist()]
+
+
+def _is_leading(region: Sequence[Interval], table: TableState) -> bool:
+    """Return whether a region is a range in an order of the table, in some of its partitions."""
+    sides = {each.column: each for each in region}
+    partitions = _partition_columns(table)
+    rest = {column: side for column, side in sides.items() if column not in partitions}
+    return any(_is_prefix(wanted, order) for wanted in (rest, sides) for order in _orders(table))
+
+
+def _is_prefix(sides: dict[int, Interval], order: Sequence[int]) -> bool:
+    """Return whether intervals are of the first columns, and all but the last have one value."""
+    first = order[: len(sides)]
+    return set(first) == set(sides) and all(sides[each].value is not None for each in first[:-1])
+
+
+def _orders(table: TableState) -> list[tuple[int, ...]]:
+    """Return the columns of the sort key, and those of the primary key."""
+    sort_key = tuple(each.column for each in table.sort_key)
+    return [sort_key, tuple(each.id for each in key_fields(table.primary_key, table.schema))]
+
+
+def _partition_columns(table: TableState) -> frozenset[int]:
+    """Return the columns of the partitioning whose transforms keep the order of values."""
+    return frozenset(each.column for each in table.partition_fields if each.transform != "bucket")
