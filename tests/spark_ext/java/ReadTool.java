@@ -37,6 +37,7 @@ import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.types.VariantType;
 import org.apache.spark.sql.types.YearMonthIntervalType;
+import org.apache.spark.sql.vectorized.ColumnVector;
 import org.apache.spark.sql.vectorized.ColumnarBatch;
 import org.apache.spark.unsafe.types.VariantVal;
 
@@ -100,6 +101,7 @@ public final class ReadTool {
       return;
     }
     int before = ShelfFileSystem.OPENED.get();
+    ShelfFileSystem.READ.clear();
     int digest = 0;
     int again = 0;
     try (PartitionReader<ColumnarBatch> reader = factory.createColumnarReader(task)) {
@@ -107,9 +109,7 @@ public final class ReadTool {
         ColumnarBatch batch = reader.get();
         batches.add(batch.numRows());
         for (int i = 0; i < schema.length(); i++) {
-          if (batch.column(i).numNulls() > batch.numRows()) {
-            throw new IllegalStateException("more NULLs than rows");
-          }
+          requireNullsCounted(batch.column(i), batch.numRows());
         }
         int at = 0;
         for (Iterator<InternalRow> all = batch.rowIterator(); all.hasNext(); at++) {
@@ -123,6 +123,7 @@ public final class ReadTool {
       }
     }
     reply.put("opened", ShelfFileSystem.OPENED.get() - before);
+    reply.set("read", MAPPER.valueToTree(ShelfFileSystem.READ));
     try (PartitionReader<InternalRow> reader = factory.createReader(task)) {
       InternalRow copy = null;
       ArrayNode last = null;
@@ -188,6 +189,15 @@ public final class ReadTool {
     if (!holds) {
       throw new IllegalStateException(otherwise);
     }
+  }
+
+  private static void requireNullsCounted(ColumnVector column, int rows) {
+    int nulls = 0;
+    for (int row = 0; row < rows; row++) {
+      nulls += column.isNullAt(row) ? 1 : 0;
+    }
+    require(column.numNulls() == nulls, "the count of NULLs is another one");
+    require(column.hasNull() || nulls == 0, "a column without NULLs has one");
   }
 
   private static ArrayNode struct(InternalRow row, StructType type) {

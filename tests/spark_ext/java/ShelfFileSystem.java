@@ -1,5 +1,7 @@
 import java.io.IOException;
 import java.net.URI;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.fs.FSDataInputStream;
@@ -10,6 +12,9 @@ import org.apache.hadoop.fs.RawLocalFileSystem;
 public final class ShelfFileSystem extends RawLocalFileSystem {
   /** How often an object was opened. */
   static final AtomicInteger OPENED = new AtomicInteger();
+
+  /** How many bytes were read of each object. */
+  static final Map<String, Long> READ = new ConcurrentHashMap<>();
 
   /** How many objects are open. */
   static final AtomicInteger OPEN = new AtomicInteger();
@@ -26,6 +31,13 @@ public final class ShelfFileSystem extends RawLocalFileSystem {
     OPEN.incrementAndGet();
     AtomicBoolean closed = new AtomicBoolean();
     return new FSDataInputStream(found.getWrappedStream()) {
+      @Override
+      public void readFully(long position, byte[] bytes, int offset, int length)
+          throws IOException {
+        READ.merge(path.getName(), (long) length, Long::sum);
+        super.readFully(position, bytes, offset, length);
+      }
+
       @Override
       public void close() throws IOException {
         if (!closed.getAndSet(true)) {

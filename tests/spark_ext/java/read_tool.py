@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from decimal import Context
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ import pyarrow as pa
 import pyspark
 
 from colonnade.manifests.model.entries import DeletionVectorEntry, RowSetEntry
+from colonnade.manifests.model.regions import Mask, Region
 from colonnade.manifests.model.schema import (
     ArrayType,
     MapType,
@@ -86,7 +88,8 @@ class ReadTool(JsonProcess):
         `conf` adds settings of Hadoop. `stopped` ends the reader early instead, some `times`, and
         then the answer is how many objects are `open`: after the first batch ("early"), or while it
         opens objects ("killed"). `edges` leaves out all but the first and the last rows of batches.
-        `merged` reads a plan with an order, which returns rows alone.
+        `merged` reads a plan with an order, which returns rows alone. Of `shelf://`, the answer
+        also has how many objects were `opened`, and how many bytes were `read` of each.
         """
         kept = {} if cache is None else {"cache": cache}
         task = {"url": url, "plan": plan, "most_members": MOST_MEMBERS, **kept}
@@ -112,11 +115,20 @@ def plan_of(
     predicate: Any = None,
     *,
     whole: bool = False,
+    hidden: tuple[Region, ...] = (),
+    masks: tuple[Mask, ...] = (),
 ) -> dict[str, Any]:
     """The plan to read whole RowSets, or ranges of each, as the planner sends it.
 
-    With `whole`, the plan also states every value that is a default.
+    With `whole`, the plan also states every value that is a default. Each RowSet has the regions
+    `hidden` and the `masks`.
     """
+
+    def live(at: int, entry: RowSetEntry) -> LiveRowSet:
+        rowset = LiveRowSet.of(7 + at, 3 + at, entry, (vectors or {}).get(at))
+        amendments = replace(rowset.amendments, hidden=hidden, masks=masks)
+        return replace(rowset, amendments=amendments)
+
     plan = ScanPlan(
         table="t",
         prefix=prefix,
@@ -126,7 +138,7 @@ def plan_of(
         predicate=predicate,
         rowsets=tuple(
             RowSetScan(
-                rowset=LiveRowSet.of(7 + at, 3 + at, entry, (vectors or {}).get(at)),
+                rowset=live(at, entry),
                 ranges=((0, entry.rows),) if ranges is None else tuple(ranges),
             )
             for at, entry in enumerate(entries)
@@ -188,7 +200,7 @@ def _primitives(array: pa.Array, text: str) -> list[Any]:
     kind = array.type
     if pa.types.is_boolean(kind):
         return [None if each is None else str(each).lower() for each in array.to_pylist()]
-    if pa.types.is_string(kind):
+    if pa.types.is_string(kind) or pa.types.is_null(kind):
         return array.to_pylist()
     if pa.types.is_binary(kind):
         return [

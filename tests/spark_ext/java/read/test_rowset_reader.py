@@ -308,17 +308,21 @@ Large = tuple[RowSetEntry, TableSchema, list[Any], DeletionVectorEntry]
 
 @pytest.fixture
 def large(store: LocalStore) -> Large:
-    """A RowSet with two live rows and more bytes than a window."""
+    """A RowSet with more bytes than a window, most of them of deleted rows."""
     rng = np.random.default_rng(6)
-    texts = [[rng.bytes(2**21) for _ in range(6)] for _ in range(3)]
+    texts = [[rng.bytes(10 if i % 2 else 2**21) for i in range(12)] for _ in range(3)]
     columns = {name: pa.array(each, pa.binary()) for name, each in zip("bcd", texts, strict=True)}
-    uneven = pa.array([rng.bytes(10), b"", None, rng.bytes(30_000), b"", b"e"], pa.binary())
-    schema, rows = table(a=pa.array(range(6)), **columns, e=uneven)
-    [entry] = write(store, schema, rows, one_object=True, packed_bytes=0, block_rows=1)
+    uneven = [rng.bytes(10), b"", None, rng.bytes(30_000), b"", b"e"]
+    twice = {
+        "a": pa.array([i // 2 for i in range(12)]),
+        "e": pa.array([uneven[i // 2] for i in range(12)], pa.binary()),
+    }
+    schema, rows = table(**twice, **columns)
+    [entry] = write(store, schema, rows, one_object=True, packed_bytes=0, block_rows=2)
     assert entry.bytes > 33 * 2**20, "more than one window"
     # The tool takes long to print many bytes.
-    vector = write_deletion_vector(store, "", JOB, DeletionVector.of([0, 1, 2, 4]))
-    return entry, schema, [expected_rows(rows, schema)[at] for at in (3, 5)], vector
+    vector = write_deletion_vector(store, "", JOB, DeletionVector.of(range(0, 12, 2)))
+    return entry, schema, expected_rows(rows, schema)[1::2], vector
 
 
 @pytest.mark.parametrize("cached", [False, pytest.param(True, marks=pytest.mark.long)])

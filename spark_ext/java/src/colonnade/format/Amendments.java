@@ -1,17 +1,24 @@
 package colonnade.format;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
- * What came to a RowSet after it was written.
+ * What came to a RowSet after it was written. Regions follow from the state of the database and the
+ * time of the plan.
  *
- * @param vector the entry of the deletion vector; null if no row is deleted
+ * @param vector the entry of the deletion vector; null if it has none
  * @param replaced the replaced columns by column id; each value is a RowSet with the same rows and
  *     cuts that has the column's current values
+ * @param hidden the regions whose rows count as deleted
+ * @param masks by column id, the regions in whose rows the values of the column count as NULL
  */
-public record Amendments(JsonNode vector, Map<Integer, RowSetEntry> replaced) {
+public record Amendments(
+    JsonNode vector, Map<Integer, RowSetEntry> replaced, List<Region> hidden,
+    Map<Integer, List<Region>> masks) {
   /**
    * Reads the amendments of a RowSet. Requires: the driver has validated them.
    *
@@ -24,7 +31,15 @@ public record Amendments(JsonNode vector, Map<Integer, RowSetEntry> replaced) {
       RowSetEntry stored = RowSetEntry.parse(entry, each);
       each.get("columns").forEach(column -> replaced.put(column.intValue(), stored));
     }
+    List<Region> hidden = new ArrayList<>();
+    amendments.path("hidden").forEach(each -> hidden.add(Region.parse(each)));
+    Map<Integer, List<Region>> masks = new HashMap<>();
+    for (JsonNode each : amendments.path("masks")) {
+      masks
+          .computeIfAbsent(each.get("column").intValue(), column -> new ArrayList<>())
+          .add(Region.parse(each.get("region")));
+    }
     return new Amendments(
-        amendments.hasNonNull("vector") ? amendments.get("vector") : null, replaced);
+        amendments.hasNonNull("vector") ? amendments.get("vector") : null, replaced, hidden, masks);
   }
 }

@@ -24,6 +24,21 @@ public final class DeletionVector {
     this.rows = rows;
   }
 
+  /** Creates a vector of rows that no stored vector deletes. */
+  public static DeletionVector of(RoaringBitmap rows) {
+    return new DeletionVector(rows);
+  }
+
+  /** Returns a vector that has more rows. */
+  public DeletionVector with(RoaringBitmap more) {
+    return new DeletionVector(RoaringBitmap.or(rows, more));
+  }
+
+  /** Returns whether every row is deleted from {@code firstRow} on and before {@code end}. */
+  public boolean covers(long firstRow, long end) {
+    return rows.contains(firstRow, end);
+  }
+
   /** Reads and verifies the deletion vector of a RowSet with {@code rowCount} rows. */
   public static DeletionVector read(ByteSource store, String prefix, JsonNode entry, long rowCount)
       throws IOException {

@@ -137,9 +137,19 @@ final class Adapt {
     return !becomesDouble(stored, wanted) && factor(stored, wanted).equals(BigInteger.ONE);
   }
 
-  /** Returns the statistics of the wanted column from those of the stored one, which may be null. */
+  /**
+   * Returns the statistics of a stretch of {@code rows} rows, or null if they are unknown. {@code
+   * segment} is null if the RowSet does not have the column.
+   */
+  static Statistics statistics(OpenColumnSegment segment, TableField wanted, int cut, long rows) {
+    return segment == null
+        ? absentStatistics(wanted, rows)
+        : statistics(segment.statistics(cut), segment.column(), wanted);
+  }
+
+  /** Returns the statistics of the wanted column from those of the stored one. */
   static Statistics statistics(Statistics found, TableField stored, TableField wanted) {
-    if (found == null || keepsBounds(stored, wanted)) {
+    if (keepsBounds(stored, wanted)) {
       return found;
     }
     return new Statistics(

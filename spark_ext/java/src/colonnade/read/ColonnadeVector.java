@@ -1,6 +1,7 @@
 package colonnade.read;
 
 import java.math.BigInteger;
+import java.util.Arrays;
 import org.apache.spark.sql.types.BinaryType;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.Decimal;
@@ -10,6 +11,8 @@ import org.apache.spark.sql.vectorized.ColumnarArray;
 import org.apache.spark.sql.vectorized.ColumnarMap;
 import org.apache.spark.unsafe.Platform;
 import org.apache.spark.unsafe.types.UTF8String;
+import org.roaringbitmap.PeekableIntIterator;
+import org.roaringbitmap.RoaringBitmap;
 
 /**
  * The rows of one block as Spark reads them. The values stay in the encoding of the block.
@@ -37,6 +40,8 @@ public final class ColonnadeVector extends ColumnVector {
 
   private VectorForm form = VectorForm.UNIFORM;
   private boolean allNull = true;
+  /** The validity of masked values, which is not part of the block. */
+  private byte[] unmasked = new byte[0];
   private byte[] data = NO_BYTES;
   private long dataAt = Platform.BYTE_ARRAY_OFFSET;
   private byte[] offsets;
@@ -198,6 +203,37 @@ public final class ColonnadeVector extends ColumnVector {
       texts = new UTF8String[count];
     }
     return texts;
+  }
+
+  /**
+   * Makes values NULL, although the block has them. Position i is row {@code first + i}, and only
+   * the first {@code count} positions are read. Each call for uniform values undoes the last one.
+   */
+  void mask(RoaringBitmap masked, long first, int count) {
+    if (isUniform()) {
+      validity = null;
+    }
+    if (allNull || !masked.intersects(first, first + count)) {
+      return;
+    }
+    int size = (count + 7) / 8;
+    unmasked = unmasked.length < size ? new byte[size] : unmasked;
+    if (validity == null) {
+      Arrays.fill(unmasked, 0, size, (byte) -1);
+    } else {
+      Platform.copyMemory(validity, validityAt, unmasked, Platform.BYTE_ARRAY_OFFSET, size);
+    }
+    PeekableIntIterator rows = masked.getIntIterator();
+    rows.advanceIfNeeded((int) first);
+    while (rows.hasNext()) {
+      long at = Integer.toUnsignedLong(rows.next()) - first;
+      if (at >= count) {
+        break;
+      }
+      unmasked[(int) at >> 3] &= (byte) ~(1 << (at & 7));
+    }
+    validity = unmasked;
+    validityAt = Platform.BYTE_ARRAY_OFFSET;
   }
 
   /** Whether every position holds the same value, so that no selection is needed. */

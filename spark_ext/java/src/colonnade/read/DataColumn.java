@@ -6,6 +6,7 @@ import colonnade.format.Slice;
 import colonnade.format.TableField;
 import java.io.IOException;
 import java.util.Arrays;
+import org.roaringbitmap.RoaringBitmap;
 
 /** One column of a task: its vector and its current block in the current stretch. */
 final class DataColumn {
@@ -14,6 +15,7 @@ final class DataColumn {
   private final TableField field;
   private OpenColumnSegment segment;
   private Slice bytes;
+  private RoaringBitmap masked;
   /**
    * The number of the current block, the number of the block that the vector holds, and the
    * position of the current block in {@code bytes}.
@@ -29,14 +31,16 @@ final class DataColumn {
 
   /**
    * Moves to the first block of a stretch. {@code newSegment} is null if the RowSet does not have
-   * the column.
+   * the column. {@code newMasked} has the rows whose values count as NULL, or is null without any.
    *
    * <p>If the stretch has several blocks, compares all of them with their checksums now. So no row
    * of the stretch is returned if a later block is damaged.
    */
-  void enter(OpenColumnSegment newSegment, int cut, Slice newBytes) throws IOException {
+  void enter(OpenColumnSegment newSegment, int cut, Slice newBytes, RoaringBitmap newMasked)
+      throws IOException {
     segment = newSegment;
     bytes = newBytes;
+    masked = newMasked;
     decoded = -1;
     offset = 0;
     block = newSegment == null ? 0 : newSegment.atCut()[cut];
@@ -72,6 +76,19 @@ final class DataColumn {
     return rows[block + 1];
   }
 
+  private void decode(BlockDecoder decoder) throws IOException {
+    BlockEntry entry = segment.index().entries().get(block);
+    try {
+      decode(decoder, entry, bytes.part(offset, (int) entry.length()));
+      if (masked != null && !vector.isUniform()) {
+        vector.mask(masked, segment.index().firstRows()[block], (int) entry.rows());
+      }
+    } catch (Malformed error) {
+      throw segment.damaged(block, error);
+    }
+    decoded = block;
+  }
+
   private void decode(BlockDecoder decoder, BlockEntry entry, Slice block) throws Malformed {
     TableField stored = segment.column();
     if (Adapt.looksAlike(stored, field)) {
@@ -90,13 +107,10 @@ final class DataColumn {
     if (segment == null) {
       Adapt.showAbsent(field, vector);
     } else if (decoded != block) {
-      BlockEntry entry = segment.index().entries().get(block);
-      try {
-        decode(decoder, entry, bytes.part(offset, (int) entry.length()));
-      } catch (Malformed error) {
-        throw segment.damaged(block, error);
-      }
-      decoded = block;
+      decode(decoder);
+    }
+    if (masked != null && vector.isUniform()) {
+      vector.mask(masked, first, count);
     }
     long shift = segment == null ? 0 : first - segment.index().firstRows()[block];
     if (shift == 0 || vector.isUniform()) {

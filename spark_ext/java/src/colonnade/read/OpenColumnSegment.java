@@ -161,8 +161,8 @@ public record OpenColumnSegment(TableField wanted, TableField column, RowSetSour
     return Arrays.copyOfRange(filter.array(), filter.offset(), end);
   }
 
-  /** Returns the statistics of a stretch; null if it has more than one block. */
+  /** Returns the statistics of a stretch. */
   public Statistics statistics(int cut) {
-    return atCut[cut + 1] - atCut[cut] == 1 ? index.entries().get(atCut[cut]).statistics() : null;
+    return Statistics.merge(index.entries().subList(atCut[cut], atCut[cut + 1]));
   }
 }

@@ -16,6 +16,7 @@ import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import org.roaringbitmap.RoaringBitmap;
 
 /** One open RowSet: its footer, the indexes of the required columns, and its deletion vector. */
 final class RowSet {
@@ -27,16 +28,17 @@ final class RowSet {
    */
   final OpenColumnSegment[] segments;
   final long[] cuts;
-  final DeletionVector vector;
-  /** The stretches to read, in row order. */
+  /** The deleted and the hidden rows of the stretches that the plan reads; null without any. */
+  final DeletionVector deleted;
+  /** By column to read, the rows whose values count as NULL; null without any. */
+  final RoaringBitmap[] masked;
+  /** The stretches to read, in row order. Each has a row that is not deleted. */
   final int[] chosen;
 
   /** The stored columns: those of the RowSet's own entry, and those of each entry that replaces. */
   private final Map<RowSetEntry, StoredColumns> stored;
   /** The requests for the columns, if each is read in one; else null. */
   private ColumnRuns runs;
-  /** The source of the bytes of each column to read. */
-  private final RowSetSource[] sources;
 
   /** The place of a stored column, and the form that the RowSet has of it. */
   private record ColumnPlace(TableField column, StoredColumns stored) {}
@@ -50,7 +52,7 @@ final class RowSet {
     }
   }
 
-  /** Opens a RowSet. Reads footers and deletion vector side by side where a read costs a trip. */
+  /** Opens a RowSet. Reads what decides which stretches to read, but not these. */
   RowSet(ByteSource store, ReadPlan plan, RowSetScan scan) throws IOException {
     this.scan = scan;
     RowSetEntry entry = scan.rowset().entry();
@@ -60,25 +62,43 @@ final class RowSet {
           "RowSet " + entry.object() + " has cuts that do not ascend to its row count.", null);
     }
     List<TableField> wanted = wanted(plan);
-    JsonNode deleted = scan.rowset().amendments().vector();
+    RowSetRegions regions = new RowSetRegions(scan.rowset(), wanted);
+    regions.columns().stream().filter(each -> !wanted.contains(each)).forEach(wanted::add);
+    stored = Collections.synchronizedMap(new IdentityHashMap<>());
+    DeletionVector vector = openStored(store, plan, wanted);
+    OpenColumnSegment[] open = open(wanted);
+    segments = Arrays.copyOf(open, plan.columns().size());
+    regions.open(column -> open[wanted.indexOf(column)], cuts);
+    int[] matching = choose(plan, wanted, open, regions);
+    deleted = regions.hide(vector, matching);
+    chosen = deleted == null ? matching : live(matching);
+    masked = regions.masked(plan.columns(), chosen);
+  }
+
+  /**
+   * Opens the stored columns, and returns the deletion vector, or null without one. Reads them side
+   * by side where a read costs a trip.
+   */
+  private DeletionVector openStored(ByteSource store, ReadPlan plan, List<TableField> wanted)
+      throws IOException {
+    JsonNode vector = scan.rowset().amendments().vector();
     DeletionVector[] read = new DeletionVector[1];
     List<Reads.Read> reads = new ArrayList<>();
-    stored = Collections.synchronizedMap(new IdentityHashMap<>());
     for (RowSetEntry each : entries(wanted)) {
       reads.add(() -> stored.put(each, StoredColumns.open(store, plan, each)));
     }
-    if (deleted != null) {
-      reads.add(
-          () -> read[0] = DeletionVector.read(store, plan.prefix(), deleted, entry.rows()));
+    if (vector != null) {
+      long rows = scan.rowset().entry().rows();
+      reads.add(() -> read[0] = DeletionVector.read(store, plan.prefix(), vector, rows));
     }
     Reads.all(store.isRemote(), reads);
-    vector = read[0];
-    List<TableField> columns = plan.columns();
-    sources =
-        columns.stream().map(each -> place(each).stored().source()).toArray(RowSetSource[]::new);
-    OpenColumnSegment[] open = open(wanted);
-    segments = Arrays.copyOf(open, columns.size());
-    chosen = choose(plan, wanted, open);
+    return read[0];
+  }
+
+  private int[] live(int[] stretches) {
+    return Arrays.stream(stretches)
+        .filter(cut -> !deleted.covers(cuts[cut], cuts[cut + 1]))
+        .toArray();
   }
 
   /**
@@ -182,7 +202,8 @@ final class RowSet {
     return stored.values().stream().anyMatch(each -> each.source().isRemote());
   }
 
-  private int[] choose(ReadPlan plan, List<TableField> wanted, OpenColumnSegment[] open)
+  private int[] choose(
+      ReadPlan plan, List<TableField> wanted, OpenColumnSegment[] open, RowSetRegions regions)
       throws IOException {
     int[] stretches = stretches();
     if (plan.pruner() == null || stretches.length == 0) {
@@ -195,7 +216,7 @@ final class RowSet {
         known.put(column.id(), found);
       }
     }
-    return new StretchPruning(plan.pruner(), cuts, known).kept(stretches);
+    return new StretchPruning(plan.pruner(), cuts, known, regions).kept(stretches);
   }
 
   /** Returns the stretches that make up the row ranges of the plan. */
@@ -227,48 +248,14 @@ final class RowSet {
 
   /**
    * Reads the bytes of stretches, by column and by stretch. The element of a column that the RowSet
-   * does not have is null. Neighbouring bytes are read in one request. Requires: the stretches
-   * follow those of the last call.
+   * does not have is null. Requires: the stretches follow those of the last call.
    */
   Slice[][] read(int[] stretches) throws IOException {
     if (runs != null) {
       return runs.read(stretches);
     }
-    Slice[][] found = new Slice[segments.length][];
-    Map<String, List<Integer>> byObject = new HashMap<>();
-    for (int i = 0; i < segments.length; i++) {
-      if (segments[i] != null) {
-        found[i] = new Slice[stretches.length];
-        byObject.computeIfAbsent(segments[i].name(), name -> new ArrayList<>()).add(i);
-      }
-    }
-    List<Reads.Read> reads = new ArrayList<>();
-    byObject.forEach(
-        (name, columns) -> reads.add(() -> readObject(name, columns, stretches, found)));
-    Reads.all(isRemote(), reads);
-    return found;
-  }
-
-  private record StretchPiece(int column, int at, RowSetSource.Extent extent) {}
-
-  private void readObject(String name, List<Integer> columns, int[] stretches, Slice[][] found)
-      throws IOException {
-    List<StretchPiece> pieces = new ArrayList<>();
-    for (int column : columns) {
-      for (int i = 0; i < stretches.length; i++) {
-        RowSetSource.Extent extent = segments[column].extent(stretches[i]);
-        if (extent.length() == 0) {
-          found[column][i] = Slice.EMPTY;
-        } else {
-          pieces.add(new StretchPiece(column, i, extent));
-        }
-      }
-    }
-    pieces.sort((a, b) -> Long.compare(a.extent().offset(), b.extent().offset()));
-    List<RowSetSource.Extent> extents = pieces.stream().map(StretchPiece::extent).toList();
-    List<Slice> data = sources[columns.get(0)].read(name, extents);
-    for (int i = 0; i < data.size(); i++) {
-      found[pieces.get(i).column()][pieces.get(i).at()] = data.get(i);
-    }
+    int[][] all = new int[segments.length][];
+    Arrays.fill(all, stretches);
+    return StretchReads.read(segments, all);
   }
 }

@@ -28,7 +28,7 @@ final class ScanTaskReader implements PartitionReader<ColumnarBatch> {
    * The most rows of a batch. Without it, a stretch that stores no bytes could have any number of
    * rows.
    */
-  private static final int BATCH_ROWS = 1 << 20;
+  static final int BATCH_ROWS = 1 << 20;
 
   private final ByteSource store;
   private final WindowReader windows;
@@ -94,8 +94,8 @@ final class ScanTaskReader implements PartitionReader<ColumnarBatch> {
         count = (int) Math.min(count, column.blockEnd(first) - first);
       }
       row += count;
-      DeletionVector vector = window.rowset().vector;
-      int[] kept = vector == null ? null : vector.kept(first, count);
+      DeletionVector deleted = window.rowset().deleted;
+      int[] kept = deleted == null ? null : deleted.kept(first, count);
       int left = kept == null ? count : kept.length;
       if (left > 0) {
         show(first, count, kept);
@@ -115,12 +115,14 @@ final class ScanTaskReader implements PartitionReader<ColumnarBatch> {
         return false;
       }
     }
+    RowSet rowset = window.rowset();
     int cut = window.stretches()[stretch];
-    row = window.rowset().cuts[cut];
-    end = window.rowset().cuts[cut + 1];
+    row = rowset.cuts[cut];
+    end = rowset.cuts[cut + 1];
     for (int i = 0; i < columns.size(); i++) {
       Slice[] bytes = window.bytes()[i];
-      columns.get(i).enter(window.rowset().segments[i], cut, bytes == null ? null : bytes[stretch]);
+      Slice stored = bytes == null ? null : bytes[stretch];
+      columns.get(i).enter(rowset.segments[i], cut, stored, rowset.masked[i]);
     }
     return true;
   }

@@ -16,9 +16,11 @@ import java.util.TreeSet;
  * Finds the stretches of one RowSet that may have matching rows. Bounds are checked first. Bloom
  * filters are read only for stretches that they might rule out.
  *
- * <p>{@code segments} has the columns of the predicate that the RowSet has, by column id.
+ * <p>{@code segments} has the columns of the predicate that the RowSet has, by column id. Nothing
+ * is known of a column whose values may be masked, because the index does not count these as NULL.
  */
-record StretchPruning(Pruner pruner, long[] cuts, Map<Integer, OpenColumnSegment> segments) {
+record StretchPruning(
+    Pruner pruner, long[] cuts, Map<Integer, OpenColumnSegment> segments, RowSetRegions regions) {
   /** Filters are read in groups of about this many bytes. */
   private static final long FILTERS_AT_ONCE_BYTES = 8L << 20;
 
@@ -111,10 +113,9 @@ record StretchPruning(Pruner pruner, long[] cuts, Map<Integer, OpenColumnSegment
         new Pruner.Known() {
           @Override
           public Statistics statistics(TableField column) {
-            OpenColumnSegment segment = segments.get(column.id());
-            return segment == null
-                ? Adapt.absentStatistics(column, rows)
-                : Adapt.statistics(segment.statistics(cut), segment.column(), column);
+            return regions.mayMask(column.id(), cut)
+                ? null
+                : Adapt.statistics(segments.get(column.id()), column, cut, rows);
           }
 
           @Override
@@ -123,6 +124,7 @@ record StretchPruning(Pruner pruner, long[] cuts, Map<Integer, OpenColumnSegment
             return segment == null
                 || segment.filterLength(cut) == 0
                 || !Adapt.keepsBounds(segment.column(), segment.wanted())
+                || regions.mayMask(column, cut)
                 || filters.mayHold(cut, segment, hashes);
           }
         });

@@ -8,7 +8,7 @@
  *   ScanTaskReader -> WindowReader -> RowSet -> RowSetSource -> CachedSource -> ByteSource
  *        |             (read ahead)      |
  *        |                               +--> Footer, OpenColumnSegment, SparseIndex,
- *        |                                    DeletionVector, Pruner, ColumnRuns
+ *        |                                    DeletionVector, Pruner, RowSetRegions, ColumnRuns
  *        +--> DataColumn -> BlockDecoder -> ArrowStream, BatchDecoder -> ColonnadeVector
  * </pre>
  *

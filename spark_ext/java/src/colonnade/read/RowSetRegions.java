@@ -1,0 +1,109 @@
+package colonnade.read;
+
+import colonnade.format.Amendments;
+import colonnade.format.DeletionVector;
+import colonnade.format.LiveRowSet;
+import colonnade.format.Malformed;
+import colonnade.format.Region;
+import colonnade.format.TableField;
+import colonnade.store.StoreException;
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+import org.roaringbitmap.RoaringBitmap;
+
+/**
+ * The regions of one RowSet: those that hide rows, and those that mask values of a column. They go
+ * by stored values, so a mask changes nothing about which rows are hidden.
+ */
+final class RowSetRegions {
+  /** The regions that hide rows, or null without one. */
+  private final RankedRegions hidden;
+  /** The regions that mask values, by column id. Columns with equal regions have the same ones. */
+  private final Map<Integer, RankedRegions> masks = new HashMap<>();
+
+  private final Map<RankedRegions, RegionRows> rows = new HashMap<>();
+
+  /**
+   * Ranks the regions that concern some columns.
+   *
+   * @throws IOException if a bound is damaged
+   */
+  RowSetRegions(LiveRowSet rowset, List<TableField> columns) throws IOException {
+    Amendments amendments = rowset.amendments();
+    try {
+      hidden = amendments.hidden().isEmpty() ? null : new RankedRegions(amendments.hidden());
+      Map<List<Region>, RankedRegions> known = new HashMap<>();
+      for (TableField column : columns) {
+        List<Region> own = amendments.masks().get(column.id());
+        if (own != null && !known.containsKey(own)) {
+          known.put(own, new RankedRegions(own));
+        }
+        if (own != null) {
+          masks.put(column.id(), known.get(own));
+        }
+      }
+    } catch (Malformed error) {
+      throw StoreException.corruption(
+          "A region of RowSet " + rowset.entry().object() + " is damaged: " + error.getMessage()
+              + ".",
+          error);
+    }
+  }
+
+  /** Returns the columns by whose values rows are inside. */
+  Set<TableField> columns() {
+    Set<TableField> columns = new LinkedHashSet<>();
+    if (hidden != null) {
+      columns.addAll(hidden.columns());
+    }
+    masks.values().forEach(each -> columns.addAll(each.columns()));
+    return columns;
+  }
+
+  /** Makes the columns known to all later calls. A column that the RowSet lacks is null. */
+  void open(Function<TableField, OpenColumnSegment> segments, long[] cuts) {
+    if (hidden != null) {
+      rows.put(hidden, new RegionRows(hidden, segments, cuts));
+    }
+    for (RankedRegions each : masks.values()) {
+      rows.computeIfAbsent(each, mask -> new RegionRows(mask, segments, cuts));
+    }
+  }
+
+  /** Returns whether values of a column may be masked in a stretch. */
+  boolean mayMask(int column, int cut) {
+    RankedRegions mask = masks.get(column);
+    return mask != null && rows.get(mask).mayMeet(cut);
+  }
+
+  /** Adds to the deleted rows, which may be null, the hidden rows of some stretches. */
+  DeletionVector hide(DeletionVector deleted, int[] stretches) throws IOException {
+    if (hidden == null) {
+      return deleted;
+    }
+    RoaringBitmap found = rows.get(hidden).find(stretches);
+    return deleted == null ? DeletionVector.of(found) : deleted.with(found);
+  }
+
+  /**
+   * Returns the masked rows of some stretches by column. The element of a column without any is
+   * null.
+   */
+  RoaringBitmap[] masked(List<TableField> columns, int[] stretches) throws IOException {
+    Map<RankedRegions, RoaringBitmap> known = new HashMap<>();
+    RoaringBitmap[] masked = new RoaringBitmap[columns.size()];
+    for (int i = 0; i < masked.length; i++) {
+      RankedRegions mask = masks.get(columns.get(i).id());
+      if (mask != null && !known.containsKey(mask)) {
+        known.put(mask, rows.get(mask).find(stretches));
+      }
+      masked[i] = known.get(mask);
+    }
+    return masked;
+  }
+}
