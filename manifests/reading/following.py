@@ -191,4 +191,20 @@ class LogFollower:
                         f"{self.store.locate(checkpoint_name(stub.anchor.root))} is missing, and"
                         f" nothing else stores the state at epoch {stub.floor}."
                     ) from error
-                stub = following
+                stub = self._last_stub(following)
+
+    def _last_stub(self, stub: Stub) -> Stub:
+        """Return a stub with a later floor, if there is one: that of the last floor, as a rule.
+
+        Each floor ends with its own stub, so following every one would cost a GET for each vacuum.
+        Costs two GETs for each bit of the number of slots up to the last stub.
+        """
+        step, grows = 2, True
+        while step:
+            later = self._stub_in(stub.floor + step)
+            if later is not None and later.floor > stub.floor:
+                stub = later
+                step = 2 * step if grows else step
+            else:
+                step, grows = step // 2, False
+        return stub

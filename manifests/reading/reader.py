@@ -289,7 +289,13 @@ class LogReader(LiveRowSetReader):
         For callers that must not rely on a cache. Costs a GET for each epoch since the floor, or
         since the state `after`, which must also come from the log alone and not be later.
         """
-        state = self._advance(after or self._begin(0, use_hint=False), epoch)
+        state = after
+        if state is None:
+            state = self._begin(0, use_hint=False)
+            # The stub at the floor leads to its state at once, and the first stubs in many steps.
+            stub = self._stub_in(epoch) if epoch else None
+            state = self._anchored(state, stub) if stub else state
+        state = self._advance(state, epoch)
         if state.epoch != epoch:
             raise CorruptionError(f"Epoch {epoch} of {self.store.url} is not in its log.")
         return state
