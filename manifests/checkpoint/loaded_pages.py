@@ -71,12 +71,14 @@ class LoadedPages:
         if not isinstance(tables, StoredTables):
             return [], tables.values()
         records, changed = tables.stored.records.table, tables.held()
-        places = tables.stored.places()
+        places = tables.stored.places
         # A summary of a page says nothing about the newer state of a table in it.
         touched = {
             records.place(page_of(table, records.page_count)) for table in (*changed, *apart)
         }
-        known = {place for place in places if self.knows(place, objects=objects)} - touched
+        known = {*places}.intersection(self._known) - touched
+        if objects:
+            known = {place for place in known if self._known[place].objects is not None}
         try:
             self._load(tables.stored, known)
         except UNUSABLE:
@@ -145,11 +147,8 @@ class LoadedPages:
     def _load(self, stored: CheckpointTables, left_out: Collection[PagePlace]) -> None:
         for page_map in (stored.records, stored.names):
             places = page_map.table.by_page
-            missing = [
-                page
-                for page, place in enumerate(places)
-                if place is not None and place not in self._pages and place not in left_out
-            ]
+            wanted = page_map.table.places.difference(left_out, self._pages)
+            missing = [page for page, place in enumerate(places) if place in wanted]
             for page, data in page_map.read_pages(missing):
                 place = places[page]
                 assert place is not None

@@ -9,9 +9,8 @@ Spec: docs/spec/checkpoint.md#page-summaries
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import accumulate, chain, pairwise
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 
@@ -49,9 +48,11 @@ SIZE_LIMIT = 2**28
 
 _RETENTION = "retention."
 
+_NOTHING: Mapping[str, Any] = {}
+"""What most pages have: one object for all of them."""
 
-@dataclass(frozen=True, slots=True)
-class PageSummary:
+
+class PageSummary(NamedTuple):
     """What a vacuum must know of the tables in one page. There are `tables` of them.
 
     `retention` has the properties about retention of the tables that have some, by id. `parts` are
@@ -161,7 +162,7 @@ def decode_summaries(data: bytes, name: str) -> Summaries:
     body = decode_model(_Body, data, name)
 
     def integers(vector: IntegerVector, count: int = body.pages) -> list[int]:
-        return list(map(int, decode_integers(vector, count, name)))
+        return cast(list[int], decode_integers(vector, count, name).tolist())
 
     part_counts, object_counts = integers(body.part_counts), integers(body.object_counts)
     indexes = integers(body.bundle_indexes)
@@ -185,8 +186,8 @@ def decode_summaries(data: bytes, name: str) -> Summaries:
     pages = {
         place: PageSummary(
             tables,
-            body.retention.get(at, {}),
-            dict(listed[slice(*part)]),
+            body.retention.get(at, _NOTHING),
+            dict(listed[slice(*part)]) or _NOTHING,
             None if count < 0 else frozenset(objects[slice(*span)]),
         )
         for at, (place, (tables, part, span, count)) in enumerate(zip(places, spans, strict=True))

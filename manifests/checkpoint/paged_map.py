@@ -67,15 +67,17 @@ class PageTable:
     @cached_property
     def by_page(self) -> tuple[PagePlace | None, ...]:
         """The place of each page, or None for an empty page."""
+        names = [bundle.object for bundle in self.bundles]
         columns = (self.bundle_indexes, self.offsets, self.lengths)
         return tuple(
-            PagePlace(self.bundles[bundle].object, offset, length) if length else None
+            PagePlace(names[bundle], offset, length) if length else None
             for bundle, offset, length in zip(*(each.tolist() for each in columns), strict=True)
         )
 
-    def places(self) -> set[PagePlace]:
-        """Return the places of all pages that are not empty."""
-        return {place for place in self.by_page if place}
+    @cached_property
+    def places(self) -> frozenset[PagePlace]:
+        """The places of all pages that are not empty."""
+        return frozenset(place for place in self.by_page if place)
 
     def place(self, page: int) -> PagePlace | None:
         """Return the place of a page, or None for an empty page. Cheaper than `by_page`."""

@@ -217,6 +217,6 @@ def are_stored(before: Mapping[str, int], after: Mapping[str, int]) -> bool:
         return dict(before) == dict(after)
     if not isinstance(before, StoredBatches):
         return after.source.read_unseen(set()) == before
-    seen = before.source.stored.table.places()
+    seen = {*before.source.stored.table.places}
     found = after.source.read_unseen(seen)
     return all(found.get(app) == version for app, version in before.changes.items())

@@ -59,7 +59,7 @@ class StoredMap:
         for page, data in self.read_pages(pages):
             yield from decode_page(data, self._name(page)).items()
         if seen is not None:
-            seen.update(self.table.places())
+            seen.update(self.table.places)
 
     def read_pages(self, pages: list[int]) -> Iterator[tuple[int, bytes]]:
         """Yield the sealed bytes of pages that are not empty. Costs a GET for each bundle."""

@@ -6,7 +6,7 @@ Spec: docs/spec/checkpoint.md#tables
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from colonnade.manifests.checkpoint.paged_map import PagePlace, encode_table
@@ -101,9 +101,10 @@ class CheckpointTables:
         for _ in self.names.items(seen):
             pass
 
-    def places(self) -> set[PagePlace]:
-        """Return the places of all pages of the tables and of their names."""
-        return self.records.table.places() | self.names.table.places()
+    @cached_property
+    def places(self) -> frozenset[PagePlace]:
+        """The places of all pages of the tables and of their names."""
+        return self.records.table.places | self.names.table.places
 
     def decode(self, table: str, value: Any) -> TableState:
         """Read a table from its record. Raises CorruptionError, UnsupportedFormatError."""

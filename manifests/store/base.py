@@ -14,10 +14,9 @@ import enum
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from threading import Thread
-from typing import TypeAlias, TypeVar, cast
+from typing import NamedTuple, TypeAlias, TypeVar, cast
 
 from colonnade.manifests.errors import (
     ColonnadeError,
@@ -56,8 +55,7 @@ class PutOutcome(enum.Enum):
     """
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectInfo:
+class ObjectInfo(NamedTuple):
     """One object of a listing: its name, its size in bytes, and when it was last written.
 
     `modified_ms` is in ms since 1970 UTC, or None if the store does not know it.
@@ -342,6 +340,16 @@ class ObjectStore(abc.ABC):
         `delete_unfinished` accepts it. Yields nothing if the store makes no such files.
         """
         return iter(())
+
+    def list_all(self, measured: Callable[[str], bool]) -> Iterator[ObjectInfo]:
+        """Yield what `list` and `list_unfinished` yield, in one pass if the store can.
+
+        If `measured` is False for a name, the size may be 0 and the time None: on local disk, most
+        of the cost of a listing is the look at each file for these two.
+        """
+        del measured
+        yield from self.list("")
+        yield from self.list_unfinished()
 
     def delete_unfinished(self, name: str) -> None:
         """Remove a file that `list_unfinished` yielded; does nothing if it is absent.

@@ -29,6 +29,11 @@ def finished_name(name: str) -> str | None:
     return finished
 
 
+def is_unfinished(name: str) -> bool:
+    """Return whether a name is that of an unfinished object."""
+    return finished_name(name) is not None
+
+
 def check_name(name: str) -> None:
     """Refuse a text that cannot name an object.
 

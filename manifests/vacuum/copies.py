@@ -80,7 +80,7 @@ class Parts:
         """Add the bundles of a map, and the pages of them that it uses."""
         for bundle in table.bundles:
             self._add(AnchorObject(bundle.object, bundle.length))
-        for place in table.places():
+        for place in table.places:
             self._parts[place.object].pages.add((place.offset, place.length))
 
     def _add(self, part: AnchorObject) -> None:

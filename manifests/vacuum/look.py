@@ -31,8 +31,9 @@ from colonnade.manifests.vacuum.floor import keep_states, list_anchors
 from colonnade.manifests.vacuum.freeing import restore_marks
 from colonnade.manifests.vacuum.hinted_checkpoints import cached_objects
 from colonnade.manifests.vacuum.later_floor import finish_floor
-from colonnade.manifests.vacuum.objects import Stored, describe
-from colonnade.manifests.vacuum.plan import Removal, check_listing, epochs_listed, plan_removal
+from colonnade.manifests.vacuum.listing import check_slots, read_listing
+from colonnade.manifests.vacuum.objects import Stored
+from colonnade.manifests.vacuum.plan import Removal, plan_removal
 from colonnade.manifests.vacuum.references import StateObjects, read_later_objects
 from colonnade.manifests.vacuum.retention import (
     Floor,
@@ -70,9 +71,11 @@ class Found:
     `used` are objects that must stay. `freed` are the slots that were freed. `loaded` has the pages
     of tables that were read or whose summaries were `known`, and `page_objects` the objects of the
     RowSets in those that were read. `states` is the summary of the states below the floor.
+    `finished` is the floor up to which stubs were put before the run.
     """
 
     head: Snapshot
+    finished: int
     stored: tuple[Stored, ...]
     floor: Floor
     retention: Retention
@@ -118,16 +121,16 @@ def look(log: Log, request: VacuumRequest, before: Snapshot) -> Found:
     if not request.dry_run:
         # This finishes the work of a killed run.
         finish_floor(log, before, request.threads)
-    stored = _listing(log, before.lone_table)
+    stored = read_listing(log.store, before)
     if not request.dry_run:
-        restore_marks(log.store, before, {each.info.name for each in stored})
+        restore_marks(log.store, before, {each.info.name for each in stored.files})
     head = log.refresh(before)
     # This is read after the listing, so that a block freed meanwhile is not taken as a gap.
     freed = freed_slots(log.store, head.blocks)
     if not request.dry_run:
-        restore_stubs(log.store, before, epochs_listed(stored), freed)
-    check_listing(stored, before.epoch, head.epoch, log.store.url, freed, before.floor)
-    sizes = {each.info.name: each.info.size for each in stored if not each.unfinished}
+        restore_stubs(log.store, before, stored.slots, freed)
+    check_slots(stored.slots, before.epoch, head.epoch, log.store.url, freed, before.floor)
+    sizes = {each.info.name: each.info.size for each in stored.files if not each.unfinished}
     known = read_summaries(log.store)
     loaded = LoadedPages(whole_pages(known.pages, sizes))
     tables = loaded.retentions(head, request.only)
@@ -151,7 +154,8 @@ def look(log: Log, request: VacuumRequest, before: Snapshot) -> Found:
         copy_what_is_lost(log.store, states.parts, sizes, request.threads)
     return Found(
         head,
-        stored,
+        before.floor,
+        stored.files,
         floor,
         retention,
         now_ms,
@@ -205,12 +209,6 @@ def _with_others(
     if not others or _plan_floor(log, head, alone, now_ms).epoch <= floor.epoch:
         return floor
     return Floor(floor.epoch, (*floor.held_by, *others))
-
-
-def _listing(log: Log, lone_table: bool) -> tuple[Stored, ...]:
-    store = log.store
-    infos = [*store.list(""), *store.list_unfinished()]
-    return tuple(describe(info, lone_table=lone_table) for info in infos)
 
 
 def _only_vacuums(log: Log, floor: int, newest: int) -> bool:

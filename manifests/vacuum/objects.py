@@ -7,8 +7,7 @@ Spec: docs/spec/vacuum.md#names
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from colonnade.manifests.object_names import (
     HINT,
@@ -23,8 +22,7 @@ from colonnade.manifests.store.base import ObjectInfo
 from colonnade.manifests.store.checks import finished_name
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
+class Stored(NamedTuple):
     """One object in a store, as its name describes it.
 
     Each `kind` means:
@@ -61,10 +59,10 @@ class Stored:
 def describe(info: ObjectInfo, *, lone_table: bool) -> Stored:
     """Describe a stored object, finished or not, in a database of one table or several."""
     name = finished_name(info.name) or info.name
-    if name in (HINT, SUMMARIES):
-        return Stored(info, "cache", name)
     if (epoch := epoch_number(name)) is not None:
         return Stored(info, "epoch", name, epoch=epoch)
+    if name in (HINT, SUMMARIES):
+        return Stored(info, "cache", name)
     if freed_block(name) is not None:
         return Stored(info, "mark", name)
     if name != info.name and is_of_turns(name):

@@ -7,11 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 
-from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.ids import job_id_of
-from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.vacuum.objects import Stored
 
 
@@ -79,38 +76,6 @@ def plan_removal(
 
 def _is_in_freed_slot(each: Stored, freed: range) -> bool:
     return not each.unfinished and each.epoch is not None and each.epoch in freed
-
-
-def check_listing(
-    stored: Sequence[Stored],
-    before: int,
-    after: int,
-    location: str,
-    freed: range = range(0),
-    floor: int = 0,
-) -> None:
-    """Check that a listing shows a whole log.
-
-    Its newest epoch was `before` when the listing began, and `after` when it ended. The slots
-    `freed` were freed. The check finds gaps that are too long for a reader to notice. It looks for
-    epoch 0 and the epochs after the floor; a vacuum puts missing stubs again (`restore_stubs`).
-    Raises CorruptionError.
-    """
-    listed = epochs_listed(stored)
-    wanted = (number for number in chain((0,), range(floor + 1, before + 1)) if number not in freed)
-    missing = next((number for number in wanted if number not in listed), None)
-    beyond = max(listed, default=0) > after
-    if missing is not None or beyond:
-        name = epoch_name(after + 1 if missing is None else missing)
-        raise CorruptionError(
-            f"{location}/{name} is missing, although a later epoch is there: nothing is removed;"
-            " restore that epoch."
-        )
-
-
-def epochs_listed(stored: Sequence[Stored]) -> set[int]:
-    """Return the numbers of the slots that a listing shows as taken."""
-    return {each.epoch for each in stored if each.epoch is not None and not each.unfinished}
 
 
 def _is_old(each: Stored, cutoff_ms: int) -> bool:

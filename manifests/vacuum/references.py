@@ -76,7 +76,7 @@ class StateObjects:
         sources: list[_Source] = [*state.stored_objects()]
         self._names |= state.stored_objects()
         if isinstance(state.tables, StoredTables):
-            sources += state.tables.stored.places()
+            sources += state.tables.stored.places
             self.parts.add_pages(state.tables.stored.records.table)
             self.parts.add_pages(state.tables.stored.names.table)
         try:

@@ -143,7 +143,7 @@ def _carry_out(log: Log, found: Found, request: VacuumRequest) -> VacuumResult:
             head = log.commit(_change(found, victims, files, head), head)
             epoch = head.epoch
             settle(head, victims=found.all_victims)
-            put_stubs(log, head, request.threads)
+            put_stubs(log, head, request.threads, found.finished)
             remove(log.store, files)
     remove(log.store, removal.leftovers)
     return _result(found, epoch, removal, dry_run=False)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container
 from functools import partial
+from itertools import chain
 
 from colonnade.manifests.epochs.freed_slots import make_stub
 from colonnade.manifests.epochs.slots import read_log_slot, read_slot
@@ -30,14 +31,15 @@ def has_floor_stub(store: ObjectStore, head: Snapshot) -> bool:
     return _is_stub(lambda: read_log_slot(store, head.floor, head.blocks))
 
 
-def put_stubs(log: LogReader, head: Snapshot, threads: int) -> None:
+def put_stubs(log: LogReader, head: Snapshot, threads: int, done: int = 0) -> None:
     """Put stubs into the slots of the epochs up to the floor, at most `threads` at once.
 
     Whole blocks of slots before the floor get no stubs: they are marked first and freed last. Stubs
     are put from the oldest epoch on, in groups, and the newest of a group last. A crash therefore
     leaves no stub at the floor, and the first missing stub is at most `Limits.stubs` slots before
-    the place that bisection finds. Requires: `head` was committed with its floor and anchors.
-    Raises UnsupportedFormatError, StoreError.
+    the place that bisection finds. Requires: `head` was committed with its floor and anchors, and
+    the slots up to the earlier floor `done` have their stubs. Raises UnsupportedFormatError,
+    StoreError.
     """
     store = log.store
     if not head.floor or has_floor_stub(store, head):
@@ -47,7 +49,7 @@ def put_stubs(log: LogReader, head: Snapshot, threads: int) -> None:
     if before > 1 and not _has_stub(store, before - 1):
         # These slots belong to no block, so they are never freed.
         _put_stubs(log, head, range(1, before), threads)
-    _put_stubs(log, head, range(max(freed.stop, before), head.floor + 1), threads)
+    _put_stubs(log, head, range(max(freed.stop, before, done + 1), head.floor + 1), threads)
     free_slots(store, freed)
 
 
@@ -61,8 +63,9 @@ def restore_stubs(store: ObjectStore, head: Snapshot, listed: Container[int], fr
     anchor = head.anchor(head.floor)
     if anchor is None:
         return
-    for number in range(1, head.floor + 1):
-        if number not in listed and number not in freed:
+    before, after = range(1, freed.start), range(max(1, freed.stop), head.floor + 1)
+    for number in chain(before[: head.floor], after):
+        if number not in listed:
             stub = make_stub(number, anchor, head.blocks)
             store.put_if_absent(epoch_name(number), encode_model(stub))
 

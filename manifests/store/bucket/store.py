@@ -37,8 +37,8 @@ from colonnade.manifests.store.checks import (
     check_name,
     check_prefix,
     check_ranges,
-    finished_name,
     is_name,
+    is_unfinished,
     no_log,
     too_large,
     truncated,
@@ -66,6 +66,9 @@ class BucketStore(ObjectStore):
     read_only = False
     keeps_logs = True
     trust_s = TRUST_S
+
+    _unfinished = f"{MANIFEST}/.tmp-"
+    """The prefix of the names of all unfinished objects that a listing of the bucket shows."""
 
     def __init__(
         self, address: StoreAddress, place: BucketPlace, identity: str, parallel: int
@@ -230,12 +233,16 @@ class BucketStore(ObjectStore):
 
     def list_unfinished(self) -> Iterator[ObjectInfo]:
         """Yield the objects of probes of killed processes."""
-        for info in self._list(f"{MANIFEST}/.tmp-"):
-            if finished_name(info.name):
+        return (info for info in self._list(self._unfinished) if is_unfinished(info.name))
+
+    def list_all(self, measured: Callable[[str], bool]) -> Iterator[ObjectInfo]:
+        for info in self._list(""):
+            probe = info.name.startswith(self._unfinished) and is_unfinished(info.name)
+            if probe or is_name(info.name):
                 yield info
 
     def delete_unfinished(self, name: str) -> None:
-        if finished_name(name) is None:
+        if not is_unfinished(name):
             raise InvalidInputError(f"{name[:300]!r} is not the name of an unfinished object.")
         if name.startswith(f"{MANIFEST}/"):
             self._remove(name)
@@ -291,7 +298,7 @@ class BucketStore(ObjectStore):
             ask = partial(bucket.page, self._prefix + prefix, after)
             page = bucket.patience.call(ask, self.locate(prefix), "listed")
             for each in page.objects:
-                yield replace(each, name=each.name.removeprefix(self._prefix))
+                yield each._replace(name=each.name.removeprefix(self._prefix))
             if page.next is None:
                 return
             after = page.next

@@ -148,6 +148,9 @@ class CachedStore(ObjectStore):
     def list_unfinished(self) -> Iterator[ObjectInfo]:
         return self._inner.list_unfinished()
 
+    def list_all(self, measured: Callable[[str], bool]) -> Iterator[ObjectInfo]:
+        return self._inner.list_all(measured)
+
     def delete_unfinished(self, name: str) -> None:
         self._inner.delete_unfinished(name)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import getpass
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -19,9 +19,8 @@ from xml.etree import ElementTree
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.store.address import StoreAddress
-from colonnade.manifests.store.base import ObjectInfo
 from colonnade.manifests.store.bucket.store import BucketStore
-from colonnade.manifests.store.checks import check_name, finished_name
+from colonnade.manifests.store.checks import check_name, is_unfinished
 from colonnade.manifests.store.hdfs.address import parse_address
 from colonnade.manifests.store.hdfs.client import client_of
 from colonnade.manifests.store.hdfs.namenodes import parse_site
@@ -52,18 +51,16 @@ class HdfsStore(BucketStore):
     def bucket(self) -> HdfsRequests:
         return HdfsRequests(client_of(self._settings), self._namenode)
 
+    _unfinished = ""  # Killed writers leave files under temporary names in any folder.
+
     def remove_folder(self, name: str) -> None:
         check_name(name)
         bucket = self.bucket
         remove = partial(bucket.remove_folder, self._prefix + name)
         bucket.patience.call(remove, self.locate(name), "removed")
 
-    def list_unfinished(self) -> Iterator[ObjectInfo]:
-        """Yield the files that killed writers left under temporary names, in any folder."""
-        return (info for info in self._list("") if finished_name(info.name))
-
     def delete_unfinished(self, name: str) -> None:
-        if finished_name(name) is None:
+        if not is_unfinished(name):
             raise InvalidInputError(f"{name[:300]!r} is not the name of an unfinished object.")
         self._remove(name)
 

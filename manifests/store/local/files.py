@@ -8,11 +8,15 @@ from __future__ import annotations
 import errno
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from typing import TypeAlias
 
 from colonnade.manifests.store.base import Data, ObjectInfo
-from colonnade.manifests.store.checks import finished_name, is_name
+from colonnade.manifests.store.checks import is_name
+
+Test: TypeAlias = Callable[[str], bool]
+"""Says whether something is done with the file of a name."""
 
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -97,11 +101,13 @@ def make_path(path: str) -> None:
         os.close(folder)
 
 
-def walk_folder(folder: int, path: str, prefix: str, unfinished: bool) -> Iterator[ObjectInfo]:
-    """Yield the objects of an open folder whose names begin with `prefix`.
+def walk_folder(
+    folder: int, path: str, prefix: str, listed: Test, measured: Test
+) -> Iterator[ObjectInfo]:
+    """Yield the files of an open folder whose names begin with `prefix` and are `listed`.
 
-    `path` is the name of the folder, with a `/` at its end. With `unfinished`, yield the unfinished
-    objects instead.
+    `path` is the name of the folder, with a `/` at its end. Other files than `measured` ones have
+    the size 0 and no time.
     """
     with os.scandir(folder) as entries:
         for entry in entries:
@@ -111,16 +117,18 @@ def walk_folder(folder: int, path: str, prefix: str, unfinished: bool) -> Iterat
                     if is_name(name) and f"{name}/".startswith(prefix[: len(name) + 1]):
                         below = os.open(entry.name, FOLDER | os.O_NOFOLLOW, dir_fd=folder)
                         try:
-                            yield from walk_folder(below, f"{name}/", prefix, unfinished)
+                            yield from walk_folder(below, f"{name}/", prefix, listed, measured)
                         finally:
                             os.close(below)
                 elif (
                     name.startswith(prefix)
-                    # No store wrote a file of any other name.
-                    and (finished_name(name) if unfinished else is_name(name))
+                    and listed(name)
                     and entry.is_file(follow_symlinks=False)
                 ):
-                    status = entry.stat(follow_symlinks=False)
-                    yield ObjectInfo(name, status.st_size, status.st_mtime_ns // 1_000_000)
+                    if measured(name):
+                        status = entry.stat(follow_symlinks=False)
+                        yield ObjectInfo(name, status.st_size, status.st_mtime_ns // 1_000_000)
+                    else:
+                        yield ObjectInfo(name, 0, None)
             except FileNotFoundError:
                 continue  # it was removed meanwhile

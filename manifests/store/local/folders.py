@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 
 from colonnade.manifests.errors import StoreError
 from colonnade.manifests.store.base import ObjectInfo
-from colonnade.manifests.store.local.files import FOLDER, make_path, walk_folder
+from colonnade.manifests.store.local.files import FOLDER, Test, make_path, walk_folder
 from colonnade.manifests.store.transient import PASSING
 
 # ENOENT: a vacuum removed an unfinished file as left behind, while its process was stopped.
@@ -29,6 +29,12 @@ _REASONS = {
     errno.ELOOP: "it is a symbolic link, and a database has none",
     errno.ENOTDIR: "one of its folders is a file or a symbolic link, and must be a real folder",
 }
+
+
+def always(name: str) -> bool:
+    """The test that is true of every name."""
+    del name
+    return True
 
 
 class LocalFolders:
@@ -121,16 +127,17 @@ class LocalFolders:
         except OSError as error:
             raise failed(self.locate(name), "written", error) from error
 
-    def walk(self, prefix: str, *, unfinished: bool = False) -> Iterator[ObjectInfo]:
-        """Yield the objects whose name begins with `prefix`, or the unfinished ones, in no order.
+    def walk(self, prefix: str, listed: Test, measured: Test = always) -> Iterator[ObjectInfo]:
+        """Yield the files whose name begins with `prefix` and is `listed`, in no order.
 
-        Yields nothing if there is no such folder. Raises: StoreError.
+        Other files than `measured` ones have the size 0 and no time. Yields nothing if there is no
+        such folder. Raises: StoreError.
         """
         top = prefix.rpartition("/")[0]
         try:
             # The leaf `_` is arbitrary: only its folder is opened.
             with self.open(f"{top}/_" if top else "_") as (folder, _):
-                yield from walk_folder(folder, f"{top}/" if top else "", prefix, unfinished)
+                yield from walk_folder(folder, f"{top}/" if top else "", prefix, listed, measured)
         except (FileNotFoundError, NotADirectoryError):
             return
         except OSError as error:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 
@@ -34,7 +34,8 @@ from colonnade.manifests.store.checks import (
     check_name,
     check_prefix,
     check_ranges,
-    finished_name,
+    is_name,
+    is_unfinished,
     no_log,
     too_large,
     truncated,
@@ -173,7 +174,7 @@ class LocalStore(ObjectStore):
 
     def list(self, prefix: str) -> Iterator[ObjectInfo]:
         check_prefix(prefix)
-        return self._folders.walk(prefix)
+        return self._folders.walk(prefix, is_name)
 
     def delete(self, name: str) -> None:
         check_name(name)
@@ -216,10 +217,13 @@ class LocalStore(ObjectStore):
         return None
 
     def list_unfinished(self) -> Iterator[ObjectInfo]:
-        return self._folders.walk("", unfinished=True)
+        return self._folders.walk("", is_unfinished)
+
+    def list_all(self, measured: Callable[[str], bool]) -> Iterator[ObjectInfo]:
+        return self._folders.walk("", lambda name: is_name(name) or is_unfinished(name), measured)
 
     def delete_unfinished(self, name: str) -> None:
-        if finished_name(name) is None:
+        if not is_unfinished(name):
             raise InvalidInputError(f"{name[:300]!r} is not the name of an unfinished object.")
         with (
             self._folders.writing(name),

@@ -5,7 +5,7 @@ Spec: docs/spec/store.md#buckets
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from hashlib import blake2b
 from typing import Any
@@ -48,8 +48,11 @@ class S3Store(BucketStore):
     def list_unfinished(self) -> Iterator[ObjectInfo]:
         """Yield the unfinished uploads, and the objects of probes, of killed processes."""
         yield from super().list_unfinished()
-        for name, upload in self._uploads():
-            yield ObjectInfo(name, 0, upload_ms(upload))
+        yield from self._unfinished_uploads()
+
+    def list_all(self, measured: Callable[[str], bool]) -> Iterator[ObjectInfo]:
+        yield from super().list_all(measured)
+        yield from self._unfinished_uploads()
 
     def delete_unfinished(self, name: str) -> None:
         finished = finished_name(name)
@@ -64,6 +67,10 @@ class S3Store(BucketStore):
                 continue
         if not found:
             super().delete_unfinished(name)
+
+    def _unfinished_uploads(self) -> Iterator[ObjectInfo]:
+        for name, upload in self._uploads():
+            yield ObjectInfo(name, 0, upload_ms(upload))
 
     def _uploads(self, name: str | None = None) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield the unfinished uploads of the root, or of one object, each with its own name."""

@@ -85,12 +85,12 @@ def test_a_table_of_pages_reads_back_with_every_place(table: PageTable) -> None:
     assert [again.place(i) for i in range(again.page_count)] == [
         table.place(i) for i in range(table.page_count)
     ]
-    assert len(table.places()) == np.count_nonzero(table.lengths)
+    assert len(table.places) == np.count_nonzero(table.lengths)
 
 
 def test_an_empty_map_has_one_page_that_is_not_stored() -> None:
     table = decode_table(encode_table(empty_table()), "root")
-    assert (table.page_count, table.byte_count, table.places()) == (1, 0, set())
+    assert (table.page_count, table.byte_count, table.places) == (1, 0, frozenset())
     assert not table.objects
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.object_names import (
     HINT,
     checkpoint_name,
@@ -16,7 +14,7 @@ from colonnade.manifests.object_names import (
 )
 from colonnade.manifests.store.base import ObjectInfo
 from colonnade.manifests.vacuum.objects import Stored, describe
-from colonnade.manifests.vacuum.plan import check_listing, plan_removal
+from colonnade.manifests.vacuum.plan import plan_removal
 
 CUTOFF = 1_000
 JOBS = ("a" * 16, "b" * 16)
@@ -83,25 +81,3 @@ def test_the_parts_of_a_removal_hold_every_victim_with_all_its_files_once(
     assert all(1 <= len(names) <= limit for names, _ in parts)
     for names, files in parts:
         assert [*files] == [each for each in removal.files if each.object in names]
-
-
-@given(
-    st.sets(st.integers(0, 12)), st.integers(0, 10), st.integers(0, 3), FREED, st.integers(0, 10)
-)
-def test_a_listing_is_whole_exactly_if_it_has_every_epoch_and_none_beyond_the_log(
-    listed: set[int], before: int, more: int, freed: range, floor: int
-) -> None:
-    listing = [stored(epoch_name(number), 0) for number in listed]
-    wanted = {0, *range(floor + 1, before + 1)} - {*freed}
-    after = before + more
-    if wanted <= listed and max(listed) <= after:
-        check_listing(listing, before, after, "db", freed, floor)
-    else:
-        with pytest.raises(CorruptionError, match=r"db/_manifest/\d{20}\.json is missing"):
-            check_listing(listing, before, after, "db", freed, floor)
-
-
-def test_an_unfinished_file_of_an_epoch_does_not_fill_its_slot() -> None:
-    listing = [stored(epoch_name(0), 0), stored(epoch_name(1), 0, unfinished=True)]
-    with pytest.raises(CorruptionError, match=epoch_name(1)):
-        check_listing(listing, 1, 1, "db")

@@ -36,6 +36,16 @@ def test_no_object_is_called_unfinished(store: ObjectStore) -> None:
     assert names(store) == ["a/b", "c"]
 
 
+def test_one_listing_has_what_both_listings_have(store: ObjectStore) -> None:
+    for name in (SLOT, "a/b", "a/x/c", "d"):
+        store.put_if_absent(name, b"abc")
+    both = [*store.list(""), *store.list_unfinished()]
+    assert sorted(store.list_all(lambda name: True)) == sorted(both)
+    few = {info.name: info for info in store.list_all(lambda name: name == "a/b")}
+    assert sorted(few) == sorted(info.name for info in both)
+    assert few["a/b"] in both
+
+
 def test_a_store_that_writes_says_so(store: ObjectStore) -> None:
     store.require_writable()
     assert not store.read_only

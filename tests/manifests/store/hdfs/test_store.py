@@ -173,6 +173,7 @@ def test_files_that_killed_writers_leave_are_listed_in_any_folder_and_can_be_rem
     store.bucket._files.write_unfinished(f"{store._prefix}{SLOT}", b"half")
     left = sorted(info.name for info in store.list_unfinished())
     assert [name.partition(".tmp-")[0] for name in left] == ["_manifest/", "t/o/"]
+    assert sorted(info.name for info in store.list_all(lambda name: True)) == left
     assert list(store.list("")) == []
     writer.abort()
     store.delete_unfinished(left[0])

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from colonnade.manifests.errors import StoreError
+from colonnade.manifests.store.checks import is_name, is_unfinished
 from colonnade.manifests.store.local.folders import LocalFolders, failed
 
 
@@ -102,10 +103,10 @@ def test_every_object_below_a_prefix_is_found_and_no_unfinished_one(
     for name in ("a/b", "a/bc", "a/x/b", "d", f"a/{temp}"):
         with folders.open(name, make=True):
             (tmp_path / "top" / name).write_bytes(b"x")
-    assert {each.name for each in folders.walk("")} == {"a/b", "a/bc", "a/x/b", "d"}
-    assert {each.name for each in folders.walk("a/b")} == {"a/b", "a/bc"}
-    assert {each.name for each in folders.walk("", unfinished=True)} == {f"a/{temp}"}
-    assert list(folders.walk("none/")) == []
+    assert {each.name for each in folders.walk("", is_name)} == {"a/b", "a/bc", "a/x/b", "d"}
+    assert {each.name for each in folders.walk("a/b", is_name)} == {"a/b", "a/bc"}
+    assert {each.name for each in folders.walk("", is_unfinished)} == {f"a/{temp}"}
+    assert list(folders.walk("none/", is_name)) == []
 
 
 def test_an_error_names_the_object_the_reason_and_whether_it_may_pass(

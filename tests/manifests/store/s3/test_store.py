@@ -124,6 +124,7 @@ def test_the_object_of_a_killed_probe_is_unfinished_and_can_be_removed(store: S3
     place = {"Bucket": store._bucket, "Key": store._prefix + left, "Body": b"x"}
     store.client.send("PutObject", place)
     assert [info.name for info in store.list_unfinished()] == [left]
+    assert [info.name for info in store.list_all(lambda name: True)] == [left]
     assert list(store.list("")) == []
     store.delete_unfinished(left)
     assert list(store.list_unfinished()) == []

@@ -27,6 +27,7 @@ def test_an_upload_that_a_killed_writer_left_is_unfinished_and_can_be_ended(
     found = sorted(info.name for info in store.list_unfinished())
     assert sorted(str(finished_name(name)) for name in found) == ["b", "t/a", "t/a"]
     assert all(info.modified_ms for info in store.list_unfinished())
+    assert sorted(info.name for info in store.list_all(lambda name: True)) == found
     assert list(store.list("")) == []
     for name in found:
         store.delete_unfinished(name)

@@ -1,0 +1,81 @@
+"""List a whole database, as a vacuum looks at it.
+
+Spec: docs/spec/vacuum.md#run
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from itertools import chain
+from typing import NamedTuple
+
+from colonnade.manifests.errors import CorruptionError
+from colonnade.manifests.object_names import epoch_name, epoch_number
+from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.vacuum.objects import Stored, describe
+
+_LAST_SLOT = 10**20 - 1
+"""The last slot that a name can have."""
+
+
+class Listing(NamedTuple):
+    """Everything in a store: `slots` that are taken, and all `files` but those in kept slots.
+
+    A kept slot is in no block whose end is below the floor. So the files are those that a vacuum
+    may have to remove, and a few more.
+    """
+
+    slots: frozenset[int]
+    files: tuple[Stored, ...]
+
+
+def read_listing(store: ObjectStore, before: Snapshot) -> Listing:
+    """List a database. `before` is a state from before the listing. Raises StoreError.
+
+    Thousands of stubs may be there, so their sizes and times are not asked for.
+    """
+    blocks = before.blocks
+    removed = range(0)
+    if blocks is not None:
+        removed = range(blocks.start, blocks.first(blocks.whole_below(before.floor)))
+    first, last, start, stop = map(epoch_name, (0, _LAST_SLOT, removed.start, removed.stop))
+
+    def is_measured(name: str) -> bool:
+        # Names of epochs sort as their numbers.
+        return not first <= name <= last or start <= name < stop
+
+    slots, files = set[int](), list[Stored]()
+    for info in store.list_all(is_measured):
+        number = epoch_number(info.name)
+        if number is not None:
+            slots.add(number)
+        if number is None or number in removed:
+            files.append(describe(info, lone_table=before.lone_table))
+    return Listing(frozenset(slots), tuple(files))
+
+
+def check_slots(
+    slots: Collection[int],
+    before: int,
+    after: int,
+    location: str,
+    freed: range = range(0),
+    floor: int = 0,
+) -> None:
+    """Check that the slots in a listing are those of a whole log.
+
+    Its newest epoch was `before` when the listing began, and `after` when it ended. The slots
+    `freed` were freed. The check finds gaps that are too long for a reader to notice. It looks for
+    epoch 0 and the epochs after the floor; a vacuum puts missing stubs again (`restore_stubs`).
+    Raises CorruptionError.
+    """
+    wanted = (number for number in chain((0,), range(floor + 1, before + 1)) if number not in freed)
+    missing = next((number for number in wanted if number not in slots), None)
+    beyond = max(slots, default=0) > after
+    if missing is not None or beyond:
+        name = epoch_name(after + 1 if missing is None else missing)
+        raise CorruptionError(
+            f"{location}/{name} is missing, although a later epoch is there: nothing is removed;"
+            " restore that epoch."
+        )
