@@ -355,42 +355,46 @@ class Log(LogReader):
         self,
         change: Change,
         base: Snapshot,
-        others: Mapping[TableId, TableState | None] = MappingProxyType({}),
+        earlier: Mapping[TableId, TableState | None] = MappingProxyType({}),
+        whole: Callable[[], Change] | None = None,
     ) -> Snapshot:
         """Return the state that a change would leave right after its base.
 
-        `others` are tables that the change does not touch, with their states from earlier previews
-        on the same base; None means a dropped table. So a writer with many statements previews each
-        table by itself. Commits nothing and writes no object. Raises as `commit`.
+        `earlier` are tables as earlier previews on the same base have left them; None means a
+        dropped table. So a writer with many statements previews each table and each statement by
+        itself. If the change goes on with a table of `earlier`, `whole` makes the change of that
+        table since the base, which is needed where the state is lost. Commits nothing and writes no
+        object. Raises as `commit`.
         """
-        before = replace(base, tables=with_changes(base.tables, others, base.epoch))
+        before = replace(base, tables=with_changes(base.tables, earlier, base.epoch))
         check_change(change, before)
         check_head(change, before, before, self.keeps)
         carried = begin(with_needed_features(change, before), before, self, stored=False)
         state = _fold_own(before, self._next_epoch(carried, before))
         # The slot after the base may get a concurrent writer's epoch. If an object of a checkpoint
         # is lost, tables must be read from the log as of the base, not as of that epoch.
-        again = partial(self._again, change, base, others)
+        again = partial(self._again, whole or (lambda: change), base, earlier)
         changed = {
             id_: replace(table, read_again=partial(again, id_))
             for id_, table in state.held_tables().items()
-            if table and table.changed_epoch > base.epoch and id_ not in others
+            if table and table.changed_epoch > base.epoch and table is not earlier.get(id_)
         }
         return replace(state, tables=with_changes(state.tables, changed, base.epoch))
 
     def _again(
         self,
-        change: Change,
+        change: Callable[[], Change],
         base: Snapshot,
-        others: Mapping[TableId, TableState | None],
+        earlier: Mapping[TableId, TableState | None],
         table: TableId,
         error: ColonnadeError,
     ) -> TableState:
         """Return a table of the preview of a change, read from the log, or raise the error."""
+        others = {key: each for key, each in earlier.items() if key != table}
         state = self.replay(base.database, error, base.epoch)
         if state.epoch > base.epoch:
             raise error
-        return self.preview(change, state, others).tables[table]
+        return self.preview(change(), state, others).tables[table]
 
     def try_checkpoint(self, snapshot: Snapshot) -> Snapshot:
         """Store a committed state as a checkpoint, and return the stored state.

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -238,20 +239,31 @@ class Transaction:
         if work is None:
             with self._removals_are_conflicts():
                 work = TableWork.begin(self._log, self._base.tables.get(table), state)
-        self._become(self._plan.with_work(work.add(statement), statement, state.name), table)
+        plan = self._plan.with_work(work.add(statement), statement, state.name)
+        self._become(plan, table, work.only(statement))
         return statement.counts
 
     def _removals_are_conflicts(self) -> AbstractContextManager[None]:
         return self._log.removals_are_conflicts("transaction", self._base)
 
-    def _become(self, plan: TransactionPlan, table: TableId) -> None:
-        """Take over a plan that changes what the transaction does to one table."""
+    def _become(self, plan: TransactionPlan, table: TableId, more: TableWork | None = None) -> None:
+        """Take over a plan that changes what the transaction does to one table.
+
+        `more` is what the plan adds to the state, if it only adds to it.
+        """
         before = self._state
-        # A preview of all tables after each statement would cost the square of their number.
-        change = self._change(plan.only(table), self._hold_vector)
+        # A preview of all tables after each statement would cost the square of their number, and
+        # so would a preview of all statements on one table.
+        whole = partial(self._change, plan.only(table), self._hold_vector)
         touched = map(TableId, self._plan.touched)
         others = {key: before.tables.get(key) for key in touched if key != table}
-        after = self._log.preview(change, self._base, others)
+        if more is None:
+            after = self._log.preview(whole(), self._base, others)
+        else:
+            step = self._change(TransactionPlan(work={table: more}), self._hold_vector)
+            after = self._log.preview(
+                step, self._base, {**others, table: before.tables[table]}, whole
+            )
         self._state = replace(
             after,
             reader_features=after.reader_features | before.reader_features,

@@ -96,6 +96,29 @@ class TableWork:
             keys=(*self.keys, *statement.keys),
         )
 
+    def only(self, statement: Statement) -> TableWork | None:
+        """Return the work of a statement alone, as a change of the state after this work.
+
+        Returns None if that would not lead to the state after both: the statement replaces rows or
+        columns that earlier ones wrote, or ids of RowSets change.
+        """
+        new = _added(statement)
+        if (
+            statement.overwrites_all
+            or any(isinstance(op, ReplaceColumn) for op in statement.ops)
+            or len(self.add(statement).added) != len(self.added) + len(new)
+        ):
+            return None
+        return replace(
+            self,
+            added=tuple(new),
+            rows=statement.rows,
+            columns=(),
+            reads=(),
+            keys=(),
+            overwritten=False,
+        )
+
     def _overwrite_all(self, statement: Statement) -> TableWork:
         """Return this work with all earlier rows overwritten by the rows of a statement."""
         return replace(

@@ -66,13 +66,21 @@ def test_a_snapshot_read_before_its_segments_vanished_is_read_from_the_log() -> 
 
 
 @pytest.mark.parametrize("overtaken", [False, True])
+@pytest.mark.parametrize("further", [False, True])
 def test_a_transaction_sees_the_same_rows_when_its_checkpoint_is_lost(
-    overtaken: bool,
+    overtaken: bool, further: bool
 ) -> None:
     store, log, _ = in_segments(40, 8)
     base = log.read_head()
     some = DropRowSet(table=ORDERS, rowsets=((1, 2), (44, 44)), kind="delete")
-    own = log.preview(change(some, *append(entry(), entry()).ops), base).tables[ORDERS]
+    one, other = append(entry()).ops, append(entry()).ops
+    whole = change(some, *one, *other)
+    if further:
+        before = log.preview(change(some, *one), base).tables[ORDERS]
+        state = log.preview(change(*other), base, {ORDERS: before}, lambda: whole)
+    else:
+        state = log.preview(whole, base)
+    own = state.tables[ORDERS]
     seen = log.read_rowsets(own)
     assert [each.id for each in seen] == [each for each in range(50) if each not in (1, 2, 44)]
     if overtaken:

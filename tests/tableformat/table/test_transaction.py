@@ -490,7 +490,7 @@ def with_deleted_rows(log: Log, table: TableState, rowset: LiveRowSet) -> tuple[
 def test_a_transaction_sees_what_its_commit_leaves(
     checkpoint_interval: int, steps: list[tuple[str, str, int]]
 ) -> None:
-    """It previews the changed table alone at each statement, and its commit folds all tables."""
+    """It previews each statement by itself as a rule, and its commit folds all of them."""
     log = Log(MemoryStore(), checkpoint_interval=checkpoint_interval)
     tx = database(log).transaction()
     for step in steps:
@@ -502,17 +502,24 @@ def test_a_transaction_sees_what_its_commit_leaves(
     assert seen.writer_features >= left.writer_features
 
 
-def test_a_statement_previews_no_table_but_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_statement_previews_only_what_it_does_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     db = database()
     previewed: list[int] = []
     preview = Log.preview
 
     def counted(log: Log, change: Change, *rest: Any) -> Snapshot:
-        previewed.append(len(change.ops))
+        previewed.append(len(change.ops) + len(change.rows))
         return preview(log, change, *rest)
 
     monkeypatch.setattr(Log, "preview", counted)
     with db.transaction() as tx:
         for number in range(20):
             tx.create(f"t{number}", SCHEMA).append(rows(number))
-    assert previewed == [1, 2] * 20
+    assert previewed == [1] * 40
+    previewed.clear()
+    with db.transaction() as tx:
+        for number in range(20):
+            tx.table("t0").append(rows(*range(10 * number, 10 * number + 10)))
+            tx.table("t0").update({"v": 9}, f"id = {10 * number + 3}")
+            tx.table("t0").delete(f"id = {10 * number + 4}")
+    assert previewed == [1, 2, 1] * 20
