@@ -71,13 +71,22 @@ class LiveRowSet:
 
     @property
     def row_count(self) -> int:
-        """The number of live rows."""
+        """The number of rows that are not deleted; some of them may be hidden (`is_counted`)."""
         return self.entry.rows - self.deleted_count
 
     @property
     def deleted_count(self) -> int:
         """The number of deleted rows."""
         return self.amendments.deleted_count
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether `row_count` is the number of rows that a reader shows."""
+        return not self.amendments.hidden
+
+    def is_masked(self, column: int) -> bool:
+        """Return whether values of a column may count as NULL, which its statistics do not know."""
+        return any(each.column == column for each in self.amendments.masks)
 
     @property
     def has_tombstones(self) -> bool:

@@ -274,7 +274,9 @@ class _Work:
             return
         text = self._update.select(f"{_ROWSET}, count(*)", epoch) + f" GROUP BY {_ROWSET}"
         found = dict(map(tuple, self._session.sql(text, args=_arguments(self._update)).collect()))
-        live = log.find_rowsets(state, found)
+        # The RowSets carry what they hide, so that tasks expect only the rows of the query.
+        shown = log.read_rowsets(state) if state.hides_rows else ()
+        live = {each.id: each for each in shown} or log.find_rowsets(state, found)
         yield from ((live[number], count) for number, count in sorted(found.items()))
 
     def _run(self, job: UpdateJob, epoch: int) -> list[UpdateReport]:

@@ -50,6 +50,17 @@ def read_deleted(store: ObjectStore, prefix: str, rowset: LiveRowSet) -> Deletio
     return with_hidden_rows(RowSetReader(store, prefix, rowset), rowset, deleted)
 
 
+def shown_count(store: ObjectStore, prefix: str, rowset: LiveRowSet) -> int:
+    """Return the number of rows that a reader shows. Costs nothing unless the RowSet hides regions.
+
+    Else raises and costs what `read_deleted` does.
+    """
+    if rowset.is_counted:
+        return rowset.row_count
+    deleted = read_deleted(store, prefix, rowset)
+    return rowset.entry.rows - (0 if deleted is None else deleted.cardinality)
+
+
 def with_hidden_rows(
     reader: RowSetReader,
     rowset: LiveRowSet,

@@ -23,6 +23,8 @@ from colonnade.manifests.model.operations import ReplaceColumn
 from colonnade.manifests.model.schema import Model, SchemaField
 from colonnade.manifests.state.replaced_columns import replacement_of
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
+from colonnade.manifests.store import ObjectStore
+from colonnade.tableformat.rowset.deleted import shown_count
 from colonnade.tableformat.statements.fill import FilledRowSet
 from colonnade.tableformat.statements.reported import Rows
 from colonnade.tableformat.write.job import WriteJob
@@ -46,13 +48,18 @@ def encode_rowsets(rowsets: Sequence[LiveRowSet]) -> str:
     return _ROWSETS.dump_json(tuple(rowsets), exclude_none=True).decode()
 
 
-def task_rowsets(rowsets: Sequence[LiveRowSet]) -> list[dict[str, Any]]:
-    """Return what tasks need of RowSets: the id, the stored and live rows, and the cuts."""
+def task_rowsets(
+    store: ObjectStore, prefix: str, rowsets: Sequence[LiveRowSet]
+) -> list[dict[str, Any]]:
+    """Return what tasks need of RowSets: the id, the stored and live rows, and the cuts.
+
+    Raises the errors of `shown_count`.
+    """
     return [
         {
             "id": each.id,
             "rows": each.entry.rows,
-            "live": each.row_count,
+            "live": shown_count(store, prefix, each),
             "cuts": each.entry.cuts,
         }
         for each in rowsets

@@ -14,6 +14,7 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import AlterSchema, Operation
 from colonnade.manifests.model.schema import DataType, SchemaField
 from colonnade.manifests.state.snapshot import Snapshot, TableState
+from colonnade.tableformat.compaction.clean import clean_table
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.predicate import Predicate, Where, parse_predicate
 from colonnade.tableformat.rowset.column import check_names
@@ -125,9 +126,9 @@ class ComputedColumns(OpenTable):
             settings,
             commit,
         )
-        snapshot, epoch = commit_statement(
-            self._log, self.refresh(), partial(work.evaluate, self._log)
-        )
+        # Each stored row gets a value, so that the rows of range tombstones are named first.
+        base = clean_table(self._log, self.refresh(), self.state.id)
+        snapshot, epoch = commit_statement(self._log, base, partial(work.evaluate, self._log))
         counts = (epoch and epoch.metrics) or {}
         return RowCounts(self._see_committed(snapshot).epoch, **counts)
 

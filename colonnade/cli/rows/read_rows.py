@@ -113,8 +113,9 @@ def count(
     """Count the rows of a table; without a predicate only the log is read."""
     output, place = Output(json), open_place(table)
     scan = place.table.scan([], where, epoch=epoch, timestamp=timestamp, tag=tag)
-    if where is None:
-        rows, engine = live_rows(scan.plan), "log"
+    known = None if where is not None else live_rows(scan.plan)
+    if known is not None:
+        rows, engine = known, "log"
     else:
         choice = choose_engine(scan.plan.byte_count, spark, spark_above)
         engine = choice.name
@@ -131,8 +132,10 @@ def count(
     output.show(facts, Text(f"{rows:,}"))
 
 
-def live_rows(plan: ScanPlan) -> int:
-    """Count the live rows that a plan reads, before its predicate."""
+def live_rows(plan: ScanPlan) -> int | None:
+    """Count the rows that a plan reads, before its predicate; None if the log does not tell."""
+    if not all(each.rowset.is_counted for each in plan.rowsets):
+        return None
     return sum(each.rowset.row_count for each in plan.rowsets)
 
 

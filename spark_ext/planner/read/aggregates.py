@@ -36,7 +36,8 @@ def aggregate(
     """
     path = function["column"]
     if path is None:
-        return Answer(sum(rowset.row_count for rowset in rowsets))
+        counted = all(rowset.is_counted for rowset in rowsets)
+        return Answer(sum(rowset.row_count for rowset in rowsets)) if counted else None
     if len(path) != 1 or path[0] not in schema.names:
         return None
     field = schema.field(path[0])
@@ -49,7 +50,7 @@ def _count(field: SchemaField, rowsets: Sequence[LiveRowSet]) -> Answer | None:
     total = 0
     for rowset in rowsets:
         nulls = 0 if not field.nullable else _nulls(field, rowset)
-        if nulls is None:
+        if nulls is None or not rowset.is_counted:
             return None
         if nulls < rowset.entry.rows:
             if nulls and rowset.deleted_count:
@@ -60,13 +61,13 @@ def _count(field: SchemaField, rowsets: Sequence[LiveRowSet]) -> Answer | None:
 
 def _nulls(field: SchemaField, rowset: LiveRowSet) -> int | None:
     statistics = rowset.entry.statistics.get(field.id)
-    return None if statistics is None else statistics.nulls
+    return None if statistics is None or rowset.is_masked(field.id) else statistics.nulls
 
 
 def _extreme(field: SchemaField, rowsets: Sequence[LiveRowSet], *, largest: bool) -> Answer | None:
     """Return the least or greatest value, with NaN as the greatest; None if it is not certain.
 
-    The extreme of a RowSet is uncertain if its bound is inexact or it has deleted rows. Such a
+    The extreme of a RowSet is uncertain if its bound is inexact, or rows may be missing. Such a
     RowSet still allows an answer if its bound cannot exceed the extreme of the other RowSets.
     """
     if not isinstance(field.type, str) or domain_of(field.type) is None:
@@ -79,8 +80,9 @@ def _extreme(field: SchemaField, rowsets: Sequence[LiveRowSet], *, largest: bool
         if statistics is None:
             return None
         present = rowset.entry.rows - statistics.nulls
+        whole = not rowset.deleted_count and rowset.is_counted and not rowset.is_masked(field.id)
         if statistics.nans:
-            if rowset.deleted_count and (largest or statistics.nans == present):
+            if not whole and (largest or statistics.nans == present):
                 return None
             nan = True
         if present == statistics.nans:
@@ -88,7 +90,7 @@ def _extreme(field: SchemaField, rowsets: Sequence[LiveRowSet], *, largest: bool
         bound = _bound(statistics, largest)
         if bound is None:
             return None
-        exact = statistics.exact and not rowset.deleted_count
+        exact = statistics.exact and whole
         (certain if exact else uncertain).append(bound)
     return _combined(certain, uncertain, nan=nan, largest=largest)
 

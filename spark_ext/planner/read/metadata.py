@@ -81,7 +81,7 @@ def live_rowsets(table: ArrowTable) -> list[LiveRowSet]:
     return _read_rowsets(table, "live")
 
 
-def _read_rowsets(table: ArrowTable, which: Which = "all") -> list[LiveRowSet]:
+def _read_rowsets(table: ArrowTable, which: Which = "stored") -> list[LiveRowSet]:
     """Return the RowSets of the table that `table` has read; all of them: also tombstones."""
     log = Log(locate_existing(table.location.address).store)
     return log.read_rowsets(table.state, which=which)
@@ -154,6 +154,8 @@ def _null_count(column: SchemaField, rowsets: Iterable[LiveRowSet]) -> int | Non
     for rowset in rowsets:
         statistics = rowset.entry.statistics.get(column.id)
         if statistics is None or (rowset.deleted_count and statistics.nulls):
+            return None
+        if rowset.is_masked(column.id) or (statistics.nulls and not rowset.is_counted):
             return None
         total += statistics.nulls
     return total

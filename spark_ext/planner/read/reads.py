@@ -230,8 +230,9 @@ def aggregate(args: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of `functions` over the whole table; None if one is not known exactly."""
     table, functions = _table(args), args["functions"]
     TRANSACTIONS.note_read(args["epoch"], TableRead(table.id))
-    if table.rowsets.row_count is not None and all(f["column"] is None for f in functions):
-        return {"values": [table.rowsets.row_count] * len(functions)}
+    count = None if table.hides_rows else table.rowsets.row_count
+    if count is not None and all(f["column"] is None for f in functions):
+        return {"values": [count] * len(functions)}
     rowsets = _rowsets(args, None)
     values: list[int | str | None] = []
     for function in functions:
@@ -271,7 +272,8 @@ def _rowsets(args: Mapping[str, Any], keep: Keep | None) -> list[LiveRowSet]:
     """Return the RowSets that `keep` selects; the full list is cached, since reading it is slow."""
     table = _table(args, args["epoch"])
     key = (place_of(args), args["database"], table.id, table.changed_epoch)
-    whole = keep is None and not is_state(args["epoch"])
+    # What has expired depends on the time of the query, and not on the epoch alone.
+    whole = keep is None and not is_state(args["epoch"]) and table.lifetimes is None
     if whole and (known := _all_rowsets.get(key)) is not None:
         return known
     found = Log(open_store(place_of(args))).read_rowsets(table, keep)

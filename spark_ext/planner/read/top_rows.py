@@ -28,7 +28,8 @@ class ColumnOrder:
 
 def first_rows(rowsets: Sequence[LiveRowSet], count: int) -> list[LiveRowSet]:
     """Return the first RowSets that together have at least `count` rows."""
-    totals = accumulate((rowset.row_count for rowset in rowsets), initial=0)
+    certain = (rowset.row_count if rowset.is_counted else 0 for rowset in rowsets)
+    totals = accumulate(certain, initial=0)
     return [rowset for rowset, before in zip(rowsets, totals, strict=False) if before < count]
 
 
@@ -63,12 +64,15 @@ class _Range:
         statistics = rowset.entry.statistics.get(order.field.id)
         if statistics is None or not _bounded(statistics, rowset.entry.rows):
             return None
+        if rowset.is_masked(order.field.id):
+            return None
         low, high = (
             None if text is None else decode_bound(text)
             for text in (statistics.min, statistics.max)
         )
         first, last = (high, low) if order.descending else (low, high)
-        certain = max(0, rowset.row_count - statistics.nulls - statistics.nans)
+        live = rowset.row_count if rowset.is_counted else 0
+        certain = max(0, live - statistics.nulls - statistics.nans)
         return cls(first, last, certain, statistics.nulls, statistics.nans)
 
     def may_precede(self, limit: Any, order: ColumnOrder) -> bool:

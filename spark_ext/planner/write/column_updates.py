@@ -146,7 +146,7 @@ def choose_columns(args: Args) -> dict[str, Any]:
             update.job, update.table, update.log.limits, update.fields, len(chosen)
         ),
         "asked": [encode_rowsets(chosen)],
-        "rowsets": task_rowsets(chosen),
+        "rowsets": task_rowsets(update.log.store, update.table.prefix, chosen),
         "others": [each.id for each, _ in changed if each.id not in ids],
     }
 

@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
+from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import Operation
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import open_store
@@ -19,6 +20,7 @@ from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS
 from colonnade.spark_ext.planner.write.base import require_seen
 from colonnade.spark_ext.types import from_json
 from colonnade.spark_ext.write_task import columns_task_json
+from colonnade.tableformat.compaction.clean import clean_table
 from colonnade.tableformat.statements.fill import (
     Fill,
     fill_parameters,
@@ -55,6 +57,8 @@ def plan_fill(args: Args) -> dict[str, Any]:
     TRANSACTIONS.refuse(args["path"], "filled")
     location, _ = require_seen(place(args["path"]), args)
     base = SNAPSHOTS.at(location.store.address, args["database"], args["epoch"])
+    log = SNAPSHOTS.log(location.store)
+    base = clean_table(log, base, location.require(base).id)
     before = location.require(base)
     altered = _altered(args, before)
     table = with_columns(before, altered)
@@ -67,7 +71,6 @@ def plan_fill(args: Args) -> dict[str, Any]:
         reads=tuple(before.schema.field(name).id for name in args["reads"]),
         parameters=fill_parameters(target, args.get("where")),
     )
-    log = SNAPSHOTS.log(location.store)
     rowsets = log.read_rowsets(before)
     plan = job.plan(before)
     if plan.of_all_rows:
@@ -75,7 +78,7 @@ def plan_fill(args: Args) -> dict[str, Any]:
     return {
         "fill": job.model_dump_json(),
         "task": columns_task_json(job.write, plan.table, log.limits, (plan.target,), len(rowsets)),
-        **_round(base.epoch, rowsets),
+        **_round(log, before, base.epoch, rowsets),
     }
 
 
@@ -100,7 +103,7 @@ def commit_fill(args: Args) -> dict[str, Any]:
             return {"rows": [(head.epoch, 0, 0, 0)]}
         after, epoch = log.commit_change(fill.change(job.write, job.altered, job.parameters), base)
     except UnfilledError as unfilled:
-        return _round(unfilled.head.epoch, unfilled.rowsets)
+        return _round(log, plan.table, unfilled.head.epoch, unfilled.rowsets)
     counts = (epoch and epoch.metrics) or {}
     names = ("rows_updated", "rowsets_touched", "bytes_written")
     return {"rows": [(after.epoch, *(counts.get(name, 0) for name in names))]}
@@ -113,11 +116,13 @@ def _altered(args: Args, before: TableState) -> tuple[Operation, ...]:
     return NewColumn(column).alter(before)
 
 
-def _round(epoch: int, rowsets: Sequence[LiveRowSet]) -> dict[str, Any]:
+def _round(
+    log: Log, table: TableState, epoch: int, rowsets: Sequence[LiveRowSet]
+) -> dict[str, Any]:
     return {
         "epoch": epoch,
         "asked": [encode_rowsets(rowsets)],
-        "rowsets": task_rowsets(rowsets),
+        "rowsets": task_rowsets(log.store, table.prefix, rowsets),
     }
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -22,7 +24,7 @@ SCHEMA = TableSchema(
         SchemaField(id=4, name="n", type="int"),
     )
 )
-VALUES = {
+VALUES: dict[str, list[Any]] = {
     "a": [-3, 0, 1, 2, 5],
     "x": [float("-inf"), -1.5, -0.0, 0.0, 2.0, float("inf"), float("nan")],
     "s": ["", "a", "ab", "b", "\U0001f600"],

@@ -82,7 +82,8 @@ def test_the_reports_of_all_tasks_become_one_epoch() -> None:
     table.delete("id = 3")
     job, plan = planned(table)
     rowsets = table.log.read_rowsets(table.state)
-    assert [(each["rows"], each["live"]) for each in task_rowsets(rowsets)] == [(10, 9), (10, 10)]
+    asked = task_rowsets(table.log.store, table.state.prefix, rowsets)
+    assert [(each["rows"], each["live"]) for each in asked] == [(10, 9), (10, 10)]
     fill = Fill(table.log, plan, leave_to_engine)
     with pytest.raises(UnfilledError) as left:
         fill.catch_up(table.snapshot)

@@ -99,7 +99,7 @@ def test_a_report_of_other_rows_than_the_rowset_has_is_refused() -> None:
 def test_tasks_learn_the_rows_of_a_rowset_and_its_cuts() -> None:
     table = filled()
     rowsets = table.log.read_rowsets(table.state)
-    assert task_rowsets(rowsets) == [
+    assert task_rowsets(table.log.store, table.state.prefix, rowsets) == [
         {"id": r.id, "rows": r.entry.rows, "live": r.row_count, "cuts": r.entry.cuts}
         for r in rowsets
     ]
