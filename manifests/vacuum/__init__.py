@@ -3,6 +3,7 @@
     retention.py    which epochs may be removed: by age, number, tags, pins and leases; pure
     references.py   the objects that states and epochs of the log name
     objects.py      the meaning of a stored object's name; pure
+    listing.py      a listing of the whole database, and the gaps in it
     plan.py         which of the stored objects may be removed; pure
     floor.py        storing the states that outlive their epochs
     stubs.py        putting stubs into the slots of those epochs
