@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from colonnade.manifests.model.primary_key import has_order
-from colonnade.manifests.model.regions import Interval, Region
+from colonnade.manifests.model.regions import Interval, Mask, Region
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.model.statistics import Bound, encode_bound
 from colonnade.tableformat.types.decimals import unscaled
@@ -81,6 +81,16 @@ def _holder(interval: Interval, column: SchemaField) -> Callable[[Any], bool]:
         return above and (high is None or value < high or (value == high and at_high))
 
     return holds
+
+
+def masked(masks: Iterable[Mask], schema: TableSchema, rows: pa.RecordBatch) -> pa.RecordBatch:
+    """Return the rows of a schema with NULL for each value that one of the masks hides."""
+    arrays = []
+    for field, array in zip(schema.fields, rows.columns, strict=True):
+        gone = inside([each.region for each in masks if each.column == field.id], rows)
+        places = [None if hides else at for at, hides in enumerate(gone)]
+        arrays.append(array.take(pa.array(places, pa.int64())))
+    return pa.RecordBatch.from_arrays(arrays, schema=rows.schema)
 
 
 def random_regions(

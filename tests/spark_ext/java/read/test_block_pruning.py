@@ -13,11 +13,13 @@ import pyarrow as pa
 import pytest
 
 from colonnade.manifests.model.bloom_columns import bloom_columns
+from colonnade.manifests.model.regions import Mask
 from colonnade.manifests.model.schema import SchemaField, TableSchema, assign_ids
 from colonnade.manifests.store import LocalStore
 from colonnade.tableformat.predicate import bind, evaluate, parse_predicate, to_json
 from colonnade.tableformat.rowset.writer import RowSetWriter, WriteOptions
 from colonnade.tableformat.types.arrow_types import arrow_schema, schema_from_arrow
+from tests.regions import masked, random_regions
 from tests.spark_ext.java.read_tool import ReadTool, expected_rows, plan_of, spark_schema
 from tests.tableformat.predicate.blocks import make_batch, make_schema
 from tests.tableformat.predicate.oracle import TYPES, random_predicate
@@ -34,6 +36,7 @@ def blocks_read(
     predicate: Any,
     wanted: str | None = None,
     bloom: Sequence[int] = (),
+    masks: tuple[Mask, ...] = (),
     inline_bytes: int = 2**20,
     packed_bytes: int = 2**20,
 ) -> list[Any]:
@@ -46,7 +49,7 @@ def blocks_read(
     with RowSetWriter(store, "", JOB, schema, (), options) as writer:
         writer.write(rows)
         entries = writer.close()
-    plan = plan_of(schema, entries, predicate=to_json(predicate))
+    plan = plan_of(schema, entries, predicate=to_json(predicate), masks=masks)
     return tool.rows(store.url, plan, wanted or spark_schema(schema))
 
 
@@ -66,13 +69,19 @@ def test_no_row_that_matches_is_lost(tool: ReadTool, tmp_path: Path, share: int)
         schema = TableSchema(fields=(*schema.fields, identity))
         rows = rows.append_column("_i", number)
         predicate = random_predicate(rng, types)
-        matching = evaluate(bind(predicate, schema), rows).fill_null(False)
-        wanted = {row[-1] for row in expected_rows(rows.filter(matching), schema)}
+        columns = TableSchema(fields=schema.fields[:-1])
+        masks = tuple(
+            Mask(column=rng.choice(columns.fields).id, region=region)
+            for region in (random_regions(columns, rows, rng) if rng.random() < 0.5 else ())
+        )
+        shown = masked(masks, schema, rows)
+        matching = evaluate(bind(predicate, schema), shown).fill_null(False)
+        wanted = {row[-1] for row in expected_rows(shown.filter(matching), schema)}
         on = {f"bloom-filter-enabled.column.{name}": "true" for name in types}
         bloom = bloom_columns(on, schema) if rng.random() < 0.7 else ()
-        found = blocks_read(tool, store, schema, rows, predicate, bloom=bloom)
+        found = blocks_read(tool, store, schema, rows, predicate, bloom=bloom, masks=masks)
         assert wanted <= {row[-1] for row in found}
-        assert [row for row in expected_rows(rows, schema) if row in found] == found
+        assert [row for row in expected_rows(shown, schema) if row in found] == found
         pruned += len(found) < BLOCKS * BLOCK_ROWS
     assert pruned
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import colonnade
 from colonnade.manifests.model.deletion_vector import DeletionVector, write_deletion_vector
+from colonnade.manifests.model.hidden_columns import WRITTEN
 from colonnade.manifests.model.primary_key import has_order
 from colonnade.manifests.model.regions import Interval, Mask
 from colonnade.manifests.model.schema import SchemaField, TableSchema, assign_ids
@@ -26,7 +27,15 @@ from colonnade.manifests.store import LocalStore
 from colonnade.tableformat.predicate import parse_predicate, to_json
 from colonnade.tableformat.types.arrow_types import arrow_schema, schema_from_arrow
 from tests.examples_of import examples
-from tests.regions import between, inside, interval_of, random_regions, region, stored_values
+from tests.regions import (
+    between,
+    inside,
+    interval_of,
+    masked,
+    random_regions,
+    region,
+    stored_values,
+)
 from tests.spark_ext.java.read_tool import TYPES, ReadTool, expected_rows, plan_of, spark_schema
 from tests.strategies import batches, make_batch, schemas
 from tests.tableformat.rowset.written import JOB, PLACES, write
@@ -54,12 +63,7 @@ def in_order(schema: TableSchema, rows: pa.RecordBatch, rng: random.Random) -> p
 def masked_rows(
     schema: TableSchema, rows: pa.RecordBatch, masks: tuple[Mask, ...]
 ) -> list[list[Any]]:
-    found = expected_rows(rows, schema)
-    for at, field in enumerate(schema.fields):
-        gone = inside([each.region for each in masks if each.column == field.id], rows)
-        for row, hides in zip(found, gone, strict=True):
-            row[at] = None if hides else row[at]
-    return found
+    return expected_rows(masked(masks, schema, rows), schema)
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -195,9 +199,6 @@ def test_a_replaced_column_is_compared_by_its_current_values(
     assert visible(tool, store, plan, TableSchema(fields=(v,))) == [[each] for each in shown]
 
 
-WRITTEN = SchemaField(id=2_147_483_001, name="_written", type="timestamp")
-
-
 def test_a_column_that_no_schema_shows_hides_rows_of_the_rowsets_that_have_it(
     tool: ReadTool, store: LocalStore
 ) -> None:
@@ -213,6 +214,12 @@ def test_a_column_that_no_schema_shows_hides_rows_of_the_rowsets_that_have_it(
     plan = plan_of(schema, [new, old], prefix="t/", hidden=hidden)
     expected = [[str(i)] for i in (*range(30, 90), *range(5))]
     assert visible(tool, store, plan, schema) == expected
+    stated = WRITTEN.model_copy(update={"initial": "i:0"})
+    plan = plan_of(schema, [new, old], prefix="t/", hidden=(between(stated, None, 0),))
+    assert visible(tool, store, plan, schema) == expected[:60], "as the old RowSet states it"
+    masks = (Mask(column=schema.fields[0].id, region=between(stated, None, 0)),)
+    plan = plan_of(schema, [new, old], prefix="t/", masks=masks)
+    assert visible(tool, store, plan, schema) == [[None]] * 30 + expected[:60] + [[None]] * 5
 
 
 @pytest.mark.parametrize(
@@ -250,7 +257,7 @@ def test_numbers_of_rows_and_counts_are_those_of_visible_rows(
     assert answer["batches"] == [1, 3], "a stretch without a visible row is not read"
 
 
-def test_a_masked_column_rules_out_only_what_is_not_masked(
+def test_masked_values_count_as_null_where_stretches_are_ruled_out(
     tool: ReadTool, store: LocalStore
 ) -> None:
     schema, rows = numbers(k=pa.array(range(100)), v=pa.array([i // 10 for i in range(100)]))
@@ -260,8 +267,11 @@ def test_a_masked_column_rules_out_only_what_is_not_masked(
     masks = (Mask(column=v.id, region=between(k, 12, 35)),)
     for condition, stretches in (
         ("v IS NULL", (1, 2, 3)),
-        ("v = 7", (1, 2, 3, 7)),
-        ("v > 100", (1, 2, 3)),
+        ("v IS NOT NULL AND k < 30", (0, 1, 2)),
+        ("v = 7", (7,)),
+        ("v IN (2, 7)", (2, 7)),
+        ("v > 100", ()),
+        ("NOT v = 7 AND k > 60", (6, 8, 9)),
         ("v IS NULL OR k = 95", (1, 2, 3, 9)),
     ):
         predicate = to_json(parse_predicate(condition))

@@ -29,6 +29,9 @@ final class Pruner {
     /** Returns the bounds and counts of a column, or null if they are unknown. */
     Statistics statistics(TableField column);
 
+    /** Returns whether values of a column may count as NULL that the statistics do not count so. */
+    boolean mayMask(int column);
+
     /** Returns whether a column may hold at least one of the values with the given hashes. */
     boolean mayHold(int column, long[] hashes);
   }
@@ -139,7 +142,8 @@ final class Pruner {
       if (found == null) {
         return TRUE | FALSE;
       }
-      return (found.nulls() > 0 ? TRUE : 0) | (found.nulls() < rows ? FALSE : 0);
+      boolean any = found.nulls() > 0 || known.mayMask(column.id());
+      return (any ? TRUE : 0) | (found.nulls() < rows ? FALSE : 0);
     };
   }
 
@@ -155,7 +159,7 @@ final class Pruner {
       if (found == null) {
         return ANY;
       }
-      int outcomes = found.nulls() > 0 ? NULL : 0;
+      int outcomes = found.nulls() > 0 || known.mayMask(column.id()) ? NULL : 0;
       outcomes |= found.nans() > 0 ? forNan : 0;
       if (found.nulls() + found.nans() >= rows) {
         return outcomes;

@@ -16,8 +16,7 @@ import java.util.TreeSet;
  * Finds the stretches of one RowSet that may have matching rows. Bounds are checked first. Bloom
  * filters are read only for stretches that they might rule out.
  *
- * <p>{@code segments} has the columns of the predicate that the RowSet has, by column id. Nothing
- * is known of a column whose values may be masked, because the index does not count these as NULL.
+ * <p>{@code segments} has the columns of the predicate that the RowSet has, by column id.
  */
 record StretchPruning(
     Pruner pruner, long[] cuts, Map<Integer, OpenColumnSegment> segments, RowSetRegions regions) {
@@ -113,9 +112,12 @@ record StretchPruning(
         new Pruner.Known() {
           @Override
           public Statistics statistics(TableField column) {
-            return regions.mayMask(column.id(), cut)
-                ? null
-                : Adapt.statistics(segments.get(column.id()), column, cut, rows);
+            return Adapt.statistics(segments.get(column.id()), column, cut, rows);
+          }
+
+          @Override
+          public boolean mayMask(int column) {
+            return regions.mayMask(column, cut);
           }
 
           @Override
@@ -124,7 +126,6 @@ record StretchPruning(
             return segment == null
                 || segment.filterLength(cut) == 0
                 || !Adapt.keepsBounds(segment.column(), segment.wanted())
-                || regions.mayMask(column, cut)
                 || filters.mayHold(cut, segment, hashes);
           }
         });
