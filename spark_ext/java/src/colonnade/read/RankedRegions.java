@@ -172,7 +172,29 @@ final class RankedRegions {
     if (left.isEmpty()) {
       return Step.OUTSIDE;
     }
-    boolean inside = left.stream().anyMatch(box -> box.isFreeFrom(column));
-    return inside ? Step.INSIDE : new Step(left, ranks.get(column).greatest() + 2);
+    if (left.stream().anyMatch(box -> box.isFreeFrom(column))) {
+      return Step.INSIDE;
+    }
+    Step step = new Step(left, ranks.get(column).greatest() + 2);
+    if (column + 1 == columns.size()) {
+      decide(step, column);
+    }
+    return step;
+  }
+
+  /** Finds all steps after the last column at once, since any of its ranks may have many regions. */
+  private static void decide(Step step, int column) {
+    int[] changes = new int[step.next.length + 1];
+    for (Box box : step.left) {
+      if (box.low[column] <= box.high[column]) {
+        changes[box.low[column] + 1]++;
+        changes[box.high[column] + 2]--;
+      }
+    }
+    int count = 0;
+    for (int at = 0; at < step.next.length; at++) {
+      count += changes[at];
+      step.next[at] = count > 0 ? Step.INSIDE : Step.OUTSIDE;
+    }
   }
 }
