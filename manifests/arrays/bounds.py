@@ -75,6 +75,17 @@ class BoundsTable:
         columns = {column: bounds.take(indexes) for column, bounds in self.columns.items()}
         return BoundsTable(self.rows[indexes], columns)
 
+    def in_type(self, column: int, name: str, earlier: Sequence[tuple[int, str]]) -> Bounds | None:
+        """Return the bounds of a column in its present type, or None if nothing is known.
+
+        `earlier` has the ids and types that it had before, the oldest first.
+        """
+        found = self.columns.get(column)
+        for each, narrower in reversed(earlier):
+            if each in self.columns:
+                found = joined_bounds(found, widened_bounds(self.columns[each], narrower, name))
+        return found
+
     def with_open_nulls(self, ids: Iterable[int]) -> BoundsTable:
         """Return the bounds with an unknown number of NULLs in some columns."""
         opened = {

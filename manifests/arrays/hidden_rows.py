@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ from colonnade.manifests.model.lifetimes import column_of
 from colonnade.manifests.model.range_tombstones import region_of
 from colonnade.manifests.model.regions import Interval, Mask, Region
 from colonnade.manifests.model.schema import SchemaField, TableSchema
-from colonnade.manifests.model.statistics import encode_bound
+from colonnade.manifests.model.statistics import Bound, encode_bound
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 
 _PAIRS_AT_ONCE = 2_000_000
@@ -143,9 +143,25 @@ class _Found:
         amendments = replace(
             rowset.amendments,
             hidden=tuple(self._hidden.get(at, ())),
-            masks=tuple(self._masks.get(at, ())),
+            masks=tuple(_stated(each, rowset) for each in self._masks.get(at, ())),
         )
         return replace(rowset, amendments=amendments)
+
+
+def _stated(mask: Mask, rowset: LiveRowSet) -> Mask:
+    """Return a mask that says when rows were written that do not store it."""
+    [column] = mask.region.columns
+    written = least_value(rowset.entry, WRITTEN)
+    if column.id != WRITTEN.id or written is None:
+        return mask
+    region = mask.region.model_copy(update={"columns": (_written_at(written),)})
+    return mask.model_copy(update={"region": region})
+
+
+@lru_cache
+def _written_at(value: int) -> SchemaField:
+    """Return the column `_written` of RowSets that store no values of it."""
+    return WRITTEN.model_copy(update={"initial": encode_bound(value)})
 
 
 def meets(region: Region, bounds: BoundsTable) -> tuple[Flags, Flags]:
@@ -160,11 +176,12 @@ def meets(region: Region, bounds: BoundsTable) -> tuple[Flags, Flags]:
 
 
 def _meets(interval: Interval, column: SchemaField, bounds: BoundsTable) -> tuple[Flags, Flags]:
-    known = bounds.columns.get(column.id)
+    earlier = [(each.id, str(each.type)) for each in column.earlier or ()]
+    known = bounds.in_type(column.id, str(column.type), earlier)
     if known is None:
         unknown = np.ones(len(bounds.rows), np.bool_)
         return unknown, ~unknown
-    above, below = _sides(interval, column, known.low, known.high)
+    above, below = _sides(interval, column, known)
     no_values = known.nulls + known.nans == bounds.rows
     inside = known.known & (known.nulls == 0) & (known.nans == 0)
     some = (~known.known | (above[0] & below[0])) & ~(known.stated & no_values)
@@ -172,12 +189,18 @@ def _meets(interval: Interval, column: SchemaField, bounds: BoundsTable) -> tupl
 
 
 def _sides(
-    interval: Interval, column: SchemaField, low: NDArray[Any], high: NDArray[Any]
+    interval: Interval, column: SchemaField, bounds: Bounds
 ) -> tuple[tuple[Flags, Flags], tuple[Flags, Flags]]:
     """Compare bounds with both ends of an interval: may a value be inside, and are all?"""
-    begin, end = _ends(interval, column)
-    yes = np.ones(len(low), np.bool_)
-    above = below = (yes, yes)
+    yes = np.ones(len(bounds.known), np.bool_)
+    above: tuple[Any, Any] = (yes, yes)
+    below: tuple[Any, Any] = (yes, yes)
+    if not bounds.known.any():
+        return above, below
+    low: NDArray[Any] = bounds.low
+    high: NDArray[Any] = bounds.high
+    # As an array, because numpy cuts zero bytes off a single value.
+    begin, end = (None if each is None else bound_array([each]) for each in interval.bounds(column))
     if begin is not None:
         above = (high > begin, low > begin) if interval.low_open else (high >= begin, low >= begin)
     if end is not None:
@@ -188,24 +211,25 @@ def _sides(
     )
 
 
-def _ends(interval: Interval, column: SchemaField) -> tuple[Any, Any]:
-    """Return both ends of an interval, whose class is that of the bounds of the column."""
-    return interval.bounds(column)
-
-
 @dataclass(frozen=True)
 class _Deleted:
     """The regions of the tombstones of a table, with the epochs that deleted them."""
 
-    regions: Sequence[Region]
+    regions: Sequence[tuple[Interval, ...]]
     epochs: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, table: TableState) -> _Deleted:
+        regions = [each for tombstone in table.tombstones for each in tombstone.regions]
+        epochs = [each.epoch for each in table.tombstones for _ in each.regions]
+        return cls(regions, np.array(epochs, np.int64))
 
     @cached_property
     def by_first(self) -> Mapping[int, NDArray[np.int64]]:
         """The places of the regions by their first column."""
         found: dict[int, list[int]] = {}
         for at, region in enumerate(self.regions):
-            found.setdefault(region.columns[0].id, []).append(at)
+            found.setdefault(region[0].column, []).append(at)
         return {column: np.array(places) for column, places in found.items()}
 
 
@@ -215,42 +239,50 @@ def _find_deleted(found: _Found, table: TableState, rowsets: Sequence[LiveRowSet
     The first column of the regions is compared with all RowSets at once, because there may be
     thousands of both, and few of them meet.
     """
-    deleted = _Deleted(
-        [region_of(each, table.schema) for t in table.tombstones for each in t.regions],
-        np.array([t.epoch for t in table.tombstones for _ in t.regions], np.int64),
-    )
+    deleted = _Deleted.of(table)
+    columns = {field.id: field for field in table.schema.fields}
     cleaned = np.array([clean_epoch(each) for each in rowsets], np.int64)
-    step = max(1, _PAIRS_AT_ONCE // len(rowsets))
-    for column, places in deleted.by_first.items():
+    behind = np.flatnonzero(cleaned < deleted.epochs.max())
+    step = max(1, _PAIRS_AT_ONCE // max(1, len(behind)))
+    for column, places in deleted.by_first.items() if len(behind) else ():
+        bounds = found.bounds.columns.get(column)
+        known = None if bounds is None else bounds.take(behind)
         for at in range(0, len(places), step):
             part = places[at : at + step]
-            pairs = _may_meet([deleted.regions[i] for i in part], found.bounds.columns.get(column))
-            pairs = pairs & (cleaned[np.newaxis, :] < deleted.epochs[part][:, np.newaxis])
+            first = [deleted.regions[i][0].bounds(columns[column]) for i in part.tolist()]
+            pairs = cleaned[np.newaxis, behind] < deleted.epochs[part][:, np.newaxis]
+            if known is not None and known.known.any():
+                pairs &= _may_meet(first, known)
             for row in np.flatnonzero(pairs.any(axis=1)).tolist():
-                found.hide(deleted.regions[int(part[row])], np.flatnonzero(pairs[row]))
+                region = region_of(deleted.regions[int(part[row])], table.schema)
+                found.hide(region, behind[np.flatnonzero(pairs[row])])
 
 
-def _may_meet(regions: Sequence[Region], bounds: Bounds | None) -> Flags:
-    """Return for each region and each RowSet whether the first column allows that they meet."""
-    if bounds is None:
-        return np.ones((len(regions), 1), np.bool_)
-    pairs = np.ones((len(regions), len(bounds.known)), np.bool_)
-    ends = [_ends(region.intervals[0], region.columns[0]) for region in regions]
-    low: NDArray[Any] = bounds.low[np.newaxis, :]
-    high: NDArray[Any] = bounds.high[np.newaxis, :]
-    begins, begun = _column([begin for begin, _ in ends])
-    stops, stopped = _column([end for _, end in ends])
-    if begun.any():
-        pairs &= np.asarray(high >= begins, np.bool_) | ~begun
-    if stopped.any():
-        pairs &= np.asarray(low <= stops, np.bool_) | ~stopped
-    return pairs | ~bounds.known[np.newaxis, :]
+def _may_meet(ends: Sequence[tuple[Bound | None, Bound | None]], bounds: Bounds) -> Flags:
+    """Return for each interval and each RowSet whether bounds of the RowSet allow that they meet.
+
+    `ends` are the ends of the intervals.
+    """
+    begun = np.array([begin is not None for begin, _ in ends])[:, np.newaxis]
+    stopped = np.array([end is not None for _, end in ends])[:, np.newaxis]
+    low, high, begins, stops = _comparable(
+        bounds.low,
+        bounds.high,
+        bound_array([begin for begin, _ in ends]) if begun.any() else bounds.low[:1],
+        bound_array([end for _, end in ends]) if stopped.any() else bounds.high[:1],
+    )
+    pairs = (high[np.newaxis, :] >= begins[:, np.newaxis]) | ~begun
+    pairs &= (low[np.newaxis, :] <= stops[:, np.newaxis]) | ~stopped
+    return np.asarray(pairs | ~bounds.known[np.newaxis, :], np.bool_)
 
 
-def _column(limits: Sequence[Any]) -> tuple[NDArray[Any], Flags]:
-    """Return limits as a column of a matrix, and where there is one."""
-    given = np.array([each is not None for each in limits])
-    return bound_array(limits)[:, np.newaxis], given[:, np.newaxis]
+def _comparable(*arrays: NDArray[Any]) -> list[NDArray[Any]]:
+    """Return numbers in the order of the values, because numpy compares objects one by one."""
+    if all(each.dtype.kind != "O" for each in arrays):
+        return list(arrays)
+    objects = np.concatenate([each.astype(object) for each in arrays])
+    _, ranks = np.unique(objects, return_inverse=True)
+    return np.split(ranks, np.cumsum([len(each) for each in arrays])[:-1])
 
 
 def _bounds(table: TableState, rowsets: Sequence[LiveRowSet]) -> BoundsTable:

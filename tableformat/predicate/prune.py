@@ -14,12 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colonnade.manifests.arrays.bounds import (
-    Bounds,
-    BoundsTable,
-    joined_bounds,
-    widened_bounds,
-)
+from colonnade.manifests.arrays.bounds import Bounds, BoundsTable
 from colonnade.tableformat.predicate.bound import (
     BoundAnd,
     BoundColumn,
@@ -96,12 +91,7 @@ def _bounds(column: BoundColumn, table: BoundsTable) -> Bounds | None:
     # The statistics of a struct column do not describe its fields.
     if len(column.path) > 1:
         return None
-    found = table.columns.get(column.id)
-    for each, narrower in reversed(column.earlier):
-        if each in table.columns:
-            older = widened_bounds(table.columns[each], narrower, column.type)
-            found = joined_bounds(found, older)
-    return found
+    return table.in_type(column.id, column.type, column.earlier)
 
 
 def _may_be_null(column: BoundColumn, table: BoundsTable, negated: bool) -> Mask:

@@ -14,6 +14,7 @@ from colonnade.tableformat.predicate.bound import (
     BoundColumn,
     BoundCompare,
     BoundIsNan,
+    BoundIsNull,
     BoundNode,
     BoundPredicate,
     StorageValue,
@@ -45,6 +46,8 @@ def _nodes(interval: Interval, column: SchemaField) -> Iterator[BoundNode]:
     earlier = tuple((each.id, str(each.type)) for each in column.earlier or ())
     bound = BoundColumn(column.id, (str(column.id),), str(column.type), earlier)
     low, high = interval.bounds(column)
+    if low is None and high is None:
+        yield BoundIsNull(bound, negated=True)
     if column.type in ("float", "double"):
         yield BoundIsNan(bound, negated=True)
     if low is not None:
