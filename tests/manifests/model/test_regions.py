@@ -1,0 +1,68 @@
+"""Regions: which values they may state, and what a plan takes along."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from colonnade.manifests.errors import CorruptionError
+from colonnade.manifests.model.regions import Interval, Intervals, Mask, Region
+from colonnade.manifests.model.schema import EarlierColumn, SchemaField
+
+LONG = SchemaField(id=1, name="a", type="long", nullable=False)
+TEXT = SchemaField(id=2, name="b", type="string")
+VARIANT = SchemaField(id=3, name="v", type="variant")
+WIDER = SchemaField(id=4, name="w", type="long", earlier=(EarlierColumn(id=3, type="int"),))
+
+
+@pytest.mark.parametrize(
+    ("interval", "value"),
+    [
+        ({"low": "i:1", "high": "i:1"}, "i:1"),
+        ({"low": "i:1", "high": "i:1", "low_open": True}, None),
+        ({"low": "i:1", "high": "i:1", "high_open": True}, None),
+        ({"low": "i:1", "high": "i:2"}, None),
+        ({"low": "i:1"}, None),
+        ({}, None),
+    ],
+)
+def test_an_interval_has_one_value_if_both_closed_bounds_are_this_value(
+    interval: dict[str, object], value: str | None
+) -> None:
+    assert Interval.model_validate({"column": 1, **interval}).value == value
+
+
+def test_bounds_are_values_of_their_column() -> None:
+    assert Interval(column=1, low="i:-3").bounds(LONG) == (-3, None)
+    assert Interval(column=2, high="s:né").bounds(TEXT) == (None, "né")
+    for wrong in ("i:1", "f:nan", "né"):
+        with pytest.raises(CorruptionError, match="bound"):
+            Interval(column=2, low=wrong).bounds(TEXT)
+
+
+def test_a_region_has_an_interval() -> None:
+    with pytest.raises(ValidationError):
+        TypeAdapter(Intervals).validate_python([])
+
+
+@pytest.mark.parametrize("columns", [(), (TEXT,), (LONG, TEXT)])
+def test_a_region_has_the_column_of_each_interval(columns: tuple[SchemaField, ...]) -> None:
+    with pytest.raises(ValidationError, match="one column for each interval"):
+        Region(intervals=(Interval(column=1),), columns=columns)
+
+
+def test_a_region_is_of_columns_that_have_an_order() -> None:
+    with pytest.raises(ValidationError, match="has an order"):
+        Region(intervals=(Interval(column=3),), columns=(VARIANT,))
+
+
+def test_a_mask_survives_json_with_all_keys_of_its_columns() -> None:
+    """A plan leaves defaults out, and the jar reads each key of a column."""
+    region = Region(intervals=(Interval(column=4, high="i:5"),), columns=(WIDER,))
+    mask = Mask(column=2, region=region)
+    text = mask.model_dump_json(exclude_defaults=True)
+    assert Mask.model_validate_json(text) == mask
+    [column] = json.loads(text)["region"]["columns"]
+    assert column.keys() == SchemaField.model_fields.keys()

@@ -1,0 +1,111 @@
+"""Rows of range tombstones are named before a compaction, and come back in no order of commits."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import pytest
+
+from colonnade.manifests.arrays.hidden_rows import clean_epoch
+from colonnade.manifests.compaction.plan import GroupKind
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.tableformat.compaction.clean import clean_table
+from colonnade.tableformat.compaction.commit import commit_job
+from colonnade.tableformat.compaction.run import run_job
+from colonnade.tableformat.table.table import ArrowTable
+from tests.compaction_tables import another, content, jobs, live, new, rows
+from tests.faults import FaultyStore
+
+SCHEMA = TableSchema(
+    fields=(
+        SchemaField(name="id", type="long", nullable=False),
+        SchemaField(name="n", type="long"),
+    )
+)
+GONE = "id >= 15 AND id < 45"
+LEFT = {*range(15), *range(45, 90)}
+EDGES = "id >= 15 AND id < 25"
+"""A range that no RowSet lies inside."""
+
+
+def filled() -> ArrowTable:
+    """Nine RowSets of ten rows. The range has the edges of two, and all rows of two others."""
+    table = new(SCHEMA, ["id"])
+    for at in range(9):
+        table.append(rows(at * 10, 10))
+    return table
+
+
+def test_the_rows_are_named_and_the_tombstones_are_forgotten() -> None:
+    table = filled()
+    table.delete_range(GONE)
+    before = content(table)
+    assert set(before) == LEFT
+    assert [len(each.amendments.hidden) for each in live(table)] == [0, 1, 1, 0, 0, 0, 0]
+    clean_table(table.log, table.snapshot, table.state.id)
+    assert content(table) == before
+    assert table.state.tombstones == ()
+    assert [each.row_count for each in live(table)] == [10, 5, 5, 10, 10, 10, 10]
+    assert not any(each.amendments.hidden for each in live(table))
+
+
+def test_a_table_without_range_tombstones_costs_no_read_and_gets_no_epoch() -> None:
+    table = filled()
+    store = FaultyStore(table.log.store)
+    log = Log(store)
+    head = log.read_head()
+    store.trace.clear()
+    assert clean_table(log, head, table.state.id) is head
+    assert store.trace == []
+
+
+def test_a_table_that_was_dropped_is_left_alone() -> None:
+    table = filled()
+    table.delete_range(GONE)
+    assert clean_table(table.log, table.snapshot, type(table.state.id)("0" * 16)) is table.snapshot
+
+
+@pytest.mark.parametrize("kind", ["copy", "merge"])
+@pytest.mark.parametrize("order", [*permutations(("tombstone", "clean", "compaction"))])
+def test_deleted_rows_stay_deleted_whatever_is_committed_first(
+    order: tuple[str, ...], kind: GroupKind
+) -> None:
+    """The compaction reads before the tombstone, and commits at any time."""
+    table = filled()
+    base, planned = jobs(table, kind, groups=2)
+    outcomes = [run_job(job, table.log.store) for job in planned]
+    other = another(table)
+    left, deleted = {*range(15), *range(25, 90), 200, 201}, False
+    for name in order:
+        if name == "tombstone":
+            other.delete_range(EDGES)
+            other.append(rows(200, 2))
+            deleted = True
+        elif name == "clean":
+            other.refresh()
+            clean_table(other.log, other.snapshot, other.state.id)
+        else:
+            for job, outcome in zip(planned, outcomes, strict=True):
+                commit_job(table.log, base, job, outcome)
+        assert set(content(table)) == (left if deleted else {*range(90)})
+    # A compaction of all of it keeps what is left.
+    table.optimize().option("deleted-share", 0).executeCompaction()
+    assert set(content(table)) == left
+    assert table.state.tombstones == ()
+
+
+def test_a_compaction_between_two_tombstones_has_met_the_first_alone() -> None:
+    table = filled()
+    table.delete_range("id < 5")
+    first = table.epoch
+    clean_table(table.log, table.snapshot, table.state.id)
+    table.refresh()
+    base, planned = jobs(table, "merge")
+    outcomes = [run_job(job, table.log.store) for job in planned]
+    another(table).delete_range("id < 25 AND id >= 12")
+    for job, outcome in zip(planned, outcomes, strict=True):
+        commit_job(table.log, base, job, outcome)
+    assert set(content(table)) == {*range(5, 12), *range(25, 90)}
+    assert {clean_epoch(each) for each in live(table)} == {base.epoch}
+    assert base.epoch > first
