@@ -18,6 +18,7 @@ BENCHMARKS = {
     "growth": "opening one table of a database that has grown, beside a small one",
     "keys": "upserts of random keys into 2 and 20 million rows, without Spark",
     "tombstones": "upserts and scans beside deleted keys that a table remembers, without Spark",
+    "lifetimes": "ranges deleted unread, and rows that expire, without Spark",
     "alterations": "changes of columns without Spark, and reads of the evolved table",
     "spark": "writing and scanning lineitem through Spark beside Parquet-zstd",
     "compaction": "compaction beside writing the same rows at once, with and without Spark",

@@ -39,6 +39,7 @@ _METRICS = {
     "rowsets_touched": "numTouchedFiles",
     "rowsets_in_place": "numFilesInPlace",
     "bytes_in_place": "numBytesInPlace",
+    "ranges_deleted": "numDeletedRanges",
 }
 """Metrics of statements and their names in `history()`: Delta's names where Delta has them."""
 

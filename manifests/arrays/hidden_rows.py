@@ -58,8 +58,7 @@ def visible(
     if table.tombstones:
         _find_deleted(found, table, shown)
     if lives is not None and now is not None:
-        for region in expired_regions(table, now):
-            found.hide(region)
+        found.hide(expired_regions(table, now), np.arange(len(shown)))
         for mask in expired_values(table, now):
             found.mask(mask)
     return [found.amended(at, rowset) for at, rowset in enumerate(shown) if not found.whole[at]]
@@ -124,13 +123,21 @@ class _Found:
         self._hidden: dict[int, list[Region]] = {}
         self._masks: dict[int, list[Mask]] = {}
 
-    def hide(self, region: Region, places: NDArray[np.int64] | None = None) -> None:
-        """Hide the rows of a region in the RowSets at some places (None: all)."""
-        chosen = np.arange(len(self.whole)) if places is None else places
-        some, every = meets(region, self.bounds.take(chosen))
-        self.whole[chosen[every]] = True
-        for at in chosen[some & ~every].tolist():
-            self._hidden.setdefault(at, []).append(region)
+    def hide(
+        self, regions: Sequence[Region], places: NDArray[np.int64], pairs: Flags | None = None
+    ) -> None:
+        """Hide the rows of regions in the RowSets at some places.
+
+        `pairs` says which region concerns which of these RowSets; None means all of them.
+        """
+        if not regions:
+            return
+        some, every = meets_each(regions, self.bounds.take(places))
+        if pairs is not None:
+            some, every = some & pairs, every & pairs
+        self.whole[places[every.any(axis=0)]] = True
+        for region, at in zip(*(each.tolist() for each in np.nonzero(some)), strict=True):
+            self._hidden.setdefault(int(places[at]), []).append(regions[region])
 
     def mask(self, mask: Mask) -> None:
         some, _ = meets(mask.region, self.bounds)
@@ -166,71 +173,131 @@ def _written_at(value: int) -> SchemaField:
 
 def meets(region: Region, bounds: BoundsTable) -> tuple[Flags, Flags]:
     """Return which things may have rows in a region, and which have no other rows."""
-    some = np.ones(len(bounds.rows), np.bool_)
+    some, every = meets_each((region,), bounds)
+    return some[0], every[0]
+
+
+def meets_each(regions: Sequence[Region], bounds: BoundsTable) -> tuple[Flags, Flags]:
+    """Return `meets` of many regions: a row for each region, and a column for each thing.
+
+    Regions of the same columns are compared together, as arrays.
+    """
+    some = np.ones((len(regions), len(bounds.rows)), np.bool_)
     every = some.copy()
-    for interval, column in zip(region.intervals, region.columns, strict=True):
-        part, whole = _meets(interval, column, bounds)
-        some &= part
-        every &= whole
+    alike: dict[tuple[int, ...], list[int]] = {}
+    for at, region in enumerate(regions):
+        alike.setdefault(tuple(each.id for each in region.columns), []).append(at)
+    for places in alike.values():
+        for position, column in enumerate(regions[places[0]].columns):
+            intervals = [regions[at].intervals[position] for at in places]
+            part, whole = _meet_each(intervals, column, bounds)
+            some[places] &= part
+            every[places] &= whole
     return some, every & some
 
 
-def _meets(interval: Interval, column: SchemaField, bounds: BoundsTable) -> tuple[Flags, Flags]:
+def _meet_each(
+    intervals: Sequence[Interval], column: SchemaField, bounds: BoundsTable
+) -> tuple[Flags, Flags]:
     earlier = [(each.id, str(each.type)) for each in column.earlier or ()]
     known = bounds.in_type(column.id, str(column.type), earlier)
+    shape = (len(intervals), len(bounds.rows))
     if known is None:
-        unknown = np.ones(len(bounds.rows), np.bool_)
-        return unknown, ~unknown
-    above, below = _sides(interval, column, known)
-    no_values = known.nulls + known.nans == bounds.rows
-    inside = known.known & (known.nulls == 0) & (known.nans == 0)
-    some = (~known.known | (above[0] & below[0])) & ~(known.stated & no_values)
-    return some, inside & above[1] & below[1]
+        return np.ones(shape, np.bool_), np.zeros(shape, np.bool_)
+    possible = ~(known.stated & (known.nulls + known.nans == bounds.rows))
+    if not known.known.any():
+        return np.broadcast_to(possible, shape), np.zeros(shape, np.bool_)
+    ends = _Ends.of([each.bounds(column) for each in intervals], known)
+    opens = np.array([(each.low_open, each.high_open) for each in intervals], np.bool_)
+    after_low, before_high = opens[:, :1], opens[:, 1:]
+    above = (ends.high > ends.begins) | (~after_low & (ends.high == ends.begins)) | ~ends.begun
+    below = (ends.low < ends.stops) | (~before_high & (ends.low == ends.stops)) | ~ends.stopped
+    all_above = (ends.low > ends.begins) | (~after_low & (ends.low == ends.begins)) | ~ends.begun
+    all_below = (ends.high < ends.stops) | (~before_high & (ends.high == ends.stops))
+    all_below |= ~ends.stopped
+    whole = known.known & (known.nulls == 0) & (known.nans == 0)
+    return (~known.known | (above & below)) & possible, whole & all_above & all_below
 
 
-def _sides(
-    interval: Interval, column: SchemaField, bounds: Bounds
-) -> tuple[tuple[Flags, Flags], tuple[Flags, Flags]]:
-    """Compare bounds with both ends of an interval: may a value be inside, and are all?"""
-    yes = np.ones(len(bounds.known), np.bool_)
-    above: tuple[Any, Any] = (yes, yes)
-    below: tuple[Any, Any] = (yes, yes)
-    if not bounds.known.any():
-        return above, below
-    low: NDArray[Any] = bounds.low
-    high: NDArray[Any] = bounds.high
-    # As an array, because numpy cuts zero bytes off a single value.
-    begin, end = (None if each is None else bound_array([each]) for each in interval.bounds(column))
-    if begin is not None:
-        above = (high > begin, low > begin) if interval.low_open else (high >= begin, low >= begin)
-    if end is not None:
-        below = (low < end, high < end) if interval.high_open else (low <= end, high <= end)
-    return (
-        (np.asarray(above[0], np.bool_), np.asarray(above[1], np.bool_)),
-        (np.asarray(below[0], np.bool_), np.asarray(below[1], np.bool_)),
-    )
+@dataclass(frozen=True, slots=True)
+class _Ends:
+    """The ends of intervals as a column, and the bounds of things as a row, to be compared.
+
+    Where `begun` or `stopped` is false, an interval has no such end, and `begins` or `stops` holds
+    any value.
+    """
+
+    low: NDArray[Any]
+    high: NDArray[Any]
+    begins: NDArray[Any]
+    stops: NDArray[Any]
+    begun: Flags
+    stopped: Flags
+
+    @classmethod
+    def of(cls, ends: Sequence[tuple[Bound | None, Bound | None]], bounds: Bounds) -> _Ends:
+        begun = np.array([begin is not None for begin, _ in ends])
+        stopped = np.array([end is not None for _, end in ends])
+        low, high, begins, stops = _comparable(
+            bounds.low,
+            bounds.high,
+            bound_array([begin for begin, _ in ends]) if begun.any() else bounds.low[:1],
+            bound_array([end for _, end in ends]) if stopped.any() else bounds.high[:1],
+        )
+        return cls(
+            *(low[np.newaxis, :], high[np.newaxis, :]),
+            *(begins[:, np.newaxis], stops[:, np.newaxis]),
+            *(begun[:, np.newaxis], stopped[:, np.newaxis]),
+        )
 
 
-@dataclass(frozen=True)
 class _Deleted:
     """The regions of the tombstones of a table, with the epochs that deleted them."""
 
-    regions: Sequence[tuple[Interval, ...]]
-    epochs: NDArray[np.int64]
+    def __init__(self, table: TableState) -> None:
+        self.tombstones, self._schema = table.tombstones, table.schema
+        self._intervals = [each for one in table.tombstones for each in one.regions]
+        epochs = [one.epoch for one in table.tombstones for _ in one.regions]
+        self.epochs = np.array(epochs, np.int64)
+        self._made: dict[int, Region] = {}
 
     @classmethod
     def of(cls, table: TableState) -> _Deleted:
-        regions = [each for tombstone in table.tombstones for each in tombstone.regions]
-        epochs = [each.epoch for each in table.tombstones for _ in each.regions]
-        return cls(regions, np.array(epochs, np.int64))
+        """Return the regions of a table, which are prepared once for its many readers."""
+        known = _prepared.get(id(table.tombstones))
+        if known is not None and known._schema is table.schema:
+            return known
+        for old in [*_prepared][: max(0, len(_prepared) - _MOST_PREPARED)]:
+            _prepared.pop(old, None)
+        # The value holds the tombstones, so that no other object gets their identity.
+        found = _prepared[id(table.tombstones)] = cls(table)
+        return found
+
+    def region(self, place: int) -> Region:
+        """Return a region with its columns, which few readers need."""
+        if place not in self._made:
+            self._made[place] = region_of(self._intervals[place], self._schema)
+        return self._made[place]
 
     @cached_property
-    def by_first(self) -> Mapping[int, NDArray[np.int64]]:
-        """The places of the regions by their first column."""
+    def by_first(self) -> Mapping[int, tuple[NDArray[np.int64], Sequence[Any]]]:
+        """The places of the regions by their first column, and the ends of its intervals."""
+        columns = {field.id: field for field in self._schema.fields}
         found: dict[int, list[int]] = {}
-        for at, region in enumerate(self.regions):
-            found.setdefault(region[0].column, []).append(at)
-        return {column: np.array(places) for column, places in found.items()}
+        for at, intervals in enumerate(self._intervals):
+            found.setdefault(intervals[0].column, []).append(at)
+        return {
+            column: (
+                np.array(places),
+                [self._intervals[at][0].bounds(columns[column]) for at in places],
+            )
+            for column, places in found.items()
+        }
+
+
+_prepared: dict[int, _Deleted] = {}
+_MOST_PREPARED = 15
+"""The tables whose regions are kept for the next reader, besides that of the present one."""
 
 
 def _find_deleted(found: _Found, table: TableState, rowsets: Sequence[LiveRowSet]) -> None:
@@ -240,22 +307,20 @@ def _find_deleted(found: _Found, table: TableState, rowsets: Sequence[LiveRowSet
     thousands of both, and few of them meet.
     """
     deleted = _Deleted.of(table)
-    columns = {field.id: field for field in table.schema.fields}
     cleaned = np.array([clean_epoch(each) for each in rowsets], np.int64)
     behind = np.flatnonzero(cleaned < deleted.epochs.max())
     step = max(1, _PAIRS_AT_ONCE // max(1, len(behind)))
-    for column, places in deleted.by_first.items() if len(behind) else ():
+    for column, (places, ends) in deleted.by_first.items() if len(behind) else ():
         bounds = found.bounds.columns.get(column)
         known = None if bounds is None else bounds.take(behind)
         for at in range(0, len(places), step):
             part = places[at : at + step]
-            first = [deleted.regions[i][0].bounds(columns[column]) for i in part.tolist()]
             pairs = cleaned[np.newaxis, behind] < deleted.epochs[part][:, np.newaxis]
             if known is not None and known.known.any():
-                pairs &= _may_meet(first, known)
-            for row in np.flatnonzero(pairs.any(axis=1)).tolist():
-                region = region_of(deleted.regions[int(part[row])], table.schema)
-                found.hide(region, behind[np.flatnonzero(pairs[row])])
+                pairs &= _may_meet(ends[at : at + step], known)
+            met = np.flatnonzero(pairs.any(axis=1))
+            regions = [deleted.region(each) for each in part[met].tolist()]
+            found.hide(regions, behind, pairs[met])
 
 
 def _may_meet(ends: Sequence[tuple[Bound | None, Bound | None]], bounds: Bounds) -> Flags:
@@ -263,16 +328,9 @@ def _may_meet(ends: Sequence[tuple[Bound | None, Bound | None]], bounds: Bounds)
 
     `ends` are the ends of the intervals.
     """
-    begun = np.array([begin is not None for begin, _ in ends])[:, np.newaxis]
-    stopped = np.array([end is not None for _, end in ends])[:, np.newaxis]
-    low, high, begins, stops = _comparable(
-        bounds.low,
-        bounds.high,
-        bound_array([begin for begin, _ in ends]) if begun.any() else bounds.low[:1],
-        bound_array([end for _, end in ends]) if stopped.any() else bounds.high[:1],
-    )
-    pairs = (high[np.newaxis, :] >= begins[:, np.newaxis]) | ~begun
-    pairs &= (low[np.newaxis, :] <= stops[:, np.newaxis]) | ~stopped
+    near = _Ends.of(ends, bounds)
+    pairs = (near.high >= near.begins) | ~near.begun
+    pairs &= (near.low <= near.stops) | ~near.stopped
     return np.asarray(pairs | ~bounds.known[np.newaxis, :], np.bool_)
 
 

@@ -19,7 +19,7 @@ from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.keys.key_set import KeySet
-from colonnade.tableformat.rowset.deleted import open_live, with_hidden_rows
+from colonnade.tableformat.rowset.deleted import open_stored, with_hidden_rows
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.types.arrow_types import arrow_schema
 
@@ -79,7 +79,7 @@ class OpenRowSets:
         if known is not None and known[0] == stored:
             _, reader, deleted = known
         else:
-            reader, deleted = open_live(store, prefix, stored)
+            reader, deleted = open_stored(store, prefix, stored)
         self._opened[rowset.id] = stored, reader, deleted
         return reader, deleted
 

@@ -17,25 +17,19 @@ from colonnade.tableformat.rowset.hidden import hidden_rows
 from colonnade.tableformat.rowset.reader import RowSetReader
 
 
-def open_live(
-    store: ObjectStore,
-    prefix: str,
-    rowset: LiveRowSet,
-    ranges: Sequence[tuple[int, int]] | None = None,
-    *,
-    whole: bool = False,
+def open_stored(
+    store: ObjectStore, prefix: str, rowset: LiveRowSet, *, whole: bool = False
 ) -> tuple[RowSetReader, DeletionVector | None]:
-    """Open a RowSet. Return its reader, and the rows of `ranges` (None: all) that it must not show.
+    """Open a RowSet. Return its reader, and the rows that its vector deletes.
 
-    `whole` is as in `RowSetReader`. Costs the reads of a reader and, beside them, one of a vector.
-    A RowSet that hides regions also costs those of `hidden_rows`. Raises CorruptionError,
-    StoreError.
+    The caller adds the rows that the RowSet hides (`with_hidden_rows`) where it reads. `whole` is
+    as in `RowSetReader`. Costs the reads of a reader and, beside them, one of a vector. Raises
+    CorruptionError, StoreError.
     """
-    reader, deleted = store.both(
+    return store.both(
         partial(RowSetReader, store, prefix, rowset, whole=whole),
         partial(_read_vector, store, prefix, rowset),
     )
-    return reader, with_hidden_rows(reader, rowset, deleted, ranges)
 
 
 def read_deleted(store: ObjectStore, prefix: str, rowset: LiveRowSet) -> DeletionVector | None:

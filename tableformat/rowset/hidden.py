@@ -1,23 +1,30 @@
 """The rows of a RowSet that lie in regions: those that a reader does not show.
 
-Indexes decide most stretches as a whole. Only stretches at the edge of a region are decoded.
+Indexes decide most stretches as a whole. Only stretches at the edge of a region are decoded. Where
+the rows of a stretch are in the order of a region, its rows are found by bisection.
 Spec: docs/spec/lifetimes.md#readers
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
 from pyroaring import BitMap
 
-from colonnade.manifests.model.regions import Region
-from colonnade.tableformat.predicate import complement, evaluate, prune
-from colonnade.tableformat.predicate.bound import BoundPredicate
+from colonnade.manifests.arrays.hidden_rows import meets_each
+from colonnade.manifests.model.regions import Interval, Region
+from colonnade.manifests.model.schema import SchemaField
+from colonnade.tableformat.predicate import evaluate
 from colonnade.tableformat.predicate.regions import named_by_id, region_predicate
 from colonnade.tableformat.rowset.reader import RowSetReader
 
 Ranges = Sequence[tuple[int, int]]
+
+_ORDERED_AS_INTEGERS = ("byte", "short", "int", "long", "date", "timestamp", "timestamp_ntz")
 
 
 def hidden_rows(
@@ -31,25 +38,75 @@ def hidden_rows(
     found = BitMap()
     columns = {each.id: named_by_id(each) for region in regions for each in region.columns}
     stretches, bounds = reader.bounds(list(columns.values()), ranges)
-    edges: dict[tuple[int, int], list[BoundPredicate]] = {}
-    for region in regions:
-        inside = region_predicate(region)
-        some = prune(inside, bounds)
-        others = prune(complement(inside), bounds)
-        for at in np.flatnonzero(some).tolist():
-            stretch = stretches[at]
-            if not others[at]:
-                found.add_range(*stretch)
+    some, every = meets_each(regions, bounds)
+    whole = every.any(axis=0)
+    for at in np.flatnonzero(whole).tolist():
+        found.add_range(*stretches[at])
+    edges = np.flatnonzero(some.any(axis=0) & ~whole).tolist()
+    batches = reader.read(list(columns.values()), ranges=[stretches[at] for at in edges])
+    for at, (first, batch) in zip(edges, batches, strict=True):
+        stretch = _Stretch(batch)
+        for place in np.flatnonzero(some[:, at]).tolist():
+            begin, rows = stretch.rows_in(regions[place])
+            if isinstance(rows, int):
+                found.add_range(first + begin, first + begin + rows)
             else:
-                edges.setdefault(stretch, []).append(inside)
-    # A later region may have decided a stretch as a whole.
-    open_edges = sorted(each for each in edges if found.range_cardinality(*each) < _size(each))
-    for first, batch in reader.read(list(columns.values()), ranges=open_edges):
-        for inside in edges[first, first + batch.num_rows]:
-            rows = np.flatnonzero(evaluate(inside, batch).fill_null(False))
-            found |= BitMap(rows + first)
+                found |= BitMap(rows + (first + begin))
     return found
 
 
-def _size(stretch: tuple[int, int]) -> int:
-    return stretch[1] - stretch[0]
+class _Stretch:
+    """The columns of regions in one stretch, whose rows may be in their order."""
+
+    def __init__(self, batch: pa.RecordBatch) -> None:
+        self._batch = batch
+        self._values: dict[str, NDArray[np.int64] | None] = {}
+
+    def rows_in(self, region: Region) -> tuple[int, int | NDArray[np.int64]]:
+        """Return a first row, and how many rows from it on, or which ones, lie in a region."""
+        begin, end = 0, self._batch.num_rows
+        for interval, column in zip(region.intervals, region.columns, strict=True):
+            values = self._integers(column)
+            part = None if values is None else values[begin:end]
+            if part is None or not _ascends(part):
+                return begin, self._evaluated(region, begin, end)
+            first, last = _bisected(part, interval, column)
+            begin, end = begin + first, begin + max(first, last)
+        return begin, end - begin
+
+    def _evaluated(self, region: Region, begin: int, end: int) -> NDArray[np.int64]:
+        rows = self._batch.slice(begin, end - begin)
+        return np.flatnonzero(evaluate(region_predicate(region), rows).fill_null(False))
+
+    def _integers(self, column: SchemaField) -> NDArray[np.int64] | None:
+        """Return the values of a column as integers in their order, or None if there are none."""
+        name = str(column.id)
+        if name not in self._values:
+            array = self._batch.column(name)
+            plain = column.type in _ORDERED_AS_INTEGERS and not array.null_count
+            self._values[name] = _as_integers(array) if plain else None
+        return self._values[name]
+
+
+def _as_integers(array: pa.Array) -> NDArray[np.int64]:
+    stored = array if pa.types.is_integer(array.type) else array.view(f"int{array.type.bit_width}")
+    return np.asarray(stored.to_numpy(zero_copy_only=False), np.int64)
+
+
+def _ascends(values: NDArray[np.int64]) -> bool:
+    return bool((values[1:] >= values[:-1]).all())
+
+
+def _bisected(
+    values: NDArray[np.int64], interval: Interval, column: SchemaField
+) -> tuple[int, int]:
+    """Return the first and the end row of ascending values that lie in an interval."""
+    low: Any
+    high: Any
+    low, high = interval.bounds(column)
+    first, last = 0, len(values)
+    if low is not None:
+        first = int(np.searchsorted(values, low, "right" if interval.low_open else "left"))
+    if high is not None:
+        last = int(np.searchsorted(values, high, "left" if interval.high_open else "right"))
+    return first, last

@@ -11,6 +11,8 @@ import pyarrow as pa
 from colonnade.manifests.model.deletion_vector import DeletionVector
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.tableformat.predicate import BoundPredicate, evaluate, prune
+from colonnade.tableformat.rowset.deleted import with_hidden_rows
+from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.scan.opened import OpenedRowSet
 from colonnade.tableformat.scan.plan import ScanPlan
 
@@ -34,27 +36,37 @@ def live_batches(
 
     `window_bytes` is as in `RowSetReader.read`. Raises CorruptionError, StoreError.
     """
+    keep = None if predicate is None else partial(prune, predicate)
+    keep_columns = frozenset[int]() if predicate is None else predicate.column_ids
+    ranges, deleted = opened.scan.ranges, opened.deleted
+    if opened.scan.rowset.amendments.hidden:
+        if keep is not None:
+            pruned = [each for each in fields if each.id in keep_columns]
+            ranges = opened.reader.matching_ranges(pruned, ranges, keep)
+        deleted = with_hidden_rows(opened.reader, opened.scan.rowset, deleted, ranges)
     batches = opened.reader.read(
         fields,
-        ranges=_live_ranges(opened),
-        keep=None if predicate is None else partial(prune, predicate),
-        keep_columns=() if predicate is None else predicate.column_ids,
+        ranges=_live_ranges(opened.reader, ranges, deleted),
+        keep=keep,
+        keep_columns=keep_columns,
         window_bytes=window_bytes,
     )
     for first_row, batch in batches:
-        kept = _live_rows(batch, first_row, opened.deleted, predicate)
+        kept = _live_rows(batch, first_row, deleted, predicate)
         if kept.num_rows:
             yield kept
 
 
-def _live_ranges(opened: OpenedRowSet) -> Sequence[tuple[int, int]]:
-    """Return the row ranges to read, without stretches of which every row is deleted."""
-    if opened.deleted is None:
-        return opened.scan.ranges
-    rows = opened.deleted.rows
+def _live_ranges(
+    reader: RowSetReader, ranges: Sequence[tuple[int, int]], deleted: DeletionVector | None
+) -> Sequence[tuple[int, int]]:
+    """Return row ranges without stretches of which every row is deleted."""
+    if deleted is None:
+        return ranges
+    rows = deleted.rows
     return [
         (first, end)
-        for first, end in opened.reader.stretches(opened.scan.ranges)
+        for first, end in reader.stretches(ranges)
         if rows.range_cardinality(first, end) < end - first
     ]
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from colonnade.manifests.model.deletion_vector import DeletionVector
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import ObjectStore
-from colonnade.tableformat.rowset.deleted import open_live
+from colonnade.tableformat.rowset.deleted import open_stored
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.rowset.write_options import MIB
 from colonnade.tableformat.scan.plan import RowSetScan, ScanPlan
@@ -29,7 +29,10 @@ _UNNEEDED_BYTES = 3 * MIB
 
 
 class OpenedRowSet(NamedTuple):
-    """A RowSet of a plan whose footer was read, with its deletion vector."""
+    """A RowSet of a plan whose footer was read, with its deletion vector.
+
+    `deleted` leaves out rows that the RowSet hides: they are looked for where they may be read.
+    """
 
     scan: RowSetScan
     reader: RowSetReader
@@ -107,5 +110,5 @@ def open_rowsets(store: ObjectStore, plan: ScanPlan, ahead: OpenedAhead) -> Iter
 def _open(
     store: ObjectStore, prefix: str, scan: RowSetScan, *, whole: bool = False
 ) -> OpenedRowSet:
-    reader, deleted = open_live(store, prefix, scan.rowset, scan.ranges, whole=whole)
+    reader, deleted = open_stored(store, prefix, scan.rowset, whole=whole)
     return OpenedRowSet(scan, reader, deleted)
