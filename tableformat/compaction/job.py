@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 
 from colonnade.manifests.arrays.hidden_rows import clean_epoch
@@ -86,12 +87,19 @@ def plan_job(
 ) -> CompactionJob:
     """Return a group of a plan as a job on `base`, the state of the plan or a later one.
 
-    RowSets that were dropped meanwhile are left out; the entries of the rest are read. Raises
+    RowSets that were dropped meanwhile are left out; the entries of the rest are read. So are
+    RowSets that have not met the same range tombstones as most rows of the group. Raises
     ConflictError when no RowSet is left, when the only one left needs no rewrite, and when a column
     of the z-order was dropped. Raises StoreError, CorruptionError.
     """
     table = base.tables.get(TableId(plan.table))
-    live = {} if table is None else log.find_rowsets(table, group.rowsets)
+    found = {} if table is None else log.find_rowsets(table, group.rowsets)
+    # Since a renumbering or a drop, another RowSet may have the id of one that the plan means.
+    live: Mapping[int, LiveRowSet] = {
+        number: each for number, each in found.items() if each.epoch <= plan.epoch
+    }
+    if table is not None and table.tombstones:
+        live = _alike(table, live)
     if len(live) < len(group.rowsets):
         group = _narrowed(group, live)
     if table is None or not group.rowsets or not _can_order(table, order_by):
@@ -118,6 +126,22 @@ def plan_job(
         inline_bytes=log.limits.inline_bytes,
         sources=sources,
     )
+
+
+def _alike(table: TableState, live: Mapping[int, LiveRowSet]) -> Mapping[int, LiveRowSet]:
+    """Return the RowSets that have met the same range tombstones: those with the most rows.
+
+    An output has one clean epoch. A tombstone after it would also take rows that came later.
+    """
+    epochs = [each.epoch for each in table.tombstones]
+    parts: dict[int, dict[int, LiveRowSet]] = {}
+    for number, each in live.items():
+        parts.setdefault(bisect_right(epochs, clean_epoch(each)), {})[number] = each
+
+    def rows(part: Mapping[int, LiveRowSet]) -> int:
+        return sum(each.row_count for each in part.values())
+
+    return max(parts.values(), key=rows, default=live)
 
 
 def _narrowed(group: CompactionGroup, live: Mapping[int, LiveRowSet]) -> CompactionGroup:

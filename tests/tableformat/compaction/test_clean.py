@@ -7,14 +7,17 @@ from itertools import permutations
 import pytest
 
 from colonnade.manifests.arrays.hidden_rows import clean_epoch
-from colonnade.manifests.compaction.plan import GroupKind
+from colonnade.manifests.compaction.plan import CompactionGroup, GroupKind
+from colonnade.manifests.errors import ConflictError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.tableformat.compaction.clean import clean_table
 from colonnade.tableformat.compaction.commit import commit_job
+from colonnade.tableformat.compaction.job import plan_job
+from colonnade.tableformat.compaction.optimize import Chosen, plan_table
 from colonnade.tableformat.compaction.run import run_job
 from colonnade.tableformat.table.table import ArrowTable
-from tests.compaction_tables import another, content, jobs, live, new, rows
+from tests.compaction_tables import another, content, jobs, live, new, rows, take
 from tests.faults import FaultyStore
 
 SCHEMA = TableSchema(
@@ -109,3 +112,38 @@ def test_a_compaction_between_two_tombstones_has_met_the_first_alone() -> None:
     assert set(content(table)) == {*range(5, 12), *range(25, 90)}
     assert {clean_epoch(each) for each in live(table)} == {base.epoch}
     assert base.epoch > first
+
+
+@pytest.mark.parametrize("kind", ["copy", "merge"])
+def test_rows_that_came_after_a_tombstone_do_not_join_rows_that_have_not_met_it(
+    kind: GroupKind,
+) -> None:
+    """The tombstone was committed after the rows of earlier ones were named."""
+    table = filled()
+    table.delete_range(EDGES)
+    table.append(rows(16, 4))
+    table.append(rows(100, 10))
+    base, planned = jobs(table, kind)
+    assert base.table("t").tombstones
+    assert [each.id for each in planned[0].sources] == list(range(9))
+    for job in planned:
+        commit_job(table.log, base, job, run_job(job, table.log.store))
+    left = {*range(15), *range(25, 90), *range(16, 20), *range(100, 110)}
+    assert set(content(table)) == left
+    clean_table(table.log, table.refresh(), table.state.id)
+    assert set(content(table)) == left
+
+
+def test_a_plan_from_before_a_renumbering_takes_no_other_rowsets_for_its_own() -> None:
+    table = filled()
+    take(table, [range(10) if at < 2 else () for at in range(9)])
+    plan, ids = plan_table(table.log, table.snapshot, table.state, Chosen())
+    table.append(rows(200, 10))
+    table.renumber()
+    group = CompactionGroup(
+        kind="copy", reason="a test", rowsets=(2, 3, 4), rows=30, deleted_rows=0,
+        bytes_in=1, bytes_out=1,
+    )  # fmt: skip
+    for base in (table.refresh(), another(table).refresh()):
+        with pytest.raises(ConflictError, match="were dropped"):
+            plan_job(table.log, base, plan, group, ids)
