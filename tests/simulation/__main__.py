@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from itertools import count, islice
 
-from tests.simulation.actors.every import ACTORS, EVOLVED, KEYED, SHARING, UPGRADED
+from tests.simulation.actors.every import ACTORS, EVOLVED, KEYED, RANGED, SHARING, UPGRADED
 from tests.simulation.counters import Counters
 from tests.simulation.run import simulate
 
@@ -28,10 +28,20 @@ def run_batch(first: int, runs: int) -> tuple[Counters, list[str]]:
     for seed in range(first, first + runs):
         try:
             shares, evolves, old = seed % 4 == 1, seed % 4 == 2, seed % 8 == 3
-            far, keyed = seed % 8 in (0, 6), seed % 8 == 7
+            far, keyed, ranged = seed % 8 in (0, 6), seed % 8 == 7, seed % 8 == 4
             others = EVOLVED if evolves else UPGRADED if old else KEYED if keyed else ACTORS
+            others = RANGED if ranged else others
             actors = SHARING if shares else others
-            simulate(seed, actors, counters, waits=shares, old=old, far=far, keyed=keyed)
+            simulate(
+                seed,
+                actors,
+                counters,
+                waits=shares,
+                old=old,
+                far=far,
+                keyed=keyed,
+                ranged=ranged,
+            )
         except AssertionError as error:
             failures.append(str(error))
     return counters, failures

@@ -23,6 +23,9 @@ FOUND: dict[str, int] = {
     "a column becomes NOT NULL beside writers of NULL": 2,
     "fields inside a column are taken by their place": 1,
     "a compaction forgets deleted keys before their time": 2,
+    "a compaction brings back the rows of a range that was deleted meanwhile": 7,
+    "an update lands beside a deletion of its range": 2,
+    "a restore brings back the rows of a range": 1,
     "a vacuum trusts the summary of an earlier page of tables": 1,
 }
 """The first seeds of planted mistakes that seed 0 does not find.

@@ -23,6 +23,7 @@ class Counters:
     numbered: int = 0
     generated: int = 0
     unique: int = 0
+    ranges: int = 0
     reads: int = 0
     upgrades: int = 0
     losses: int = 0
@@ -42,6 +43,7 @@ class Counters:
         self.numbered += world.oracle.numbered
         self.generated += world.oracle.generated
         self.unique += world.oracle.unique
+        self.ranges += world.oracle.ranges
         self.reads += world.oracle.reads
         self.upgrades += any(each.operation == "upgrade" for each in world.oracle.epochs)
         self.losses += world.losses

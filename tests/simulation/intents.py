@@ -6,7 +6,7 @@ It travels in the note of its epoch, so a reader of the log knows what every epo
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -49,6 +49,21 @@ class Intent:
         """Return this statement for tables with partitions of these widths."""
         return replace(
             self, steps=tuple(step.on_layout(widths.get(step.table, 0)) for step in self.steps)
+        )
+
+    def by_tombstones(self, tables: Collection[str]) -> Intent:
+        """Return this statement, whose epoch has range tombstones of these tables alone.
+
+        Where bounds decided a range for whole RowSets, it has deleted the rows of its base.
+        """
+        return replace(
+            self,
+            steps=tuple(
+                replace(step, kind="delete")
+                if step.kind == "delete_range" and step.table not in tables
+                else step
+                for step in self.steps
+            ),
         )
 
     def beside(self, rivals: Callable[[str], Rivals]) -> Intent:

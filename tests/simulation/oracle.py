@@ -20,6 +20,7 @@ from colonnade.manifests.model.epoch import Epoch, Stub
 from colonnade.manifests.model.members import changes_of
 from colonnade.manifests.model.operations import (
     AddCheck,
+    AddTombstone,
     AlterSchema,
     Anchor,
     AnchorList,
@@ -59,7 +60,7 @@ from tests.simulation.rows import (
 
 UNCHANGED = frozenset({
     "vacuum", "compaction", "compact", "tag", "untag", "pin", "unpin", "alter_table", "renumber",
-    "repair", "upgrade", "draw_identity",
+    "repair", "upgrade", "draw_identity", "clean",
 })  # fmt: skip
 """Operations of epochs without a note: they do not change rows."""
 
@@ -98,6 +99,7 @@ class Oracle:
     facts: list[AllFacts] = field(default_factory=list)
     deleted: list[Deletions] = field(default_factory=list)
     unique: int = 0
+    ranges: int = 0
     _transactions: set[str] = field(default_factory=set)
 
     @property
@@ -188,6 +190,9 @@ class Oracle:
         then = self.states[intent.steps[0].epoch]
         base = self.states[epoch.base]
         intent = intent.on_layouts(self.layouts[epoch.base])
+        buried = {self.names[op.table] for op in epoch.ops if isinstance(op, AddTombstone)}
+        self.ranges += len(buried)
+        intent = intent.by_tombstones(buried)
         intent = intent.beside(lambda table: self._rivals(table, epoch.base, epoch.epoch - 1, head))
         return intent.after(base, head, then, epoch.epoch, self.serializable)
 

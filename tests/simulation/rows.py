@@ -140,7 +140,7 @@ def cell(v: int | None, width: int) -> int:
     return -1 if v is None else v // width
 
 
-Test = Literal["all", "ids", "is", "above", "not", "null", "cells"]
+Test = Literal["all", "ids", "is", "above", "not", "null", "cells", "between"]
 
 
 @dataclass(frozen=True)
@@ -148,6 +148,7 @@ class Condition:
     """A condition that SQL and Python understand alike.
 
     `cells`, whose values are a width and cells, is Python's alone: SQL does not know partitions.
+    `between` is true for ids from its first value on, and below its second one if there is one.
     """
 
     test: Test = "all"
@@ -156,6 +157,7 @@ class Condition:
     def sql(self) -> str | None:
         """As a predicate; None: all rows."""
         first = self.values[0] if self.values else 0
+        below = "".join(f" AND id < {end}" for end in self.values[1:])
         return {
             "all": None,
             "ids": f"id IN ({', '.join(map(str, self.values))})",
@@ -163,6 +165,7 @@ class Condition:
             "above": f"v > {first} OR v IS NULL",
             "not": f"NOT v = {first}",
             "null": "v IS NULL",
+            "between": f"id >= {first}{below}",
         }[self.test]
 
     def of(self, rows: Rows) -> dict[int, Row]:
@@ -184,6 +187,8 @@ class Condition:
                 return v is not None and v != self.values[0]
             case "null":
                 return v is None
+            case "between":
+                return self.values[0] <= row and all(row < end for end in self.values[1:])
             case "cells":
                 return cell(v, self.values[0]) in self.values[1:]
 

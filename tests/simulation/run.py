@@ -67,9 +67,10 @@ def simulate(
     old: bool = False,
     far: bool = False,
     keyed: bool = False,
+    ranged: bool = False,
 ) -> None:
     """Run one seed. Raises AssertionError that names it where something is wrong."""
-    world = World(seed, rate, faults, waits=waits, old=old, far=far, keyed=keyed)
+    world = World(seed, rate, faults, waits=waits, old=old, far=far, keyed=keyed, ranged=ranged)
     try:
         run(world, actors)
     except Exception as error:

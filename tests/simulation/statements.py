@@ -36,6 +36,7 @@ from tests.simulation.rows import (
 Kind = Literal[
     "append",
     "delete",
+    "delete_range",
     "update",
     "upsert",
     "overwrite",
@@ -147,7 +148,9 @@ class Step:
             case "restore":
                 return table.restore(epoch=self.epoch, commit=commit)
             case "delete":
-                return table.delete(self.where.sql(), commit=commit).epoch
+                return table.delete(self.where.sql(), count_rows=True, commit=commit).epoch
+            case "delete_range":
+                return table.delete_range(self.where.sql() or "", commit=commit).epoch
             case "update":
                 return table.update({"v": self.value}, self.where.sql(), commit=commit).epoch
             case "upsert":
@@ -227,6 +230,8 @@ class Step:
                 return dict(then)
             case "add_column" | "backfill":
                 return dict(head)
+            case "delete_range":
+                return {i: row for i, row in head.items() if not self.where.holds(i, row.v)}
         chosen, now = self.where.of(base), self.where.of(head)
         # It has not looked at what an update replaces in place, and may come before or after it.
         blind = self._is_blind()
@@ -248,7 +253,7 @@ class Step:
         """Whether it takes rows without a look at what an update may replace in place."""
         if self.kind == "replace_partitions":
             return not self.where.values[0]
-        return self.kind == "delete" and self.where.test in ("all", "ids")
+        return self.kind == "delete" and self.where.test in ("all", "ids", "between")
 
     def on_layout(self, width: int) -> Step:
         """Return this step for a table with partitions of a width; some steps depend on it."""

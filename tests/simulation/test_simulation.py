@@ -7,7 +7,16 @@ from __future__ import annotations
 
 import pytest
 
-from tests.simulation.actors.every import ACTORS, EVOLVED, KEYED, LOSING, SHARING, SORTED, UPGRADED
+from tests.simulation.actors.every import (
+    ACTORS,
+    EVOLVED,
+    KEYED,
+    LOSING,
+    RANGED,
+    SHARING,
+    SORTED,
+    UPGRADED,
+)
 from tests.simulation.bugs import BUGS, Bug
 from tests.simulation.corpus import CORPUS, FOUND
 from tests.simulation.counters import Counters
@@ -106,6 +115,17 @@ def test_no_two_rows_share_a_key_and_every_epoch_holds_merged_rows() -> None:
     print(counters)
     assert counters.unique > 10 * RUNS
     assert counters.crashes > RUNS
+
+
+@pytest.mark.parametrize(
+    "seeds", [range(3), pytest.param(range(3, 8 * RUNS), marks=LONG)], ids=["first", "further"]
+)
+def test_deleted_ranges_take_every_row_before_them_and_none_that_comes_later(seeds: range) -> None:
+    counters = Counters()
+    for seed in seeds:
+        simulate(seed, RANGED, counters, ranged=True, waits=seed % 4 == 3)
+    print(counters)
+    assert counters.ranges > len(seeds)
 
 
 @pytest.mark.long

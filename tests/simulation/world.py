@@ -23,6 +23,7 @@ from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.object_names import HINT, epoch_number
 from colonnade.manifests.state.snapshot import Snapshot, TableMap
 from colonnade.manifests.vacuum.references import read_state_objects
+from colonnade.tableformat.table.alteration import SetSortKey
 from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.write.job import WriteJob
 from tests.faults import Fault
@@ -71,7 +72,7 @@ class World:
     `old`, an earlier version made the database, which frees no slots and has no shared epochs. With
     `far`, the store is a bucket behind a network: more processes share it, answers come late, and
     at times it is too busy to serve most calls. A `keyed` world also has tables with a primary key,
-    which the oracle reads at every epoch.
+    which the oracle reads at every epoch. In a `ranged` world, tables are sorted by their ids.
     """
 
     def __init__(
@@ -84,10 +85,12 @@ class World:
         old: bool = False,
         far: bool = False,
         keyed: bool = False,
+        ranged: bool = False,
     ) -> None:
         self.order = random.Random(seed)
         self._naps = random.Random(seed)
         self._old = old
+        self._ranged = ranged
         self.shape = Shape(COPIES if seed % 16 == LARGE else 1, seed)
         self.oracle = Oracle(frozenset({"strict"}), self.shape)
         self.disk = self.oracle.store = Disk(self.oracle.land, self.oracle.stub, self.oracle.free)
@@ -147,7 +150,12 @@ class World:
         for name in TABLES:
             strict = {"isolation": "serializable"} if name == "strict" else {}
             layout = self.order.choice(list(LAYOUTS))
-            made.create_table(name, self.shape.schema(), properties=strict, partition_by=layout)
+            schema = self.shape.schema()
+            if self._ranged:
+                schema = schema.set(0, schema.field(0).with_nullable(False))
+            made.create_table(name, schema, properties=strict, partition_by=layout)
+            if self._ranged:  # The table has had no sort key, so compactions may shuffle its rows.
+                made.table(name).alter(SetSortKey(("id",)))
         for name, (key, merges) in KEYED.items() if self.oracle.sight else ():
             own = {**merges, "onDuplicate": self.order.choice(("error", "ignore", "merge"))}
             layout = self.order.choice(((), ("bucket(2, k)",)))

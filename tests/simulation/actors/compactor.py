@@ -9,12 +9,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from colonnade.manifests.arrays.hidden_rows import clean_epoch
 from colonnade.manifests.arrays.partitions import partition_of
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.rebase.origin import write_origin
 from colonnade.manifests.ids import new_job_id, new_transaction_id
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.entries import OriginEntry
+from colonnade.manifests.model.entries import OriginEntry, RowSetEntry
+from colonnade.manifests.model.hidden_columns import CLEANED, with_value
 from colonnade.manifests.model.operations import Compaction, CompactionInput, CompactionOutput
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.tableformat.scan.plan import plan_scan
@@ -44,11 +46,14 @@ class Compactor:
         base = database.refresh()
         table = base.tables[order.choice(sorted(base.tables))]
         log = database._log
-        rowsets = log.read_rowsets(table)
+        rowsets = log.read_rowsets(table, which="stored")
+        rowsets = [each for each in rowsets if not each.has_tombstones]
         if not rowsets or () not in table.sort_orders:
             return
         partition = partition_of(order.choice(rowsets).entry)
         alike = [rowset for rowset in rowsets if partition_of(rowset.entry) == partition]
+        if table.tombstones:  # An output has one clean epoch.
+            alike = [each for each in alike if _met(table, each) == _met(table, alike[0])]
         wanted = self.most if self.most == MANY else order.randint(1, self.most)
         chosen = sorted(order.sample(alike, min(len(alike), wanted)), key=lambda r: r.id)
         change = rewrite(
@@ -68,7 +73,7 @@ def rewrite(
     """Write the rows of RowSets of one partition again, at most three to a RowSet.
 
     The rows are written `copies` times, and in no order that the outputs would state. With `order`
-    they are shuffled. Requires a table that had no sort key once.
+    they are shuffled. Rows of range tombstones stay. Requires a table that had no sort key once.
     """
     job = new_job_id()
     plan = plan_scan(table, base.epoch, inputs, None, None)
@@ -96,10 +101,25 @@ def rewrite(
             CompactionInput(rowset=r.id, rows=r.entry.rows, vector=r.amendments.vector)
             for r in inputs
         ),
-        outputs=tuple(CompactionOutput(rowset=entry.model_copy(update=kept)) for entry in written),
+        outputs=tuple(
+            CompactionOutput(rowset=_dated(table, inputs, entry.model_copy(update=kept)))
+            for entry in written
+        ),
         origin=origin,
     )
     return Change(new_transaction_id(), "compaction", (op,))
+
+
+def _met(table: TableState, rowset: LiveRowSet) -> int:
+    """Return how many range tombstones of its table a RowSet has met."""
+    return sum(each.epoch <= clean_epoch(rowset) for each in table.tombstones)
+
+
+def _dated(table: TableState, inputs: list[LiveRowSet], entry: RowSetEntry) -> RowSetEntry:
+    """Return an entry that states which range tombstones its rows have met, if there are any."""
+    if not table.tombstones:
+        return entry
+    return with_value(entry, CLEANED, min(map(clean_epoch, inputs)))
 
 
 def _live(log: Log, table: TableState, rowset: LiveRowSet) -> NDArray[np.int64]:

@@ -14,6 +14,7 @@ from tests.simulation.actors.keyer import Keyer
 from tests.simulation.actors.litterer import Litterer
 from tests.simulation.actors.optimizer import Optimizer
 from tests.simulation.actors.partitioner import Partitioner
+from tests.simulation.actors.ranger import Cleaner, Ranger
 from tests.simulation.actors.reader import Reader
 from tests.simulation.actors.renumberer import Renumberer
 from tests.simulation.actors.repairer import Repairer
@@ -131,6 +132,23 @@ KEYED: tuple[Actor, ...] = (
     Vacuumer(0.7),
 )
 """Writers of tables with a primary key, which is dropped, given again and changed."""
+
+RANGED: tuple[Actor, ...] = (
+    Writer(mix=(8, 1, 4, 2, 1, 0.2, 0.5)),
+    Ranger(),
+    Cleaner(),
+    Driver(1),
+    Reader(4),
+    Compactor(2),
+    Compactor(0.5, most=MANY),
+    Optimizer(1, earlier=0.3),
+    Renumberer(0.7),
+    Partitioner(0.3),
+    Undropper(0.7),
+    Keeper(0.7),
+    Vacuumer(0.5),
+)
+"""Writers of sorted tables whose ranges are deleted without being read."""
 
 LOSING: tuple[Actor, ...] = (
     Writer(),

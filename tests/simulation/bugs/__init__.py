@@ -6,6 +6,7 @@ modules divide them by what they break:
     slots.py         the way of a change to its slot
     rows.py          rows beside concurrent writers
     keys.py          rows that share a primary key beside concurrent writers
+    ranges.py        rows of ranges that were deleted without being read
     columns.py       columns that change beside concurrent writers
     fields.py        fields inside a column that change
     stored.py        what is stored of a state
@@ -15,7 +16,17 @@ modules divide them by what they break:
 
 from __future__ import annotations
 
-from tests.simulation.bugs import columns, fields, freed_slots, keys, removals, rows, slots, stored
+from tests.simulation.bugs import (
+    columns,
+    fields,
+    freed_slots,
+    keys,
+    ranges,
+    removals,
+    rows,
+    slots,
+    stored,
+)
 from tests.simulation.bugs.bug import Bug
 
 __all__ = ["BUGS", "Bug"]
@@ -24,6 +35,7 @@ BUGS: tuple[Bug, ...] = (
     *slots.BUGS,
     *rows.BUGS,
     *keys.BUGS,
+    *ranges.BUGS,
     *columns.BUGS,
     *fields.BUGS,
     *stored.BUGS,

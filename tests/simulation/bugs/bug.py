@@ -43,6 +43,7 @@ class Bug:
     old: bool = False
     far: bool = False
     keyed: bool = False
+    ranged: bool = False
 
     def find(self, first: int = 0) -> int | None:
         """Return the first seed that finds it. The search tries `first` before all other seeds."""
@@ -58,6 +59,7 @@ class Bug:
                         old=self.old,
                         far=self.far,
                         keyed=self.keyed,
+                        ranged=self.ranged,
                     )
             except AssertionError:
                 return seed
