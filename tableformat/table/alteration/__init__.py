@@ -12,6 +12,7 @@ makes operations of the draft:
     replace.py       replace all columns by a list of columns
     sort_key.py      the columns that rows are sorted by
     primary_key.py   the columns by which all rows differ, after a look at the rows
+    ranges.py        columns of deleted ranges, whose rows are still stored
     not_null.py      forbid NULL in a column or field, after a look at the rows
     stored_values.py    what existing values must be for a change
     whole_table.py   properties, the comment and the partitions of a table

@@ -19,6 +19,7 @@ from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.table.alteration.constraints import constraint_operations
 from colonnade.tableformat.table.alteration.draft import Alteration, Draft, without
 from colonnade.tableformat.table.alteration.primary_key import key_operations
+from colonnade.tableformat.table.alteration.ranges import check_ranges
 from colonnade.tableformat.table.alteration.sort_key import around_columns
 from colonnade.tableformat.table.generated import check_sources
 
@@ -54,6 +55,7 @@ def operations_of(draft: Draft) -> tuple[Operation, ...]:
 
     Properties that name a column are updated. Raises InvalidInputError that names the column.
     """
+    check_ranges(draft.table, draft.schema)
     dropped, added = constraint_operations(draft)
     ended, begun = key_operations(draft)
     return (*dropped, *ended, *_operations(draft), *begun, *added)
