@@ -115,16 +115,20 @@ def store_snapshot(
     earlier: Sequence[CheckpointRef] = (),
     limits: Limits = LIMITS,
     replay: Replay = refuse_lost,
+    erased: TableId | None = None,
 ) -> tuple[Snapshot, CheckpointRef]:
     """Store the root of a snapshot and its new segments. The hint does not change.
 
-    `replay` reads from the log what the returned state cannot read from the checkpoint.
+    `replay` reads from the log what the returned state cannot read from the checkpoint. No segment
+    of the table `erased` has an entry of a dropped RowSet.
 
     Raises as `write_checkpoint`.
     """
     before = snapshot.tables if isinstance(snapshot.tables, StoredTables) else None
-    parts = _Parts(store, new_job_id(), snapshot.epoch, limits, replay)
+    parts = _Parts(store, new_job_id(), snapshot.epoch, limits, replay, erased)
     changed = {key: table and parts.table(table) for key, table in snapshot.held_tables().items()}
+    if erased is not None and erased not in changed and erased in snapshot.tables:
+        changed[erased] = parts.table(snapshot.tables[erased])
     data = None
     if before is None or before.stored.records.table.byte_count <= limits.root_bytes:
         every = {**snapshot.tables, **changed}
@@ -148,6 +152,7 @@ class _Parts:
     epoch: int
     limits: Limits
     replay: Replay
+    erased: TableId | None
 
     def write(self, data: bytes) -> str:
         """Store one part and return its id."""
@@ -160,7 +165,8 @@ class _Parts:
         """
         page_bytes = self.limits.page_bytes
         batches = store_batches(self.store, table, self.epoch, self.write, page_bytes, self.replay)
-        rewritten = _rewritten(self.store, table, self.job_id, self.limits)
+        erased = table.id == self.erased
+        rewritten = _rewritten(self.store, table, self.job_id, self.limits, erased)
         return rewritten if batches is table.batches else replace(rewritten, batches=batches)
 
     def tables(
@@ -220,8 +226,13 @@ def _changed_names(
     return names
 
 
-def _rewritten(store: ObjectStore, table: TableState, job_id: str, limits: Limits) -> TableState:
-    """Return the table with all its RowSets in segments. Writes the new segments."""
+def _rewritten(
+    store: ObjectStore, table: TableState, job_id: str, limits: Limits, erased: bool
+) -> TableState:
+    """Return the table with all its RowSets in segments. Writes the new segments.
+
+    If `erased`, none of them has the entry of a dropped RowSet.
+    """
     rowsets = table.rowsets
     counted = rowsets.row_count is not None and rowsets.byte_count is not None
     if counted and not (rowsets.added or rowsets.dropped or rowsets.amended):
@@ -239,7 +250,9 @@ def _rewritten(store: ObjectStore, table: TableState, job_id: str, limits: Limit
         # A root has no statistics of replaced columns. Old bounds in the segment would prune
         # wrongly.
         other_columns = bool(np.isin(live.ids, np.array(replaced_columns, np.int64)).any())
-        if not other_columns and is_worth_keeping(ref, len(block) - len(live), replaced, limits):
+        dropped = len(block) - len(live)
+        anew = other_columns or (erased and dropped > 0)
+        if not anew and is_worth_keeping(ref, dropped, replaced, limits):
             kept.append(ref)
             row_count += int((live.rows - live.deleted).sum())
             byte_count += int(live.byte_counts.sum())

@@ -20,13 +20,14 @@ from colonnade.manifests.checkpoint.stored_batches import are_stored, check_batc
 from colonnade.manifests.checkpoint.stored_tables import StoredTables
 from colonnade.manifests.checkpoint.writer import store_snapshot, write_object
 from colonnade.manifests.errors import CorruptionError, NotFoundError
-from colonnade.manifests.ids import new_job_id
+from colonnade.manifests.ids import TableId, new_job_id
 from colonnade.manifests.model.operations import Anchor, AnchorList
 from colonnade.manifests.object_names import checkpoint_name
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store.base import ObjectStore
 from colonnade.manifests.vacuum.references import StateObjects, name_the_same, read_state_objects
+from colonnade.manifests.vacuum.remains import anchors_with_remains
 
 _AT_ONCE = 64
 """The anchors whose states are in memory at once."""
@@ -41,19 +42,25 @@ def keep_states(
     remembered: StateSummary = NO_STATES,
     *,
     store: bool,
+    erased: TableId | None = None,
 ) -> tuple[tuple[Anchor, ...], StateObjects]:
     """Return the anchors of the floor and of the epochs kept below it, and the objects they name.
 
     Stores a state that has no anchor yet, unless `store` is false. A floor of 0 has no anchor.
     Follows the log once from the old floor, and each stored state shares the segments of the one
     before it. `loaded` has pages that were read before. States below the floor that are in
-    `remembered` are not read. Raises StoreError; CorruptionError if the log or an anchor cannot be
-    read.
+    `remembered` are not read. States below the floor with remains of the table `erased` are stored
+    anew, without these. Raises StoreError; CorruptionError if the log or an anchor cannot be read.
     """
     # The list is read only for epochs that are still kept. Otherwise its loss does no harm.
     listed = any(epoch < head.floor for epoch in kept)
     known = read_live_anchors(log.store, head) if listed else head.anchors
     there = {anchor.epoch: anchor for anchor in known}
+    replaced: dict[int, Anchor] = {}
+    if erased is not None and store:
+        found = {each.epoch: each for each in anchors_with_remains(log, head, erased)}
+        replaced = {epoch: each for epoch, each in found.items() if epoch < floor}
+    there = {epoch: anchor for epoch, anchor in there.items() if epoch not in replaced}
     anchors: list[Anchor] = []
     epochs = sorted({*kept, floor})
     stored = [there[epoch] for epoch in epochs if epoch in there]
@@ -63,10 +70,13 @@ def keep_states(
     state = log.read_from_log(head.floor)
     for epoch in epochs:
         anchor = there.get(epoch)
-        if anchor is None:
+        if epoch in replaced:
+            anchor, again = write_anchor(log, _read_state(log, replaced[epoch]), erased)
+            objects.add(again, anchor)
+        elif anchor is None:
             state = log.read_from_log(epoch, state)
             if store and floor:
-                anchor, state = write_anchor(log, state)
+                anchor, state = write_anchor(log, state, erased)
             objects.add(state, anchor if epoch < floor else None)
         if anchor is not None:
             anchors.append(anchor)
@@ -147,13 +157,15 @@ def _name_lost(head: Snapshot, epoch: int) -> str:
     )
 
 
-def write_anchor(log: LogReader, state: Snapshot) -> tuple[Anchor, Snapshot]:
+def write_anchor(
+    log: LogReader, state: Snapshot, erased: TableId | None = None
+) -> tuple[Anchor, Snapshot]:
     """Store a state whose epoch the log is to remove, and read the new objects back.
 
-    Returns the anchor and the stored state. Raises StoreError; CorruptionError if the state read
-    back is another one.
+    Returns the anchor and the stored state. It has no remains of the table `erased`. Raises
+    StoreError; CorruptionError if the state read back is another one.
     """
-    stored, ref = store_snapshot(log.store, state, limits=log.limits)
+    stored, ref = store_snapshot(log.store, state, limits=log.limits, erased=erased)
     anchor = Anchor(epoch=ref.epoch, root=ref.root, check=ref.check)
     if not _is_same(log.store, state, _read_state(log, anchor)):
         raise CorruptionError(

@@ -17,6 +17,7 @@ from colonnade.manifests.checkpoint.page_summary import (
 from colonnade.manifests.checkpoint.paged_map import PagePlace
 from colonnade.manifests.checkpoint.state_summary import NO_STATES, StateSummary
 from colonnade.manifests.epochs.freed_slots import freed_slots
+from colonnade.manifests.ids import TableId
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import (
     Anchor,
@@ -35,6 +36,7 @@ from colonnade.manifests.vacuum.listing import check_slots, read_listing
 from colonnade.manifests.vacuum.objects import Stored
 from colonnade.manifests.vacuum.plan import Removal, plan_removal
 from colonnade.manifests.vacuum.references import StateObjects, read_later_objects
+from colonnade.manifests.vacuum.remains import anchors_with_remains
 from colonnade.manifests.vacuum.retention import (
     Floor,
     Retention,
@@ -52,7 +54,8 @@ class VacuumRequest:
 
     `hours` and `epochs` replace the retention of the table with the id `only`, or of all tables.
     `force` trusts the clock of this machine even if the store's clock differs. A dry run does so
-    too, because it writes nothing.
+    too, because it writes nothing. No anchor keeps the entry of a RowSet that the table with the id
+    `erased` has dropped, unless the floor cannot rise.
     """
 
     hours: float | None = None
@@ -60,6 +63,7 @@ class VacuumRequest:
     only: str | None = None
     dry_run: bool = False
     force: bool = False
+    erased: TableId | None = None
     threads: int = 8
 
 
@@ -71,7 +75,7 @@ class Found:
     `used` are objects that must stay. `freed` are the slots that were freed. `loaded` has the pages
     of tables that were read or whose summaries were `known`, and `page_objects` the objects of the
     RowSets in those that were read. `states` is the summary of the states below the floor.
-    `finished` is the floor up to which stubs were put before the run.
+    Stubs were put up to the floor `finished` before the run.
     """
 
     head: Snapshot
@@ -138,13 +142,14 @@ def look(log: Log, request: VacuumRequest, before: Snapshot) -> Found:
     floor = _plan_floor(log, head, retention, now_ms)
     if request.only is not None:
         floor = _with_others(log, head, tables, request, floor, now_ms)
-    if floor.epoch > head.floor and _only_vacuums(log, head.floor, floor.epoch):
-        # Otherwise each run would leave an epoch for the next one to remove.
+    if floor.epoch > head.floor and not _is_worth_rising(log, head, floor.epoch, request.erased):
         floor = Floor(head.floor, floor.held_by)
     kept = kept_below(head, floor.epoch, now_ms)
-    store = not request.dry_run
+    store, erased = not request.dry_run, request.erased
     remembered = whole_states(known.states, sizes)
-    anchors, states = keep_states(log, head, floor.epoch, kept, loaded, remembered, store=store)
+    anchors, states = keep_states(
+        log, head, floor.epoch, kept, loaded, remembered, store=store, erased=erased
+    )
     anchored = frozenset(anchor.epoch for anchor in anchors)
     anchor_list = None
     if store:
@@ -211,13 +216,17 @@ def _with_others(
     return Floor(floor.epoch, (*floor.held_by, *others))
 
 
-def _only_vacuums(log: Log, floor: int, newest: int) -> bool:
-    """Return whether the epochs after the floor, up to `newest`, contain nothing but removals."""
-    return all(
-        isinstance(operation, Vacuum | Unpin | Lease)
-        for epoch in log.read_epochs(newest, newest - floor)
+def _is_worth_rising(log: Log, head: Snapshot, newest: int, erased: TableId | None) -> bool:
+    """Return whether the epochs after the floor, up to `newest`, contain more than removals.
+
+    Otherwise each run would leave an epoch for the next one to remove. The floor also rises where
+    an anchor is to be stored without remains of the table `erased`.
+    """
+    return any(
+        not isinstance(operation, Vacuum | Unpin | Lease)
+        for epoch in log.read_epochs(newest, newest - head.floor)
         for operation in epoch.ops
-    )
+    ) or (erased is not None and bool(anchors_with_remains(log, head, erased)))
 
 
 def _used(

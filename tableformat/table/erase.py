@@ -10,9 +10,13 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from colonnade.manifests.checkpoint.reader import read_state
 from colonnade.manifests.errors import NotFoundError
+from colonnade.manifests.ids import TableId
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import Snapshot, TableState
+from colonnade.manifests.vacuum.remains import anchors_with_remains, caches_have_remains
+from colonnade.manifests.vacuum.result import VacuumResult
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
 from colonnade.tableformat.compaction.run import compact_here
 from colonnade.tableformat.compaction.tombstones import forget_tombstones
@@ -21,6 +25,9 @@ from colonnade.tableformat.predicate import Predicate, Where, bind, parse_predic
 from colonnade.tableformat.scan.plan import rowset_filter
 from colonnade.tableformat.scan.selection import stored_matches
 from colonnade.tableformat.table.table import ArrowTable
+
+_RUNS = 4
+"""The most vacuums of an erasure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,18 +80,49 @@ def erase(table: ArrowTable, where: Where, *, all_tables: bool = False) -> Erasu
     head = table.refresh()
     log, state = table.log, table.state
     forget_tombstones(log, head, state, predicate, compact_here(log.store))
-    request = VacuumRequest(hours=0, epochs=1, only=None if all_tables else state.id)
-    removed = vacuum(log, request)
+    only = None if all_tables else state.id
+    runs = _vacuum(log, VacuumRequest(hours=0, epochs=1, only=only, erased=state.id), state.id)
     head = log.read_head()
-    holding = [epoch for epoch, found in _search(log, head, state, predicate) if found]
+    holding = {epoch for epoch, found in _search(log, head, state, predicate) if found}
+    holding.update(_with_remains(log, head, state, predicate))
     return ErasureReport(
         rows_deleted=deleted,
         rowsets_rewritten=rewritten,
-        files_removed=len(removed.files),
-        epochs_removed=removed.epochs_removed,
+        files_removed=sum(len(each.files) for each in runs),
+        epochs_removed=sum(each.epochs_removed for each in runs),
         checked_epochs=len(_kept_epochs(head)),
-        held_by=tuple(_reasons(head, holding, removed.held_by)),
+        held_by=tuple(_reasons(head, sorted(holding), runs[-1].held_by)),
     )
+
+
+def _vacuum(log: Log, request: VacuumRequest, table: TableId) -> list[VacuumResult]:
+    """Vacuum until no checkpoint has entries of dropped RowSets, or nothing changes any more.
+
+    A writer that stores a checkpoint beside the first run may have kept such entries.
+    """
+    runs = [vacuum(log, request)]
+    while len(runs) < _RUNS and runs[-1].epoch is not None:
+        head = log.read_head()
+        if not anchors_with_remains(log, head, table) and not caches_have_remains(log, table):
+            break
+        runs.append(vacuum(log, request))
+    return runs
+
+
+def _with_remains(log: Log, head: Snapshot, wanted: TableState, where: Predicate) -> Iterator[int]:
+    """Yield the epochs whose anchors have entries of dropped RowSets that may be such rows.
+
+    There are none, unless something keeps the floor. Of a small RowSet, an entry has all bytes.
+    """
+    for anchor in anchors_with_remains(log, head, wanted.id):
+        stored = read_state(log.store, anchor).tables[wanted.id]
+        table = replace(stored, schema=wanted.schema)
+        live = {each.id for each in log.read_rowsets(table, which="stored")}
+        every = replace(stored.rowsets, dropped=(), amended={}, row_count=None, byte_count=None)
+        undropped = replace(table, rowsets=every)
+        found = log.read_rowsets(undropped, rowset_filter(table, where), which="stored")
+        if any(each.id not in live for each in found):
+            yield anchor.epoch
 
 
 def _kept_epochs(head: Snapshot) -> list[int]:

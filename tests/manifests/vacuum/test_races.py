@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
 
-from colonnade.manifests.checkpoint.loaded_pages import LoadedPages
 from colonnade.manifests.checkpoint.reader import read_hint
-from colonnade.manifests.checkpoint.state_summary import StateSummary
 from colonnade.manifests.errors import CommitUnknownError, ConflictError, NotFoundError, StoreError
 from colonnade.manifests.ids import new_job_id
 from colonnade.manifests.limits import Limits
@@ -72,20 +71,11 @@ def test_a_vacuum_that_another_overtakes_looks_again(monkeypatch: pytest.MonkeyP
     world.commit(Tag(name="old", epoch=3))
     real, runs = keep_states, []
 
-    def overtaken(
-        log: Log,
-        head: Snapshot,
-        floor: int,
-        kept: Sequence[int],
-        loaded: LoadedPages,
-        remembered: StateSummary,
-        *,
-        store: bool,
-    ) -> object:
+    def overtaken(log: Log, head: Snapshot, floor: int, *given: Any, **named: Any) -> object:
         runs.append(floor)
         if len(runs) == 1:
             world.vacuum()
-        return real(log, head, floor, kept, loaded, remembered, store=store)
+        return real(log, head, floor, *given, **named)
 
     monkeypatch.setattr(look, "keep_states", overtaken)
     world.vacuum()

@@ -52,15 +52,19 @@ def _one_row_less(
     return write_deletion_vector(store, prefix, job_id, DeletionVector(cut), *rest, **how)
 
 
-def _partial(store: ObjectStore, table: TableState, job_id: str, limits: Limits) -> TableState:
+def _partial(
+    store: ObjectStore, table: TableState, job_id: str, limits: Limits, erased: bool
+) -> TableState:
     rowsets = replace(table.rowsets, added=table.rowsets.added[1:])
-    return _rewritten(store, replace(table, rowsets=rowsets), job_id, limits)
+    return _rewritten(store, replace(table, rowsets=rowsets), job_id, limits, erased)
 
 
-def _uncounted(store: ObjectStore, table: TableState, job_id: str, limits: Limits) -> TableState:
+def _uncounted(
+    store: ObjectStore, table: TableState, job_id: str, limits: Limits, erased: bool
+) -> TableState:
     rowsets = table.rowsets
     changed = rowsets.added or rowsets.dropped or rowsets.amended
-    return _rewritten(store, table, job_id, limits) if changed else table
+    return _rewritten(store, table, job_id, limits, erased) if changed else table
 
 
 def _without_vector(table: str, rowset: LiveRowSet) -> AddRowSet:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
 import colonnade
+from colonnade.manifests.limits import LIMITS
+from colonnade.manifests.log.log import Log, create_database
+from colonnade.manifests.store import open_store
+from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.erase import erase
 
 MARK = "ann-7c1e9f"
@@ -97,3 +102,44 @@ def test_a_condition_that_does_not_fit_changes_nothing(table: colonnade.ArrowTab
     with pytest.raises(colonnade.InvalidInputError, match="nothing"):
         erase(table, "nothing = 1")
     assert table.refresh().epoch == epoch
+
+
+@pytest.mark.parametrize("kept_by", [None, "tag", "pin"])
+def test_no_entry_of_an_erased_rowset_stays_in_a_segment_that_others_share(
+    kept_by: str | None, tmp_path: Path
+) -> None:
+    """A checkpoint keeps a large segment although few of its RowSets were dropped."""
+    store = open_store(tmp_path / "db", create=True)
+    log = Log(store, limits=replace(LIMITS, segment_rowsets=16), checkpoint_interval=2**40)
+    database = ArrowDatabase(store, log, create_database(store, lone_table=False))
+    table = database.create_table("users", people("x").schema)
+    for number in range(24):
+        table.append(people(f"{number} and others", *([MARK] if number == 3 else [])))
+    database.vacuum(0, retain_epochs=1)  # from here on, an anchor has the entries in segments
+    table.delete(f"name = '{MARK}'")
+    compacted = table.optimize(f"name = '{MARK}'").option("deleted-share", 0).executeCompaction()
+    assert compacted.rowsets_removed
+    database.vacuum(0, retain_epochs=1)
+    head = table.refresh()
+    if kept_by == "tag":
+        database.tag("kept", head.floor)
+    elif kept_by == "pin":
+        database.pin("kept", 3600, head.floor)
+    table.append(people("later"))
+    assert mentions(tmp_path), "nothing is left to erase"
+    report = erase(table, f"name = '{MARK}'")
+    if kept_by == "pin":
+        assert "pin 'kept'" in str(report)
+        database.unpin("kept")
+        report = erase(table, f"name = '{MARK}'")
+    assert report.held_by == ()
+    assert mentions(tmp_path) == []
+    assert database.verify(depth=4).is_sound
+    assert table.scan().to_arrow().num_rows == 25
+    if kept_by == "tag":
+        assert (
+            database.table("users", epoch=head.floor).scan(epoch=head.floor).to_arrow().num_rows
+            == 24
+        )
+    again = erase(table, f"name = '{MARK}'")
+    assert (again.rows_deleted, again.held_by) == (0, ())
