@@ -19,3 +19,11 @@ def parse_duration(text: str) -> int:
     if match is None or int(match[1]) == 0:
         raise ValueError(text)
     return int(match[1]) * _SECONDS[match[2][0].lower()]
+
+
+def duration_text(seconds: int) -> str:
+    """Return a time of at least one second as `parse_duration` reads it, in its largest unit."""
+    units = (("d", "day"), ("h", "hour"), ("m", "minute"), ("s", "second"))
+    unit, name = next(each for each in units if seconds % _SECONDS[each[0]] == 0)
+    count = seconds // _SECONDS[unit]
+    return f"{count} {name}" if count == 1 else f"{count} {name}s"

@@ -37,6 +37,7 @@ from colonnade.tableformat.statements.keyed.given import (
 from colonnade.tableformat.table.constraints import NewConstraint
 from colonnade.tableformat.table.design import new_table, parse_sort_key
 from colonnade.tableformat.table.generated import NewGenerated
+from colonnade.tableformat.table.lifetimes import lifetime_properties
 from colonnade.tableformat.table.primary_key import parse_primary_key
 from colonnade.tableformat.types.conversion import given_fields, match_fields
 from colonnade.tableformat.write.job import WriteJob, WriteMode, plan_write
@@ -187,7 +188,7 @@ def _with_columns(
             f"{table.schema.by_id(field.column).name} {directions[field.descending]}"
             for field in key
         ),
-        without_missing(table.properties, columns),
+        {**without_missing(table.properties, columns), **lifetime_properties(table)},
         table.comment,
         True,
         options.partition_by or tuple(field_text(field, table.schema) for field in layout),

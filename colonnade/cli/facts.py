@@ -17,6 +17,7 @@ from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.tableformat.partition.text import partition_text
 from colonnade.tableformat.table.history import moment
 from colonnade.tableformat.table.kept_epochs import PinnedEpoch, pinned
+from colonnade.tableformat.table.properties import stated_properties
 from colonnade.tableformat.types.arrow_types import type_name
 from colonnade.tableformat.types.bound_text import bounds_text
 
@@ -123,7 +124,7 @@ def table_facts(place: Place, state: TableState, path: str) -> TableFacts:
         columns=len(state.schema.fields),
         sort_key=sort_key_text(state),
         partitioning=[field_text(field, state.schema) for field in state.partition_fields],
-        properties=dict(state.properties),
+        properties=stated_properties(state),
         comment=state.comment,
         created_epoch=state.created_epoch,
         changed_epoch=state.changed_epoch,

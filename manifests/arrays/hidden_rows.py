@@ -94,6 +94,18 @@ def expired_values(table: TableState, now_ms: int) -> tuple[Mask, ...]:
     )
 
 
+def without_expired_bounds(table: TableState, bounds: BoundsTable) -> BoundsTable:
+    """Return stored bounds of a table that do not say how many values are NULL where some expire.
+
+    An expired value is NULL, which no bound in the log knows.
+    """
+    if table.lifetimes is None or table.now_ms is None:
+        return bounds
+    expiring = {each.column for each in table.lifetimes.columns}
+    ids = [each for f in table.schema.fields if f.ids[0] in expiring for each in f.ids]
+    return bounds.with_open_nulls(ids) if ids else bounds
+
+
 def _time_column(table: TableState) -> SchemaField:
     assert table.lifetimes is not None
     number = table.lifetimes.time_column

@@ -6,6 +6,7 @@ Spec: docs/spec/lifetimes.md
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from pydantic import Field, model_validator
@@ -100,6 +101,21 @@ def problem_of(
         if not column.nullable:
             return f"values of column {column.name!r} cannot expire, because it is NOT NULL"
     return None
+
+
+def renumbered(lifetimes: Lifetimes, ids: Mapping[int, int]) -> Lifetimes:
+    """Return lifetimes of columns that have other ids."""
+    columns = tuple(
+        each.model_copy(update={"column": ids[each.column]}) for each in lifetimes.columns
+    )
+    time, expires = lifetimes.time_column, lifetimes.expires_column
+    return lifetimes.model_copy(
+        update={
+            "time_column": None if time is None else ids[time],
+            "expires_column": None if expires is None else ids[expires],
+            "columns": columns,
+        }
+    )
 
 
 def column_of(number: int, schema: TableSchema) -> SchemaField:

@@ -59,6 +59,13 @@ class LogReader(LiveRowSetReader):
         """Return the time by this machine's clock, in ms since 1970 UTC."""
         return now_ms()
 
+    def query_ms(self, state: Snapshot) -> int:
+        """Return the time of a query on a state, in ms since 1970 UTC, which says what has expired.
+
+        It is this machine's time, or the time of the state if a clock says that this is later.
+        """
+        return max(self.now_ms(), state.time_ms)
+
     def read_head(self, *, look: FirstLook | None = None) -> Snapshot:
         """Return the newest state. Costs the hint, a checkpoint, nine GETs, and one for each later
         epoch; without a checkpoint, two GETs more.

@@ -261,6 +261,22 @@ class TableState:
         """Whether rows may be hidden that no deletion vector names, so that counts need a look."""
         return bool(self.tombstones) or (self.lifetimes is not None and self.now_ms is not None)
 
+    @property
+    def written_ms(self) -> int | None:
+        """When rows count as written that a statement on this state adds; None if nothing asks.
+
+        Requires that the table is seen at a time if its lifetimes count from writes.
+        """
+        if self.lifetimes is None or not self.lifetimes.counts_from_write:
+            return None
+        assert self.now_ms is not None, "A statement is evaluated at a time."
+        return self.now_ms
+
+    @property
+    def as_stored(self) -> TableState:
+        """The table with all rows that are stored, also those that have expired."""
+        return self if self.now_ms is None else replace(self, now_ms=None)
+
     def seen_at(self, now_ms: int) -> TableState:
         """Return the table as a reader sees it at a time, in ms since 1970 UTC."""
         return self if self.lifetimes is None else replace(self, now_ms=now_ms)

@@ -8,7 +8,7 @@ inline bytes. The reader prunes blocks by the indexes of its own ranges.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from pydantic import field_serializer
 
 from colonnade.manifests.arrays.bounds import BoundsTable, Keep
+from colonnade.manifests.arrays.hidden_rows import without_expired_bounds
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.entries import Count, RowCount, RowSetEntry
 from colonnade.manifests.model.schema import Model, TableSchema, without_metadata
@@ -108,13 +109,9 @@ def rowset_filter(table: TableState, predicate: Predicate | None) -> Keep | None
         return None
     bound = bind(predicate, table.schema)
     test = partition_test(bound, table)
-    lives = table.lifetimes if table.now_ms is not None else None
-    expiring = {each.column for each in lives.columns} if lives is not None else set[int]()
-    masked = [each for f in table.schema.fields if f.ids[0] in expiring for each in f.ids]
 
     def keep(bounds: BoundsTable) -> NDArray[np.bool_]:
-        # An expired value is NULL, which the bounds in the log do not know.
-        found = prune(bound, bounds.with_open_nulls(masked) if masked else bounds)
+        found = prune(bound, without_expired_bounds(table, bounds))
         if test is not None and bounds.partitions is not None:
             found &= bounds.partitions.where(test)
         return found
@@ -143,6 +140,7 @@ def plan_scan(
             twice = next(name for name in names if names.count(name) > 1)
             raise InvalidInputError(f"Column {twice!r} is asked for more than once; name it once.")
     begins = () if order is None else table.schema.by_id(order.fields[0].column).ids
+    shown = {each: field.id for field in table.schema.fields for each in field.ids}
     return ScanPlan(
         table=table.name,
         prefix=table.prefix,
@@ -152,10 +150,27 @@ def plan_scan(
         predicate=None if predicate is None else to_json(predicate),
         order=order,
         rowsets=tuple(
-            RowSetScan(rowset=_with_bounds(rowset, begins), ranges=((0, rowset.entry.rows),))
+            RowSetScan(
+                rowset=_with_bounds(_as_shown(rowset, shown), begins),
+                ranges=((0, rowset.entry.rows),),
+            )
             for rowset in rowsets
         ),
     )
+
+
+def _as_shown(rowset: LiveRowSet, shown: Mapping[int, int]) -> LiveRowSet:
+    """Return a RowSet whose masks name columns by the ids that a plan has for them.
+
+    These differ from those of the table if the plan has the columns of another epoch.
+    """
+    masks = tuple(
+        each.model_copy(update={"column": shown.get(each.column, each.column)})
+        for each in rowset.amendments.masks
+    )
+    if masks == rowset.amendments.masks:
+        return rowset
+    return replace(rowset, amendments=replace(rowset.amendments, masks=masks))
 
 
 def _with_bounds(rowset: LiveRowSet, columns: Collection[int]) -> LiveRowSet:

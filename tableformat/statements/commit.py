@@ -126,6 +126,7 @@ def _commit_reported(
         )
     if not created and has_batch(job.commit, table):
         return base
+    table = table.seen_at(job.now_ms)
     with log.removals_are_conflicts(planned, base):
         statement = finished(reported(log, table), log, table)
         dropped = (_drop_all(log, table),) if statement.overwrites_all else ()

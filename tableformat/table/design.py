@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pyarrow as pa
 
+from colonnade.manifests.clock import now_ms
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.ids import new_table_id
 from colonnade.manifests.model.bloom_columns import check_bloom_columns
@@ -32,6 +33,7 @@ from colonnade.tableformat.table.generated import (
     named_expressions,
     with_generated,
 )
+from colonnade.tableformat.table.lifetimes import check_lifetimes, divided, with_properties
 from colonnade.tableformat.table.primary_key import (
     parse_primary_key,
     sorted_by,
@@ -65,25 +67,31 @@ def new_table(
     check_schema(schema)
     schema = with_key_columns(schema, primary_key)
     check_properties(properties or {})
+    properties, stated = divided(properties or {})
     check_comment(comment)
     numbered, next_id = assign_ids(with_identity(schema, identity or {}), 1)
     if (problem := problem_of(numbered)) is not None:
         raise InvalidInputError(f"Table {name!r} cannot be created: {problem}.")
     numbered = with_generated(numbered, generated, schema)
-    check_bloom_columns(properties or {}, numbered)
+    check_bloom_columns(properties, numbered)
     key = parse_primary_key(numbered, primary_key)
-    key_policy(properties or {}, numbered, key)
+    key_policy(properties, numbered, key)
+    order = parse_sort_key(numbered, sort_key) or sorted_by(key)
+    layout = parse_layout(check_names(partition_by, "partition_by"), numbered)
+    lives = with_properties(None, numbered, name, stated, now_ms=now_ms())
+    check_lifetimes(lives, name, numbered, key_of(key), order, layout)
     return CreateTable(
         table=new_table_id(),
         name=check_table_name(name),
         table_schema=numbered,
         next_column_id=next_id,
-        sort_key=parse_sort_key(numbered, sort_key) or sorted_by(key),
-        properties=properties or {},
+        sort_key=order,
+        properties=properties,
         comment=comment,
-        partition_fields=parse_layout(check_names(partition_by, "partition_by"), numbered) or None,
+        partition_fields=layout or None,
         constraints=make_constraints(constraints, numbered) or None,
         primary_key=key_of(key) or None,
+        lifetimes=lives,
     )
 
 

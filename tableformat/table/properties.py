@@ -10,11 +10,13 @@ from collections.abc import Iterable
 
 from colonnade.manifests.commit.rebase.reads import ISOLATION, ISOLATION_LEVELS
 from colonnade.manifests.compaction.policy import check_policy
+from colonnade.manifests.compaction.purge import purge_share
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.text_policy import check_text_policy
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.manifests.vacuum.retention import check_retention
+from colonnade.tableformat.table.lifetimes import lifetime_properties
 
 SORT_KEY = "sortKey"
 """The name of the sort key where Spark shows it among the properties."""
@@ -25,9 +27,13 @@ PRIMARY_KEY = "primaryKey"
 def shown_properties(table: TableState) -> dict[str, str]:
     """Return the properties of a table as Spark shows them, with its primary key among them."""
     key = key_fields(table.primary_key, table.schema)
-    if not key:
-        return dict(table.properties)
-    return {**table.properties, PRIMARY_KEY: ", ".join(field.name for field in key)}
+    shown = stated_properties(table)
+    return {**shown, PRIMARY_KEY: ", ".join(field.name for field in key)} if key else shown
+
+
+def stated_properties(table: TableState) -> dict[str, str]:
+    """Return the properties that users have set, with those about its lifetimes among them."""
+    return {**table.properties, **lifetime_properties(table)}
 
 
 def check_properties(properties: dict[str, str]) -> None:
@@ -58,6 +64,7 @@ def check_properties(properties: dict[str, str]) -> None:
             " create the table, or change it with SetPrimaryKey."
         )
     check_policy(properties)
+    purge_share(properties)
     check_retention(properties)
     check_text_policy(properties)
     if properties.get(ISOLATION, ISOLATION_LEVELS[0]) not in ISOLATION_LEVELS:

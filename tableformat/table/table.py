@@ -51,7 +51,7 @@ from colonnade.tableformat.table.generated import NewGenerated
 from colonnade.tableformat.table.get import Key, as_dict, get_rows
 from colonnade.tableformat.table.new_columns import UnknownColumns, fit_rows
 from colonnade.tableformat.table.restore import restore_table
-from colonnade.tableformat.table.time_travel import snapshot_at
+from colonnade.tableformat.table.time_travel import seen_ms, snapshot_at
 from colonnade.tableformat.table.upkeep import Upkeep
 from colonnade.tableformat.write.identity import LogDraws
 from colonnade.tableformat.write.job import plan_write, take_lease
@@ -149,6 +149,7 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         tag: str | None = None,
         schema_epoch: int | None = None,
         order: Order | None = None,
+        seen_at: datetime | str | None = None,
     ) -> Scan:
         """Plan to read `columns` (None: all) of the rows that meet `where`.
 
@@ -157,6 +158,9 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         each row, or NULL. Reads the log and the entry segments that the predicate does not prune;
         the scan's methods read the data. Raises NotFoundError or InvalidInputError that names the
         column, epoch or part at fault.
+
+        Rows that have expired are left out. An epoch, time or tag shows those that had not expired
+        at that epoch. `seen_at` is another time to see the table at, or "now".
 
         With `order="key"` the rows come in the order of the sort key that the table has at the
         epoch. Where it ascends, NULL is first; where it descends, NULL is last. RowSets are merged
@@ -167,15 +171,18 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         check_order(order)
         predicate = None if where is None else parse_predicate(where)
         begun: BegunScan | None = None
-        if all(each is None for each in (epoch, timestamp, tag, schema_epoch, order)):
+        if all(each is None for each in (epoch, timestamp, tag, schema_epoch, order, seen_at)):
             snapshot, begun = self._refresh_and_open(columns, predicate)
         else:
             snapshot = self.snapshot_at(epoch, timestamp, tag)
-        table = shown = self._location.require_at(snapshot, self._snapshot)
+        found = self._location.require_at(snapshot, self._snapshot)
+        pinned = any(each is not None for each in (epoch, timestamp, tag))
+        seen = seen_ms(self._log, snapshot, pinned=pinned, seen_at=seen_at)
+        table = shown = found.seen_at(seen)
         if schema_epoch is not None:
             other = self.snapshot_at(schema_epoch)
             shown = with_columns_of(table, self._location.require_at(other, self._snapshot))
-        if begun is not None and begun.table is table:
+        if begun is not None and begun.table is found:
             rowsets = begun.rowsets
         else:
             with self._log.removals_are_told(snapshot.epoch):
@@ -204,7 +211,7 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         NotFoundError for an unknown column.
         """
         snapshot = self.refresh()
-        table = self._location.require(snapshot)
+        table = self._location.require(snapshot).seen_at(self._log.query_ms(snapshot))
         keys = key if isinstance(key, list) else [key]
         rows = get_rows(self._log, snapshot, table, keys, columns, self._open_rowsets)
         if isinstance(key, list):
@@ -225,8 +232,9 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         def open_last() -> BegunScan | None:
             # The state may be old. Without its columns or objects, nothing is opened ahead.
             with suppress(ColonnadeError):
-                rowsets = self._log.read_rowsets(table, rowset_filter(table, predicate))
-                plan = plan_scan(table, seen.epoch, rowsets, columns, predicate)
+                now = table.seen_at(self._log.query_ms(seen))
+                rowsets = self._log.read_rowsets(now, rowset_filter(now, predicate))
+                plan = plan_scan(now, seen.epoch, rowsets, columns, predicate)
                 return BegunScan(table, rowsets, open_ahead(store, plan))
             return None
 
@@ -415,7 +423,13 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
             return merged, merged
         limits = self._log.limits
         job = plan_write(
-            self._location, base, mode, settings=settings, commit=commit, limits=limits
+            self._location,
+            base,
+            mode,
+            settings=settings,
+            commit=commit,
+            limits=limits,
+            now_ms=self._log.query_ms(base),
         )
         take_lease(job, self._log, base)
         draws = LogDraws(self._log, base, self._location.require(base), job.job_id)
@@ -461,7 +475,8 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
 
     def _overwrite(self, evaluate: Evaluate, commit: CommitSettings | None) -> int:
         """Commit a statement on the last state read, once: its rows may have been read from it."""
-        base, table, job_id = self.snapshot, self.state, new_job_id()
+        base, job_id = self.snapshot, new_job_id()
+        table = self.state.seen_at(self._log.query_ms(base))
         if has_batch(commit, table):
             return base.epoch
         with self._log.removals_are_conflicts("overwrite", base):
@@ -493,7 +508,8 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         self._location.store.require_writable()
 
         def planned(base: Snapshot) -> Change | None:
-            table, job_id = self._location.require(base), new_job_id()
+            job_id = new_job_id()
+            table = self._location.require(base).seen_at(self._log.query_ms(base))
             if has_batch(commit, table):
                 return None
             statement = evaluate(self._log, base, table, job_id)

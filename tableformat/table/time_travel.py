@@ -1,4 +1,4 @@
-"""Resolve which earlier state is meant, by an epoch, a time, or a tag."""
+"""Resolve which earlier state is meant, by an epoch, a time, or a tag, and when it is seen."""
 
 from __future__ import annotations
 
@@ -8,9 +8,13 @@ from datetime import datetime, timezone
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.tableformat.table.history import EPOCH_START, MILLISECOND
 from colonnade.tableformat.table.kept_epochs import tagged_epoch
+
+NOW = "now"
+"""The time that a query sees a state at, if it asks for the present."""
 
 
 def snapshot_at(
@@ -34,6 +38,21 @@ def snapshot_at(
         return log.read_at(epoch=epoch_number(epoch), head=head)
     assert timestamp is not None
     return log.read_at(timestamp_ms=timestamp_ms(timestamp), head=head)
+
+
+def seen_ms(
+    log: LogReader, state: Snapshot, *, pinned: bool, seen_at: datetime | str | None = None
+) -> int:
+    """Return the time that a query sees a state at, in ms since 1970 UTC: it says what has expired.
+
+    The newest state is seen at this moment. A `pinned` state, which the query names, is seen as it
+    was then. `seen_at` is another time, or "now". Raises InvalidInputError for any other text.
+    """
+    if isinstance(seen_at, str) and seen_at.strip().casefold() == NOW:
+        return log.query_ms(state)
+    if seen_at is not None:
+        return timestamp_ms(seen_at)
+    return state.time_ms if pinned else log.query_ms(state)
 
 
 def epoch_number(epoch: int) -> int:

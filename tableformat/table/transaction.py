@@ -64,6 +64,7 @@ class Transaction:
         log.store.require_writable()
         self._log = log
         self._base = base
+        self._now_ms = log.query_ms(base)
         self._settings = commit or CommitSettings()
         self._job_id = new_job_id()
         self._plan = TransactionPlan()
@@ -201,6 +202,13 @@ class Transaction:
             raise NotFoundError(f"Table {name!r} was dropped in this transaction.")
         return found
 
+    def seen(self, table: TableId) -> TableState:
+        """Return a table as the statements of the transaction see it, all at one time.
+
+        Raises NotFoundError after it was dropped.
+        """
+        return self.state_of(table).seen_at(self._now_ms)
+
     def note_read(self, read: TableRead) -> None:
         """Remember what was read, for tables with serializable isolation."""
         if TableId(read.table) in self._base.tables:
@@ -228,7 +236,7 @@ class Transaction:
         return statement.counts if left_out else self._added(table, statement)
 
     def _evaluated(self, table: TableId, evaluate: Reported) -> Statement:
-        state = self.state_of(table)
+        state = self.seen(table)
         if has_batch(self._settings, self._base.tables.get(table)):
             return Statement("repeat")
         with self._removals_are_conflicts():
@@ -338,7 +346,7 @@ class TransactionTable(RowMethods):
     ) -> Scan:
         """Plan to read rows, including those of the transaction itself; see `ArrowTable.scan`."""
         check_order(order)
-        table = self.state
+        table = self._transaction.seen(self._table)
         predicate = None if where is None else parse_predicate(where)
         keep = rowset_filter(table, predicate)
         with self._log.removals_are_told(self._transaction.base):

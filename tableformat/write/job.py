@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
+from colonnade.manifests import clock
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.ids import new_job_id, new_transaction_id
 from colonnade.manifests.limits import LIMITS, Limits
@@ -79,7 +80,8 @@ class WriteJob(Model):
     the same epoch. An overwrite deletes the rows that `where` selects, which is a predicate as
     JSON; None means all rows. A partition overwrite deletes the rows in the partitions of its new
     rows. `given` are the columns that added rows have values in, where it is known that these rows
-    merge with the rows of the table by their keys.
+    merge with the rows of the table by their keys. `now_ms` is the time of the write, in ms since
+    1970 UTC: it says which rows of the table have expired, and when the new ones were written.
     """
 
     address: StoreAddress
@@ -97,6 +99,7 @@ class WriteJob(Model):
     commit: CommitSettings = CommitSettings()
     parameters: dict[str, str]
     given: tuple[ColumnNumber, ...] | None = None
+    now_ms: Count = 0
 
     def end_of_lease(self) -> tuple[Operation, ...]:
         """The operations that end the job's lease with its commit, if it has one."""
@@ -146,13 +149,15 @@ def plan_write(
     commit: CommitSettings | None = None,
     parameters: dict[str, str] | None = None,
     limits: Limits = LIMITS,
+    now_ms: int | None = None,
 ) -> WriteJob:
     """Plan a write to the table at `location`, as of `base` (None: no database yet).
 
     A table that does not exist is created in the same epoch when `create` describes it. With
     `replace`, an existing table is dropped in that epoch, too, and columns of the same name and
     type keep their ids. An overwrite replaces the rows that `where` selects (None: all). `limits`
-    are those of the log, if they differ from the usual ones.
+    are those of the log, if they differ from the usual ones. `now_ms` is the time of the write, if
+    the clock of the log is not that of this machine.
     `statements.commit.commit_written` commits every kind of write.
 
     Raises NotFoundError when `create` is absent and the table does not exist, or was dropped after
@@ -187,6 +192,7 @@ def plan_write(
         settings=settings or WriteSettings(),
         commit=commit or CommitSettings(),
         parameters=parameters or {},
+        now_ms=max(clock.now_ms(), base.time_ms if base else 0) if now_ms is None else now_ms,
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from colonnade.manifests.model.identity import IdentityCounter, identity_columns, last_value
+from colonnade.manifests.model.lifetimes import renumbered
 from colonnade.manifests.model.operations import CreateTable
 from colonnade.manifests.model.schema import SchemaField, TableSchema, type_text, walk
 from colonnade.manifests.state.snapshot import TableState
@@ -39,6 +40,7 @@ def with_kept_ids(design: CreateTable, before: TableState) -> CreateTable:
             "partition_fields": layout,
             "constraints": constraints,
             "primary_key": design.primary_key and tuple(ids[each] for each in design.primary_key),
+            "lifetimes": design.lifetimes and renumbered(design.lifetimes, ids),
         }
     )
 

@@ -13,6 +13,7 @@ from colonnade.manifests.limits import LIMITS
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import PartitionField, RowSetEntry, SortField
 from colonnade.manifests.model.generated import generated_fields, sources_of
+from colonnade.manifests.model.hidden_columns import WRITTEN, with_value
 from colonnade.manifests.model.identity import identity_columns
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import TableState
@@ -99,14 +100,18 @@ def open_writer(
     return RowSetWriter(store, prefix, job_id, schema, sort_key, options)
 
 
-def stamped(entry: RowSetEntry, written_for: WriteTarget | TableState) -> RowSetEntry:
-    """Return the entry with the schema, layout and sort order that the RowSet was written for."""
+def stamped(entry: RowSetEntry, written_for: TableState) -> RowSetEntry:
+    """Return the entry with the schema, layout and sort order that the RowSet was written for.
+
+    It also says when its rows were written, if that decides when they expire.
+    """
     ids = {
         "schema_id": written_for.schema_id,
         "partition_layout_id": written_for.partition_layout_id,
         "sort_order_id": written_for.sort_order_id,
     }
-    return entry.model_copy(update=ids)
+    entry, written = entry.model_copy(update=ids), written_for.written_ms
+    return entry if written is None else with_value(entry, WRITTEN, written * 1000)
 
 
 def target_options(target: WriteTarget, settings: WriteSettings) -> WriteOptions:

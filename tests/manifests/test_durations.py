@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from colonnade.manifests.durations import parse_duration
+from colonnade.manifests.durations import duration_text, parse_duration
 
 
 @pytest.mark.parametrize(
@@ -33,3 +33,10 @@ def test_a_time_is_a_whole_number_and_a_unit(text: str, seconds: int) -> None:
 def test_any_other_text_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
         parse_duration(text)
+
+
+def test_a_time_is_shown_in_its_largest_unit_and_read_again() -> None:
+    shown = {1: "1 second", 90: "90 seconds", 3600: "1 hour", 7200: "2 hours", 86_400: "1 day"}
+    for seconds, text in shown.items():
+        assert duration_text(seconds) == text
+        assert parse_duration(text) == seconds

@@ -21,6 +21,7 @@ from colonnade.spark_ext.planner.state.storage import place
 from colonnade.spark_ext.planner.state.transactions import is_state
 from colonnade.tableformat.location import locate_existing
 from colonnade.tableformat.partition.text import partition_text
+from colonnade.tableformat.table.properties import stated_properties
 from colonnade.tableformat.table.table import ArrowTable
 
 Row = Sequence[Any]
@@ -162,7 +163,7 @@ def _null_count(column: SchemaField, rowsets: Iterable[LiveRowSet]) -> int | Non
 
 
 def _properties(table: ArrowTable) -> Iterator[Row]:
-    return iter(sorted(table.state.properties.items()))
+    return iter(sorted(stated_properties(table.state).items()))
 
 
 TABLES: dict[str, tuple[str, Callable[[ArrowTable], Iterator[Row]]]] = {

@@ -39,7 +39,7 @@ def commit_alterations(
     `ConstrainedRows.check`. Raises ConflictError when a concurrent writer altered the same thing
     since `base`, or dropped the table.
     """
-    draft = draft_of(table, changes)
+    draft = draft_of(table, changes, max(log.now_ms(), base.time_ms))
     operations = operations_of(draft)
     if not operations:
         return base
@@ -80,7 +80,7 @@ def commit_alterations(
 
 def _is_altered(before: TableState, after: TableState) -> bool:
     ids = ("schema_id", "partition_layout_id", "sort_order_id")
-    kept = (*ids, "properties", "comment", "constraints", "primary_key")
+    kept = (*ids, "properties", "comment", "constraints", "primary_key", "lifetimes")
     return any(getattr(before, each) != getattr(after, each) for each in kept)
 
 

@@ -10,6 +10,7 @@ from colonnade.manifests.model.entries import PartitionField
 from colonnade.manifests.model.operations import (
     AlterSchema,
     Operation,
+    SetLifetimes,
     SetPartitionLayout,
     SetProperties,
 )
@@ -22,6 +23,7 @@ from colonnade.tableformat.table.alteration.primary_key import key_operations
 from colonnade.tableformat.table.alteration.ranges import check_ranges
 from colonnade.tableformat.table.alteration.sort_key import around_columns
 from colonnade.tableformat.table.generated import check_sources
+from colonnade.tableformat.table.lifetimes import check_kept, check_lifetimes
 
 
 def plan_alterations(table: TableState, changes: Iterable[Alteration]) -> tuple[Operation, ...]:
@@ -32,13 +34,14 @@ def plan_alterations(table: TableState, changes: Iterable[Alteration]) -> tuple[
     return operations_of(draft_of(table, changes))
 
 
-def draft_of(table: TableState, changes: Iterable[Alteration]) -> Draft:
-    """Return the table as these changes alter it, in order.
+def draft_of(table: TableState, changes: Iterable[Alteration], now_ms: int = 0) -> Draft:
+    """Return the table as these changes alter it, in order, at a time in ms since 1970 UTC.
 
     Raises NotFoundError for a column or constraint that does not exist. Raises InvalidInputError
     that names the column for an impossible change.
     """
     draft = Draft(table, table.schema, table.next_column_id)
+    draft.lifetimes, draft.now_ms = table.lifetimes, now_ms
     draft.constraints = dict.fromkeys(table.constraints, table.schema)
     for change in changes:
         if not isinstance(change, Alteration):
@@ -58,7 +61,26 @@ def operations_of(draft: Draft) -> tuple[Operation, ...]:
     check_ranges(draft.table, draft.schema)
     dropped, added = constraint_operations(draft)
     ended, begun = key_operations(draft)
-    return (*dropped, *ended, *_operations(draft), *begun, *added)
+    return _with_lifetimes((*dropped, *ended, *_operations(draft), *begun, *added), draft)
+
+
+def _with_lifetimes(operations: tuple[Operation, ...], draft: Draft) -> tuple[Operation, ...]:
+    """Return operations and those that change the lifetimes of the table.
+
+    The present lifetimes end before the columns that they name, and the new ones begin after those
+    that they name. Raises InvalidInputError that names the column.
+    """
+    table, lives = draft.table, draft.lifetimes
+    check_kept(lives, table, draft.schema, "dropped")
+    layout = table.partition_fields if draft.layout is None else draft.layout
+    check_lifetimes(lives, table.name, draft.schema, draft.key, draft.sorted_by, layout)
+    if lives == table.lifetimes:
+        return operations
+    begun = (SetLifetimes(table=table.id, lifetimes=lives),)
+    if table.lifetimes is None or not operations:
+        return (*operations, *begun)
+    ended = SetLifetimes(table=table.id)
+    return (ended, *operations, *(begun if lives else ()))
 
 
 def _operations(draft: Draft) -> tuple[Operation, ...]:

@@ -8,6 +8,7 @@ from colonnade.manifests.model.operations import SetComment, SetProperties
 from colonnade.manifests.state.partition_layout import parse_layout
 from colonnade.tableformat.rowset.column import check_names
 from colonnade.tableformat.table.alteration.draft import Alteration, Draft, without
+from colonnade.tableformat.table.lifetimes import divided, is_lifetime, with_properties
 from colonnade.tableformat.table.properties import (
     check_comment,
     check_properties,
@@ -28,9 +29,17 @@ class AlterProperties(Alteration):
     def apply(self, draft: Draft) -> None:
         check_properties(self.set)
         removed = check_property_names(self.remove)
-        draft.properties = {**without(draft.properties, removed), **self.set}
-        operation = SetProperties(table=draft.table.id, set=self.set, remove=removed)
-        draft.operations.append(operation)
+        text, lives = divided(self.set)
+        ended = [name for name in removed if is_lifetime(name)]
+        if lives or ended:
+            draft.lifetimes = with_properties(
+                draft.lifetimes, draft.schema, draft.table.name, lives, ended, now_ms=draft.now_ms
+            )
+        kept = tuple(name for name in removed if not is_lifetime(name))
+        if text or kept:
+            draft.properties = {**without(draft.properties, kept), **text}
+            operation = SetProperties(table=draft.table.id, set=text, remove=kept)
+            draft.operations.append(operation)
 
 
 @dataclass(frozen=True, slots=True)

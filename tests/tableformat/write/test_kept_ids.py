@@ -26,6 +26,7 @@ from colonnade.tableformat.table.constraints import NewConstraint
 from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.design import new_table
 from colonnade.tableformat.table.generated import NewGenerated
+from colonnade.tableformat.table.lifetimes import lifetime_properties
 from colonnade.tableformat.types.arrow_types import as_table_schema, schema_from_arrow
 from colonnade.tableformat.write.job import plan_write
 from colonnade.tableformat.write.run import write_rows
@@ -234,3 +235,11 @@ def test_a_generated_column_reads_the_ids_that_its_columns_keep(database: ArrowD
     table = database.table("t")
     table.append(rows.select(["n"]))
     assert table.scan(["new"]).to_arrow()["new"].to_pylist() == [4, 4]
+
+
+def test_the_time_to_live_follows_the_ids_of_its_columns(database: ArrowDatabase) -> None:
+    rows = pa.table({"gone": pa.array([], pa.date32()), "m": pa.array([], pa.int32())})
+    stated = {"ttl": "9 days", "ttl.column": "gone", "ttl.m": "1 day"}
+    after = replaced(database, rows, properties=stated)
+    assert ids(after)["gone"] == ids(database.table("t", epoch=1).state)["gone"]
+    assert lifetime_properties(after) == stated
