@@ -20,10 +20,10 @@ from colonnade.manifests.store import StoreAddress, is_url
 from colonnade.manifests.store.option_text import option_texts, option_values
 from colonnade.tableformat.keys.policy import on_duplicate
 from colonnade.tableformat.table.kept_epochs import is_tag
-from colonnade.tableformat.table.time_travel import timestamp_ms
+from colonnade.tableformat.table.time_travel import NOW, timestamp_ms
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings
 
-_READING = ("versionAsOf", "epoch", "timestampAsOf", "schemaEpoch", "where")
+_READING = ("versionAsOf", "epoch", "timestampAsOf", "schemaEpoch", "seenAt", "where")
 _WRITING = (
     "maxRecordsPerFile",
     "targetFileSize",
@@ -62,7 +62,9 @@ class ReadOptions:
     it is UTC, because a Python data source does not learn the session's time zone. `where` is a
     predicate in SQL text; the read returns the rows where it is true.
     `schema_epoch` is the epoch whose columns the read has, if it is not the one that is read.
-    `storage.<name>` is an option of the store, as its fsspec library names it.
+    `seen_at` is the time that the state is seen at, which says what has expired: "now", or a time
+    like `timestampAsOf`. `storage.<name>` is an option of the store, as its fsspec library names
+    it.
     """
 
     path: str
@@ -72,6 +74,7 @@ class ReadOptions:
     schema_epoch: int | None = None
     where: str | None = None
     storage: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    seen_at: str | None = None
 
     @property
     def address(self) -> StoreAddress:
@@ -139,7 +142,11 @@ def parse_read_options(options: Mapping[str, str]) -> ReadOptions:
     if timestamp is not None:
         timestamp_ms(timestamp)
     schema_epoch = _integer("schemaEpoch", given.get("schemaepoch"), 0)
-    return ReadOptions(path, epoch, tag, timestamp, schema_epoch, given.get("where"), storage)
+    seen_at = given.get("seenat")
+    if seen_at is not None and seen_at.strip().casefold() != NOW:
+        timestamp_ms(seen_at)
+    where = given.get("where")
+    return ReadOptions(path, epoch, tag, timestamp, schema_epoch, where, storage, seen_at)
 
 
 def parse_write_options(options: Mapping[str, str]) -> SparkWriteOptions:

@@ -28,7 +28,7 @@ from colonnade.manifests.model.map_ref import MapRef
 from colonnade.manifests.model.operations import Anchor, AnchorList, Lease, Pin
 from colonnade.manifests.model.primary_key import PrimaryKey
 from colonnade.manifests.model.range_tombstones import RangeTombstone
-from colonnade.manifests.model.schema import TableSchema
+from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.model.slot_blocks import SlotBlocks
 from colonnade.manifests.object_names import table_prefix
 from colonnade.manifests.state.amendments import UNAMENDED, Amendments, LaterAmendments
@@ -84,9 +84,9 @@ class LiveRowSet:
         """Whether `row_count` is the number of rows that a reader shows."""
         return not self.amendments.hidden
 
-    def is_masked(self, column: int) -> bool:
+    def is_masked(self, column: SchemaField) -> bool:
         """Return whether values of a column may count as NULL, which its statistics do not know."""
-        return any(each.column == column for each in self.amendments.masks)
+        return any(each.column in column.ids for each in self.amendments.masks)
 
     @property
     def has_tombstones(self) -> bool:

@@ -27,7 +27,7 @@ from colonnade.tableformat.scan.other_columns import with_columns_of
 from colonnade.tableformat.scan.plan import ScanPlan, plan_scan, rowset_filter, split_plan
 from colonnade.tableformat.scan.run import read_plan
 from colonnade.tableformat.table.kept_epochs import tagged_epoch
-from colonnade.tableformat.table.time_travel import timestamp_ms
+from colonnade.tableformat.table.time_travel import seen_ms, timestamp_ms
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.types.storage_form import relabel
 
@@ -57,6 +57,7 @@ class PinnedRead:
     table_schema: TableSchema
     epoch: int
     where: str | None
+    now_ms: int
 
 
 def pin_read(options: ReadOptions) -> PinnedRead:
@@ -79,7 +80,10 @@ def pin_read(options: ReadOptions) -> PinnedRead:
     if options.schema_epoch is not None:
         other = log.read_at(epoch=options.schema_epoch, head=head)
         schema = with_columns_of(table, location.require_at(other, head)).schema
-    return PinnedRead(location.store.address, table.name, schema, snapshot.epoch, options.where)
+    pinned = (options.epoch, options.tag, options.timestamp) != (None, None, None)
+    now = seen_ms(log, snapshot, pinned=pinned, seen_at=options.seen_at)
+    address, epoch = location.store.address, snapshot.epoch
+    return PinnedRead(address, table.name, schema, epoch, options.where, now)
 
 
 def plan_shares(read: PinnedRead, columns: tuple[str, ...]) -> list[ScanPlan]:
@@ -87,7 +91,7 @@ def plan_shares(read: PinnedRead, columns: tuple[str, ...]) -> list[ScanPlan]:
     store = open_store(read.address)
     log = Log(store)
     snapshot = log.read_at(epoch=read.epoch)
-    table = snapshot.table(read.table)
+    table = snapshot.table(read.table).seen_at(read.now_ms)
     predicate = None if read.where is None else parse_predicate(read.where)
     shown = replace(table, schema=read.table_schema)
     rowsets = log.read_rowsets(table, rowset_filter(shown, predicate))

@@ -122,6 +122,8 @@ def update_columns(session: SparkSession, table: ArrowTable, update: Update) -> 
 
 def _targets(table: TableState, update: Update) -> TableSchema | None:
     """Return the columns to set; None if one of them cannot be replaced or has another type."""
+    if table.lifetimes is not None:
+        return None  # a query of an earlier epoch sees the table at the time of that epoch
     try:
         fields = [table.schema.field(name.strip().strip("`")) for name in update.values]
     except NotFoundError:
@@ -269,8 +271,9 @@ class _Work:
 
     def _count(self, log: Log, state: TableState, epoch: int) -> Iterator[tuple[LiveRowSet, int]]:
         """Yield the RowSets with rows to change, and the number of these rows."""
-        if self._update.condition is None:
-            yield from ((each, each.row_count) for each in log.read_rowsets(state))
+        every = log.read_rowsets(state) if self._update.condition is None else ()
+        if every and all(each.is_counted for each in every):
+            yield from ((each, each.row_count) for each in every)
             return
         text = self._update.select(f"{_ROWSET}, count(*)", epoch) + f" GROUP BY {_ROWSET}"
         found = dict(map(tuple, self._session.sql(text, args=_arguments(self._update)).collect()))

@@ -78,6 +78,11 @@ class Transaction:
         return self._base.epoch
 
     @property
+    def now_ms(self) -> int:
+        """The time that all statements see their tables at, in ms since 1970 UTC."""
+        return self._now_ms
+
+    @property
     def job_id(self) -> str:
         """The id that the ids of all objects of the transaction begin with."""
         return self._job_id

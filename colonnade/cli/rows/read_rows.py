@@ -124,8 +124,10 @@ def count(
             reader = session.read.format("colonnade").options(
                 **storage_texts(place.location.address)
             )
-            frame = reader.option("epoch", scan.epoch).load(place.location.url)
-            rows = frame.where(where).count()
+            named = any(each is not None for each in (epoch, timestamp, tag))
+            seen = {} if named else {"seenAt": "now"}
+            frame = reader.options(epoch=scan.epoch, **seen).load(place.location.url)
+            rows = (frame if where is None else frame.where(where)).count()
         else:
             rows = _count_here(place, scan, output)
     facts = CountFacts(place.location.url, scan.epoch, rows, engine)

@@ -61,7 +61,7 @@ def _count(field: SchemaField, rowsets: Sequence[LiveRowSet]) -> Answer | None:
 
 def _nulls(field: SchemaField, rowset: LiveRowSet) -> int | None:
     statistics = rowset.entry.statistics.get(field.id)
-    return None if statistics is None or rowset.is_masked(field.id) else statistics.nulls
+    return None if statistics is None or rowset.is_masked(field) else statistics.nulls
 
 
 def _extreme(field: SchemaField, rowsets: Sequence[LiveRowSet], *, largest: bool) -> Answer | None:
@@ -80,7 +80,7 @@ def _extreme(field: SchemaField, rowsets: Sequence[LiveRowSet], *, largest: bool
         if statistics is None:
             return None
         present = rowset.entry.rows - statistics.nulls
-        whole = not rowset.deleted_count and rowset.is_counted and not rowset.is_masked(field.id)
+        whole = not rowset.deleted_count and rowset.is_counted and not rowset.is_masked(field)
         if statistics.nans:
             if not whole and (largest or statistics.nans == present):
                 return None

@@ -1,7 +1,8 @@
 """Tables about a table: `t.history`, `t.rowsets`, `t.partitions`, `t.columns`, `t.properties`.
 
 Each of them has a Spark schema in DDL, and rows of Spark's internal values: a timestamp is the
-microseconds since 1970 UTC. They show the newest state of the table when they are read.
+microseconds since 1970 UTC. They show the newest state of the table when they are read. Rows that
+have expired count as rows until they are purged.
 """
 
 from __future__ import annotations
@@ -85,7 +86,10 @@ def live_rowsets(table: ArrowTable) -> list[LiveRowSet]:
 def _read_rowsets(table: ArrowTable, which: Which = "stored") -> list[LiveRowSet]:
     """Return the RowSets of the table that `table` has read; all of them: also tombstones."""
     log = Log(locate_existing(table.location.address).store)
-    return log.read_rowsets(table.state, which=which)
+    state = table.state
+    if which == "live":
+        state = state.seen_at(log.query_ms(table.snapshot))
+    return log.read_rowsets(state, which=which)
 
 
 def _rowsets(table: ArrowTable) -> Iterator[Row]:
@@ -154,9 +158,8 @@ def _null_count(column: SchemaField, rowsets: Iterable[LiveRowSet]) -> int | Non
     total = 0
     for rowset in rowsets:
         statistics = rowset.entry.statistics.get(column.id)
-        if statistics is None or (rowset.deleted_count and statistics.nulls):
-            return None
-        if rowset.is_masked(column.id) or (statistics.nulls and not rowset.is_counted):
+        lacks = rowset.deleted_count or not rowset.is_counted
+        if statistics is None or rowset.is_masked(column) or (lacks and statistics.nulls):
             return None
         total += statistics.nulls
     return total

@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import Any
 
 from colonnade.manifests.arrays.bounds import Keep
+from colonnade.manifests.arrays.hidden_rows import visible
 from colonnade.manifests.commit.change import TableRead
 from colonnade.manifests.errors import ColonnadeError, InvalidInputError
 from colonnade.manifests.log.log import Log
@@ -34,7 +35,7 @@ from colonnade.spark_ext.planner.read import aggregates
 from colonnade.spark_ext.planner.read.division import divided, may_group, read_bytes, task_count
 from colonnade.spark_ext.planner.read.in_order import order_of_rows
 from colonnade.spark_ext.planner.read.top_rows import ColumnOrder, first_rows, top_rows
-from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS, Recent
+from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS, Recent, seen
 from colonnade.spark_ext.planner.state.storage import place, place_of
 from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS, is_state
 from colonnade.spark_ext.types import declared_json, refuse_fine_times
@@ -69,7 +70,8 @@ def load(args: Mapping[str, Any]) -> dict[str, Any]:
     """Describe the table at `path` at the epoch, tag or time in `options`, or its newest state.
 
     Besides the public options, `timestampMicros` is a time that Spark has already parsed.
-    `query` is the number of the query that loads the table, if it has one (`Snapshots.head`).
+    `query` is the number of the query that loads the table, if it has one (`Snapshots.head`). The
+    reply's `now` is the time of the query, if that decides what it sees; later requests return it.
     """
     options = dict(args["options"])
     micros = options.pop("timestampMicros", None)
@@ -78,7 +80,12 @@ def load(args: Mapping[str, Any]) -> dict[str, Any]:
     if read.timestamp is not None:
         at_ms = timestamp_ms(read.timestamp)
     location, snapshot, table = SNAPSHOTS.find(
-        place(read.path, read.storage), read.epoch, at_ms, read.tag, args.get("query")
+        place(read.path, read.storage),
+        read.epoch,
+        at_ms,
+        read.tag,
+        args.get("query"),
+        read.seen_at,
     )
     shown = table if read.schema_epoch is None else _shown(location, table, read.schema_epoch)
     return {
@@ -90,6 +97,8 @@ def load(args: Mapping[str, Any]) -> dict[str, Any]:
         "id": table.id,
         "epoch": snapshot.epoch,
         "schema_epoch": read.schema_epoch,
+        "now": table.now_ms,
+        "seen_at": read.seen_at,
         "pinned": (read.epoch, at_ms, read.tag) != (None, None, None),
         "schema": _declared(shown.schema),
         "defaults": default_texts(shown.schema),
@@ -132,8 +141,13 @@ def check_options(args: Mapping[str, Any]) -> dict[str, Any]:
             " df.where(...), which skips the same data."
         )
     epoch = read.epoch if read.tag is None else read.tag
-    state = {"epoch": epoch, "timestamp": read.timestamp, "schema_epoch": read.schema_epoch}
-    return {"path": read.path, **state}
+    return {
+        "path": read.path,
+        "epoch": epoch,
+        "timestamp": read.timestamp,
+        "schema_epoch": read.schema_epoch,
+        "seen_at": read.seen_at,
+    }
 
 
 def filters(args: Mapping[str, Any]) -> dict[str, Any]:
@@ -255,10 +269,10 @@ def _table(args: Mapping[str, Any], epoch: int | None = None) -> TableState:
     if epoch is not None:
         return table
     if (rows := args.get("evolving")) is not None:
-        return with_columns(open_store(address), state, table, rows)[0].tables[table.id]
-    if args.get("schema_epoch") is None:
-        return table
-    return with_columns_of(table, _table(args, args["schema_epoch"]))
+        table = with_columns(open_store(address), state, table, rows)[0].tables[table.id]
+    elif args.get("schema_epoch") is not None:
+        table = with_columns_of(table, _table(args, args["schema_epoch"]))
+    return seen(table, args)
 
 
 def _shown(location: Location, table: TableState, schema_epoch: int) -> TableState:
@@ -269,17 +283,22 @@ def _shown(location: Location, table: TableState, schema_epoch: int) -> TableSta
 
 
 def _rowsets(args: Mapping[str, Any], keep: Keep | None) -> list[LiveRowSet]:
-    """Return the RowSets that `keep` selects; the full list is cached, since reading it is slow."""
-    table = _table(args, args["epoch"])
+    """Return the RowSets that `keep` selects; the full list is cached, since reading it is slow.
+
+    The cache has them as they are stored, because what they hide depends on the time of the query.
+    """
+    table = seen(_table(args, args["epoch"]), args)
     key = (place_of(args), args["database"], table.id, table.changed_epoch)
-    # What has expired depends on the time of the query, and not on the epoch alone.
-    whole = keep is None and not is_state(args["epoch"]) and table.lifetimes is None
+    whole = keep is None and not is_state(args["epoch"])
     if whole and (known := _all_rowsets.get(key)) is not None:
-        return known
-    found = Log(open_store(place_of(args))).read_rowsets(table, keep)
-    if whole and len(found) <= MAX_REMEMBERED:
+        return visible(table, known)
+    log = Log(open_store(place_of(args)))
+    if not whole:
+        return log.read_rowsets(table, keep)
+    found = log.read_rowsets(table.as_stored)
+    if len(found) <= MAX_REMEMBERED:
         _all_rowsets.put(key, found)
-    return found
+    return visible(table, found)
 
 
 def _first(

@@ -64,7 +64,7 @@ class _Range:
         statistics = rowset.entry.statistics.get(order.field.id)
         if statistics is None or not _bounded(statistics, rowset.entry.rows):
             return None
-        if rowset.is_masked(order.field.id):
+        if rowset.is_masked(order.field):
             return None
         low, high = (
             None if text is None else decode_bound(text)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable
-from typing import Generic, NamedTuple, TypeVar
+from collections.abc import Hashable, Mapping
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from colonnade.manifests.errors import NotFoundError
 from colonnade.manifests.log.log import Log
@@ -21,6 +21,7 @@ from colonnade.manifests.store import ObjectStore, StoreAddress, open_store
 from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS, is_state
 from colonnade.tableformat.location import Location, locate
 from colonnade.tableformat.table.kept_epochs import tagged_epoch
+from colonnade.tableformat.table.time_travel import NOW, seen_ms
 
 _Key = TypeVar("_Key", bound=Hashable)
 _Value = TypeVar("_Value")
@@ -88,6 +89,7 @@ class Snapshots:
         self._heads: Recent[StoreAddress, _Head] = Recent(64)
         # How many operations of this planner may have changed a log.
         self._changes = 0
+        self._times: Recent[int, int] = Recent(256)
         self._states: Recent[tuple[StoreAddress, str, int], Snapshot] = Recent(32)
         self._shared: Recent[StoreAddress, tuple[LastLook, EarlySegments]] = Recent(64)
 
@@ -179,25 +181,42 @@ class Snapshots:
         timestamp_ms: int | None = None,
         tag: str | None = None,
         query: int | None = None,
+        seen_at: str | None = None,
     ) -> tuple[Location, Snapshot, TableState]:
         """Return the table at a path at an epoch, time or tag, or else at the newest epoch.
 
-        `query` is as in `head`, and counts for the newest epoch alone. A renamed table is found by
-        its newest name. Raises NotFoundError if the table or the epoch does not exist, or if
-        retention has removed the epoch.
+        `query` is as in `head`, and counts for the newest epoch alone. The table is seen at the
+        time of the query, which all its requests share, or else as `seen_ms` says. A renamed table
+        is found by its newest name. Raises NotFoundError if the table or the epoch does not exist,
+        or if retention has removed the epoch.
         """
         if (epoch, timestamp_ms, tag) == (None, None, None):
             location, state = self.head(path, query)
             if is_state(state.epoch):
-                return location, state, location.require(state)
-            head = state
+                now = TRANSACTIONS.holding(state.epoch).now_ms
+                return location, state, location.require(state).seen_at(now)
+            head, pinned = state, False
         else:
             location, found = self._committed(path)
             head = _required(location, found)
             epoch = epoch if tag is None else tagged_epoch(head, tag)
-            state = self.log(location.store).read_at(epoch, timestamp_ms, head)
+            state, pinned = self.log(location.store).read_at(epoch, timestamp_ms, head), True
         self._states.put((location.store.address, state.database, state.epoch), state)
-        return location, state, location.require_at(state, head)
+        table = location.require_at(state, head)
+        if seen_at is None and not pinned:
+            seen_at = NOW
+        log = self.log(location.store)
+        if seen_at == NOW:
+            return location, state, table.seen_at(self._query_ms(log, state, query))
+        return location, state, table.seen_at(seen_ms(log, state, pinned=pinned, seen_at=seen_at))
+
+    def _query_ms(self, log: Log, state: Snapshot, query: int | None) -> int:
+        """Return the time of a query on a state; all requests of one query get the same time."""
+        now = log.query_ms(state)
+        if not query:
+            return now
+        known = self._times.get(query)
+        return self._times.put(query, now) if known is None else max(known, state.time_ms)
 
     def at(self, address: StoreAddress, database: str, epoch: int) -> Snapshot:
         """Return the state of a database at an epoch read before, or a state of a transaction.
@@ -216,6 +235,12 @@ class Snapshots:
                 )
             self._states.put(key, state)
         return state
+
+
+def seen(table: TableState, args: Mapping[str, Any]) -> TableState:
+    """Return a table as the query of a request sees it: at the time `now` that `load` replied."""
+    now = args.get("now")
+    return table if now is None else table.seen_at(now)
 
 
 def _required(location: Location, state: Snapshot | None) -> Snapshot:

@@ -60,6 +60,11 @@ class OpenTransaction:
         return self._transaction.base
 
     @property
+    def now_ms(self) -> int:
+        """The time that the transaction sees its tables at, in ms since 1970 UTC."""
+        return self._transaction.now_ms
+
+    @property
     def job_id(self) -> str:
         """The id that the ids of all objects of the transaction begin with."""
         return self._transaction.job_id

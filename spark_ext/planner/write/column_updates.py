@@ -21,7 +21,7 @@ from colonnade.manifests.state.replaced_columns import replaceable
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import open_store
 from colonnade.spark_ext.planner.clauses.filters import predicate_of
-from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
+from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS, seen
 from colonnade.spark_ext.planner.state.storage import job_of
 from colonnade.spark_ext.write_task import columns_task_json
 from colonnade.tableformat.scan.plan import rowset_filter
@@ -59,9 +59,9 @@ class _Update(NamedTuple):
     """An UPDATE or MERGE as the requests describe it.
 
     The request has the `job` and `database` of the planned write, the `epoch` that the statement
-    reads, whether its changed rows are `counted`, the names of the `columns` that it sets, and the
-    `filters` of its scan, or None. `least` is the text of a size that takes the place of
-    `LEAST_BYTES` and `LEAST_COUNTED`, or None.
+    reads, the time `now` that it sees the table at, whether its changed rows are `counted`, the
+    names of the `columns` that it sets, and the `filters` of its scan, or None. `least` is the text
+    of a size that takes the place of `LEAST_BYTES` and `LEAST_COUNTED`, or None.
     """
 
     job: WriteJob
@@ -80,7 +80,7 @@ class _Update(NamedTuple):
         job = job_of(args)
         log = SNAPSHOTS.log(open_store(job.address))
         base = SNAPSHOTS.at(job.address, args["database"], job.base)
-        table = job.columns.preview(log, base).tables[TableId(job.target.table)]
+        table = seen(job.columns.preview(log, base).tables[TableId(job.target.table)], args)
         fields = tuple(table.schema.field(name) for name in args["columns"])
         if job.base != args["epoch"] or not _can_replace(table, fields):
             return None

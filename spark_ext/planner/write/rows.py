@@ -17,7 +17,7 @@ from colonnade.manifests.model.operations import RowKind
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import open_store
 from colonnade.spark_ext.planner.clauses.filters import Tree, exact_predicate, predicate_of
-from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
+from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS, seen
 from colonnade.spark_ext.planner.state.storage import job_of, place_of
 from colonnade.spark_ext.planner.state.transactions import is_state
 from colonnade.spark_ext.planner.write.column_updates import replaced_rowsets
@@ -118,7 +118,7 @@ def can_delete(args: Mapping[str, Any]) -> dict[str, Any]:
     so for a range of the table's order, unless the deleted rows are to be counted (`count_rows`).
     """
     snapshot = SNAPSHOTS.at(place_of(args), args["database"], args["epoch"])
-    table, log = snapshot.tables[args["id"]], Log(open_store(place_of(args)))
+    table, log = seen(snapshot.tables[args["id"]], args), Log(open_store(place_of(args)))
     counted = args["count_rows"] or is_state(args["epoch"])
     filters = args["filters"]
     return {"unread": _is_whole(log, table, filters) or (not counted and _is_range(table, filters))}

@@ -126,7 +126,7 @@ def test_an_expired_row_is_gone_for_statements_get_and_transactions() -> None:
     assert world.table.get(2) is None
     assert world.table.get(1) is not None
     assert world.table.update({"note": "'x'"}).rows_updated == 2
-    assert world.table.delete("id = 2").rows_deleted == 0
+    assert world.table.delete("id = 2", count_rows=True).rows_deleted == 0
     with world.database.transaction() as transaction:
         seen = transaction.table("t")
         world.now_ms += HOUR_MS

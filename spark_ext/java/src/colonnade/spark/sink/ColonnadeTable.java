@@ -157,6 +157,13 @@ public class ColonnadeTable extends TableAtEpoch
     return of(other, isCallable(), isDeletedFrom(), catalogProperties());
   }
 
+  /** Returns this table with all rows that are stored, also those that have expired. */
+  ColonnadeTable asStored() {
+    ObjectNode every = loaded().deepCopy();
+    every.putNull(NOW);
+    return of(every, isCallable(), isDeletedFrom(), catalogProperties());
+  }
+
   /** Returns some RowSets of this table at an epoch, as a table to read. */
   ColonnadeTable ofRowSets(long epoch, List<Long> rowsets) {
     ObjectNode some = loaded().deepCopy();
@@ -269,7 +276,10 @@ public class ColonnadeTable extends TableAtEpoch
     }
     ReadOptions read = ReadOptions.check(given);
     // A table at an asked-for epoch was loaded by the very same options.
-    boolean named = loaded().get("pinned").asBoolean() || loaded().hasNonNull("schema_epoch");
+    boolean named =
+        loaded().get("pinned").asBoolean()
+            || loaded().hasNonNull("schema_epoch")
+            || loaded().hasNonNull("seen_at");
     boolean elsewhere = read.namesState() && !named;
     return new ColonnadeScanBuilder(elsewhere ? at(given) : this);
   }

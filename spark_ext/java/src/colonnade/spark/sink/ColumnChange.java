@@ -74,6 +74,7 @@ final class ColumnChange {
   private JsonNode choose() {
     Map<String, Object> args = planned.named();
     args.put("epoch", change.table().epoch());
+    args.put("now", change.table().now());
     args.put("counted", !columns.isOfAllRows());
     args.put("columns", columns.names());
     args.put("filters", change.filters());

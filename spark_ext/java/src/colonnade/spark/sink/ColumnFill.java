@@ -67,7 +67,7 @@ public final class ColumnFill {
 
   private static ColonnadeTable load(String path) {
     SessionRules.use();
-    return ColonnadeTable.load(path, Map.of());
+    return ColonnadeTable.load(path, Map.of()).asStored();
   }
 
   private JsonNode run(String name) {

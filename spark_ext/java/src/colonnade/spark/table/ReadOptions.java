@@ -10,14 +10,18 @@ import java.util.stream.Stream;
 /**
  * The options of a read, as the planner understands them.
  *
- * @param namesState whether the options name an epoch or a time, or the epoch of the columns
+ * @param namesState whether the options name an epoch or a time, the epoch of the columns, or
+ *     the time at which the table is seen
  */
 public record ReadOptions(String path, boolean namesState) {
   /** The option that names the epoch whose columns a read has. */
   private static final String SCHEMA_EPOCH = "schemaEpoch";
 
+  /** The option that names the time at which a read sees the table. */
+  private static final String SEEN_AT = "seenAt";
+
   private static final Set<String> STATE =
-      Set.of("epoch", "versionAsOf", "timestampAsOf", SCHEMA_EPOCH);
+      Set.of("epoch", "versionAsOf", "timestampAsOf", SCHEMA_EPOCH, SEEN_AT);
 
   /** The prefix of options for the store of the table. */
   private static final String STORAGE = "storage.";
@@ -30,19 +34,19 @@ public record ReadOptions(String path, boolean namesState) {
     }
     JsonNode found = Planner.call("check_options", Map.of("options", options));
     boolean namesState =
-        Stream.of("epoch", "timestamp", "schema_epoch").anyMatch(found::hasNonNull);
+        Stream.of("epoch", "timestamp", "schema_epoch", "seen_at").anyMatch(found::hasNonNull);
     return new ReadOptions(found.get("path").asText(), namesState);
   }
 
   /**
-   * Returns the options of the store of a table, which hold secrets, and the epoch of its columns.
-   * Spark passes on neither of them.
+   * Returns the options of the store of a table, which hold secrets, the epoch of its columns, and
+   * the time at which it is seen. Spark passes on none of them.
    */
   public static Map<String, String> unsaid(Map<String, String> options) {
     Map<String, String> found = ofStore(options);
     options.forEach(
         (name, value) -> {
-          if (name.equalsIgnoreCase(SCHEMA_EPOCH)) {
+          if (name.equalsIgnoreCase(SCHEMA_EPOCH) || name.equalsIgnoreCase(SEEN_AT)) {
             found.put(name, value);
           }
         });

@@ -47,6 +47,9 @@ public abstract class TableAtEpoch
   /** The key of the number of tasks, where each reads whole RowSets. */
   protected static final String WHOLE = "whole";
 
+  /** The key of the time of the query. */
+  protected static final String NOW = "now";
+
   private static final String COMMENT = "comment";
 
   private final JsonNode loaded;
@@ -123,6 +126,11 @@ public abstract class TableAtEpoch
     return loaded.get("epoch").asLong();
   }
 
+  /** The time of the query in ms since 1970, which says what has expired; null if nothing can. */
+  public Long now() {
+    return loaded.hasNonNull(NOW) ? loaded.get(NOW).asLong() : null;
+  }
+
   /** The reply of the planner's operation {@code load}. */
   public JsonNode loaded() {
     return loaded;
@@ -135,8 +143,10 @@ public abstract class TableAtEpoch
       named.put(key, loaded.get(key).asText());
     }
     named.put("epoch", epoch());
-    if (loaded.hasNonNull("schema_epoch")) {
-      named.put("schema_epoch", loaded.get("schema_epoch").asLong());
+    for (String key : List.of("schema_epoch", NOW)) {
+      if (loaded.hasNonNull(key)) {
+        named.put(key, loaded.get(key).asLong());
+      }
     }
     for (String key : List.of(ROWSETS, WHOLE, EVOLVING)) {
       if (loaded.has(key)) {

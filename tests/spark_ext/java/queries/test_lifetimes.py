@@ -1,0 +1,109 @@
+"""Rows and values that have expired are gone in every statement of Spark, at one time a query."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import colonnade
+from tests.spark_ext.java.spark_shell import SparkShell
+
+pytestmark = [pytest.mark.spark, pytest.mark.spark_compat]
+
+NAME = "colonnade.ttl_events"
+HOUR = timedelta(hours=1)
+
+
+def made(spark: SparkShell, properties: str, key: str = "") -> colonnade.ArrowTable:
+    """Return an empty table that SQL has made."""
+    spark.sql(f"DROP TABLE IF EXISTS {NAME}")
+    columns = "id BIGINT NOT NULL, ts TIMESTAMP, gone TIMESTAMP, note STRING, tags ARRAY<STRING>"
+    spark.sql(
+        f"CREATE TABLE {NAME} ({columns}{key}) USING colonnade TBLPROPERTIES ({properties})"
+    )
+    return colonnade.open(spark.run(f"spark.sql('DESCRIBE DETAIL {NAME}').first()['location']"))
+
+
+def rows(table: colonnade.ArrowTable, *given: tuple[int, datetime, datetime | None]) -> pa.Table:
+    values = [
+        {"id": id, "ts": ts, "gone": gone, "note": f"n{id}", "tags": [str(id)]}
+        for id, ts, gone in given
+    ]
+    return pa.Table.from_pylist(values, table.schema)
+
+
+def test_expired_rows_and_values_are_gone_in_queries_and_statements(spark_shell: SparkShell) -> None:
+    spark, now = spark_shell, datetime.now(timezone.utc)
+    given = "'ttl' = '3 hours', 'ttl.column' = 'TS', 'ttl.note' = '1 hour', 'ttl.expires' = 'gone'"
+    table = made(spark, given)
+    old, young = now - 4 * HOUR, now - 2 * HOUR
+    table.append(rows(table, (1, old, None), (2, young, None), (3, now, None), (4, now, now - HOUR)))
+    table.append(rows(table, (5, old, None)))
+    written = table.epoch
+    assert spark.sql(f"SELECT count(*), min(id), max(note), count(note) FROM {NAME}") == [
+        [2, 2, "n3", 1]
+    ]
+    assert spark.sql(f"SELECT id, note, tags FROM {NAME} ORDER BY id") == [
+        [2, None, ["2"]],
+        [3, "n3", ["3"]],
+    ]
+    assert spark.sql(f"SELECT id FROM {NAME} WHERE note IS NULL") == [[2]]
+    assert spark.sql(f"SELECT id FROM {NAME} ORDER BY id LIMIT 1") == [[2]]
+    assert spark.sql(f"SELECT count(*) FROM {NAME} a JOIN {NAME} b ON a.id = b.id") == [[2]]
+    past = f"{NAME} VERSION AS OF {written}"
+    assert spark.sql(f"SELECT count(*) FROM {past}") == [[2]]
+    frame = f"spark.read.format('colonnade').option('seenAt', '{{}}').load('{table.path}')"
+    earlier = (now - 3 * HOUR).isoformat()
+    assert spark.run(f"{frame.format(earlier)}.count()") == 5
+    assert spark.run(f"{frame.format('now')}.count()") == 2
+    shown = dict(spark.sql(f"SHOW TBLPROPERTIES {NAME}"))
+    assert (shown["ttl"], shown["ttl.column"], shown["ttl.note"]) == ("3 hours", "ts", "1 hour")
+    spark.sql(f"UPDATE {NAME} SET tags = array('u') WHERE id < 4")
+    assert spark.sql(f"SELECT id, note, tags FROM {NAME} ORDER BY id") == [
+        [2, None, ["u"]],
+        [3, "n3", ["u"]],
+    ]
+    spark.sql(
+        f"MERGE INTO {NAME} t USING (SELECT explode(array(1L, 2L, 9L)) AS k) s ON t.id = s.k"
+        " WHEN MATCHED THEN DELETE"
+        " WHEN NOT MATCHED THEN INSERT (id, ts, note) VALUES (k, current_timestamp(), 'new')"
+    )
+    assert spark.sql(f"SELECT id, note FROM {NAME} ORDER BY id") == [
+        [1, "new"],
+        [3, "n3"],
+        [9, "new"],
+    ]
+    spark.sql(f"DELETE FROM {NAME} WHERE note LIKE 'n3%'")
+    assert spark.sql(f"SELECT count(*) FROM {NAME}") == [[2]]
+    spark.sql(f"ALTER TABLE {NAME} UNSET TBLPROPERTIES ('ttl', 'ttl.note', 'ttl.column')")
+    assert spark.sql(f"SELECT sort_array(collect_list(id)) FROM {NAME}") == [[[1, 1, 5, 9]]]
+    assert "needs it" in spark.refused_sql(f"ALTER TABLE {NAME} DROP COLUMN gone")
+
+
+def test_rows_that_spark_writes_count_from_their_write(
+    spark_shell: SparkShell, tmp_path: Path
+) -> None:
+    spark = spark_shell
+    table = made(spark, "'ttl' = '1 hour'")
+    spark.sql(f"INSERT INTO {NAME} (id, note) SELECT id, 'a' FROM range(0, 4, 1, 2)")
+    table.refresh()
+    assert all(2_147_483_001 in each.rowset.entry.statistics for each in _scanned(table))
+    assert spark.sql(f"SELECT count(*) FROM {NAME}") == [[4]]
+    spark.sql(f"UPDATE {NAME} SET note = 'b' WHERE id = 1")
+    assert all(2_147_483_001 in each.rowset.entry.statistics for each in _scanned(table))
+    later = (datetime.now(timezone.utc) + 2 * HOUR).isoformat()
+    frame = f"spark.read.format('colonnade').option('seenAt', '{later}').load('{table.path}')"
+    assert spark.run(f"{frame}.count()") == 0
+
+
+def _scanned(table: colonnade.ArrowTable) -> list[object]:
+    log = table.log
+    return [_Stored(each) for each in log.read_rowsets(table.state)]
+
+
+class _Stored:
+    def __init__(self, rowset: object) -> None:
+        self.rowset = rowset
