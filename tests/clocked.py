@@ -8,6 +8,7 @@ from datetime import datetime, timedelta, timezone
 import pyarrow as pa
 
 from colonnade.manifests.clock import DAY_MS
+from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.store import MemoryStore, ObjectStore
 from colonnade.tableformat.table.database import ArrowDatabase
@@ -23,6 +24,22 @@ def moment(ms: int) -> datetime:
     return datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(milliseconds=ms)
 
 
+class NotingStore(MemoryStore):
+    """Objects in memory. `read` has the name of each object that was read."""
+
+    def __init__(self) -> None:
+        super().__init__(now_ms=lambda: NOON_MS)
+        self.read: list[str] = []
+
+    def get(self, name: str, *, limit: int | None = None) -> bytes:
+        self.read.append(name)
+        return super().get(name, limit=limit)
+
+    def get_ranges(self, name: str, ranges: Sequence[tuple[int, int]]) -> Sequence[bytes]:
+        self.read.append(name)
+        return super().get_ranges(name, ranges)
+
+
 class Clocked:
     """A database with the table `t`. Its machines and its store have the time `now_ms`."""
 
@@ -35,10 +52,13 @@ class Clocked:
         primary_key: Sequence[str] = (),
         sort_key: Sequence[str] = (),
         partition_by: Sequence[str] = (),
+        limits: Limits = LIMITS,
     ) -> None:
         self.now_ms = NOON_MS
         self.store = store or MemoryStore(now_ms=lambda: self.now_ms)
-        self.log = Log(self.store, clock_ms=lambda: self.now_ms, pause=lambda _: None)
+        self.log = Log(
+            self.store, clock_ms=lambda: self.now_ms, pause=lambda _: None, limits=limits
+        )
         head = create_database(self.store, lone_table=False, clock_ms=lambda: self.now_ms)
         self.database = ArrowDatabase(self.store, self.log, head)
         self.table = self.database.create_table(

@@ -23,6 +23,7 @@ from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.compaction.clean import clean_table
 from colonnade.tableformat.compaction.execute import CompactionReport
 from colonnade.tableformat.compaction.optimize import Chosen, plan_table
+from colonnade.tableformat.compaction.purge import purge_table
 from colonnade.tableformat.compaction.schedule import is_due
 from colonnade.tableformat.table.database import ArrowDatabase
 
@@ -113,6 +114,9 @@ def run_round(database: ArrowDatabase, log: Log, compact: Compact) -> Round:
         if table.tombstones:
             with _step(done, f"clean {table.name}"):
                 clean_table(log, database.snapshot, table.id)
+        if table.lifetimes is not None:
+            with _step(done, f"purge {table.name}"):
+                purge_table(log, database.refresh(), table.id)
     found = []
     for table in database.refresh().tables.values():
         with _step(done, f"plan {table.name}"):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,9 +21,11 @@ from colonnade.manifests.model.entries import ColumnStatistics
 from colonnade.manifests.model.hidden_columns import (
     CLEANED,
     WRITTEN,
+    greatest_value,
     least_value,
     with_hidden,
     with_value,
+    written_at,
 )
 from colonnade.manifests.model.lifetimes import column_of
 from colonnade.manifests.model.range_tombstones import region_of
@@ -92,6 +94,39 @@ def expired_values(table: TableState, now_ms: int) -> tuple[Mask, ...]:
         Mask(column=column_of(each.column, table.schema).id, region=_until(time, now_ms - each.ms))
         for each in lives.columns
     )
+
+
+def with_expired_values(
+    table: TableState, rowsets: Sequence[LiveRowSet], now_ms: int
+) -> list[LiveRowSet]:
+    """Return RowSets with the masks of values that have expired at a time, and no row hidden.
+
+    Raises the errors of `visible`.
+    """
+    lives = table.lifetimes
+    if lives is None or not lives.columns:
+        return list(rowsets)
+    values = lives.model_copy(update={"rows_ms": None, "expires_column": None})
+    return visible(replace(table, tombstones=(), lifetimes=values), rowsets, now_ms)
+
+
+def expired_share(table: TableState, rowset: LiveRowSet, now_ms: int) -> float:
+    """Estimate the share of the rows of a RowSet that have expired at a time, from 0 to 1.
+
+    Times count as spread evenly between the bounds in the log. Without bounds, the share is 0.
+    """
+    return max((_share(rowset, each) for each in expired_regions(table, now_ms)), default=0.0)
+
+
+def _share(rowset: LiveRowSet, region: Region) -> float:
+    (column,), (interval,) = region.columns, region.intervals
+    low, high = least_value(rowset.entry, column), greatest_value(rowset.entry, column)
+    _, end = _ends(interval, column)
+    if low is None or high is None or end < low:
+        return 0.0
+    nulls = rowset.entry.statistics[column.id].nulls
+    inside = min(1.0, (end - low + 1) / (high - low + 1))
+    return float(inside * (rowset.entry.rows - nulls) / rowset.entry.rows)
 
 
 def without_expired_bounds(table: TableState, bounds: BoundsTable) -> BoundsTable:
@@ -173,14 +208,8 @@ def _stated(mask: Mask, rowset: LiveRowSet) -> Mask:
     written = least_value(rowset.entry, WRITTEN)
     if column.id != WRITTEN.id or written is None:
         return mask
-    region = mask.region.model_copy(update={"columns": (_written_at(written),)})
+    region = mask.region.model_copy(update={"columns": (written_at(written),)})
     return mask.model_copy(update={"region": region})
-
-
-@lru_cache
-def _written_at(value: int) -> SchemaField:
-    """Return the column `_written` of RowSets that store no values of it."""
-    return WRITTEN.model_copy(update={"initial": encode_bound(value)})
 
 
 def meets(region: Region, bounds: BoundsTable) -> tuple[Flags, Flags]:

@@ -8,6 +8,7 @@ Spec: docs/spec/operations.md#hidden-columns
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from colonnade.manifests.model.entries import ColumnStatistics, RowSetEntry
 from colonnade.manifests.model.schema import SchemaField
@@ -20,6 +21,12 @@ CLEANED = SchemaField(id=2_147_483_002, name="_cleaned", type="long")
 """The last epoch whose range tombstone a row has met. Every row of a RowSet has the same one."""
 
 HIDDEN_COLUMNS = (WRITTEN, CLEANED)
+
+
+@lru_cache
+def written_at(value: int) -> SchemaField:
+    """Return the column `_written` of RowSets that store no values of it."""
+    return WRITTEN.model_copy(update={"initial": encode_bound(value)})
 
 
 def with_hidden(fields: Iterable[SchemaField]) -> Iterator[SchemaField]:
@@ -35,6 +42,16 @@ def least_value(entry: RowSetEntry, column: SchemaField) -> int | None:
     if found is None or found.min is None:
         return None
     value = decode_bound(found.min, (int,))
+    assert isinstance(value, int)
+    return value
+
+
+def greatest_value(entry: RowSetEntry, column: SchemaField) -> int | None:
+    """Return the greatest value of a hidden column in a RowSet; None if its writer stated none."""
+    found = entry.statistics.get(column.id)
+    if found is None or found.max is None:
+        return None
+    value = decode_bound(found.max, (int,))
     assert isinstance(value, int)
     return value
 

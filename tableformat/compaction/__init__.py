@@ -10,6 +10,7 @@
     commit.py       commits what was written as an epoch, or drops it
     execute.py      runs jobs in parallel, and commits each as soon as it is done
     optimize.py     `table.optimize()`
+    purge.py        rows that have expired, deleted before a compaction
     clean.py        rows of range tombstones, named by vectors before a compaction
     tombstones.py   deleted keys that a table remembers: forgotten or merged
     schedule.py     whether the schedule of a table lets a round of maintenance compact it

@@ -10,7 +10,7 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.deletion_vector import DeletionVector, hold_deletion_vector
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.epoch import Epoch
-from colonnade.manifests.model.hidden_columns import CLEANED, with_value
+from colonnade.manifests.model.hidden_columns import CLEANED, WRITTEN, with_value
 from colonnade.manifests.model.operations import (
     AddRowSet,
     Compaction,
@@ -21,6 +21,7 @@ from colonnade.manifests.model.operations import (
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.tableformat.compaction.job import CompactionJob, CompactionOutcome
 from colonnade.tableformat.compaction.lease import end_of_lease
+from colonnade.tableformat.statements.expire import same_lifetimes
 
 OPERATION = "compact"
 """The name of a compaction in the history."""
@@ -53,6 +54,7 @@ def commit_job(
         metrics=_metrics(job, outcome),
         job_id=job.job_id,
         fresh=fresh,
+        keys=(same_lifetimes(job.target.table, job.lifetimes),) if job.lifetimes else (),
     )
     return log.commit_change(change, base)
 
@@ -80,7 +82,12 @@ def _operations(job: CompactionJob, outcome: CompactionOutcome) -> Iterator[Oper
 
 
 def _dated(job: CompactionJob, entry: RowSetEntry) -> RowSetEntry:
-    """Return an entry that states which range tombstones its rows have met, if there are any."""
+    """Return an entry that states what all its rows have in common, where that matters.
+
+    It is which range tombstones they have met, and when they were written.
+    """
+    if job.written_at is not None:
+        entry = with_value(entry, WRITTEN, job.written_at)
     return entry if job.cleaned is None else with_value(entry, CLEANED, job.cleaned)
 
 

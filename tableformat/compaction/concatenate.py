@@ -2,7 +2,8 @@
 
 A small stretch is decoded when it can be joined with a neighbour. A stretch with deleted rows is
 always decoded, and so is one whose index understates its bytes, or whose columns have other types
-now. The rows keep their order, so no origin needs to say where they went.
+now. A RowSet with values to purge or with a hidden column is decoded, too. The rows keep their
+order, so no origin needs to say where they went.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def concatenate(inputs: Inputs, writer: RowSetWriter) -> int:
         wanted = source.deleted_counts < source.rows
         stretches = source.stretches(wanted, bloom_columns=filtered)
         for stretch, copy in zip(stretches, chosen[wanted].tolist(), strict=True):
-            copy = copy and source.reader.is_current(source.fields, stretch)
+            copy = copy and source.is_plain and source.reader.is_current(source.fields, stretch)
             if copy:
                 source.reader.verify(source.fields, stretch)
             if copy and not source.reader.understates(source.fields, stretch):

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from colonnade.manifests.model.schema import SchemaField
+from colonnade.manifests.model.hidden_columns import WRITTEN, written_at
+from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.compaction.job import CompactionJob
 from colonnade.tableformat.jobs import Stop
+from colonnade.tableformat.predicate import evaluate
+from colonnade.tableformat.predicate.regions import named_by_id, region_predicate
+from colonnade.tableformat.rowset.adapt import absent_values
+from colonnade.tableformat.rowset.column import column_of
 from colonnade.tableformat.rowset.deleted import read_deleted
 from colonnade.tableformat.rowset.read_back import Contents
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.rowset.stored_block import Stretch
 from colonnade.tableformat.rowset.write_options import MIB
 from colonnade.tableformat.scan.plan import cut_rows
+from colonnade.tableformat.types.storage_form import from_storage
 
 Rows = NDArray[np.int64]
 
@@ -73,12 +79,40 @@ class InputRowSet:
 
     def decode(self, stretch: Stretch) -> list[pa.Array]:
         """Return the live rows of a stretch, as columns in their storage types."""
-        arrays = self.reader.decode(self.fields, stretch)
+        arrays = self._without_expired(self.reader.decode(self.fields, stretch))
         deleted = self._deleted_of(stretch)
         if not len(deleted):
             return arrays
         left = pa.array(np.delete(np.arange(stretch.rows), deleted))
         return [array.take(left) for array in arrays]
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether stored stretches may be copied: no value is purged, and no column is hidden."""
+        return not self.rowset.amendments.masks and WRITTEN.id not in {f.id for f in self.fields}
+
+    def _without_expired(self, arrays: list[pa.Array]) -> list[pa.Array]:
+        """Return columns with NULL for the values that the masks of the RowSet purge."""
+        place = {field.id: at for at, field in enumerate(self.fields)}
+        for mask in self.rowset.amendments.masks:
+            region, at = mask.region, place.get(mask.column)
+            if at is None:
+                continue
+            known = [self._time(each, arrays, place) for each in region.columns]
+            named = TableSchema(fields=tuple(map(named_by_id, region.columns)))
+            gone = evaluate(region_predicate(region), from_storage(known, named)).fill_null(False)
+            if gone.true_count:
+                numbers = np.arange(len(gone))
+                arrays[at] = arrays[at].take(pa.array(numbers, mask=gone.to_numpy(False)))
+        return arrays
+
+    @staticmethod
+    def _time(
+        column: SchemaField, arrays: Sequence[pa.Array], place: Mapping[int, int]
+    ) -> pa.Array:
+        """Return the column that says when values expire. Rows of one time have no column of it."""
+        at = place.get(column.id)
+        return absent_values(column_of(column), len(arrays[0])) if at is None else arrays[at]
 
     def _deleted_of(self, stretch: Stretch) -> Rows:
         """Return the deleted rows of a stretch, counted from its first row."""
@@ -107,13 +141,19 @@ class Inputs:
     stop: Stop
     contents: Contents = field(default_factory=Contents)
 
+    def _fields(self, index: int) -> tuple[SchemaField, ...]:
+        """Return the columns of a RowSet, whose rows were written then if it does not say it."""
+        fields, written = self.job.target.table_schema.fields, self.job.written
+        return tuple(written_at(written[index]) if f == WRITTEN else f for f in fields)
+
     def open(self) -> Iterator[InputRowSet]:
         """Yield the RowSets in the order of their group; each is opened at its turn.
 
         Reads a footer and a deletion vector for each. Raises CorruptionError, StoreError.
         """
-        prefix, fields = self.job.target.prefix, self.job.target.table_schema.fields
+        prefix = self.job.target.prefix
         for index, rowset in enumerate(self.job.sources):
+            fields = self._fields(index)
             found = read_deleted(self.store, prefix, rowset)
             numbers = () if found is None else found.rows.to_array()
             deleted: Rows = np.asarray(numbers, np.int64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 
-from colonnade.manifests.arrays.hidden_rows import clean_epoch
+from colonnade.manifests.arrays.hidden_rows import clean_epoch, with_expired_values
 from colonnade.manifests.compaction.plan import CompactionGroup, CompactionPlan
 from colonnade.manifests.errors import ConflictError
 from colonnade.manifests.ids import TableId, new_job_id, new_transaction_id
@@ -19,7 +19,9 @@ from colonnade.manifests.model.entries import (
     TableIdText,
 )
 from colonnade.manifests.model.epoch import TransactionIdText
-from colonnade.manifests.model.schema import Model
+from colonnade.manifests.model.hidden_columns import WRITTEN, greatest_value, least_value
+from colonnade.manifests.model.lifetimes import Lifetimes
+from colonnade.manifests.model.schema import Model, TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.manifests.state.sort_order import following_orders
 from colonnade.manifests.store import StoreAddress
@@ -36,6 +38,11 @@ class CompactionJob(Model):
     `order_by` are the columns of a z-order, and `target_bytes` is the approximate size of each
     output. `copied_rows`, `copied_bytes` and `inline_bytes` are those of the log's limits. A group
     of an earlier layout is divided by the partition fields of `target`.
+
+    `written` says when the rows of each source were written, in µs since 1970 UTC, for sources
+    without a column of it; it is empty if that does not matter. If rows were written at several
+    times, the schema of `target` has the hidden column. Sources have masks of the values to purge,
+    and the job then names the `lifetimes` that say so.
     """
 
     address: StoreAddress
@@ -51,6 +58,19 @@ class CompactionJob(Model):
     copied_bytes: Count = LIMITS.copied_bytes
     inline_bytes: Count = LIMITS.inline_bytes
     sources: tuple[LiveRowSet, ...]
+    written: tuple[Count, ...] = ()
+    lifetimes: Lifetimes | None = None
+
+    @property
+    def written_at(self) -> int | None:
+        """When all rows were written, if that is one time, in µs since 1970 UTC."""
+        fields = self.target.table_schema.fields
+        return self.written[0] if self.written and WRITTEN not in fields else None
+
+    @property
+    def masked(self) -> frozenset[int]:
+        """The columns in which expired values become NULL."""
+        return frozenset(each.column for s in self.sources for each in s.amendments.masks)
 
     def to_json(self) -> str:
         """Return the job as JSON, without bounds, which running it does not need."""
@@ -107,12 +127,14 @@ def plan_job(
             f"RowSets of table {plan.name!r} that were to be compacted were dropped before"
             f" epoch {base.epoch}, or its columns changed; plan the compaction again."
         )
-    sources = tuple(live[rowset] for rowset in group.rowsets)
+    now = log.query_ms(base) - (table.lifetimes.grace_ms if table.lifetimes else 0)
+    sources = tuple(with_expired_values(table, [live[each] for each in group.rowsets], now))
+    purges = any(each.amendments.masks for each in sources)
     group = _of_present(group, table, sources)
     count = max(1, round(group.bytes_out / plan.policy.target_bytes))
     return CompactionJob(
         address=log.store.address,
-        target=target_of(table, log.limits),
+        target=_target(log, table, sources),
         order_by=tuple(order_by),
         base=base.epoch,
         transaction=new_transaction_id(),
@@ -125,6 +147,8 @@ def plan_job(
         copied_bytes=log.limits.copied_bytes,
         inline_bytes=log.limits.inline_bytes,
         sources=sources,
+        written=tuple(_written(table, each)[0] for each in sources) if _counts(table) else (),
+        lifetimes=table.lifetimes if purges else None,
     )
 
 
@@ -142,6 +166,28 @@ def _alike(table: TableState, live: Mapping[int, LiveRowSet]) -> Mapping[int, Li
         return sum(each.row_count for each in part.values())
 
     return max(parts.values(), key=rows, default=live)
+
+
+def _counts(table: TableState) -> bool:
+    return table.lifetimes is not None and table.lifetimes.counts_from_write
+
+
+def _written(table: TableState, rowset: LiveRowSet) -> tuple[int, int]:
+    """Return when the first and the last row of a RowSet were written, in µs since 1970 UTC."""
+    assert table.lifetimes is not None
+    since = table.lifetimes.since_ms * 1000
+    low, high = least_value(rowset.entry, WRITTEN), greatest_value(rowset.entry, WRITTEN)
+    return since if low is None else low, since if high is None else high
+
+
+def _target(log: Log, table: TableState, sources: Sequence[LiveRowSet]) -> WriteTarget:
+    """Return what the outputs are written for, with the hidden column if their rows need it."""
+    target = target_of(table, log.limits)
+    times = {t for each in sources for t in _written(table, each)} if _counts(table) else set[int]()
+    if len(times) < 2:
+        return target
+    schema = TableSchema(fields=(*target.table_schema.fields, WRITTEN))
+    return target.model_copy(update={"table_schema": schema})
 
 
 def _narrowed(group: CompactionGroup, live: Mapping[int, LiveRowSet]) -> CompactionGroup:

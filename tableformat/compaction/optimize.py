@@ -17,6 +17,7 @@ from colonnade.tableformat.compaction.clean import clean_table
 from colonnade.tableformat.compaction.commit import OPERATION
 from colonnade.tableformat.compaction.execute import CompactionReport, execute_plan
 from colonnade.tableformat.compaction.job import CompactionPlace
+from colonnade.tableformat.compaction.purge import purge_rowsets, purge_table
 from colonnade.tableformat.compaction.run import compact_here
 from colonnade.tableformat.compaction.tombstones import plan_tombstones
 from colonnade.tableformat.partition.text import key_text
@@ -147,7 +148,8 @@ class Optimize:
     def executeCompaction(self) -> CompactionReport:
         """Merge small and overlapping RowSets and drop deleted rows, as the policy says.
 
-        The rows of range tombstones are named first, by an epoch of its own.
+        The rows of range tombstones are named first, by an epoch of its own. So are rows that
+        expired long enough ago, in the RowSets that are rewritten.
         Each group becomes an epoch when it is done. Never makes another writer fail; a group is
         dropped when a concurrent compaction rewrote its RowSets first. Each thread holds a few
         stretches in memory. Raises InvalidInputError or NotFoundError that names what does not fit
@@ -172,8 +174,13 @@ class Optimize:
     def _execute(self, order_by: Sequence[str]) -> CompactionReport:
         self._log.store.require_writable()
         base, table = self._newest()
-        self._see(clean_table(self._log, base, table.id))
+        self._see(purge_table(self._log, clean_table(self._log, base, table.id), table.id))
         base, plan, ids = self._plan(order_by)
+        rewritten = [each for group in plan.groups for each in group.rowsets]
+        purged = purge_rowsets(self._log, base, table.id, rewritten)
+        if purged is not base:
+            self._see(purged)
+            base, plan, ids = self._plan(order_by)
         head, report = execute_plan(self._log, base, plan, ids, place=self._place)
         # Without a checkpoint, the next readers would replay the dropped RowSets.
         self._see(self._log.try_checkpoint(head) if report.groups else head)

@@ -26,7 +26,7 @@ from colonnade.manifests.errors import ConflictError, InvalidInputError, NotFoun
 from colonnade.manifests.ids import new_job_id, new_transaction_id
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import RowSetEntry
-from colonnade.manifests.model.hidden_columns import CLEANED, with_value
+from colonnade.manifests.model.hidden_columns import CLEANED, WRITTEN, greatest_value, with_value
 from colonnade.manifests.model.operations import AddRowSet, DropRowSet
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.tableformat.repair.reading import DamagedRowSet, ReadableStretch
@@ -204,7 +204,11 @@ def _change(
     job_id: str,
 ) -> Change:
     dropped = DropRowSet(table=table.id, rowsets=id_ranges(_ids(rowsets)))
-    written = [stamped(entry, table) for entry in entries]
+    # Rows of several times live as long as the last of them, which purges none too early.
+    times = [greatest_value(each.entry, WRITTEN) for each in rowsets]
+    last = max((each for each in times if each is not None), default=0) // 1000
+    since = 0 if table.lifetimes is None else table.lifetimes.since_ms
+    written = [stamped(entry, table.seen_at(max(last, since))) for entry in entries]
     if table.tombstones:
         met = min(map(clean_epoch, rowsets))
         written = [with_value(entry, CLEANED, met) for entry in written]

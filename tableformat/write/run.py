@@ -13,7 +13,7 @@ from colonnade.manifests.limits import LIMITS
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import PartitionField, RowSetEntry, SortField
 from colonnade.manifests.model.generated import generated_fields, sources_of
-from colonnade.manifests.model.hidden_columns import WRITTEN, with_value
+from colonnade.manifests.model.hidden_columns import HIDDEN_COLUMNS, WRITTEN, with_value
 from colonnade.manifests.model.identity import identity_columns
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import TableState
@@ -142,7 +142,7 @@ def write_options(
     indexed.update(key.column for key in sort_key)
     indexed.update(field.column for field in fields)
     indexed.update(primary_key)
-    indexed.update(column.id for column in identity_columns(schema))
+    indexed.update(column.id for column in (*identity_columns(schema), *HIDDEN_COLUMNS))
     for column in generated_fields(schema):
         if column.id in indexed:  # a filter on what it is computed from prunes its partitions
             indexed.update(source.id for source in sources_of(column, schema))

@@ -1,0 +1,76 @@
+"""Before a compaction: delete the rows that have expired, so that the compaction leaves them out.
+
+Guide: docs/lifetimes.md#purging
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from colonnade.manifests.arrays.hidden_rows import expired_share
+from colonnade.manifests.commit.change import Change
+from colonnade.manifests.compaction.purge import purge_share
+from colonnade.manifests.ids import TableId, new_job_id
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.state.snapshot import Snapshot, TableState
+from colonnade.tableformat.statements.expire import evaluate_drop, evaluate_expire
+from colonnade.tableformat.statements.rerun import commit_statement
+from colonnade.tableformat.statements.statement import Statement, make_change
+
+
+def purge_table(log: Log, base: Snapshot, table: TableId) -> Snapshot:
+    """Drop wholly expired RowSets of a table, and delete expired rows where these are many.
+
+    Both are epochs of their own, and wait for the grace of the table. Many are at least the share
+    `ttl.purge.share` of a RowSet, as its bounds suggest. Returns the state after that, which is
+    `base` if nothing expires. Reads the columns that say when rows expire, of these RowSets alone.
+    Raises InvalidInputError for an invalid share; ConflictError after ten tries; CorruptionError,
+    StoreError.
+    """
+    state = base.tables.get(table)
+    if state is None or state.lifetimes is None:
+        return base
+    after = _commit(log, base, table, lambda now, cutoff: evaluate_drop(log, now, cutoff))
+
+    def expired(now: TableState, cutoff_ms: int) -> Statement | None:
+        least = purge_share(now.properties)
+        return evaluate_expire(
+            log, now, cutoff_ms, lambda each: expired_share(now, each, cutoff_ms) >= least
+        )
+
+    return _commit(log, after, table, expired)
+
+
+def purge_rowsets(log: Log, base: Snapshot, table: TableId, rowsets: Collection[int]) -> Snapshot:
+    """Delete the expired rows of some RowSets, which a compaction is about to rewrite anyway.
+
+    Returns the state after that. Costs and raises as `purge_table`.
+    """
+    wanted = frozenset(rowsets)
+
+    def expired(now: TableState, cutoff_ms: int) -> Statement | None:
+        return evaluate_expire(log, now, cutoff_ms, lambda each: each.id in wanted)
+
+    return _commit(log, base, table, expired) if wanted else base
+
+
+def cutoff_ms(log: Log, state: Snapshot, table: TableState) -> int:
+    """Return the time at which rows had expired that may be purged now, in ms since 1970 UTC."""
+    lives = table.lifetimes
+    return log.query_ms(state) - (0 if lives is None else lives.grace_ms)
+
+
+def _commit(
+    log: Log,
+    base: Snapshot,
+    table: TableId,
+    evaluate: Callable[[TableState, int], Statement | None],
+) -> Snapshot:
+    def planned(state: Snapshot) -> Change | None:
+        now = state.tables.get(table)
+        if now is None or now.lifetimes is None:
+            return None
+        statement = evaluate(now, cutoff_ms(log, state, now))
+        return None if statement is None else make_change(statement, now, new_job_id())
+
+    return commit_statement(log, base, planned)[0]

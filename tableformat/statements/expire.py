@@ -1,0 +1,82 @@
+"""Delete rows that expired some time ago, so that no later change of their lifetimes shows them.
+
+Spec: docs/spec/lifetimes.md#purge
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+
+from colonnade.manifests.arrays.hidden_rows import visible
+from colonnade.manifests.commit.change import DeletedRows, KeyGuard
+from colonnade.manifests.errors import ConflictError
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.lifetimes import Lifetimes
+from colonnade.manifests.state.snapshot import LiveRowSet, TableState
+from colonnade.tableformat.scan.selection import deleted_rows
+from colonnade.tableformat.statements.statement import Statement, row_statement
+
+EXPIRE = "expire"
+"""The operation of epochs that delete expired rows."""
+
+
+def evaluate_drop(log: Log, table: TableState, cutoff_ms: int) -> Statement | None:
+    """Return a statement that drops the RowSets all of whose rows had expired at a time.
+
+    Returns None if there are none. The time is in ms since 1970 UTC. Reads the entries of the
+    table's RowSets, and no data. Raises CorruptionError, StoreError.
+    """
+    stored = log.read_rowsets(table.as_stored)
+    left = {each.id for each in visible(table, stored, cutoff_ms)}
+    return _statement(
+        table,
+        (DeletedRows(table.id, each, "delete", None) for each in stored if each.id not in left),
+    )
+
+
+def evaluate_expire(
+    log: Log, table: TableState, cutoff_ms: int, chosen: Callable[[LiveRowSet], bool]
+) -> Statement | None:
+    """Return a statement that deletes the rows of chosen RowSets that had expired at a time.
+
+    Returns None if there are none. `chosen` is asked about RowSets that may have such rows. Reads
+    the columns that say when these expire, where indexes do not decide it. Raises CorruptionError,
+    StoreError.
+    """
+    stored = {each.id: each for each in log.read_rowsets(table.as_stored)}
+
+    def rows() -> Iterator[DeletedRows]:
+        for shown in visible(table, [*stored.values()], cutoff_ms):
+            if shown.amendments.hidden and chosen(shown):
+                known = stored[shown.id]
+                every, before = (deleted_rows(log.store, table, each) for each in (shown, known))
+                if gone := every - before:
+                    yield DeletedRows(table.id, known, "delete", gone)
+
+    return _statement(table, rows())
+
+
+def same_lifetimes(table: str, lives: Lifetimes | None) -> KeyGuard:
+    """Return a guard that fails a purge if the lifetimes of its table have changed since.
+
+    Rows that it purges could then be visible again.
+    """
+
+    def check(after: TableState) -> None:
+        if after.lifetimes != lives:
+            raise ConflictError(
+                f"The time to live of table {after.name!r} has changed while expired rows were"
+                " purged; purge them again."
+            )
+
+    return KeyGuard(table, lambda _: (), frozenset(), check)
+
+
+def _statement(
+    table: TableState, rows: Collection[DeletedRows] | Iterator[DeletedRows]
+) -> Statement | None:
+    deleted = tuple(rows)
+    if not deleted:
+        return None
+    guard = same_lifetimes(table.id, table.lifetimes)
+    return row_statement(EXPIRE, table, deleted, keys=(guard,))
