@@ -121,8 +121,8 @@ def expired_share(table: TableState, rowset: LiveRowSet, now_ms: int) -> float:
 def _share(rowset: LiveRowSet, region: Region) -> float:
     (column,), (interval,) = region.columns, region.intervals
     low, high = least_value(rowset.entry, column), greatest_value(rowset.entry, column)
-    _, end = _ends(interval, column)
-    if low is None or high is None or end < low:
+    _, end = interval.bounds(column)
+    if low is None or high is None or not isinstance(end, int) or end < low:
         return 0.0
     nulls = rowset.entry.statistics[column.id].nulls
     inside = min(1.0, (end - low + 1) / (high - low + 1))

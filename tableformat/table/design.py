@@ -33,7 +33,7 @@ from colonnade.tableformat.table.generated import (
     named_expressions,
     with_generated,
 )
-from colonnade.tableformat.table.lifetimes import check_lifetimes, divided, with_properties
+from colonnade.tableformat.table.lifetimes import check_lifetimes, divided, edited, lifetimes_of
 from colonnade.tableformat.table.primary_key import (
     parse_primary_key,
     sorted_by,
@@ -78,7 +78,7 @@ def new_table(
     key_policy(properties, numbered, key)
     order = parse_sort_key(numbered, sort_key) or sorted_by(key)
     layout = parse_layout(check_names(partition_by, "partition_by"), numbered)
-    lives = with_properties(None, numbered, name, stated, now_ms=now_ms())
+    lives = lifetimes_of(edited({}, numbered, name, stated), name, now_ms=now_ms())
     check_lifetimes(lives, name, numbered, key_of(key), order, layout)
     return CreateTable(
         table=new_table_id(),

@@ -35,8 +35,11 @@ GRACE_MS = DAY_MS
 """How long a purge waits if the table does not say it, in ms."""
 
 _NONE = "none"
-_Part = str | int
-"""A property that is about no value of a column, or the first id of a column."""
+Parts = Mapping[str | int, int]
+"""What properties say: by their name, or by the first id of the column whose values expire.
+
+The numbers are times in ms, and first ids of columns.
+"""
 
 
 def is_lifetime(name: str) -> bool:
@@ -68,27 +71,36 @@ def lifetime_properties(table: TableState) -> dict[str, str]:
     return shown
 
 
-def with_properties(
-    current: Lifetimes | None,
+def parts_of(lives: Lifetimes | None) -> Parts:
+    """Return lifetimes as the numbers that their properties stand for."""
+    if lives is None:
+        return {}
+    grace = None if lives.grace_ms == GRACE_MS else lives.grace_ms
+    stated: dict[str | int, int | None] = {
+        TTL: lives.rows_ms,
+        COLUMN: lives.time_column,
+        EXPIRES: lives.expires_column,
+        GRACE: grace,
+        **{each.column: each.ms for each in lives.columns},
+    }
+    return {part: number for part, number in stated.items() if number is not None}
+
+
+def edited(
+    parts: Parts,
     schema: TableSchema,
     table: str,
     given: Mapping[str, str],
     removed: Iterable[str] = (),
-    *,
-    now_ms: int,
-) -> Lifetimes | None:
-    """Return lifetimes after properties were set and removed; None if nothing expires any more.
+) -> Parts:
+    """Return the parts of lifetimes after properties of a table were set and removed.
 
-    Rows that were written before `now_ms` (ms since 1970 UTC) count as written then, if the table
-    has not counted from writes so far. Raises InvalidInputError that names the property for a time
-    that is none, and for a property that says nothing without another one. Raises NotFoundError for
-    a column that the table does not have.
+    Raises InvalidInputError that names the property for a time that is none, and for a property
+    that is given twice. Raises NotFoundError for a column that the table does not have.
     """
-    parts = _parts(current)
-    for name in removed:
-        if (part := _part(name, schema)) is not None:
-            parts.pop(part, None)
-    met = dict[_Part, str]()
+    gone = {_part(name, schema) for name in removed}
+    after = {part: number for part, number in parts.items() if part not in gone}
+    met = dict[str | int, str]()
     for name, text in given.items():
         part = _part(name, schema)
         if part is None:
@@ -100,7 +112,19 @@ def with_properties(
         if part in met:
             raise InvalidInputError(f"Properties {met[part]!r} and {name!r} are the same one.")
         met[part] = name
-        parts[part] = _value(name, text, schema, table)
+        after[part] = _value(name, text, schema, table)
+    return after
+
+
+def lifetimes_of(
+    parts: Parts, table: str, current: Lifetimes | None = None, *, now_ms: int
+) -> Lifetimes | None:
+    """Return the lifetimes of a table that has these parts; None if nothing expires.
+
+    Rows that were written before `now_ms` (ms since 1970 UTC) count as written then, if the
+    `current` lifetimes do not count from writes. Raises InvalidInputError that names the property
+    that says nothing without another one.
+    """
     found = _lifetimes(parts, table)
     if found is None or not found.counts_from_write:
         return found
@@ -152,22 +176,7 @@ def check_kept(lives: Lifetimes | None, table: TableState, schema: TableSchema, 
             )
 
 
-def _parts(lives: Lifetimes | None) -> dict[_Part, int]:
-    """Return lifetimes as the numbers that their properties stand for."""
-    if lives is None:
-        return {}
-    grace = None if lives.grace_ms == GRACE_MS else lives.grace_ms
-    stated: dict[_Part, int | None] = {
-        TTL: lives.rows_ms,
-        COLUMN: lives.time_column,
-        EXPIRES: lives.expires_column,
-        GRACE: grace,
-        **{each.column: each.ms for each in lives.columns},
-    }
-    return {part: number for part, number in stated.items() if number is not None}
-
-
-def _part(name: str, schema: TableSchema) -> _Part | None:
+def _part(name: str, schema: TableSchema) -> str | int | None:
     """Return what a property is about; None if the table does not have the column."""
     if name in (TTL, COLUMN, EXPIRES, GRACE):
         return name
@@ -205,7 +214,7 @@ def duration_ms(text: str, what: str, others: str = "") -> int:
     return ms
 
 
-def _lifetimes(parts: Mapping[_Part, int], table: str) -> Lifetimes | None:
+def _lifetimes(parts: Parts, table: str) -> Lifetimes | None:
     columns = {part: ms for part, ms in parts.items() if isinstance(part, int)}
     counts = TTL in parts or bool(columns)
     if COLUMN in parts and not counts:

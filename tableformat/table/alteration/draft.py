@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 
 from colonnade.manifests.model.constraints import CheckConstraint
 from colonnade.manifests.model.entries import PartitionField, SortField
-from colonnade.manifests.model.lifetimes import Lifetimes
 from colonnade.manifests.model.operations import Operation
 from colonnade.manifests.model.primary_key import PrimaryKey
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.table.alteration.stored_values import Demand
+from colonnade.tableformat.table.lifetimes import Parts
 
 
 @dataclass(slots=True)
@@ -23,7 +23,7 @@ class Draft:
     `table` is the table before all changes. `layout` is the new partition layout, `sort_key` the
     new sort key, and `primary_key` the new primary key; None means that the table keeps its own.
     `properties` are those that the changes set. `constraints` come with the columns that they were
-    stated for. `lifetimes` are those of the table after the changes, which are made at `now_ms`.
+    stated for. `lifetimes` are the parts of those after the changes, which are made at `now_ms`.
     `operations` are about all but columns, layout, keys, constraints and lifetimes, which become
     operations at the end.
     `demands` say what the values of existing rows must be for the changes.
@@ -37,7 +37,7 @@ class Draft:
     constraints: dict[CheckConstraint, TableSchema] = field(default_factory=dict)
     sort_key: tuple[SortField, ...] | None = None
     primary_key: PrimaryKey | None = None
-    lifetimes: Lifetimes | None = None
+    lifetimes: Parts = field(default_factory=dict)
     now_ms: int = 0
     operations: list[Operation] = field(default_factory=list)
     demands: dict[int, list[Demand]] = field(default_factory=dict)

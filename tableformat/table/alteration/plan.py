@@ -23,7 +23,12 @@ from colonnade.tableformat.table.alteration.primary_key import key_operations
 from colonnade.tableformat.table.alteration.ranges import check_ranges
 from colonnade.tableformat.table.alteration.sort_key import around_columns
 from colonnade.tableformat.table.generated import check_sources
-from colonnade.tableformat.table.lifetimes import check_kept, check_lifetimes
+from colonnade.tableformat.table.lifetimes import (
+    check_kept,
+    check_lifetimes,
+    lifetimes_of,
+    parts_of,
+)
 
 
 def plan_alterations(table: TableState, changes: Iterable[Alteration]) -> tuple[Operation, ...]:
@@ -41,7 +46,7 @@ def draft_of(table: TableState, changes: Iterable[Alteration], now_ms: int = 0) 
     that names the column for an impossible change.
     """
     draft = Draft(table, table.schema, table.next_column_id)
-    draft.lifetimes, draft.now_ms = table.lifetimes, now_ms
+    draft.lifetimes, draft.now_ms = parts_of(table.lifetimes), now_ms
     draft.constraints = dict.fromkeys(table.constraints, table.schema)
     for change in changes:
         if not isinstance(change, Alteration):
@@ -70,14 +75,15 @@ def _with_lifetimes(operations: tuple[Operation, ...], draft: Draft) -> tuple[Op
     The present lifetimes end before the columns that they name, and the new ones begin after those
     that they name. Raises InvalidInputError that names the column.
     """
-    table, lives = draft.table, draft.lifetimes
+    table, before = draft.table, draft.table.lifetimes
+    lives = lifetimes_of(draft.lifetimes, table.name, before, now_ms=draft.now_ms)
     check_kept(lives, table, draft.schema, "dropped")
     layout = table.partition_fields if draft.layout is None else draft.layout
     check_lifetimes(lives, table.name, draft.schema, draft.key, draft.sorted_by, layout)
-    if lives == table.lifetimes:
+    if lives == before:
         return operations
     begun = (SetLifetimes(table=table.id, lifetimes=lives),)
-    if table.lifetimes is None or not operations:
+    if before is None or not operations:
         return (*operations, *begun)
     ended = SetLifetimes(table=table.id)
     return (ended, *operations, *(begun if lives else ()))

@@ -8,7 +8,7 @@ from colonnade.manifests.model.operations import SetComment, SetProperties
 from colonnade.manifests.state.partition_layout import parse_layout
 from colonnade.tableformat.rowset.column import check_names
 from colonnade.tableformat.table.alteration.draft import Alteration, Draft, without
-from colonnade.tableformat.table.lifetimes import divided, is_lifetime, with_properties
+from colonnade.tableformat.table.lifetimes import divided, edited, is_lifetime
 from colonnade.tableformat.table.properties import (
     check_comment,
     check_properties,
@@ -32,9 +32,8 @@ class AlterProperties(Alteration):
         text, lives = divided(self.set)
         ended = [name for name in removed if is_lifetime(name)]
         if lives or ended:
-            draft.lifetimes = with_properties(
-                draft.lifetimes, draft.schema, draft.table.name, lives, ended, now_ms=draft.now_ms
-            )
+            name, schema = draft.table.name, draft.schema
+            draft.lifetimes = edited(draft.lifetimes, schema, name, lives, ended)
         kept = tuple(name for name in removed if not is_lifetime(name))
         if text or kept:
             draft.properties = {**without(draft.properties, kept), **text}
