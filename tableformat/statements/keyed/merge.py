@@ -21,6 +21,7 @@ from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import AddRowSet
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
+from colonnade.tableformat.keys.expired import stored_rowsets
 from colonnade.tableformat.keys.key_numbers import key_numbers
 from colonnade.tableformat.keys.key_set import KeySet
 from colonnade.tableformat.statements.key_guard import guard_keys
@@ -94,7 +95,8 @@ class _Merge:
         self._batch = batch
         self._numbers, self._firsts = key_numbers(batch.rows, self.key)
         self._keys = self._key_set(self._firsts)
-        self._places = KeyPlaces(self._log.store, self._keys, len(self._firsts))
+        now = self._table.now_ms
+        self._places = KeyPlaces(self._log.store, self._keys, len(self._firsts), now)
         self._merging.withdraw_all()
         self._changed_epoch: int | None = None
 
@@ -122,7 +124,8 @@ class _Merge:
         """Meet a state of the table; keys whose rows have not moved since stay as they are."""
         if table.changed_epoch != self._changed_epoch:
             self._merging.check_unaltered(table)
-            rowsets = self._log.read_rowsets(table, self._every_key.keep, which="all")
+            now, keep = self._table.now_ms, self._every_key.keep
+            rowsets = stored_rowsets(self._log, table, keep, now, "all")
             self._leave_out_late(table, [each for each in rowsets if each.has_tombstones])
             live = [each for each in rowsets if not each.has_tombstones]
             moved = self._places.follow(table, live)
@@ -130,7 +133,8 @@ class _Merge:
             self._merge(np.ones_like(moved) if first else moved)
             self._changed_epoch = table.changed_epoch
         inserted = int((~self._places.is_there).sum())
-        return self._merging.result(self._places.replaced(self._table.id), inserted)
+        replaced = self._places.replaced(self._table.id)
+        return self._merging.result(replaced, inserted, self._places.expired_count)
 
     def guard(self) -> KeyGuard:
         """Return a guard that makes a commit fail if a concurrent writer has added a new key.

@@ -90,14 +90,19 @@ class Merging:
         """Leave out rows of a written RowSet."""
         self._lost[entry.object] |= BitMap(rows)
 
-    def result(self, replaced: Sequence[DeletedRows], inserted: int) -> ResolvedRows:
-        """Return what the statement adds and replaces; `inserted` of its rows have new keys."""
+    def result(
+        self, replaced: Sequence[DeletedRows], inserted: int, expired: int = 0
+    ) -> ResolvedRows:
+        """Return what the statement adds and replaces; `inserted` of its rows have new keys.
+
+        Of the replaced rows, `expired` had expired, so that the rows with their keys are new.
+        """
         added = (
             AddedRows(stamped(each, self.table), FrozenBitMap(self._lost[each.object]))
             for each in self._written
         )
         counts = RowCounts(
-            rows_updated=sum(len(each.rows or ()) for each in replaced),
+            rows_updated=sum(len(each.rows or ()) for each in replaced) - expired,
             rows_inserted=inserted,
             rowsets_touched=len(replaced),
             bytes_written=sum(each.bytes for each in self._written),

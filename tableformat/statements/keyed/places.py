@@ -14,6 +14,7 @@ from pyroaring import BitMap, FrozenBitMap
 from colonnade.manifests.commit.change import DeletedRows
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import ObjectStore
+from colonnade.tableformat.keys.expired import are_expired
 from colonnade.tableformat.keys.find import MatchingRows, find_rows
 from colonnade.tableformat.keys.key_set import KeySet
 
@@ -28,20 +29,31 @@ _NO_ROWS: Mapping[int, FrozenBitMap] = {}
 
 
 class KeyPlaces:
-    """The places of `count` keys; at first, no key has a row."""
+    """The places of `count` keys; at first, no key has a row.
 
-    def __init__(self, store: ObjectStore, keys: KeySet, count: int) -> None:
-        self._store = store
+    A row that has expired at `now_ms` is replaced, and its key does not count as there.
+    """
+
+    def __init__(
+        self, store: ObjectStore, keys: KeySet, count: int, now_ms: int | None = None
+    ) -> None:
+        self._store, self._now_ms = store, now_ms
         self._keys = keys
         self._rowset = np.full(count, _NOWHERE, np.int64)
         self._row = np.full(count, _NOWHERE, np.int64)
+        self._expired = np.zeros(count, np.bool_)
         self._known: list[_Values] = []
         self._live: dict[_Values, LiveRowSet] = {}
 
     @property
     def is_there(self) -> Mask:
-        """Which keys have a row."""
-        return np.asarray(self._rowset != _NOWHERE, np.bool_)
+        """Which keys have a row that has not expired."""
+        return np.asarray((self._rowset != _NOWHERE) & ~self._expired, np.bool_)
+
+    @property
+    def expired_count(self) -> int:
+        """The number of keys whose row has expired."""
+        return int(self._expired.sum())
 
     def follow(
         self,
@@ -61,20 +73,24 @@ class KeyPlaces:
         before = self._rowset.copy(), self._row.copy()
         lost = np.isin(self._rowset, gone)
         self._rowset[lost] = self._row[lost] = _NOWHERE
+        self._expired[lost] = False
         for found in find_rows(self._store, table, changed, self._keys):
             gone_rows = np.asarray(leaving.get(found.rowset.id, FrozenBitMap()).to_array())
             stays = ~np.isin(found.rows, gone_rows)
             keys = found.keys[stays]
             self._rowset[keys] = self._number(_values(found.rowset))
-            self._row[keys] = found.rows[stays]
+            rows = self._row[keys] = found.rows[stays]
+            self._expired[keys] = are_expired(self._store, table, found.rowset, rows, self._now_ms)
         self._live = live
         return np.asarray((self._rowset != before[0]) | (self._row != before[1]), np.bool_)
 
     def found(self, keys: Mask) -> list[MatchingRows]:
         """Return the rows of some keys by RowSet. The chosen keys are numbered without gaps."""
-        numbers = np.cumsum(keys) - 1
+        return self._rows(np.cumsum(keys) - 1, keys & self.is_there)
+
+    def _rows(self, numbers: NDArray[np.int64], keys: Mask) -> list[MatchingRows]:
         rows = []
-        for rowset in np.unique(self._rowset[keys & self.is_there]).tolist():
+        for rowset in np.unique(self._rowset[keys]).tolist():
             chosen = np.flatnonzero(keys & (self._rowset == rowset))
             chosen = chosen[np.argsort(self._row[chosen])]
             live = self._live[self._known[rowset]]
@@ -82,11 +98,11 @@ class KeyPlaces:
         return rows
 
     def replaced(self, table: str) -> tuple[DeletedRows, ...]:
-        """Return the rows of all keys as rows that a merge replaces."""
-        every = np.ones(len(self._row), np.bool_)
+        """Return the rows of all keys as rows that a merge replaces, also those that expired."""
+        numbers, stored = np.arange(len(self._row)), self._rowset != _NOWHERE
         return tuple(
             DeletedRows(table, each.rowset, "merge", BitMap(each.rows))
-            for each in self.found(every)
+            for each in self._rows(numbers, stored)
         )
 
     def _number(self, values: _Values) -> int:

@@ -15,13 +15,20 @@ import numpy as np
 from numpy.typing import NDArray
 from pyroaring import BitMap, FrozenBitMap
 
-from colonnade.manifests.commit.change import AddedRows, KeyedRows, KeyGuard, ResolvedRows
+from colonnade.manifests.commit.change import (
+    AddedRows,
+    DeletedRows,
+    KeyedRows,
+    KeyGuard,
+    ResolvedRows,
+)
 from colonnade.manifests.commit.rebase.targets import all_rows
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import AddRowSet
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
-from colonnade.tableformat.keys.find import find_rows
+from colonnade.tableformat.keys.expired import are_expired, stored_rowsets
+from colonnade.tableformat.keys.find import MatchingRows, find_rows
 from colonnade.tableformat.keys.parts import part_count
 from colonnade.tableformat.keys.policy import ON_DUPLICATE, on_duplicate
 from colonnade.tableformat.statements.keyed.new_keys import (
@@ -34,6 +41,9 @@ from colonnade.tableformat.statements.keyed.new_keys import (
 from colonnade.tableformat.statements.keyed.written_merge import WrittenMerge
 from colonnade.tableformat.statements.statement import RowCounts, Statement
 from colonnade.tableformat.write.settings import OnDuplicate
+
+_Identity = tuple[str, str | None]
+"""What tells a RowSet and its deleted rows from all others."""
 
 Leaving = Mapping[int, FrozenBitMap]
 """The rows of a table that a statement deletes, by RowSet id."""
@@ -118,7 +128,8 @@ class _Comparison:
     """The rows that a statement adds, beside each other and beside the rows of their table.
 
     Each RowSet of the table is read once. Rows that lose stay lost: the row that had their key may
-    be deleted before the slot, which is as if it had been deleted right after the statement.
+    be deleted before the slot, which is as if it had been deleted right after the statement. A row
+    of the table that has expired when the statement sees it is deleted, and its key is free.
     """
 
     def __init__(self, log: Log, table: TableState, statement: Statement) -> None:
@@ -131,8 +142,9 @@ class _Comparison:
         self._key = key_schema(table)
         self._held: list[NewKeys] | None = None
         self._lost: defaultdict[int, BitMap] = defaultdict(BitMap)
+        self._expired: dict[_Identity, tuple[LiveRowSet, BitMap]] = {}
         self._compared_at: int | None = None
-        self._seen = frozenset[tuple[str, str | None]]()
+        self._seen = frozenset[_Identity]()
 
     def resolve(self, state: Snapshot, leaving: Leaving) -> ResolvedRows:
         """Compare the rows with those that are new in a later state of the table."""
@@ -152,16 +164,17 @@ class _Comparison:
         if (key := key_schema(table)) != self._key:
             # The columns have widened, so their values compare in the wider types.
             self._key, self._held, self._seen = key, None, frozenset()
-        seen = set(self._seen)
+        seen, present = set(self._seen), set[_Identity]()
         for part in self._parts():
             if first:
                 self._compare_new(part)
-            rowsets = [] if self._alone else self._unseen(table, part)
-            for found in find_rows(self._log.store, table, rowsets, part.keys):
-                gone = leaving.get(found.rowset.id)
-                rows = found.rows if gone is None else _without(found.rows, gone)
-                self._meet(part, found.keys[np.isin(found.rows, rows)])
-            seen.update(map(_identity, rowsets))
+            rowsets = [] if self._alone else self._may_have(table, part)
+            present.update(map(_identity, rowsets))
+            unseen = [each for each in rowsets if _identity(each) not in self._seen]
+            for found in find_rows(self._log.store, table, unseen, part.keys):
+                self._look_at(part, table, found, leaving.get(found.rowset.id))
+            seen.update(map(_identity, unseen))
+        self._expired = {each: rows for each, rows in self._expired.items() if each in present}
         self._seen, self._compared_at = frozenset(seen), table.changed_epoch
         return self._result()
 
@@ -187,9 +200,22 @@ class _Comparison:
             return False
         return not may_repeat(self._log.store, self._table, self._key, self._written)
 
-    def _unseen(self, table: TableState, part: NewKeys) -> list[LiveRowSet]:
-        found = self._log.read_rowsets(table, part.keys.keep)
-        return [each for each in found if _identity(each) not in self._seen]
+    def _may_have(self, table: TableState, part: NewKeys) -> list[LiveRowSet]:
+        """Return the RowSets of a state that may have some keys, with their expired rows."""
+        return stored_rowsets(self._log, table, part.keys.keep, self._table.now_ms)
+
+    def _look_at(
+        self, part: NewKeys, table: TableState, found: MatchingRows, gone: FrozenBitMap | None
+    ) -> None:
+        """Let new rows meet the rows of a RowSet that have their keys, besides those `gone`."""
+        left = found.rows if gone is None else _without(found.rows, gone)
+        stays = np.isin(found.rows, left)
+        now = self._table.now_ms
+        expired = are_expired(self._log.store, table, found.rowset, found.rows, now)
+        self._meet(part, found.keys[stays & ~expired])
+        if len(rows := found.rows[stays & expired]):
+            _, before = self._expired.get(_identity(found.rowset), (None, BitMap()))
+            self._expired[_identity(found.rowset)] = found.rowset, before | BitMap(rows)
 
     def _compare_new(self, part: NewKeys) -> None:
         """Compare the rows with each other: the one that arrived first stays."""
@@ -218,8 +244,12 @@ class _Comparison:
         )
 
     def _result(self) -> ResolvedRows:
+        expired = tuple(
+            DeletedRows(self._table.id, rowset, "merge", rows)
+            for rowset, rows in self._expired.values()
+        )
         if not self._lost:
-            return ResolvedRows(tuple(map(AddedRows, self._written)))
+            return ResolvedRows(tuple(map(AddedRows, self._written)), expired)
         added = [
             AddedRows(entry, FrozenBitMap(lost))
             for at, entry in enumerate(self._written)
@@ -227,10 +257,10 @@ class _Comparison:
         ]
         inserted = self._counts.rows_inserted - sum(map(len, self._lost.values()))
         counts = replace(self._counts, rows_inserted=inserted)
-        return ResolvedRows(tuple(added), metrics=counts.metrics())
+        return ResolvedRows(tuple(added), expired, counts.metrics())
 
 
-def _identity(rowset: LiveRowSet) -> tuple[str, str | None]:
+def _identity(rowset: LiveRowSet) -> _Identity:
     """Return what tells a RowSet and its deleted rows from all others."""
     vector = rowset.amendments.vector
     return rowset.entry.object, None if vector is None else vector.object

@@ -21,6 +21,7 @@ from colonnade.manifests.ids import job_id_of
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState, as_written
+from colonnade.tableformat.keys.expired import stored_rowsets
 from colonnade.tableformat.keys.key_set import KeySet
 from colonnade.tableformat.scan.selection import read_numbered
 from colonnade.tableformat.statements.keyed.batch import KeyedBatch
@@ -75,7 +76,8 @@ class WrittenMerge:
     def _begin(self, parts: Sequence[NewKeys]) -> None:
         """Meet the table with these keys, from the first state on."""
         self._parts = [
-            (part, KeyPlaces(self._log.store, part.keys, len(part.firsts))) for part in parts
+            (part, KeyPlaces(self._log.store, part.keys, len(part.firsts), self._table.now_ms))
+            for part in parts
         ]
         self._merging.begin_again()
         self._changed_epoch: int | None = None
@@ -113,8 +115,9 @@ class WrittenMerge:
         if table.changed_epoch != self._changed_epoch:
             self._merging.check_unaltered(table)
             # Without any other rows, what was deleted before does not matter either.
+            now = self._table.now_ms
             found = [
-                [] if self._alone else self._log.read_rowsets(table, part.keys.keep, which="all")
+                [] if self._alone else stored_rowsets(self._log, table, part.keys.keep, now, "all")
                 for part, _ in self._every
             ]
             self._leave_out_late(table, found)
@@ -126,6 +129,7 @@ class WrittenMerge:
         return self._merging.result(
             [each for places in every for each in places.replaced(self._table.id)],
             sum(int((~places.is_there).sum()) for places in every),
+            sum(places.expired_count for places in every),
         )
 
     def guard(self) -> KeyGuard:

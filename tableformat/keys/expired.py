@@ -1,0 +1,58 @@
+"""Rows that have expired and are still stored: no key may be stored twice, though nobody sees them.
+
+Spec: docs/spec/lifetimes.md#writers
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colonnade.manifests.arrays.bounds import Keep
+from colonnade.manifests.arrays.entry_table import Which
+from colonnade.manifests.arrays.hidden_rows import visible, with_expired_values
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.state.snapshot import LiveRowSet, TableState
+from colonnade.manifests.store import ObjectStore
+from colonnade.tableformat.rowset.hidden import hidden_rows
+from colonnade.tableformat.rowset.reader import RowSetReader
+from colonnade.tableformat.scan.plan import cut_rows
+
+
+def stored_rowsets(
+    log: Log, table: TableState, keep: Keep | None, now_ms: int | None, which: Which = "live"
+) -> list[LiveRowSet]:
+    """Return the RowSets that `keep` selects, with the rows that have expired at a time.
+
+    Their expired values count as NULL. None as the time means that nothing has expired. Raises the
+    errors of `read_rowsets`.
+    """
+    found = log.read_rowsets(table.as_stored, keep, which=which)
+    return found if now_ms is None else with_expired_values(table, found, now_ms)
+
+
+def are_expired(
+    store: ObjectStore,
+    table: TableState,
+    rowset: LiveRowSet,
+    rows: NDArray[np.int64],
+    now_ms: int | None,
+) -> NDArray[np.bool_]:
+    """Return which of some rows of a RowSet have expired at a time; None: none of them.
+
+    Reads the columns that say when rows expire, where bounds do not decide it, and around these
+    rows alone. Raises CorruptionError, StoreError.
+    """
+    if now_ms is None or table.lifetimes is None or not len(rows):
+        return np.zeros(len(rows), np.bool_)
+    shown = visible(table, [rowset], now_ms)
+    if not shown:
+        return np.ones(len(rows), np.bool_)
+    regions = shown[0].amendments.hidden
+    if not regions:
+        return np.zeros(len(rows), np.bool_)
+    cuts = np.array(cut_rows(rowset.entry))
+    stretches = np.unique(np.searchsorted(cuts, rows, side="right") - 1)
+    ranges = [(int(cuts[at]), int(cuts[at + 1])) for at in stretches]
+    found = hidden_rows(RowSetReader(store, table.prefix, rowset), regions, ranges)
+    return np.isin(rows, np.asarray(found.to_array(), np.int64))
