@@ -176,6 +176,16 @@ def check_kept(lives: Lifetimes | None, table: TableState, schema: TableSchema, 
             )
 
 
+def check_restored(last: TableState, then: TableState) -> None:
+    """Refuse to restore columns of a table that its lifetimes cannot do without.
+
+    Raises InvalidInputError that names the column.
+    """
+    check_kept(last.lifetimes, last, then.schema, "left out by a restore")
+    key, order, layout = then.primary_key, then.sort_key, then.partition_fields
+    check_lifetimes(last.lifetimes, last.name, then.schema, key, order, layout)
+
+
 def _part(name: str, schema: TableSchema) -> str | int | None:
     """Return what a property is about; None if the table does not have the column."""
     if name in (TTL, COLUMN, EXPIRES, GRACE):

@@ -43,7 +43,7 @@ from colonnade.manifests.state.sort_order import SortKey, order_of, orders_of
 from colonnade.tableformat.rowset.deleted import read_deleted
 from colonnade.tableformat.statements.rerun import commit_statement
 from colonnade.tableformat.table.history import RENUMBER, RESTORE
-from colonnade.tableformat.table.lifetimes import check_kept, check_lifetimes
+from colonnade.tableformat.table.lifetimes import check_restored
 from colonnade.tableformat.write.settings import CommitSettings
 
 
@@ -201,7 +201,7 @@ def _made_again(
             f"Table {then.name!r}, which was dropped, cannot be restored: it had partitions by a"
             " column that it had dropped; read it at that epoch and write it to a new table."
         )
-    _check_lifetimes(last, then)
+    check_restored(last, then)
     batches = _later(last.batches, dict([commit.batch] if commit.batch else ()))
     return [
         CreateTable(
@@ -223,19 +223,6 @@ def _made_again(
         *(_renamed(each, orders, then) for each in _rows_again(log, then)),
         *(Txn(table=then.id, app=app, version=number) for app, number in batches.items()),
     ]
-
-
-def _check_lifetimes(last: TableState, then: TableState) -> None:
-    """Refuse to restore columns that the lifetimes of a table cannot do without."""
-    check_kept(last.lifetimes, last, then.schema, "left out by a restore")
-    check_lifetimes(
-        last.lifetimes,
-        last.name,
-        then.schema,
-        then.primary_key,
-        then.sort_key,
-        then.partition_fields,
-    )
 
 
 def _following(last: TableState, replaced: TableState) -> TableState:
@@ -326,7 +313,7 @@ def _commit(
 
 
 def _operations(log: Log, now: TableState, then: TableState, epoch: int) -> list[Operation]:
-    _check_lifetimes(now, then)
+    check_restored(now, then)
     dropped = id_ranges(log.read_entries(now, which="stored").ids.tolist())
     schema = None if now.schema == then.schema else then.schema
     moved, gone = follow_columns(now.properties, now.schema, then.schema)
