@@ -3,6 +3,7 @@
     statement.py   the value that each statement becomes: deleted rows, new RowSets, rows read
     append.py  delete.py  update.py  upsert.py  overwrite.py  overwrite_partitions.py
     ranges.py      ranges of rows, deleted without being read
+    expire.py      rows that have expired, deleted after their grace
     assignments.py what an UPDATE sets, bound to a schema and evaluated on rows
     constant_value.py  a value that a user states, as an exact value of a column
     keyed/         statements on tables with a primary key

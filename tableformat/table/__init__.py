@@ -11,6 +11,7 @@ design.py  alteration/  properties.py      columns, keys, partitions and propert
 defaults.py  default_sql.py                defaults of columns, as users state them and as SQL text
 new_columns.py  wanted_columns.py          columns that rows bring into a table
 constraints.py   conditions that every row of a table meets
+lifetimes.py     time to live, as properties
 generated.py     columns that are computed from others
 history.py  time_travel.py  kept_epochs.py  restore.py     earlier states
 erase.py         rows removed from every state
