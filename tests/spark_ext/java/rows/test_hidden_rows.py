@@ -11,7 +11,7 @@ import colonnade
 from tests.spark_ext.java.kept import KeptDatabase
 from tests.spark_ext.java.spark_shell import SparkShell
 
-pytestmark = pytest.mark.spark_compat
+pytestmark = [pytest.mark.spark_compat, pytest.mark.matrix]
 
 RANGES = ("k >= 1000 AND k < 2500", "k > 5000 AND k <= 5500")
 EXACT = " OR ".join(f"({each})" for each in RANGES)
