@@ -17,6 +17,7 @@ from pyspark.sql import SparkSession
 
 import colonnade
 from colonnade.spark_ext.java.build import build
+from tests.spark_ext.java_names import keep_java_names
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -47,6 +48,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         .config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse")))
         .getOrCreate()
     )
+    keep_java_names()
     yield session
     session.stop()
 

@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 
 import colonnade
 from tests.pages import run_page
+from tests.spark_ext.java_names import keep_java_names
 
 KEPT = {"spark-warehouse"}
 
@@ -26,6 +27,7 @@ def main() -> None:
     builder.config("spark.sql.ui.explainMode", "simple")  # nobody reads it, and it takes time
     builder.config("spark.sql.shuffle.partitions", "2")
     spark = colonnade.configure(builder).getOrCreate()
+    keep_java_names()
     spark.sparkContext.setLogLevel("OFF")
     for page in sys.argv[1:]:
         run_page(Path(page), {"spark": spark, "F": F, "colonnade": colonnade})

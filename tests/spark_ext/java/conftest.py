@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.spark_ext.java.queries.read_road import OLDER
 from tests.spark_ext.java.read_tool import ReadTool, compile_tools
 from tests.spark_ext.java.spark_shell import SparkShell
 from tests.spark_ext.java.write_tool import WriteTool
+
+GENERATED = {"large", "queries", "rows"}
 
 
 @pytest.fixture(scope="session")
@@ -24,10 +27,21 @@ def tool(class_path: str) -> Iterator[ReadTool]:
 
 
 @pytest.fixture(scope="session")
-def spark_shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkShell]:
+def only_spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkShell]:
     """One Spark with the jar for all tests that send it statements."""
     with SparkShell(tmp_path_factory.mktemp("shell")) as shell:
         yield shell
+
+
+@pytest.fixture(scope="module")
+def spark_shell(request: pytest.FixtureRequest, only_spark: SparkShell) -> SparkShell:
+    """The one Spark. It generates code on an older version, and for folders in `GENERATED`.
+
+    Elsewhere a statement runs once, and generating its code takes longer than running it.
+    """
+    generates = OLDER or not GENERATED.isdisjoint(request.path.parts)
+    only_spark.run(f"spark.conf.set('spark.sql.codegen.wholeStage', {str(generates).lower()!r})")
+    return only_spark
 
 
 @pytest.fixture(scope="session")

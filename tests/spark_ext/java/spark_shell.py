@@ -76,14 +76,19 @@ def main() -> None:
 
     import colonnade
     from tests.setup import hadoop_aws
+    from tests.spark_ext.java_names import keep_java_names
 
     folder = sys.argv[1]
     more = filter(None, os.environ[JARS].split(os.pathsep))
     builder = (
         SparkSession.builder.master("local[1]")
         .config("spark.driver.memory", "1g")
+        .config("spark.driver.extraJavaOptions", "-Xmn500m")  # half as many garbage collections
         .config("spark.ui.enabled", "false")
         .config("spark.sql.ui.explainMode", "simple")  # nobody reads it, and it takes time
+        .config("spark.ui.retainedJobs", "10")
+        .config("spark.ui.retainedStages", "10")
+        .config("spark.sql.ui.retainedExecutions", "10")
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.sql.shuffle.partitions", "1")
         .config("spark.sql.session.timeZone", "America/New_York")
@@ -92,6 +97,7 @@ def main() -> None:
         .config("spark.jars", ",".join([*hadoop_aws.jars(), *more]))
     )
     spark = colonnade.configure(builder).getOrCreate()
+    keep_java_names()
     spark.sparkContext.setLogLevel("OFF")
     names = {"spark": spark, "F": F, "folder": folder, "colonnade": colonnade}
     for line in sys.stdin:

@@ -31,6 +31,7 @@ from colonnade.manifests.model.operations import AddDeletionVector
 from colonnade.manifests.store import open_store
 from colonnade.tableformat.table.table import ArrowTable
 from tests.spark_ext.java.queries.read_predicates import conditions
+from tests.spark_ext.java_names import keep_java_names
 
 ZONE = ZoneInfo("America/New_York")
 LOCAL = "%Y-%m-%d %H:%M:%S.%f"
@@ -138,6 +139,7 @@ class Road:
             if OLDER
             else colonnade.configure(builder).getOrCreate()
         )
+        keep_java_names()
         self.table = facts(folder / "facts")
         self.seen: dict[str, Any] = {}
 
