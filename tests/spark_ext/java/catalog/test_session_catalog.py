@@ -128,10 +128,18 @@ def definition(spark: SparkShell, table: str) -> str:
     return text.partition("(")[2]
 
 
-@pytest.mark.parametrize(
-    "layout", ["", "CLUSTER BY (id)", "PARTITIONED BY (bucket(4, id), c)", "SORTED"]
-)
-@pytest.mark.parametrize("using", ["", *(() if OLDER else ("USING colonnade",))])
+LAYOUTS = ("", "CLUSTER BY (id)", "PARTITIONED BY (bucket(4, id), c)", "SORTED")
+
+
+def like() -> Iterator[Any]:
+    """Each layout, with a format in every other case. The other pairs run in long runs."""
+    for at, layout in enumerate(LAYOUTS):
+        for turn, using in enumerate(("",) if OLDER else ("", "USING colonnade")):
+            often = OLDER or at % 2 == turn
+            yield pytest.param(layout, using, marks=() if often else pytest.mark.long)
+
+
+@pytest.mark.parametrize(("layout", "using"), list(like()))
 def test_a_table_like_another_one_has_its_design_and_no_rows(
     spark: SparkShell, layout: str, using: str
 ) -> None:

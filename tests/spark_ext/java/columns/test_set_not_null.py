@@ -37,10 +37,15 @@ def alter(spark: SparkShell, *changes: str) -> None:
     ("path", "null"),
     [
         ("n", "(5, struct(5, 'y'), array(5), map('a', struct(5)), NULL)"),
-        ("s.x", "(5, struct(NULL, 'y'), array(5), map('a', struct(5)), 5)"),
         ("l.element", "(5, struct(5, 'y'), array(NULL), map('a', struct(5)), 5)"),
-        ("m.value", "(5, struct(5, 'y'), array(5), map('a', NULL), 5)"),
         ("m.value.v", "(5, struct(5, 'y'), array(5), map('a', struct(NULL)), 5)"),
+        *(
+            pytest.param(*case, marks=pytest.mark.long)
+            for case in (
+                ("s.x", "(5, struct(NULL, 'y'), array(5), map('a', struct(5)), 5)"),
+                ("m.value", "(5, struct(5, 'y'), array(5), map('a', NULL), 5)"),
+            )
+        ),
     ],
 )
 def test_a_column_without_null_becomes_not_null_and_stays_so(
