@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any, cast
+
 import pytest
 
 import colonnade
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.spark_ext import session
+from colonnade.spark_ext.supported import is_supported
 from tests.spark_ext.java.kept import KeptDatabase, kept_database
 from tests.spark_ext.java.spark_shell import SparkShell
 
@@ -272,3 +278,17 @@ def test_the_current_catalog_needs_no_name(spark: SparkShell) -> None:
     finally:
         spark.sql("USE spark_catalog.default")
     assert (spark.folder / "warehouse" / "default").is_dir()
+
+
+def test_a_spark_that_is_too_old_is_refused_where_the_jar_is_loaded_first(
+    spark: SparkShell,
+) -> None:
+    """Spark 4.0 otherwise makes the session, and each statement of it lacks a class."""
+    versions = ["3.5.9", "4.0.5", "4.0.0-amzn-1", "4.1.4", "4.3.0.dev1", "10.0.0", "unknown"]
+    jvm = "spark._jvm.colonnade.spark.quirks.SparkVersion"
+    found = spark.run(f"[{jvm}.isSupported(each) for each in {versions}]")
+    assert found == [is_supported(each) for each in versions]
+    sentence = spark.run(f"{jvm}.refusal('4.0.5')")
+    with pytest.raises(InvalidInputError) as caught:
+        session.enable(cast(Any, SimpleNamespace(version="4.0.5")))
+    assert sentence == caught.value.message

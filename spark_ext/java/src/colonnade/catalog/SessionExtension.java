@@ -10,6 +10,7 @@ import colonnade.spark.quirks.FillGenerated;
 import colonnade.spark.quirks.GivenColumns;
 import colonnade.spark.quirks.LoadCatalogFirst;
 import colonnade.spark.quirks.OfferedColumns;
+import colonnade.spark.quirks.SparkVersion;
 import colonnade.spark.quirks.SubqueryChecks;
 import colonnade.spark.quirks.UnknownColumns;
 import colonnade.spark.sink.ColonnadeTable;
@@ -21,6 +22,7 @@ import scala.runtime.BoxedUnit;
 public final class SessionExtension extends AbstractFunction1<SparkSessionExtensions, BoxedUnit> {
   @Override
   public BoxedUnit apply(SparkSessionExtensions extensions) {
+    SparkVersion.require();
     extensions.injectPostHocResolutionRule(session -> new LoadCatalogFirst());
     extensions.injectPostHocResolutionRule(
         session -> new AlteredFields(table -> table instanceof ColonnadeTable));

@@ -4,6 +4,7 @@
  *
  * <pre>
  *   the running statement    RunningStatement, PlannedQuery, Caller, ConnectCall, StatementTag
+ *   the version of Spark     SparkVersion
  *   rules of a session       SessionRules, LoadCatalogFirst, ViewChanges
  *   names of tables          NamedTables, CachedReads
  *   expressions              ColumnMapping, ReadColumns, ColumnValues, FoldedDefault
