@@ -81,6 +81,7 @@ def run(
         return process
 
     running = {seat: seated(seat) for seat in play.seats}
+    _wait_for_work(records)
     end, kills = time.monotonic() + seconds, 0
     while time.monotonic() < end:
         time.sleep(order.uniform(*(KILLS_S if server is None else FAR_KILLS_S)))
@@ -94,6 +95,15 @@ def run(
         process.join()
     problems = list(play.judge(place, records))
     return Told(f"{kills} kills, {play.tell(records)}", problems)
+
+
+def _wait_for_work(records: Path) -> None:
+    """Wait until a process works, at most a minute: on a busy machine, its imports take seconds."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if any(each.stat().st_size for each in records.iterdir()):
+            return
+        time.sleep(0.05)
 
 
 def _counts(records: Path) -> str:
