@@ -1,0 +1,317 @@
+"""Rows and values that expire, beside purges, compactions and changes of how long they live.
+
+Every process works on one store in memory, and has a clock of its own. Before each call its store
+passes the turn to another process, and may kill its own. Everything is drawn from one seed.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+import pyarrow as pa
+
+from colonnade.manifests.clock import DAY_MS
+from colonnade.manifests.errors import ColonnadeError, CorruptionError
+from colonnade.manifests.ids import TableId
+from colonnade.manifests.limits import LIMITS, Limits
+from colonnade.manifests.log.log import Log, create_database
+from colonnade.manifests.model.codec import decode_slot
+from colonnade.manifests.model.epoch import Epoch
+from colonnade.manifests.model.lifetimes import Lifetimes
+from colonnade.manifests.model.operations import CreateTable, SetLifetimes
+from colonnade.manifests.object_names import epoch_number
+from colonnade.manifests.store import MemoryStore, ObjectStore, PutOutcome
+from colonnade.manifests.store.base import Data
+from colonnade.manifests.store.turn import Turn
+from colonnade.tableformat.compaction.purge import purge_table
+from colonnade.tableformat.compaction.run import compact_here
+from colonnade.tableformat.statements.expire import EXPIRE
+from colonnade.tableformat.table.alteration import AlterProperties
+from colonnade.tableformat.table.database import ArrowDatabase
+from colonnade.tableformat.write.settings import CommitSettings
+from tests.faults import Stopped
+from tests.simulation.seeded import seeded
+from tests.simulation.turns import Turns
+
+PROCESSES = 3
+WORK = 36
+HOUR_MS = 3_600_000
+START_MS = 20_000 * DAY_MS
+NOTE = "a note"
+
+INSTANT = pa.timestamp("us", tz="UTC")
+SCHEMA = pa.schema(
+    [
+        ("id", pa.int64()),
+        ("made", INSTANT),
+        ("ends", INSTANT),
+        ("note", pa.string()),
+    ]
+)
+NAMES = ("ttl", "ttl.column", "ttl.expires", "ttl.note", "ttl.grace")
+LIVES: tuple[dict[str, str], ...] = (
+    {},
+    {"ttl.expires": "ends", "ttl.grace": "6 hours"},
+    {"ttl": "8 hours", "ttl.column": "made", "ttl.grace": "5 hours"},
+    {"ttl.note": "4 hours", "ttl.column": "made", "ttl.grace": "3 hours"},
+    {"ttl": "12 hours", "ttl.note": "3 hours", "ttl.column": "made", "ttl.grace": "none"},
+    {"ttl.expires": "ends", "ttl.note": "5 hours", "ttl.column": "made", "ttl.grace": "4 hours"},
+)
+"""How long rows and values may live, as properties."""
+
+Times = tuple[int, int | None]
+"""When a row was made, and when it expires, in ms."""
+
+
+def instant(ms: int | None) -> datetime | None:
+    """A time as a value of a column."""
+    if ms is None:
+        return None
+    return datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(milliseconds=ms)
+
+
+@dataclass
+class Record:
+    """What landed: the epochs, the rows that each of them added, and the lifetimes after it."""
+
+    epochs: list[Epoch] = field(default_factory=list)
+    lives: list[Lifetimes | None] = field(default_factory=list)
+    born: dict[int, int] = field(default_factory=dict)
+    times: dict[int, Times] = field(default_factory=dict)
+    reads: int = 0
+    hidden: int = 0
+    purges: int = 0
+    compactions: int = 0
+
+    def land(self, data: bytes, number: int) -> None:
+        """An epoch was put."""
+        epoch = decode_slot(data, number, f"epoch {number}")
+        assert isinstance(epoch, Epoch)
+        assert number == len(self.epochs)
+        lives = self.lives[-1] if self.lives else None
+        for op in epoch.ops:
+            if isinstance(op, SetLifetimes | CreateTable):
+                lives = op.lifetimes
+        self.epochs.append(epoch)
+        self.lives.append(lives)
+        self.purges += epoch.operation == EXPIRE
+        self.compactions += epoch.operation == "compact"
+        note = epoch.parameters.get("userMetadata")
+        for row, made, ends in json.loads(note) if note else ():
+            assert row not in self.born
+            self.born[row], self.times[row] = number, (made, ends)
+
+    def purgeable(self, row: int, epoch: int, *, value: bool) -> bool:
+        """Whether an epoch may have purged a row, or only a value of it, up to another one."""
+        for number in range(self.born[row] + 1, epoch + 1):
+            lives, purge = self.lives[number - 1], self.epochs[number]
+            if lives is None or purge.operation != ("compact" if value else EXPIRE):
+                continue
+            if is_expired(self.times[row], lives, purge.time_ms - lives.grace_ms, value=value):
+                return True
+        return False
+
+    def check(self, epoch: int, seen_ms: int, found: pa.Table) -> None:
+        """Compare the rows of an epoch, as a reader sees them at a time, with the model."""
+        lives = self.lives[epoch]
+        rows = dict(zip(found["id"].to_pylist(), found["note"].to_pylist(), strict=True))
+        assert len(rows) == found.num_rows, "a row was read twice"
+        there = {row for row, number in self.born.items() if number <= epoch}
+        assert rows.keys() <= there
+        for row in sorted(there):
+            times = self.times[row]
+            if lives is not None and is_expired(times, lives, seen_ms, value=False):
+                assert row not in rows, f"row {row} has expired and is read"
+                self.hidden += 1
+            elif row not in rows:
+                assert self.purgeable(row, epoch, value=False), f"row {row} is lost"
+            elif lives is not None and is_expired(times, lives, seen_ms, value=True):
+                assert rows[row] is None, f"the value of row {row} has expired and is read"
+            elif rows[row] is None:
+                assert self.purgeable(row, epoch, value=True), f"the value of row {row} is lost"
+        self.reads += 1
+
+
+def is_expired(times: Times, lives: Lifetimes, now_ms: int, *, value: bool) -> bool:
+    """Whether a row, or its value `note`, has expired at a time."""
+    made, ends = times
+    if value:
+        return any(made + each.ms <= now_ms for each in lives.columns)
+    if lives.rows_ms is not None and made + lives.rows_ms <= now_ms:
+        return True
+    return lives.expires_column is not None and ends is not None and ends <= now_ms
+
+
+class ProcessStore(MemoryStore):
+    """One process's way to the objects, which all processes share."""
+
+    def __init__(self, shared: MemoryStore, record: Record, meet: Callable[[], None]) -> None:
+        super().__init__()
+        self.__dict__.update(
+            {key: value for key, value in shared.__dict__.items() if key not in ("parallel",)}
+        )
+        self._record = record
+        self._meet = meet
+
+    def get(self, name: str, *, limit: int | None = None) -> bytes:
+        self._meet()
+        return super().get(name, limit=limit)
+
+    def put_if_absent(self, name: str, data: Data) -> PutOutcome:
+        self._meet()
+        outcome = super().put_if_absent(name, data)
+        number = epoch_number(name)
+        if outcome is PutOutcome.CREATED and number is not None:
+            self._record.land(bytes(data), number)
+            self._meet()
+        return outcome
+
+    def put(self, name: str, data: Data, *, sync: bool) -> None:
+        self._meet()
+        super().put(name, data, sync=sync)
+
+    def turn(self, folder: str) -> Turn:
+        # The seed alone orders the processes. A lock would make them wait in real time.
+        return ObjectStore.turn(self, folder)
+
+
+class Process:
+    """One process that works on the table."""
+
+    def __init__(self, world: Expiring, order: random.Random) -> None:
+        self._world = world
+        self._order = order
+        self._off_ms = order.choice((0, 0, -DAY_MS, -2 * HOUR_MS, 90_000))
+        self.now_ms = START_MS
+        store = ProcessStore(world.shared, world.record, world.meet)
+        log = Log(
+            store,
+            clock_ms=lambda: self.now_ms,
+            checkpoint_interval=4,
+            pause=lambda _: world.meet(),
+            limits=world.limits,
+        )
+        self._database = ArrowDatabase(store, log, log.read_head())
+        self._log = log
+
+    def work(self) -> None:
+        """Do one piece of work, at one time."""
+        world, order = self._world, self._order
+        world.now_ms += order.choice((1, 60_000, HOUR_MS, 3 * HOUR_MS))
+        self.now_ms = world.now_ms + self._off_ms
+        kinds = ("append", "read", "purge", "compact", "alter")
+        match order.choices(kinds, (5, 5, 3, 1.5, 2))[0]:
+            case "append":
+                self._append()
+            case "read":
+                self.read()
+            case "purge":
+                base = self._database.snapshot if order.random() < 0.4 else self._log.read_head()
+                purge_table(self._log, base, TableId(self._database.table("t").state.id))
+            case "compact":
+                begun = self._database.table("t").optimize().option("min-rowsets", 2)
+                begun = begun.option("deleted-share", order.choice((0, 0.5)))
+                begun.elsewhere(compact_here(self._log.store, 1)).executeCompaction()
+            case "alter":
+                given = order.choice(LIVES)
+                gone = tuple(name for name in NAMES if name not in given)
+                self._database.table("t").alter(AlterProperties(set=given, remove=gone))
+
+    def _append(self) -> None:
+        world, order = self._world, self._order
+        rows = []
+        for row in world.new_ids(order.randint(1, 6)):
+            made = world.now_ms + order.randint(-10, 1) * HOUR_MS
+            ends = order.choice((None, world.now_ms + order.randint(-3, 12) * HOUR_MS))
+            rows.append((row, made, ends))
+        ids, made_at, ends_at = zip(*rows, strict=True)
+        columns = [
+            pa.array(ids, pa.int64()),
+            pa.array(map(instant, made_at), INSTANT),
+            pa.array(map(instant, ends_at), INSTANT),
+            pa.array([NOTE] * len(rows)),
+        ]
+        commit = CommitSettings(metadata=json.dumps(rows))
+        self._database.table("t").append(
+            pa.Table.from_arrays(columns, schema=SCHEMA), commit=commit
+        )
+
+    def read(self) -> None:
+        """Compare one scan with the model: of the head, or of an earlier epoch as it was then."""
+        record, order = self._world.record, self._order
+        epoch = order.randint(1, len(record.epochs) - 1) if order.random() < 0.4 else None
+        scan = self._database.table("t").scan(epoch=epoch)
+        then = record.epochs[scan.epoch].time_ms
+        seen_ms = max(then, self.now_ms) if epoch is None else then
+        record.check(scan.epoch, seen_ms, scan.to_arrow())
+
+
+class Expiring:
+    """One run."""
+
+    def __init__(self, seed: int) -> None:
+        self._order = random.Random(seed)
+        self._turns = Turns(lambda ready, last: self._order.choice(ready))
+        self._kill_rate = self._order.choice((0.0, 0.0, 0.005))
+        self._left, self._rows = WORK, 0
+        self.shared = MemoryStore()
+        self.record = Record()
+        self.now_ms = START_MS
+        self.limits: Limits = LIMITS
+
+    def meet(self) -> None:
+        """Pass the turn, and perhaps kill this process."""
+        self._turns.pass_turn()
+        if self._order.random() < self._kill_rate:
+            raise Stopped("killed")
+
+    def new_ids(self, count: int) -> Sequence[int]:
+        """Ids of rows that never were."""
+        self._rows += count
+        return range(self._rows - count, self._rows)
+
+    def run(self) -> Record:
+        """Let all work, then read every epoch. Raises AssertionError."""
+        with seeded(self._order, {}):
+            store = ProcessStore(self.shared, self.record, lambda: None)
+            base = create_database(store, lone_table=False, clock_ms=lambda: self.now_ms)
+            log = Log(store, clock_ms=lambda: self.now_ms)
+            ArrowDatabase(store, log, base).create_table("t", SCHEMA)
+            self._turns.run([self._process] * PROCESSES)
+            self._kill_rate = 0.0
+            last = Process(self, self._order)
+            for _ in range(6):
+                last.read()
+        return self.record
+
+    def _process(self) -> None:
+        while self._left > 0:
+            try:
+                process = Process(self, self._order)
+                for _ in self._pieces():
+                    try:
+                        process.work()
+                    except CorruptionError:
+                        raise  # Nothing is damaged here.
+                    except ColonnadeError:
+                        continue
+            except Stopped:
+                continue
+
+    def _pieces(self) -> Iterator[Any]:
+        while self._left > 0:
+            self._left -= 1
+            yield
+
+
+def simulate_expiring(seed: int) -> Record:
+    """Run one seed. Raises AssertionError that names it where something is wrong."""
+    try:
+        return Expiring(seed).run()
+    except Exception as error:
+        raise AssertionError(f"seed {seed}: {error!r}") from error
