@@ -1,7 +1,7 @@
-"""Regions: rows whose values lie between bounds. Pure.
+"""Regions: rows whose values are between bounds. Pure.
 
-A region is how the log and a plan say which rows are gone without naming them one by one. A range
-tombstone deletes the rows of a region, and a row that has outlived its time lies in one.
+By a region, the log and a plan say which rows are deleted or expired, without their numbers. A
+range tombstone deletes the rows of a region. Rows that have expired are those of another region.
 Spec: docs/spec/operations.md#regions
 """
 

@@ -1,4 +1,4 @@
-"""The rows of a RowSet that lie in regions: those that a reader does not show.
+"""The rows of a RowSet that are inside regions, and that a reader does not show.
 
 Indexes decide most stretches as a whole. Only stretches at the edge of a region are decoded. Where
 the rows of a stretch are in the order of a region, its rows are found by bisection.
@@ -30,7 +30,7 @@ _ORDERED_AS_INTEGERS = ("byte", "short", "int", "long", "date", "timestamp", "ti
 def hidden_rows(
     reader: RowSetReader, regions: Sequence[Region], ranges: Ranges | None = None
 ) -> BitMap:
-    """Return the numbers of the rows that lie in a region, among `ranges` (None: all rows).
+    """Return the numbers of the rows inside any region, among `ranges` (None: all rows).
 
     Ranges begin and end at cuts. Reads the indexes of the columns of the regions, and their blocks
     where an index leaves it open. Raises CorruptionError, StoreError.
@@ -63,7 +63,7 @@ class _Stretch:
         self._values: dict[str, NDArray[np.int64] | None] = {}
 
     def rows_in(self, region: Region) -> tuple[int, int | NDArray[np.int64]]:
-        """Return a first row, and how many rows from it on, or which ones, lie in a region."""
+        """Return a first row, and how many rows from it on, or which ones, are inside a region."""
         begin, end = 0, self._batch.num_rows
         for interval, column in zip(region.intervals, region.columns, strict=True):
             values = self._integers(column)
@@ -100,7 +100,7 @@ def _ascends(values: NDArray[np.int64]) -> bool:
 def _bisected(
     values: NDArray[np.int64], interval: Interval, column: SchemaField
 ) -> tuple[int, int]:
-    """Return the first and the end row of ascending values that lie in an interval."""
+    """Return the first and the end row of ascending values that are inside an interval."""
     low: Any
     high: Any
     low, high = interval.bounds(column)

@@ -1,6 +1,6 @@
 """Deletions of ranges: rows that the order of a table tells apart are deleted without being read.
 
-Such a deletion is one entry in the log, whatever the number of its rows. RowSets that lie wholly
+Such a deletion is one entry in the log, whatever the number of its rows. RowSets that are wholly
 inside are dropped in the same epoch. Readers hide the other rows until `clean` names them.
 Spec: docs/spec/operations.md#range-tombstones
 """
@@ -135,7 +135,7 @@ def _hidden(
 def _divide(
     rowsets: Sequence[LiveRowSet], regions: Regions, table: TableState
 ) -> tuple[list[LiveRowSet], list[LiveRowSet]]:
-    """Return the RowSets that lie wholly inside a region, and others that may have rows inside."""
+    """Return the RowSets wholly inside a region, and those that may have only some rows inside."""
     bounds = bounds_table(
         [each.entry.statistics for each in rowsets],
         [each.entry.rows for each in rowsets],
