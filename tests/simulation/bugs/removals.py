@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
@@ -10,9 +10,9 @@ from unittest.mock import patch
 
 from colonnade.manifests.checkpoint.anchor_list import read_live_anchors
 from colonnade.manifests.checkpoint.loaded_pages import LoadedPages
-from colonnade.manifests.checkpoint.page_summary import PageSummary
 from colonnade.manifests.checkpoint.paged_map import PagePlace
 from colonnade.manifests.checkpoint.state_summary import StateSummary
+from colonnade.manifests.checkpoint.stored_tables import StoredTables
 from colonnade.manifests.commit import conflicts
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.rebase import carried
@@ -70,30 +70,24 @@ def _unfinished_floors() -> Iterator[None]:
         yield
 
 
-class _ByOffset(dict[PagePlace, PageSummary]):
-    """Summaries that take every page at the same offset of any bundle for the same page."""
-
-    def __init__(self, known: Mapping[PagePlace, PageSummary]) -> None:
-        super().__init__(
-            (place._replace(object="", length=0), each) for place, each in known.items()
-        )
-
-    def get(self, place: PagePlace, *_: object) -> Any:
-        return super().get(place._replace(object="", length=0))
-
-    def __getitem__(self, place: PagePlace) -> PageSummary:
-        return super().__getitem__(place._replace(object="", length=0))
+def _anywhere(place: PagePlace) -> PagePlace:
+    """The same for every page at an offset, whatever bundle has it."""
+    return place._replace(object="", length=0)
 
 
 def _with_stale_summaries() -> AbstractContextManager[Any]:
-    """A vacuum that trusts the summary of an earlier page."""
-    real = LoadedPages.__init__
+    """A vacuum that takes every page at the same offset of any bundle for the same page."""
+    real = LoadedPages.read
 
-    def init(pages: LoadedPages, known: Mapping[PagePlace, PageSummary] | None = None) -> None:
-        real(pages, known)
-        pages._known = _ByOffset(pages._known)
+    def read(pages: LoadedPages, state: Snapshot, *seen: Any, **how: Any) -> Any:
+        if isinstance(state.tables, StoredTables):
+            stale = {_anywhere(place): each for place, each in pages._known.items()}
+            for place in state.tables.stored.places:
+                if _anywhere(place) in stale:
+                    pages._known.setdefault(place, stale[_anywhere(place)])
+        return real(pages, state, *seen, **how)
 
-    return patch.object(LoadedPages, "__init__", init)
+    return patch.object(LoadedPages, "read", read)
 
 
 def _knows_all_states(summary: StateSummary, roots: Collection[str]) -> StateSummary:
