@@ -25,7 +25,7 @@ from pathlib import Path
 import colonnade
 from colonnade.manifests.store import StoreAddress
 from tests.longevity.keyed_referee import KEYED
-from tests.longevity.record import read_steps
+from tests.longevity.record import read_lines, read_steps
 from tests.longevity.referee import judge
 from tests.longevity.roles import SCHEMA, SEATS, TABLE, work
 from tests.longevity.setting import Play, Setting, settle, tell_rounds
@@ -98,10 +98,14 @@ def run(
 
 
 def _wait_for_work(records: Path) -> None:
-    """Wait until a process works, at most a minute: on a busy machine, its imports take seconds."""
+    """Wait until a change and a round are done, at most a minute.
+
+    On a busy machine, the imports of the processes alone take seconds.
+    """
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        if any(each.stat().st_size for each in records.iterdir()):
+        lines = {name: len([*read_lines(records, name)]) for name in ("writer", "scheduler")}
+        if lines["writer"] > 1 and lines["scheduler"]:
             return
         time.sleep(0.05)
 
