@@ -159,7 +159,7 @@ class History:
         table = self.world.table
         if self.random.random() < 0.5:
             head = self.world.log.read_head()
-            purge_table(self.world.log, head, table.state.id)  # type: ignore[arg-type]
+            purge_table(self.world.log, head, table.state.id)
             table.refresh()
         else:
             begun = table.optimize().option("min-rowsets", 2).option("deleted-share", 0)
