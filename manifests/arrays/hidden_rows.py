@@ -8,36 +8,32 @@ Spec: docs/spec/lifetimes.md#readers
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from colonnade.manifests.arrays.bounds import Bounds, BoundsTable, bound_array, bounds_table
-from colonnade.manifests.clock import DAY_MS
+from colonnade.manifests.arrays.bounds import BoundsTable, bounds_table
+from colonnade.manifests.arrays.expired import expired_regions, expired_values
+from colonnade.manifests.arrays.region_bounds import Flags, may_meet, meets, meets_each
 from colonnade.manifests.model.entries import ColumnStatistics
 from colonnade.manifests.model.hidden_columns import (
     CLEANED,
     WRITTEN,
-    greatest_value,
     least_value,
     with_hidden,
     with_value,
     written_at,
 )
-from colonnade.manifests.model.lifetimes import column_of
 from colonnade.manifests.model.range_tombstones import region_of
-from colonnade.manifests.model.regions import Interval, Mask, Region
-from colonnade.manifests.model.schema import SchemaField, TableSchema
-from colonnade.manifests.model.statistics import Bound, encode_bound
+from colonnade.manifests.model.regions import Mask, Region
+from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 
 _PAIRS_AT_ONCE = 2_000_000
 """The most pairs of a RowSet and a tombstone that are compared as one array."""
-
-Flags = NDArray[np.bool_]
 
 
 def visible(
@@ -72,30 +68,6 @@ def clean_epoch(rowset: LiveRowSet) -> int:
     return rowset.epoch if stated is None else stated
 
 
-def expired_regions(table: TableState, now_ms: int) -> tuple[Region, ...]:
-    """Return the regions of the rows of a table that have expired at a time (ms since 1970)."""
-    lives, found = table.lifetimes, []
-    if lives is None:
-        return ()
-    if lives.rows_ms is not None:
-        found.append(_until(_time_column(table), now_ms - lives.rows_ms))
-    if lives.expires_column is not None:
-        found.append(_until(column_of(lives.expires_column, table.schema), now_ms))
-    return tuple(found)
-
-
-def expired_values(table: TableState, now_ms: int) -> tuple[Mask, ...]:
-    """Return the masks of the values of a table that have expired at a time (ms since 1970)."""
-    lives = table.lifetimes
-    if lives is None:
-        return ()
-    time = _time_column(table)
-    return tuple(
-        Mask(column=column_of(each.column, table.schema).id, region=_until(time, now_ms - each.ms))
-        for each in lives.columns
-    )
-
-
 def with_expired_values(
     table: TableState, rowsets: Sequence[LiveRowSet], now_ms: int
 ) -> list[LiveRowSet]:
@@ -108,50 +80,6 @@ def with_expired_values(
         return list(rowsets)
     values = lives.model_copy(update={"rows_ms": None, "expires_column": None})
     return visible(replace(table, tombstones=(), lifetimes=values), rowsets, now_ms)
-
-
-def expired_share(table: TableState, rowset: LiveRowSet, now_ms: int) -> float:
-    """Estimate the share of the rows of a RowSet that have expired at a time, from 0 to 1.
-
-    Times count as spread evenly between the bounds in the log. Without bounds, the share is 0.
-    """
-    return max((_share(rowset, each) for each in expired_regions(table, now_ms)), default=0.0)
-
-
-def _share(rowset: LiveRowSet, region: Region) -> float:
-    (column,), (interval,) = region.columns, region.intervals
-    low, high = least_value(rowset.entry, column), greatest_value(rowset.entry, column)
-    _, end = interval.bounds(column)
-    if low is None or high is None or not isinstance(end, int) or end < low:
-        return 0.0
-    nulls = rowset.entry.statistics[column.id].nulls
-    inside = min(1.0, (end - low + 1) / (high - low + 1))
-    return float(inside * (rowset.entry.rows - nulls) / rowset.entry.rows)
-
-
-def without_expired_bounds(table: TableState, bounds: BoundsTable) -> BoundsTable:
-    """Return stored bounds of a table that do not say how many values are NULL where some expire.
-
-    An expired value is NULL, which no bound in the log knows.
-    """
-    if table.lifetimes is None or table.now_ms is None:
-        return bounds
-    expiring = {each.column for each in table.lifetimes.columns}
-    ids = [each for f in table.schema.fields if f.ids[0] in expiring for each in f.ids]
-    return bounds.with_open_nulls(ids) if ids else bounds
-
-
-def _time_column(table: TableState) -> SchemaField:
-    assert table.lifetimes is not None
-    number = table.lifetimes.time_column
-    return WRITTEN if number is None else column_of(number, table.schema)
-
-
-def _until(column: SchemaField, end_ms: int) -> Region:
-    """Return the rows whose time is not after an end. A date begins at midnight UTC."""
-    end = end_ms // DAY_MS if column.type == "date" else end_ms * 1000
-    interval = Interval(column=column.id, high=encode_bound(end))
-    return Region(intervals=(interval,), columns=(column,))
 
 
 def _dated(rowset: LiveRowSet, since_ms: int) -> LiveRowSet:
@@ -210,86 +138,6 @@ def _stated(mask: Mask, rowset: LiveRowSet) -> Mask:
         return mask
     region = mask.region.model_copy(update={"columns": (written_at(written),)})
     return mask.model_copy(update={"region": region})
-
-
-def meets(region: Region, bounds: BoundsTable) -> tuple[Flags, Flags]:
-    """Return which things may have rows in a region, and which have no other rows."""
-    some, every = meets_each((region,), bounds)
-    return some[0], every[0]
-
-
-def meets_each(regions: Sequence[Region], bounds: BoundsTable) -> tuple[Flags, Flags]:
-    """Return `meets` of many regions: a row for each region, and a column for each thing.
-
-    Regions of the same columns are compared together, as arrays.
-    """
-    some = np.ones((len(regions), len(bounds.rows)), np.bool_)
-    every = some.copy()
-    alike: dict[tuple[int, ...], list[int]] = {}
-    for at, region in enumerate(regions):
-        alike.setdefault(tuple(each.id for each in region.columns), []).append(at)
-    for places in alike.values():
-        for position, column in enumerate(regions[places[0]].columns):
-            intervals = [regions[at].intervals[position] for at in places]
-            part, whole = _meet_each(intervals, column, bounds)
-            some[places] &= part
-            every[places] &= whole
-    return some, every & some
-
-
-def _meet_each(
-    intervals: Sequence[Interval], column: SchemaField, bounds: BoundsTable
-) -> tuple[Flags, Flags]:
-    earlier = [(each.id, str(each.type)) for each in column.earlier or ()]
-    known = bounds.in_type(column.id, str(column.type), earlier)
-    shape = (len(intervals), len(bounds.rows))
-    if known is None:
-        return np.ones(shape, np.bool_), np.zeros(shape, np.bool_)
-    possible = ~(known.stated & (known.nulls + known.nans == bounds.rows))
-    if not known.known.any():
-        return np.broadcast_to(possible, shape), np.zeros(shape, np.bool_)
-    ends = _Ends.of([each.bounds(column) for each in intervals], known)
-    opens = np.array([(each.low_open, each.high_open) for each in intervals], np.bool_)
-    after_low, before_high = opens[:, :1], opens[:, 1:]
-    above = (ends.high > ends.begins) | (~after_low & (ends.high == ends.begins)) | ~ends.begun
-    below = (ends.low < ends.stops) | (~before_high & (ends.low == ends.stops)) | ~ends.stopped
-    all_above = (ends.low > ends.begins) | (~after_low & (ends.low == ends.begins)) | ~ends.begun
-    all_below = (ends.high < ends.stops) | (~before_high & (ends.high == ends.stops))
-    all_below |= ~ends.stopped
-    whole = known.known & (known.nulls == 0) & (known.nans == 0)
-    return (~known.known | (above & below)) & possible, whole & all_above & all_below
-
-
-@dataclass(frozen=True, slots=True)
-class _Ends:
-    """The ends of intervals as a column, and the bounds of things as a row, to be compared.
-
-    Where `begun` or `stopped` is false, an interval has no such end, and `begins` or `stops` holds
-    any value.
-    """
-
-    low: NDArray[Any]
-    high: NDArray[Any]
-    begins: NDArray[Any]
-    stops: NDArray[Any]
-    begun: Flags
-    stopped: Flags
-
-    @classmethod
-    def of(cls, ends: Sequence[tuple[Bound | None, Bound | None]], bounds: Bounds) -> _Ends:
-        begun = np.array([begin is not None for begin, _ in ends])
-        stopped = np.array([end is not None for _, end in ends])
-        low, high, begins, stops = _comparable(
-            bounds.low,
-            bounds.high,
-            bound_array([begin for begin, _ in ends]) if begun.any() else bounds.low[:1],
-            bound_array([end for _, end in ends]) if stopped.any() else bounds.high[:1],
-        )
-        return cls(
-            *(low[np.newaxis, :], high[np.newaxis, :]),
-            *(begins[:, np.newaxis], stops[:, np.newaxis]),
-            *(begun[:, np.newaxis], stopped[:, np.newaxis]),
-        )
 
 
 class _Deleted:
@@ -358,30 +206,10 @@ def _find_deleted(found: _Found, table: TableState, rowsets: Sequence[LiveRowSet
             part = places[at : at + step]
             pairs = cleaned[np.newaxis, behind] < deleted.epochs[part][:, np.newaxis]
             if known is not None and known.known.any():
-                pairs &= _may_meet(ends[at : at + step], known)
+                pairs &= may_meet(ends[at : at + step], known)
             met = np.flatnonzero(pairs.any(axis=1))
             regions = [deleted.region(each) for each in part[met].tolist()]
             found.hide(regions, behind, pairs[met])
-
-
-def _may_meet(ends: Sequence[tuple[Bound | None, Bound | None]], bounds: Bounds) -> Flags:
-    """Return for each interval and each RowSet whether bounds of the RowSet allow that they meet.
-
-    `ends` are the ends of the intervals.
-    """
-    near = _Ends.of(ends, bounds)
-    pairs = (near.high >= near.begins) | ~near.begun
-    pairs &= (near.low <= near.stops) | ~near.stopped
-    return np.asarray(pairs | ~bounds.known[np.newaxis, :], np.bool_)
-
-
-def _comparable(*arrays: NDArray[Any]) -> list[NDArray[Any]]:
-    """Return numbers in the order of the values, because numpy compares objects one by one."""
-    if all(each.dtype.kind != "O" for each in arrays):
-        return list(arrays)
-    objects = np.concatenate([each.astype(object) for each in arrays])
-    _, ranks = np.unique(objects, return_inverse=True)
-    return np.split(ranks, np.cumsum([len(each) for each in arrays])[:-1])
 
 
 def _bounds(table: TableState, rowsets: Sequence[LiveRowSet]) -> BoundsTable:

@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyroaring import BitMap
 
-from colonnade.manifests.arrays.hidden_rows import meets_each
+from colonnade.manifests.arrays.region_bounds import meets_each
 from colonnade.manifests.model.regions import Interval, Region
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.tableformat.predicate import evaluate

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pydantic import field_serializer
 
 from colonnade.manifests.arrays.bounds import BoundsTable, Keep
-from colonnade.manifests.arrays.hidden_rows import without_expired_bounds
+from colonnade.manifests.arrays.expired import without_expired_bounds
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.entries import Count, RowCount, RowSetEntry
 from colonnade.manifests.model.schema import Model, TableSchema, without_metadata

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pyroaring import BitMap, FrozenBitMap
 
 from colonnade.manifests.arrays.bounds import bounds_table
-from colonnade.manifests.arrays.hidden_rows import without_expired_bounds
+from colonnade.manifests.arrays.expired import without_expired_bounds
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import ObjectStore

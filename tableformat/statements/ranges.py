@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from colonnade.manifests.arrays.bounds import bounds_table
-from colonnade.manifests.arrays.hidden_rows import meets
+from colonnade.manifests.arrays.region_bounds import meets
 from colonnade.manifests.commit.change import DeletedRows
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from colonnade.manifests.arrays.bounds import BoundsTable, Keep, bounds_table
-from colonnade.manifests.arrays.hidden_rows import meets
+from colonnade.manifests.arrays.region_bounds import meets
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.rebase.reads import is_serializable
 from colonnade.manifests.commit.rebase.targets import conflict

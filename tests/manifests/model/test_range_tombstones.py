@@ -13,7 +13,7 @@ from colonnade.manifests.model.range_tombstones import (
 )
 from colonnade.manifests.model.regions import Interval
 from colonnade.manifests.model.schema import ArrayType, SchemaField, TableSchema
-from tests.manifests.arrays.test_hidden_rows import VALUES
+from tests.manifests.arrays.ranged_rows import VALUES
 
 SCHEMA = TableSchema(
     fields=(

@@ -13,14 +13,14 @@ import pytest
 from hypothesis import given
 
 from colonnade.manifests.arrays.bounds import bounds_table
-from colonnade.manifests.arrays.hidden_rows import meets
+from colonnade.manifests.arrays.region_bounds import meets
 from colonnade.manifests.model.entries import ColumnStatistics
 from colonnade.manifests.model.regions import Interval, Region
 from colonnade.manifests.model.schema import EarlierColumn, SchemaField, TableSchema
 from colonnade.tableformat.predicate import complement, evaluate, prune
 from colonnade.tableformat.predicate.regions import named_by_id, region_predicate
 from colonnade.tableformat.types.arrow_types import arrow_schema
-from tests.manifests.arrays.test_hidden_rows import (
+from tests.manifests.arrays.ranged_rows import (
     SEEDS,
     VALUES,
     Rows,

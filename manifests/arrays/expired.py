@@ -1,0 +1,83 @@
+"""What has expired in a table at a time: rows as regions, and values as masks. Pure.
+
+Spec: docs/spec/lifetimes.md#time-of-a-row
+"""
+
+from __future__ import annotations
+
+from colonnade.manifests.arrays.bounds import BoundsTable
+from colonnade.manifests.clock import DAY_MS
+from colonnade.manifests.model.hidden_columns import WRITTEN, greatest_value, least_value
+from colonnade.manifests.model.lifetimes import column_of
+from colonnade.manifests.model.regions import Interval, Mask, Region
+from colonnade.manifests.model.schema import SchemaField
+from colonnade.manifests.model.statistics import encode_bound
+from colonnade.manifests.state.snapshot import LiveRowSet, TableState
+
+
+def expired_regions(table: TableState, now_ms: int) -> tuple[Region, ...]:
+    """Return the regions of the rows of a table that have expired at a time (ms since 1970)."""
+    lives, found = table.lifetimes, []
+    if lives is None:
+        return ()
+    if lives.rows_ms is not None:
+        found.append(_until(_time_column(table), now_ms - lives.rows_ms))
+    if lives.expires_column is not None:
+        found.append(_until(column_of(lives.expires_column, table.schema), now_ms))
+    return tuple(found)
+
+
+def expired_values(table: TableState, now_ms: int) -> tuple[Mask, ...]:
+    """Return the masks of the values of a table that have expired at a time (ms since 1970)."""
+    lives = table.lifetimes
+    if lives is None:
+        return ()
+    time = _time_column(table)
+    return tuple(
+        Mask(column=column_of(each.column, table.schema).id, region=_until(time, now_ms - each.ms))
+        for each in lives.columns
+    )
+
+
+def expired_share(table: TableState, rowset: LiveRowSet, now_ms: int) -> float:
+    """Estimate the share of the rows of a RowSet that have expired at a time, from 0 to 1.
+
+    Times count as spread evenly between the bounds in the log. Without bounds, the share is 0.
+    """
+    return max((_share(rowset, each) for each in expired_regions(table, now_ms)), default=0.0)
+
+
+def without_expired_bounds(table: TableState, bounds: BoundsTable) -> BoundsTable:
+    """Return stored bounds of a table that do not say how many values are NULL where some expire.
+
+    An expired value is NULL, which no bound in the log knows.
+    """
+    if table.lifetimes is None or table.now_ms is None:
+        return bounds
+    expiring = {each.column for each in table.lifetimes.columns}
+    ids = [each for f in table.schema.fields if f.ids[0] in expiring for each in f.ids]
+    return bounds.with_open_nulls(ids) if ids else bounds
+
+
+def _share(rowset: LiveRowSet, region: Region) -> float:
+    (column,), (interval,) = region.columns, region.intervals
+    low, high = least_value(rowset.entry, column), greatest_value(rowset.entry, column)
+    _, end = interval.bounds(column)
+    if low is None or high is None or not isinstance(end, int) or end < low:
+        return 0.0
+    nulls = rowset.entry.statistics[column.id].nulls
+    inside = min(1.0, (end - low + 1) / (high - low + 1))
+    return float(inside * (rowset.entry.rows - nulls) / rowset.entry.rows)
+
+
+def _time_column(table: TableState) -> SchemaField:
+    assert table.lifetimes is not None
+    number = table.lifetimes.time_column
+    return WRITTEN if number is None else column_of(number, table.schema)
+
+
+def _until(column: SchemaField, end_ms: int) -> Region:
+    """Return the rows whose time is not after an end. A date begins at midnight UTC."""
+    end = end_ms // DAY_MS if column.type == "date" else end_ms * 1000
+    interval = Interval(column=column.id, high=encode_bound(end))
+    return Region(intervals=(interval,), columns=(column,))

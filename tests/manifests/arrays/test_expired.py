@@ -1,0 +1,90 @@
+"""What has expired at a time, beside a model that looks at each row."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+from hypothesis import given
+
+from colonnade.manifests.arrays.hidden_rows import visible
+from colonnade.manifests.model.hidden_columns import WRITTEN, with_value
+from colonnade.manifests.model.lifetimes import ColumnLifetime, Lifetimes
+from tests.log_samples import table_state
+from tests.manifests.arrays.ranged_rows import (
+    DAY_MS,
+    NOW_MS,
+    SEEDS,
+    VALUES,
+    Row,
+    Rows,
+    check_hidden,
+    column,
+    inside,
+)
+
+EVENT, ENDS, NOTE = column(1, "timestamp"), column(2, "date"), column(3, "string")
+
+
+def some_lifetimes(rng: random.Random) -> Lifetimes:
+    spans = (1, 999, DAY_MS, 3 * DAY_MS, 400 * DAY_MS)
+    return Lifetimes(
+        rows_ms=rng.choice((None, rng.choice(spans))),
+        time_column=rng.choice((None, 1, 2)),
+        expires_column=rng.choice((None, 1, 2)),
+        columns=(ColumnLifetime(column=3, ms=rng.choice(spans)),),
+        since_ms=NOW_MS - rng.choice(spans),
+    )
+
+
+def time_ms(row: Row, number: int) -> float | None:
+    """A value of a row as a time in ms, or None."""
+    value = row[number]
+    if value is None:
+        return None
+    return value * DAY_MS if number == ENDS.id else value / 1000
+
+
+def is_expired(row: Row, lives: Lifetimes) -> bool:
+    ends = []
+    if lives.rows_ms is not None:
+        began = time_ms(row, lives.time_column or WRITTEN.id)
+        ends.append(None if began is None else began + lives.rows_ms)
+    if lives.expires_column is not None:
+        ends.append(time_ms(row, lives.expires_column))
+    return any(end is not None and end <= NOW_MS for end in ends)
+
+
+@given(seed=SEEDS)
+def test_rows_and_values_are_hidden_from_the_moment_at_which_they_expire(seed: int) -> None:
+    rng = random.Random(seed)
+    lives = some_lifetimes(rng)
+    spans = [lives.rows_ms or 0, lives.columns[0].ms]
+    edges = [NOW_MS - span + by for span in (0, *spans) for by in (-DAY_MS, -1, 0, 1, DAY_MS)]
+    values = {
+        EVENT.id: [at * 1000 + by for at in edges for by in (-1, 0, 1)],
+        ENDS.id: [at // DAY_MS for at in edges],
+        NOTE.id: VALUES["string"],
+    }
+    made = Rows.some(rng, (EVENT, ENDS, NOTE), values)
+    for at, rowset in enumerate(made.rowsets):
+        written = rng.choice((None, rng.choice(values[EVENT.id])))
+        if written is not None:
+            dated = with_value(rowset.entry, WRITTEN, written)
+            made.rowsets[at] = replace(rowset, entry=dated)
+        time = lives.since_ms * 1000 if written is None else written
+        made.rows[at] = [{**row, WRITTEN.id: time} for row in made.rows[at]]
+    state = replace(table_state(made.schema), lifetimes=lives)
+    gone = [[is_expired(row, lives) for row in rows] for rows in made.rows]
+    shown = visible(state, made.rowsets, NOW_MS)
+    check_hidden(made, shown, gone)
+    check_hidden(made, visible(state.seen_at(NOW_MS), made.rowsets), gone)
+    assert visible(state, made.rowsets) == made.rowsets
+    columns = {**made.by_id, WRITTEN.id: WRITTEN}
+    for each in shown:
+        for row in made.rows[each.id]:
+            masks = [m for m in each.amendments.masks if inside(row, m.region.intervals, columns)]
+            began = time_ms(row, lives.time_column or WRITTEN.id)
+            expired = began is not None and began + lives.columns[0].ms <= NOW_MS
+            assert bool(masks) == expired
+            assert all(mask.column == NOTE.id for mask in masks)
