@@ -37,21 +37,21 @@ def with_hidden(fields: Iterable[SchemaField]) -> Iterator[SchemaField]:
 
 
 def least_value(entry: RowSetEntry, column: SchemaField) -> int | None:
-    """Return the least value of a hidden column in a RowSet; None if its writer stated none."""
+    """Return the least value of a column of whole numbers; None if its writer stated none."""
     found = entry.statistics.get(column.id)
-    if found is None or found.min is None:
-        return None
-    value = decode_bound(found.min, (int,))
-    assert isinstance(value, int)
-    return value
+    return None if found is None else _whole(found.min)
 
 
 def greatest_value(entry: RowSetEntry, column: SchemaField) -> int | None:
-    """Return the greatest value of a hidden column in a RowSet; None if its writer stated none."""
+    """Return the greatest value of a column of whole numbers; None if its writer stated none."""
     found = entry.statistics.get(column.id)
-    if found is None or found.max is None:
+    return None if found is None else _whole(found.max)
+
+
+def _whole(bound: str | None) -> int | None:
+    if bound is None:
         return None
-    value = decode_bound(found.max, (int,))
+    value = decode_bound(bound, (int,))
     assert isinstance(value, int)
     return value
 
