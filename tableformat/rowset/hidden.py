@@ -61,18 +61,29 @@ class _Stretch:
     def __init__(self, batch: pa.RecordBatch) -> None:
         self._batch = batch
         self._values: dict[str, NDArray[np.int64] | None] = {}
+        self._ascending: dict[str, bool] = {}
 
     def rows_in(self, region: Region) -> tuple[int, int | NDArray[np.int64]]:
         """Return a first row, and how many rows from it on, or which ones, are inside a region."""
         begin, end = 0, self._batch.num_rows
         for interval, column in zip(region.intervals, region.columns, strict=True):
             values = self._integers(column)
-            part = None if values is None else values[begin:end]
-            if part is None or not _ascends(part):
+            if values is None or not self._ascends(column, values, begin, end):
                 return begin, self._evaluated(region, begin, end)
-            first, last = _bisected(part, interval, column)
+            first, last = _bisected(values[begin:end], interval, column)
             begin, end = begin + first, begin + max(first, last)
         return begin, end - begin
+
+    def _ascends(
+        self, column: SchemaField, values: NDArray[np.int64], begin: int, end: int
+    ) -> bool:
+        """Return whether values ascend. For the whole stretch, that is looked at once."""
+        if end - begin < len(values):
+            return _ascends(values[begin:end])
+        name = str(column.id)
+        if name not in self._ascending:
+            self._ascending[name] = _ascends(values)
+        return self._ascending[name]
 
     def _evaluated(self, region: Region, begin: int, end: int) -> NDArray[np.int64]:
         rows = self._batch.slice(begin, end - begin)
