@@ -24,6 +24,8 @@ from colonnade.tableformat.keys.tombstones import tombstone_schema
 from colonnade.tableformat.predicate import Predicate, Where, bind, parse_predicate
 from colonnade.tableformat.scan.plan import rowset_filter
 from colonnade.tableformat.scan.selection import stored_matches
+from colonnade.tableformat.statements.delete import evaluate_delete
+from colonnade.tableformat.statements.statement import Statement
 from colonnade.tableformat.table.table import ArrowTable
 
 _RUNS = 4
@@ -63,8 +65,8 @@ class ErasureReport:
 def erase(table: ArrowTable, where: Where, *, all_tables: bool = False) -> ErasureReport:
     """Erase the rows that meet `where` from the table, its history and its files.
 
-    Rows that were deleted or replaced before are erased, too. Removes every earlier epoch that no
-    tag, pin or lease keeps, ignoring the retention of the table. `all_tables` also ignores the
+    Rows that were deleted or replaced before, or have expired, are erased, too. Removes every
+    earlier epoch that no tag, pin or lease keeps, ignoring the retention of the table. `all_tables` also ignores the
     retention of the other tables of its database. It can be run again at any time, also after it
     was stopped. Costs a DELETE, a rewrite of the RowSets that hold such rows, a vacuum, and a
     search of each RowSet of a kept state that may hold one.
@@ -74,7 +76,13 @@ def erase(table: ArrowTable, where: Where, *, all_tables: bool = False) -> Erasu
     StoreError.
     """
     predicate = parse_predicate(where)
-    deleted = table.delete(where, count_rows=True).rows_deleted or 0
+    text = str(where)
+
+    def stored(log: Log, base: Snapshot, state: TableState, job_id: str) -> Statement:
+        # A row that has expired is hidden, and still stored.
+        return evaluate_delete(log, state.as_stored, predicate, text)
+
+    deleted = table.run(stored).rows_deleted or 0
     begun = table.optimize(where).option("deleted-share", 0).option("run-bytes", "none")
     rewritten = begun.executeCompaction().rowsets_removed
     head = table.refresh()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
 import colonnade
+from colonnade import AlterProperties
 from colonnade.manifests.limits import LIMITS
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.store import open_store
@@ -57,6 +59,21 @@ def test_erased_rows_are_in_no_readable_state_and_no_file(
     assert table.verify(depth=4).is_sound
     again = erase(table, f"name = '{MARK}'")
     assert (again.rows_deleted, again.held_by) == (0, ())
+
+
+def test_rows_that_have_expired_are_erased_before_their_grace_is_over(tmp_path: Path) -> None:
+    lives = {"ttl": "1 day", "ttl.column": "at", "ttl.name": "1 hour", "ttl.grace": "30 days"}
+    schema = pa.schema([("id", pa.int64()), ("name", pa.string()), ("at", pa.date32())])
+    table = colonnade.create(tmp_path / "users", schema, properties=lives)
+    old = datetime.now(timezone.utc).date() - timedelta(days=3)
+    times = pa.array([old, old, None], pa.date32())
+    table.append(people(MARK, "bob", MARK).append_column("at", times))
+    assert table.scan().to_arrow().num_rows == 1
+    report = erase(table, f"name = '{MARK}'")
+    assert (report.rows_deleted, report.held_by) == (2, ())
+    assert mentions(tmp_path) == []
+    table.alter(AlterProperties(remove=tuple(lives)))
+    assert table.scan().to_arrow()["name"].to_pylist() == ["bob"]
 
 
 def test_everything_that_keeps_erased_rows_is_named_with_what_to_do(
