@@ -66,10 +66,10 @@ def erase(table: ArrowTable, where: Where, *, all_tables: bool = False) -> Erasu
     """Erase the rows that meet `where` from the table, its history and its files.
 
     Rows that were deleted or replaced before, or have expired, are erased, too. Removes every
-    earlier epoch that no tag, pin or lease keeps, ignoring the retention of the table. `all_tables` also ignores the
-    retention of the other tables of its database. It can be run again at any time, also after it
-    was stopped. Costs a DELETE, a rewrite of the RowSets that hold such rows, a vacuum, and a
-    search of each RowSet of a kept state that may hold one.
+    earlier epoch that no tag, pin or lease keeps, ignoring the retention of the table. `all_tables`
+    also ignores the retention of the other tables of its database. It can be run again at any time,
+    also after it was stopped. Costs a DELETE, a rewrite of the RowSets that hold such rows, a
+    vacuum, and a search of each RowSet of a kept state that may hold one.
 
     Raises InvalidInputError that names the column or part of the condition at fault. Raises
     ConflictError when concurrent writers keep it from committing. Raises CorruptionError,
