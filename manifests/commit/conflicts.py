@@ -327,7 +327,7 @@ def _conflict(mine: WaryOperation, theirs: TableOperation, declared: bool) -> bo
     if isinstance(theirs, AlterOperation):
         return _alters_same(mine, theirs)
     if isinstance(theirs, AddTombstone) and isinstance(mine, _KEY_CHANGES):
-        return True
+        return not _keeps_regions(mine, theirs)
     if isinstance(mine, Renumber):
         return not isinstance(theirs, AddRowSet | AddRowSets | DropTable | Txn | Txns)
     if isinstance(mine, AddCheck) or (isinstance(mine, SetPrimaryKey) and mine.columns):
@@ -364,12 +364,20 @@ def _changes(theirs: RowOperation, rowset: int) -> bool:
 
 def _alters_same(mine: WaryOperation, theirs: AlterOperation) -> bool:
     if isinstance(mine, AddTombstone):
-        return isinstance(theirs, _KEY_CHANGES)
+        return isinstance(theirs, _KEY_CHANGES) and not _keeps_regions(theirs, mine)
     if isinstance(mine, SetProperties) and isinstance(theirs, SetProperties):
         return not {*mine.set, *mine.remove}.isdisjoint((*theirs.set, *theirs.remove))
     columns = AlterSchema | AddCheck | DropCheck | SetPrimaryKey | SetPartitionLayout
     columns |= SetSortOrder | SetLifetimes | Restore
     return type(mine) is type(theirs) or (isinstance(mine, columns) and isinstance(theirs, columns))
+
+
+def _keeps_regions(change: AlterOperation, tombstone: AddTombstone) -> bool:
+    """Return whether a change of a table leaves the columns of a range tombstone as they are."""
+    if not isinstance(change, AlterSchema):
+        return False
+    kept = {field.id for field in change.table_schema.fields if not field.nullable}
+    return all(side.column in kept for region in tombstone.regions for side in region)
 
 
 def _conflict_error(

@@ -216,6 +216,9 @@ def restoring(log: Log, base: Snapshot) -> Change:
 
 
 COLUMN = TableSchema(fields=(*SCHEMA.fields, SchemaField(id=4, name="y", type="long")))
+NULLABLE = TableSchema(
+    fields=(SCHEMA.fields[0].model_copy(update={"nullable": True}), *SCHEMA.fields[1:])
+)
 CHECK = CheckConstraint(name="positive", sql="id >= 0", columns=(1,))
 EVERY = {
     "append": append,
@@ -238,6 +241,9 @@ EVERY = {
     "drop": operation(DropTable(table=ORDERS)),
     "add a column": operation(
         AlterSchema(table=ORDERS, table_schema=COLUMN, schema_id=1, next_column_id=5)
+    ),
+    "allow NULL in the column of the range": operation(
+        AlterSchema(table=ORDERS, table_schema=NULLABLE, schema_id=1, next_column_id=4)
     ),
     "set a key": operation(SetPrimaryKey(table=ORDERS, columns=(3,))),
     "restore": restoring,
@@ -263,12 +269,17 @@ REFUSED_AFTER_TOMBSTONE = {
     "replace without a read",
     "overwrite inside",
     "overwrite all",
-    "add a column",
+    "allow NULL in the column of the range",
     "set a key",
     "restore",
     "renumber",
 }
-REFUSES_TOMBSTONE = {"drop", "add a column", "set a key", "restore"}
+REFUSES_TOMBSTONE = {
+    "drop",
+    "allow NULL in the column of the range",
+    "set a key",
+    "restore",
+}
 
 LEFT: dict[str, frozenset[int]] = {
     "append": BASE - GONE | {*range(1000, 1010)},
