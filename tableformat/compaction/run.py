@@ -89,8 +89,7 @@ def _check(inputs: Inputs, entries: Sequence[RowSetEntry], writer: TaskWriter) -
         written = read_back(inputs.store, job.target.prefix, fields, entries)
         left = sum(each.row_count for each in job.sources)
         what = f"RowSets {', '.join(str(each.id) for each in job.sources)} of {job.target.name!r}"
-        kept = [field for field in fields if field.id not in job.masked]
-        check_kept(inputs.contents, written, left, kept, what)
+        check_kept(inputs.contents, written, left, fields, what, job.masked)
     except BaseException:
         writer.abort()
         raise

@@ -5,7 +5,7 @@ Spec: docs/spec/rowset.md#writer-requirements
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from colonnade.manifests.errors import CorruptionError
@@ -80,19 +80,24 @@ def check_rows(after: Contents, left: int) -> None:
 
 
 def check_kept(
-    before: Contents, after: Contents, left: int, fields: Sequence[SchemaField], what: str
+    before: Contents,
+    after: Contents,
+    left: int,
+    fields: Sequence[SchemaField],
+    what: str,
+    masked: Collection[int] = (),
 ) -> None:
     """Compare rewritten RowSets with their inputs. Exactly `left` rows of the inputs are kept.
 
     Compares row counts and the counts of NULL and NaN, and checks that no bound of a column became
-    wider. `what` names the inputs in errors. Raises CorruptionError that names the column; the
-    caller must not commit then.
+    wider. Any value of the columns `masked` may have become NULL. `what` names the inputs in
+    errors. Raises CorruptionError that names the column; the caller must not commit then.
     """
     check_rows(after, left)
     deleted = before.rows - left
     for column in fields:
         old, new = before.of(column.id), after.of(column.id)
-        problem = _loss(old, new, deleted)
+        problem = _loss(old, new, deleted, masked=column.id in masked)
         if problem is not None:
             raise CorruptionError(
                 f"{what} were not rewritten correctly: in column {column.name!r}, {problem}."
@@ -100,12 +105,15 @@ def check_kept(
             )
 
 
-def _loss(old: Statistics, new: Statistics, deleted: int) -> str | None:
+def _loss(old: Statistics, new: Statistics, deleted: int, *, masked: bool = False) -> str | None:
     """Return how the statistics contradict that exactly `deleted` rows were deleted, or None."""
-    if not deleted:
+    if not deleted and not masked:
         return contradiction(old, new)
     for name, more, fewer in (("NULL", old.nulls, new.nulls), ("NaN", old.nans, new.nans)):
-        if not more - deleted <= fewer <= more:
+        # A masked value has become NULL, and is no NaN any more.
+        least = 0 if masked and name == "NaN" else more - deleted
+        most = fewer if masked and name == "NULL" else more
+        if not least <= fewer <= most:
             return f"{fewer} of {more} {name} are left, though only {deleted} rows were deleted"
     counts = replace(old, nulls=new.nulls, nans=new.nans, exact=False)
     return contradiction(counts, new)

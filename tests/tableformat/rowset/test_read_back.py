@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,13 +12,17 @@ import pytest
 from colonnade.manifests.compaction.plan import GroupKind
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.limits import LIMITS
+from colonnade.manifests.model.schema import SchemaField
 from colonnade.tableformat.compaction.run import run_job
 from colonnade.tableformat.rowset import output as rowset_output
 from colonnade.tableformat.rowset.block import BlockEntry, encode_block
+from colonnade.tableformat.rowset.block_statistics import Statistics
 from colonnade.tableformat.rowset.column import StoredColumn
+from colonnade.tableformat.rowset.read_back import Contents, check_kept
 from colonnade.tableformat.rowset.writer import RowSetWriter
 from colonnade.tableformat.table.table import ArrowTable
 from tests.compaction_tables import filled, jobs
+from tests.log_samples import entry
 
 KINDS: list[GroupKind] = ["rewrite", "merge", "zorder", "repartition"]
 
@@ -97,6 +102,31 @@ def test_a_block_that_is_not_stored_as_it_was_encoded_is_found(
     monkeypatch.setattr(rowset_output, "encode_block", damaging)
     with pytest.raises(CorruptionError, match="do not match their checksum"):
         run(table, kind)
+
+
+@pytest.mark.parametrize(
+    ("nulls", "nans", "high", "is_right"),
+    [
+        (2, 1, 9.0, True),
+        (7, 0, 3.0, True),
+        (0, 1, 9.0, False),
+        (2, 2, 9.0, False),
+        (7, 0, 10.0, False),
+    ],
+)
+def test_values_may_become_null_only_where_they_are_masked_and_no_value_may_change(
+    nulls: int, nans: int, high: float, is_right: bool
+) -> None:
+    field = SchemaField(id=1, name="x", type="double")
+    before, after = Contents(), Contents()
+    one = entry().model_copy(update={"rows": 10})
+    other = one.model_copy(update={"object": one.object[::-1]})
+    before.add(one, {1: Statistics(low=1.0, high=9.0, nulls=2, nans=1)})
+    after.add(other, {1: Statistics(low=1.0, high=high, nulls=nulls, nans=nans)})
+    for masked in ((), (1,)):
+        right = is_right and (bool(masked) or nulls == 2)
+        with nullcontext() if right else pytest.raises(CorruptionError, match="column 'x'"):
+            check_kept(before, after, 10, [field], "RowSet 0", masked)
 
 
 def test_rows_that_were_deleted_may_take_the_largest_values_with_them() -> None:
