@@ -90,7 +90,7 @@ def _dated(rowset: LiveRowSet, since_ms: int) -> LiveRowSet:
 
 
 class _Found:
-    """What was found out about some RowSets: which are wholly hidden, and what the others hide."""
+    """Which of some RowSets are wholly hidden, and the regions that each of the rest hides."""
 
     def __init__(self, bounds: BoundsTable) -> None:
         self.bounds = bounds

@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from colonnade.manifests.errors import InvalidInputError
 
 PURGE_SHARE = "ttl.purge.share"
-"""The share of expired rows from which on a RowSet is rewritten without them; from 0 to 1."""
+"""The least share of expired rows for which a RowSet is rewritten without them; from 0 to 1."""
 
 _SHARE = 0.2
 
 
 def purge_share(properties: Mapping[str, str]) -> float:
-    """Return the share of expired rows from which on RowSets of a table are rewritten.
+    """Return the least share of expired rows for which a RowSet of the table is rewritten.
 
     Raises InvalidInputError for a value that is not a number from 0 to 1.
     """

@@ -155,7 +155,7 @@ def plan_job(
 def _alike(table: TableState, live: Mapping[int, LiveRowSet]) -> Mapping[int, LiveRowSet]:
     """Return the RowSets that have met the same range tombstones: those with the most rows.
 
-    An output has one clean epoch. A tombstone after it would also take rows that came later.
+    An output has one clean epoch. A later tombstone would also delete rows that are younger.
     """
     epochs = [each.epoch for each in table.tombstones]
     parts: dict[int, dict[int, LiveRowSet]] = {}

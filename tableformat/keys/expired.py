@@ -1,4 +1,4 @@
-"""Rows that have expired and are still stored: no key may be stored twice, though nobody sees them.
+"""Rows that have expired and are still stored. Their keys may not be stored a second time.
 
 Spec: docs/spec/lifetimes.md#writers
 """

@@ -24,7 +24,7 @@ from colonnade.tableformat.predicate.expressions import Operator
 
 
 def region_predicate(region: Region) -> BoundPredicate:
-    """Return a predicate that is TRUE in the rows of a region, and FALSE or NULL in all others.
+    """Return a predicate that is TRUE in the rows of a region, and FALSE or NULL in the rest.
 
     It names each column by its id, so that columns of one name do not meet. Raises CorruptionError
     for a bound that its column cannot have.

@@ -1,6 +1,6 @@
 """The rows of a live RowSet that no reader shows: the only place that readers ask for them.
 
-A deletion vector names some of them. Others lie in the regions that the RowSet hides.
+A deletion vector names some of them. The rest are inside the regions that the RowSet hides.
 """
 
 from __future__ import annotations

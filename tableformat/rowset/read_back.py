@@ -110,7 +110,7 @@ def _loss(old: Statistics, new: Statistics, deleted: int, *, masked: bool = Fals
     if not deleted and not masked:
         return contradiction(old, new)
     for name, more, fewer in (("NULL", old.nulls, new.nulls), ("NaN", old.nans, new.nans)):
-        # A masked value has become NULL, and is no NaN any more.
+        # A masked value has become NULL. So a masked NaN is not counted as NaN.
         least = 0 if masked and name == "NaN" else more - deleted
         most = fewer if masked and name == "NULL" else more
         if not least <= fewer <= most:

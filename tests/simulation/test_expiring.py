@@ -1,4 +1,4 @@
-"""What has expired is hidden at once, and is purged after its grace and never before."""
+"""Expired rows and values are hidden at once, and are purged after their grace and never before."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ from colonnade.tableformat.statements.statement import RowCounts, Statement
 from colonnade.tableformat.write.settings import OnDuplicate
 
 _Identity = tuple[str, str | None]
-"""What tells a RowSet and its deleted rows from all others."""
+"""A RowSet, and its deleted rows: equal if both are the same."""
 
 Leaving = Mapping[int, FrozenBitMap]
 """The rows of a table that a statement deletes, by RowSet id."""

@@ -54,7 +54,7 @@ def is_number(value: Any) -> bool:
 
 
 def inside(row: Row, intervals: Iterable[Interval], columns: Mapping[int, SchemaField]) -> bool:
-    """Whether a row lies in a region, value by value."""
+    """Return whether a row is inside a region, value by value."""
     for each in intervals:
         value = row.get(each.column)
         if not is_number(value):
@@ -161,7 +161,7 @@ def hides(rowset: LiveRowSet, row: Row, columns: Mapping[int, SchemaField]) -> b
 
 
 def check_hidden(made: Rows, shown: Sequence[LiveRowSet], gone: Sequence[Sequence[bool]]) -> None:
-    """Require that readers hide exactly the rows that are gone."""
+    """Require that readers hide exactly the deleted rows."""
     found = {each.id: each for each in shown}
     columns = {**made.by_id, WRITTEN.id: WRITTEN}
     assert [each.id for each in shown] == sorted(found)

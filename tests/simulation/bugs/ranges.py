@@ -1,4 +1,4 @@
-"""Mistakes that bring back rows of a deleted range, or delete rows that came later."""
+"""Mistakes that bring back rows of a deleted range, or delete rows that were added later."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ EDGES = "id >= 15 AND id < 25"
 
 
 def filled() -> ArrowTable:
-    """Nine RowSets of ten rows. The range has the edges of two, and all rows of two others."""
+    """Nine RowSets of ten rows. The range has some rows of two, and all rows of two more."""
     table = new(SCHEMA, ["id"])
     for at in range(9):
         table.append(rows(at * 10, 10))
@@ -92,7 +92,7 @@ def test_deleted_rows_stay_deleted_whatever_is_committed_first(
             for job, outcome in zip(planned, outcomes, strict=True):
                 commit_job(table.log, base, job, outcome)
         assert set(content(table)) == (left if deleted else {*range(90)})
-    # A compaction of all of it keeps what is left.
+    # A compaction of the whole table keeps the rows outside the range.
     table.optimize().option("deleted-share", 0).executeCompaction()
     assert set(content(table)) == left
     assert table.state.tombstones == ()

@@ -1,4 +1,4 @@
-"""The rows of a RowSet that lie in regions are found, and few blocks are decoded for it."""
+"""The rows of a RowSet inside regions are found, and few blocks are decoded for it."""
 
 from __future__ import annotations
 

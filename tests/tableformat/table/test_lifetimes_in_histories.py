@@ -1,7 +1,7 @@
 """Histories of tables with a time to live, compared with a model of their rows at every epoch.
 
 The model knows which rows and values must be there, and which may be purged. So a purge before its
-grace, a row that comes back, and a row that is lost all show.
+grace, a row that is visible again, and a lost row are all found.
 """
 
 from __future__ import annotations

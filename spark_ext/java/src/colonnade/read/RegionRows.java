@@ -18,8 +18,8 @@ import org.roaringbitmap.RoaringBitmap;
 /**
  * Finds the rows of a RowSet that are inside any of some regions, by their stored values.
  *
- * <p>The sparse index decides most stretches. The others are edges, of which only the columns are
- * read that decide them.
+ * <p>The sparse index decides most stretches. The other stretches are edges. An edge needs only the
+ * columns that decide it.
  */
 final class RegionRows {
   /** Edges are read in groups of about this many bytes, or more where a group costs a trip. */
