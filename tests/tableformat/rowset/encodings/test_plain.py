@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 from colonnade.tableformat.rowset.encodings import plain
+from colonnade.tableformat.rowset.encodings.encoded import Encoded
 
 
 @pytest.mark.parametrize(
@@ -20,10 +21,13 @@ from colonnade.tableformat.rowset.encodings import plain
 )
 def test_an_array_survives_with_every_bit(array: pa.Array) -> None:
     encoded = plain.encode(array)
+    assert isinstance(encoded, Encoded)
     assert (encoded.encoding, encoded.base) == (plain.NAME, None)
-    assert encoded.stream is array
-    assert encoded.stream.type in plain.stream_types(array.type)
-    decoded = plain.decode(encoded.stream)
+    stream = encoded.stream
+    assert stream is not None
+    assert stream.type in plain.stream_types(array.type)
+    assert stream is array, "a plain block must be stored as it is"
+    decoded = plain.decode(stream)
     assert [each and each.to_pybytes() for each in decoded.buffers()] == [
         each and each.to_pybytes() for each in array.buffers()
     ]
