@@ -20,7 +20,8 @@ from __future__ import annotations
 
 import re
 
-_LONG_WORD = re.compile(r"\S{501,}")
+_LONG = 501
+_LONG_WORD = re.compile(rf"\S{{{_LONG},}}")
 _MOST = 2_000
 """The most characters of a message. Names and texts that users give have no such limit."""
 
@@ -46,6 +47,8 @@ class ColonnadeError(Exception):
 
 def _shortened(message: str) -> str:
     """Return a message without the middle of each very long word, and of a very long text."""
+    if len(message) < _LONG:
+        return message
     short = _LONG_WORD.sub(lambda word: f"{word[0][:100]}…{word[0][-30:]}", message)
     return short if len(short) <= _MOST else f"{short[: _MOST - 500]} … {short[-490:]}"
 

@@ -26,6 +26,8 @@ def has_order(column: SchemaField) -> bool:
 
 def key_fields(key: PrimaryKey, schema: TableSchema) -> tuple[SchemaField, ...]:
     """Return the present columns of a key, in its order. Requires: the schema has all of them."""
+    if not key:
+        return ()
     first = {field.ids[0]: field for field in schema.fields}
     return tuple(first[each] for each in key)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from colonnade.manifests.model.entries import ColumnReplacement, RowSetEntry
-from colonnade.manifests.model.operations import AddRowSet, Operation, ReplaceColumn
+from colonnade.manifests.model.operations import ReplaceColumn
 from colonnade.manifests.model.void import VOID
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 
@@ -96,9 +96,3 @@ def replacement_of(stored: RowSetEntry, columns: Iterable[int]) -> ColumnReplace
     return ColumnReplacement(
         columns=tuple(columns), **{name: getattr(stored, name) for name in _STORED}
     )
-
-
-def replaces_columns(operation: Operation) -> bool:
-    """Return whether a reader needs the feature `REPLACE_COLUMN` to understand an operation."""
-    added = isinstance(operation, AddRowSet) and operation.rowset.replacements
-    return isinstance(operation, ReplaceColumn) or bool(added)

@@ -204,7 +204,7 @@ def _written_statement(
     added = row_statement(
         job.mode, table, (), entries, inserted=inserted, parameters=job.parameters
     )
-    return replace(added, overwrites_all=job.overwrites_all)
+    return replace(added, overwrites_all=True) if job.overwrites_all else added
 
 
 def _table_operations(job: WriteJob) -> tuple[Operation, ...]:

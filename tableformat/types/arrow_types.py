@@ -233,9 +233,9 @@ def check_field_names(schema: pa.Schema) -> None:
                 "A column, or a field within one, has a name that is not valid UTF-8"
                 f" ({error.object!r}); rename it."
             ) from error
-        found = field.type
-        if pa.types.is_struct(found) or pa.types.is_map(found) or is_list(found):
-            rest += [found.field(i) for i in range(found.num_fields)]
+        found, inner = field.type, field.type.num_fields
+        if inner and (pa.types.is_struct(found) or pa.types.is_map(found) or is_list(found)):
+            rest += [found.field(i) for i in range(inner)]
 
 
 def _field_from_arrow(field: pa.Field, path: str) -> SchemaField:

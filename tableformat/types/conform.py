@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from typing import NamedTuple
 
 import pyarrow as pa
 
@@ -67,9 +68,9 @@ def conform(
     - a NOT NULL column contains NULL
     - text is not valid UTF-8 (the error names the row, too)
     """
-    target = arrow_schema(schema)
+    checks = _checks_of(schema)
     batch = _one_batch(data) if isinstance(data, pa.Table) else data
-    if not batch.schema.equals(target, check_metadata=True) or _has_lengths(schema):
+    if not batch.schema.equals(checks.arrow, check_metadata=True) or checks.has_lengths:
         names = batch.schema.names
         wanted = given_fields(names, schema.fields, complete=complete)
         order = match_fields(names, [field.name for field in wanted], "The data")
@@ -79,13 +80,13 @@ def conform(
             place = places.get(field.name)
             given = left_out(field, batch.num_rows) if place is None else batch.column(place)
             columns.append(convert(given, field, field.name))
-        batch = pa.RecordBatch.from_arrays(columns, schema=target)
+        batch = pa.RecordBatch.from_arrays(columns, schema=checks.arrow)
     if text == "replace":
-        batch = _with_valid_text(batch, schema)
+        batch = _with_valid_text(batch, checks.texts)
     else:
-        for index, field in _texts(schema):
+        for index, field in checks.texts:
             refuse_invalid_text(batch.column(index), field, first_row)
-    for index, field in _constrained(schema):
+    for index, field in checks.constrained:
         check_values(batch.column(index), field, field.name)
     return batch
 
@@ -145,30 +146,39 @@ def _divided(batch: pa.RecordBatch, part_limit: int) -> Iterator[pa.RecordBatch]
     yield from _divided(batch.slice(half), part_limit)
 
 
-@lru_cache(maxsize=256)
-def _constrained(schema: TableSchema) -> tuple[tuple[int, SchemaField], ...]:
-    return tuple((i, field) for i, field in enumerate(schema.fields) if is_constrained(field))
+_Places = tuple[tuple[int, SchemaField], ...]
+"""Some columns of a schema, each with its place."""
+
+
+class _Checks(NamedTuple):
+    """What a batch is checked for. It is the same for every batch of a schema."""
+
+    arrow: pa.Schema
+    has_lengths: bool
+    texts: _Places
+    constrained: _Places
 
 
 @lru_cache(maxsize=256)
-def _texts(schema: TableSchema) -> tuple[tuple[int, SchemaField], ...]:
-    return tuple((i, field) for i, field in enumerate(schema.fields) if holds_text(field))
+def _checks_of(schema: TableSchema) -> _Checks:
+    places = tuple(enumerate(schema.fields))
+    return _Checks(
+        arrow_schema(schema),
+        any(map(has_lengths, schema.fields)),
+        tuple(each for each in places if holds_text(each[1])),
+        tuple(each for each in places if is_constrained(each[1])),
+    )
 
 
-def _with_valid_text(batch: pa.RecordBatch, schema: TableSchema) -> pa.RecordBatch:
+def _with_valid_text(batch: pa.RecordBatch, texts: _Places) -> pa.RecordBatch:
     """Replace bytes that are not valid UTF-8 by U+FFFD, then pad char columns again."""
-    for index, field in _texts(schema):
+    for index, field in texts:
         old = batch.column(index)
         new = replace_invalid_text(old, field, field.name)
         if new is not old:
             fitted = convert(new, field, field.name) if has_lengths(field) else new
             batch = batch.set_column(index, batch.schema.field(index), fitted)
     return batch
-
-
-@lru_cache(maxsize=256)
-def _has_lengths(schema: TableSchema) -> bool:
-    return any(map(has_lengths, schema.fields))
 
 
 def _one_batch(table: pa.Table) -> pa.RecordBatch:

@@ -21,7 +21,7 @@ import errno
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 
 from colonnade.manifests.errors import (
     InvalidInputError,
@@ -262,18 +262,18 @@ class LocalStore(ObjectStore):
         another one than this store has read epochs of.
         """
         later = needs_log(name)
-        with ExitStack() as opened:
-            try:
-                folder, leaf = opened.enter_context(
-                    self._folders.open(name, make=not later, sync=sync)
-                )
-            except FileNotFoundError as error:
-                raise (no_log(self.url) if later else error) from error
+        try:
+            folder, leaf = self._folders.enter(name, make=not later, sync=sync)
+        except FileNotFoundError as error:
+            raise (no_log(self.url) if later else error) from error
+        try:
             if later:
                 self._first_epoch.check(folder)
             elif name == epoch_name(0):
                 self._first_epoch.forget()
             yield folder, leaf
+        finally:
+            os.close(folder)
 
     def _reading(self, name: str) -> AbstractContextManager[OpenObject]:
         return opened(self._folders, name, self._first_epoch)

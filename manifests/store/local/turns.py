@@ -22,6 +22,7 @@ import threading
 import time
 from contextlib import suppress
 
+from colonnade.manifests.store.local.files import is_there
 from colonnade.manifests.store.turn import Turn
 from colonnade.manifests.store.waking import Listener, is_name, wake
 
@@ -163,8 +164,13 @@ class _FolderTurn(Turn):
         _STUCK.add(self._folder)
 
     def may_exist(self, name: str) -> bool:
-        del name
-        return True
+        folder, _, leaf = name.rpartition("/")
+        if self._file is None or os.path.basename(self._folder) != folder:
+            return True
+        try:
+            return is_there(self._file, leaf)
+        except OSError:
+            return True
 
     def hold(self) -> None:
         self.held = True

@@ -10,12 +10,11 @@ from colonnade.manifests.model.entries import (
     PartitionField,
     SortField,
 )
-from colonnade.manifests.model.operations import AddRowSet, DropTable, ReplaceColumn
+from colonnade.manifests.model.operations import ReplaceColumn
 from colonnade.manifests.model.schema import EarlierColumn, TableSchema
 from colonnade.manifests.state.replaced_columns import (
     replaceable,
     replacement_of,
-    replaces_columns,
     stored_as,
     stored_parts,
     with_replacement,
@@ -83,12 +82,3 @@ def test_a_replacement_and_the_rowset_that_stores_it_say_the_same() -> None:
     stored = stored_as(entry(), replacement)
     assert replacement_of(stored, (2,)) == replacement
     assert stored.unsynced
-
-
-def test_an_operation_with_replaced_columns_needs_the_feature() -> None:
-    written = entry()
-    moved = written.model_copy(update={"replacements": (replacing().replacement,)})
-    assert replaces_columns(replacing())
-    assert replaces_columns(AddRowSet(table=ORDERS, rowset=moved))
-    assert not replaces_columns(AddRowSet(table=ORDERS, rowset=written))
-    assert not replaces_columns(DropTable(table=ORDERS))

@@ -70,6 +70,16 @@ def test_a_turn_that_is_given_back_twice_takes_nothing_from_the_next_one(store: 
     third.give_back()
 
 
+def test_a_writer_with_the_turn_learns_whether_its_slot_was_taken(store: LocalStore) -> None:
+    with store.turn(MANIFEST) as turn:
+        assert turn.may_exist(epoch_name(1))  # without the turn it cannot tell
+        assert turn.take(0)
+        assert not turn.may_exist(epoch_name(1))
+        LocalStore(store.url).put_if_absent(epoch_name(1), b"1")
+        assert turn.may_exist(epoch_name(1))
+        assert turn.may_exist("elsewhere/name")
+
+
 def hold(url: str, pipe: Connection) -> None:
     """Take the turn in a process of its own and keep it."""
     turn = LocalStore(url).turn(MANIFEST)
