@@ -5,6 +5,7 @@
     key_numbers.py  numbers for the keys of some rows
     parts.py        rows divided so that equal keys are together
     find.py         the live rows of a table that have one of some keys
+    kept_keys.py    keys of RowSets in memory, in which further keys are found without a read
     expired.py      rows that have expired and are still stored
     repeated.py     keys that several live rows share
     point_read.py   the rows of few keys, with few reads

@@ -34,7 +34,7 @@ class Candidates:
     @classmethod
     def of(cls, values: pa.Array) -> Candidates:
         """Return the values of a column, in any order."""
-        numbers = _whole(values)
+        numbers = whole_numbers(values)
         return cls(values, None if numbers is None else np.sort(numbers))
 
     def rows(self, column: pa.Array) -> Rows:
@@ -44,7 +44,7 @@ class Candidates:
         if column.null_count:
             there = np.flatnonzero(column.is_valid().to_numpy(zero_copy_only=False))
             return np.asarray(there[self.rows(column.drop_null())], np.int64)
-        found = _whole(column)
+        found = whole_numbers(column)
         if self.numbers is None or found is None:
             return _equal_rows(column, self.values)
         return _matching(found, self.numbers)
@@ -86,8 +86,8 @@ def _equal_rows(column: pa.Array, values: pa.Array) -> Rows:
     return np.flatnonzero(mask.to_numpy(zero_copy_only=False))
 
 
-def _whole(column: pa.Array) -> NDArray[np.int64] | None:
-    """Return the values as whole numbers, or None for other types."""
+def whole_numbers(column: pa.Array) -> NDArray[np.int64] | None:
+    """Return the values as whole numbers, or None for other types. Requires no NULL."""
     kind = column.type
     if pa.types.is_signed_integer(kind):
         return np.asarray(column.to_numpy(zero_copy_only=False), np.int64)

@@ -11,12 +11,16 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+from pyroaring import BitMap
 
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import ObjectStore
+from colonnade.tableformat.keys.kept_keys import KeptKeys, RowSetKeys, read_all_keys
 from colonnade.tableformat.keys.key_set import KeySet
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.scan.selection import deleted_rows
+
+_KEPT = KeptKeys()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +40,13 @@ def find_rows(
     Reads the key columns where bounds and Bloom filters allow one of the keys. Raises
     CorruptionError, StoreError.
     """
+    _KEPT.begin_search()
     for rowset in rowsets:
         numbers, places = stored_rows(store, table.prefix, rowset, keys)
         if len(numbers) and (deleted := deleted_rows(store, table, rowset)):
-            alive = ~np.isin(numbers, np.asarray(deleted.to_array(), np.int64))
+            # Of the deleted rows, which may be millions, only those that were found.
+            gone = deleted & BitMap(numbers)
+            alive = ~np.isin(numbers, np.asarray(gone.to_array(), np.int64))
             numbers, places = numbers[alive], places[alive]
         if len(numbers):
             yield MatchingRows(rowset, numbers, places)
@@ -48,10 +55,35 @@ def find_rows(
 def stored_rows(
     store: ObjectStore, prefix: str, rowset: LiveRowSet, keys: KeySet
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the rows that have one of the keys, also deleted ones, and the keys of these rows."""
+    """Return the rows that have one of the keys, also deleted ones, and the keys of these rows.
+
+    Rows ascend. Reads nothing where the keys of the RowSet are kept (`kept_keys.py`).
+    """
+    ordered = None if rowset.amendments.masks else keys.ordered
+    if ordered is None:
+        return _searched(RowSetReader(store, prefix, rowset), keys)
+    known = _KEPT.get(store, rowset, keys)
+    if known is None:
+        reader = RowSetReader(store, prefix, rowset)
+        known = _all_keys(reader, rowset, keys)
+        if known is None:
+            return _searched(reader, keys)
+        _KEPT.keep(store, rowset, keys, known)
+    return known.find(*ordered)
+
+
+def _all_keys(reader: RowSetReader, rowset: LiveRowSet, keys: KeySet) -> RowSetKeys | None:
+    """Read all keys of a RowSet if each of its blocks may have one of the given ones."""
+    whole = ((0, rowset.entry.rows),)
+    if keys.is_listed or reader.matching_ranges(keys.fields, whole, keys.keep) != whole:
+        return None
+    return read_all_keys(reader, rowset, keys.fields)
+
+
+def _searched(reader: RowSetReader, keys: KeySet) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     rows: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
     batches: list[pa.RecordBatch] = []
-    for first_row, batch in read_keys(store, prefix, rowset, keys):
+    for first_row, batch in _read(reader, keys):
         maybe = keys.candidates(batch)
         if len(maybe):
             rows.append(first_row + maybe)
@@ -68,6 +100,9 @@ def read_keys(
     store: ObjectStore, prefix: str, rowset: LiveRowSet, keys: KeySet
 ) -> Iterator[tuple[int, pa.RecordBatch]]:
     """Read the key columns of the blocks of a RowSet that may hold one of the keys."""
-    return RowSetReader(store, prefix, rowset).read(
-        keys.fields, keep=keys.keep, keep_columns=[field.id for field in keys.fields]
-    )
+    return _read(RowSetReader(store, prefix, rowset), keys)
+
+
+def _read(reader: RowSetReader, keys: KeySet) -> Iterator[tuple[int, pa.RecordBatch]]:
+    ids = [field.id for field in keys.fields]
+    return reader.read(keys.fields, keep=keys.keep, keep_columns=ids)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from colonnade.manifests.arrays.bounds import BoundsTable
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import SchemaField, TableSchema
-from colonnade.tableformat.keys.candidates import Candidates
+from colonnade.tableformat.keys.candidates import Candidates, whole_numbers
 from colonnade.tableformat.predicate import BoundPredicate, bind, col, prune
 from colonnade.tableformat.predicate.expressions import Predicate, conjunction
 from colonnade.tableformat.predicate.literals import Kind, Literal, make_literal
@@ -31,11 +31,12 @@ _LISTED_KEYS = 256
 class KeySet:
     """The keys of some rows, all distinct.
 
-    `values` has the distinct values of each column. A row's `codes` are the positions of its values
-    among them, folded into one number column by column.
+    `columns` are the rows. `values` has the distinct values of each column. A row's `codes` are the
+    positions of its values among them, folded into one number column by column.
     """
 
     schema: TableSchema
+    columns: tuple[pa.Array, ...]
     values: tuple[pa.Array, ...]
     codes: tuple[pa.Array, ...]
 
@@ -48,6 +49,11 @@ class KeySet:
     def count(self) -> int:
         """The number of distinct keys."""
         return len(pc.unique(self.codes[-1]))
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether keys are so few that bounds and Bloom filters judge each of them."""
+        return all(len(each) <= _LISTED_KEYS for each in self.values)
 
     @classmethod
     def of(cls, rows: pa.Table, schema: TableSchema, *, repeated: bool = False) -> KeySet:
@@ -68,7 +74,7 @@ class KeySet:
         if not repeated:
             _check_distinct(codes[-1], columns, schema)
         distinct_codes = (*(pc.unique(code) for code in codes[:-1]), codes[-1])
-        return cls(schema, values, distinct_codes)
+        return cls(schema, tuple(columns), values, distinct_codes)
 
     def find(self, batch: pa.RecordBatch) -> NDArray[np.int64]:
         """Return for each row of a batch the number of the row here that has its key, or -1."""
@@ -102,6 +108,20 @@ class KeySet:
         kept = prune(self._bound, bounds)
         column = bounds.columns.get(self.fields[self._widest].id)
         return kept if column is None else kept & self._candidates.keep(column)
+
+    @cached_property
+    def ordered(self) -> tuple[tuple[NDArray[np.int64], ...], NDArray[np.int64]] | None:
+        """The keys in ascending order: whole numbers for each column, and the row of each key.
+
+        None for keys of other values.
+        """
+        columns = [whole_numbers(column) for column in self.columns]
+        if any(each is None for each in columns):
+            return None
+        rows = np.unique(self.codes[-1].to_numpy(zero_copy_only=False), return_index=True)[1]
+        found = [each[rows] for each in columns if each is not None]
+        order = np.lexsort(found[::-1])
+        return tuple(each[order] for each in found), rows[order]
 
     @cached_property
     def _widest(self) -> int:
