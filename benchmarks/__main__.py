@@ -17,6 +17,9 @@ BENCHMARKS = {
     "epochs": "opening and vacuuming a log of ten million epochs, beside a short one",
     "growth": "opening one table of a database that has grown, beside a small one",
     "keys": "upserts of random keys into 2 and 20 million rows, without Spark",
+    "keys_sustained": "such upserts for minutes, beside rounds of maintenance",
+    "keys_spark": "upserts and reads by key beside Delta Lake and Iceberg (pyspark 4.1 only)",
+    "keys_python": "upserts by key without Spark, beside PyIceberg, which must be installed",
     "tombstones": "upserts and scans beside deleted keys that a table remembers, without Spark",
     "lifetimes": "ranges deleted unread, and rows that expire, without Spark",
     "alterations": "changes of columns without Spark, and reads of the evolved table",
@@ -46,6 +49,8 @@ OF_PEERS = (
     "changes",
     "first_merge",
     "identities",
+    "keys_python",
+    "keys_spark",
     "peers",
     "range_deletes",
     "s3_clients",
@@ -76,6 +81,8 @@ def main() -> None:
     parser.add_argument("--rows", metavar="ROW", nargs="+", default=(),
                         help="only the rows of `stores` whose names contain one of "
                         "these")  # fmt: skip
+    parser.add_argument("--minutes", type=float, default=10,
+                        help="the time of `keys_sustained` (default: %(default)s)")  # fmt: skip
     parser.add_argument("--before", type=Path,
                         help="the other checkout for `trees` (default: this one)")  # fmt: skip
     arguments = parser.parse_args()
@@ -96,7 +103,11 @@ def main() -> None:
     for name in chosen:
         print(f"measuring {BENCHMARKS[name]} …", flush=True)
         module = importlib.import_module(f"benchmarks.{name}")
-        others = {"trees": (arguments.before,), "stores": (arguments.rows,)}.get(name, ())
+        others = {
+            "trees": (arguments.before,),
+            "stores": (arguments.rows,),
+            "keys_sustained": (arguments.minutes,),
+        }.get(name, ())
         figures = module.run(arguments.folder.resolve(), arguments.scale, arguments.runs, *others)
         print(f"\n## {name}\n\n{show(figures)}\n")
         print(f"written to {save(name, figures, arguments.folder)}", flush=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+from pyspark.sql import SparkSession
 
 import colonnade
 from benchmarks.measure import Figure, interleave, seconds
@@ -20,6 +21,10 @@ ROWSETS = 8
 """The writes of a table, each of which has keys of the whole range."""
 
 GETS = 50
+
+BROADCAST = "spark.sql.autoBroadcastJoinThreshold"
+IN_ORDER = "spark.colonnade.readInOrder"
+BUCKETS = "spark.sql.sources.v2.bucketing.enabled"
 
 SCHEMA = pa.schema(
     [
@@ -49,7 +54,12 @@ def rows(count: int, first: int, seed: int) -> pa.Table:
 def run(folder: Path, scale: float, runs: int) -> list[Figure]:
     """Read one key, and 1 % of the keys in order; join with and without a shuffle."""
     count = max(ROWSETS, int(ROWS * scale) // ROWSETS)
-    return [*_without_spark(folder / "ordered", count, runs), *_joins(folder, count // 2, runs)]
+    found = list(_without_spark(folder / "ordered", count, runs))
+    spark = colonnade.enable(session())
+    try:
+        return [*found, *joins(spark, folder, count // 2, runs)]
+    finally:
+        spark.stop()
 
 
 def _without_spark(path: Path, count: int, runs: int) -> Iterator[Figure]:
@@ -80,29 +90,26 @@ def _without_spark(path: Path, count: int, runs: int) -> Iterator[Figure]:
     yield Figure(f"first rows {size} in order, beside a sort", "s", *times)
 
 
-def _joins(folder: Path, count: int, runs: int) -> Iterator[Figure]:
+def joins(spark: SparkSession, folder: Path, count: int, runs: int) -> Iterator[Figure]:
+    """Join two tables of `2 * count` rows, which are bucketed alike, with and without a shuffle."""
     paths = [folder / "joined-a", folder / "joined-b"]
     for path in paths:
         shutil.rmtree(path, ignore_errors=True)
         table = colonnade.create(path, SCHEMA, sort_key=["id"], partition_by=["bucket(8, id)"])
         for first in range(2):
             table.append(rows(count, first, first))
-    spark = colonnade.enable(session())
-    try:
-        spark.conf.set("spark.sql.autoBroadcastJoinThreshold", -1)
-        a, b = (f"colonnade.`{path.absolute()}`" for path in paths)
-        query = f"SELECT count(*), sum(a.amount + b.code) FROM {a} a JOIN {b} b ON a.id = b.id"
+    a, b = (f"colonnade.`{path.absolute()}`" for path in paths)
+    query = f"SELECT count(*), sum(a.amount + b.code) FROM {a} a JOIN {b} b ON a.id = b.id"
+    spark.conf.set(BROADCAST, -1)
 
-        def join(in_order: bool, buckets: bool) -> list[object]:
-            spark.conf.set("spark.colonnade.readInOrder", in_order)
-            spark.conf.set("spark.sql.sources.v2.bucketing.enabled", buckets)
-            return list(spark.sql(query).collect())
+    def join(in_order: bool, buckets: bool) -> list[object]:
+        spark.conf.set(IN_ORDER, in_order)
+        spark.conf.set(BUCKETS, buckets)
+        return list(spark.sql(query).collect())
 
-        assert join(True, True)[0][0] == join(False, False)[0][0] == 2 * count  # type: ignore[index]
-        size = f"two tables of {2 * count / 1e6:g} M rows, beside a shuffled join"
-        times = interleave(lambda: join(False, True), lambda: join(False, False), runs)
-        yield Figure(f"join by buckets of {size}", "s", *times, 0.6)
-        times = interleave(lambda: join(True, True), lambda: join(False, False), runs)
-        yield Figure(f"join by buckets in order of {size}", "s", *times, 0.6)
-    finally:
-        spark.stop()
+    assert join(True, True)[0][0] == join(False, False)[0][0] == 2 * count  # type: ignore[index]
+    size = f"two tables of {2 * count / 1e6:g} M rows, beside a shuffled join"
+    times = interleave(lambda: join(False, True), lambda: join(False, False), runs)
+    yield Figure(f"join by buckets of {size}", "s", *times, 0.6)
+    times = interleave(lambda: join(True, True), lambda: join(False, False), runs)
+    yield Figure(f"join by buckets in order of {size}", "s", *times, 0.6)

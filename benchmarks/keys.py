@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shutil
 import statistics
+import subprocess
+import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -17,6 +19,7 @@ from benchmarks.measure import Figure, seconds
 SIZES = (2_000_000, 20_000_000)
 BATCHES = (1_000, 10_000, 100_000)
 PART = 65_536
+MAINTAIN = (sys.executable, "-m", "colonnade", "maintain")
 MOST_RATIO = 2.0
 """The most that an upsert of 10,000 keys may cost in the large table, by the small one."""
 
@@ -36,7 +39,7 @@ def run(folder: Path, scale: float, runs: int) -> list[Figure]:
     shutil.rmtree(place, ignore_errors=True)
     random = np.random.default_rng(1)
     rows = [int(size * scale) for size in SIZES]
-    small, large = (_made(place / str(count), count, random) for count in rows)
+    small, large = (made(place / str(count), count, random) for count in rows)
     figures = []
     for mode in ("replace", "add"):
         for count in BATCHES:
@@ -55,29 +58,40 @@ def run(folder: Path, scale: float, runs: int) -> list[Figure]:
 def _times(
     table: colonnade.ArrowTable, random: np.random.Generator, rows: int, count: int, runs: int
 ) -> list[float]:
-    batches = [_batch(random, rows, count) for _ in range(runs)]
+    batches = [batch_of(random, rows, count) for _ in range(runs)]
     return [seconds(partial(table.upsert, each)) for each in batches]
 
 
-def _made(path: Path, rows: int, random: np.random.Generator) -> colonnade.ArrowTable:
-    """A table whose keys are even numbers."""
+def made(path: Path, rows: int, random: np.random.Generator) -> colonnade.ArrowTable:
+    """Create a table whose keys are even numbers."""
     table = colonnade.create(path, SCHEMA, primary_key=["id"])
+    table.append(shuffled(rows, random))
+    return table
+
+
+def shuffled(rows: int, random: np.random.Generator) -> pa.RecordBatchReader:
+    """Return rows whose keys are the first even numbers, in a random order."""
 
     def parts() -> Iterator[pa.RecordBatch]:
         ids = random.permutation(rows) * 2
         for start in range(0, rows, PART):
-            yield _rows(ids[start : start + PART])
+            yield rows_of(ids[start : start + PART])
 
-    table.append(pa.RecordBatchReader.from_batches(SCHEMA, parts()))
-    return table
-
-
-def _batch(random: np.random.Generator, rows: int, count: int) -> pa.RecordBatch:
-    """Rows with random keys, about half of which the table has."""
-    return _rows(np.unique(random.integers(0, 2 * rows, count)))
+    return pa.RecordBatchReader.from_batches(SCHEMA, parts())
 
 
-def _rows(ids: np.ndarray) -> pa.RecordBatch:  # type: ignore[type-arg]
+def batch_of(random: np.random.Generator, rows: int, count: int) -> pa.RecordBatch:
+    """Return rows with random keys, about half of which a table made by `made` has."""
+    return rows_of(np.unique(random.integers(0, 2 * rows, count)))
+
+
+def maintain(path: Path | str) -> None:
+    """Run a round of maintenance, as a scheduler does."""
+    subprocess.run([*MAINTAIN, path], check=True, stdout=subprocess.DEVNULL)
+
+
+def rows_of(ids: np.ndarray) -> pa.RecordBatch:  # type: ignore[type-arg]
+    """Return rows with these keys."""
     texts = pa.array(ids % 5_000).cast(pa.string())
     arrays = [pa.array(ids), pa.array(ids % 1_000), pa.array(ids * 0.5), texts]
     return pa.RecordBatch.from_arrays(arrays, schema=SCHEMA)

@@ -149,9 +149,18 @@ def save(name: str, figures: list[Figure], folder: Path) -> Path:
 
 def lineitem(folder: Path, scale: float) -> Path:
     """Make TPC-H lineitem once as Parquet by `tpchgen-cli` and return the file."""
-    path = folder / f"tpch-{scale:g}" / "lineitem.parquet"
+    return _tpch(folder, scale, "lineitem")
+
+
+def orders(folder: Path, scale: float) -> Path:
+    """Make TPC-H orders once as Parquet by `tpchgen-cli` and return the file."""
+    return _tpch(folder, scale, "orders")
+
+
+def _tpch(folder: Path, scale: float, table: str) -> Path:
+    path = folder / f"tpch-{scale:g}" / f"{table}.parquet"
     if not path.exists():
         command = Path(sys.executable).with_name("tpchgen-cli")
-        arguments = ["parquet", "--scale-factor", f"{scale:g}", "--tables", "lineitem"]
+        arguments = ["parquet", "--scale-factor", f"{scale:g}", "--tables", table]
         subprocess.run([command, *arguments, "--output-dir", path.parent], check=True)
     return path

@@ -11,12 +11,8 @@ from typing import Any
 import pytest
 
 import benchmarks
-from benchmarks.__main__ import BENCHMARKS
+from benchmarks.__main__ import BENCHMARKS, OF_PEERS
 from benchmarks.measure import Figure, show
-
-PEERS = {"changes", "first_merge", "identities", "peers", "s3_clients", "stores", "stores_python"}
-"""Need another pyspark and the peers' jars from the network, or other packages."""
-
 
 QUICK = {"concurrency"}
 """Needs seconds and no Spark. It builds logs by hand, so a rule of the log can break it."""
@@ -24,14 +20,14 @@ QUICK = {"concurrency"}
 
 def _measured() -> list[Any]:
     slow = (pytest.mark.spark, pytest.mark.long)
-    names = sorted(BENCHMARKS.keys() - PEERS)
+    names = sorted(BENCHMARKS.keys() - set(OF_PEERS))
     return [pytest.param(name, marks=() if name in QUICK else slow) for name in names]
 
 
 @pytest.mark.parametrize("name", _measured())
 def test_a_benchmark_measures_each_of_its_figures(name: str, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "benchmarks", name, "--folder", str(tmp_path)]
-    small = ["--scale", "0.01", "--runs", "1"]
+    small = ["--scale", "0.01", "--runs", "1", "--minutes", "0.2"]
     done = subprocess.run([*command, *small], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     figures = json.loads((tmp_path / f"{name}.json").read_text())["figures"]
