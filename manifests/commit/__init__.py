@@ -4,7 +4,7 @@
     needed_features.py                    the features that it needs
     conflicts.py  vacuum_conflicts.py     may it follow later epochs?
     column_conflicts.py                   is its data right under the columns that a table has now?
-    constraint_conflicts.py  key_conflicts.py  identity_draws.py
+    name_conflicts.py  constraint_conflicts.py  key_conflicts.py  identity_draws.py
     rebase/                               the change carried over later epochs
     spill.py                              entries in segments, if an epoch would hold too many
     turns.py  sharing.py  recent_epochs.py    the order of waiting writers, and epochs they share

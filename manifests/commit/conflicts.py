@@ -1,13 +1,13 @@
 """Decide whether a change that was planned on one epoch may follow later epochs. Pure.
 
-This module compares tables, names and batches, and `column_conflicts` columns. `rebase/` follows
-the rows that a change removes or has read.
+This module compares tables and batches. The modules beside it compare what their names say.
+`rebase/` follows the rows that a change removes or has read.
 Spec: docs/spec/conflicts.md
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.column_conflicts import (
@@ -19,13 +19,12 @@ from colonnade.manifests.commit.column_conflicts import (
 from colonnade.manifests.commit.constraint_conflicts import check_constraints
 from colonnade.manifests.commit.identity_draws import check_draws
 from colonnade.manifests.commit.key_conflicts import check_keys
+from colonnade.manifests.commit.name_conflicts import check_kept, check_names
 from colonnade.manifests.commit.vacuum_conflicts import check_removed
 from colonnade.manifests.errors import (
-    AlreadyExistsError,
     ColumnConflictError,
     ConflictError,
     InvalidInputError,
-    NotFoundError,
     UnsupportedFormatError,
 )
 from colonnade.manifests.ids import TableId
@@ -46,9 +45,6 @@ from colonnade.manifests.model.operations import (
     DropTable,
     EnableFeatures,
     ForgetTombstones,
-    Lease,
-    Operation,
-    Pin,
     RenameTable,
     Renumber,
     ReplaceColumn,
@@ -59,11 +55,8 @@ from colonnade.manifests.model.operations import (
     SetPrimaryKey,
     SetProperties,
     SetSortOrder,
-    Tag,
     Txn,
     Txns,
-    Unpin,
-    Untag,
 )
 from colonnade.manifests.state.features import WRITER_FEATURES
 from colonnade.manifests.state.snapshot import Snapshot, TableState
@@ -205,8 +198,8 @@ def check_head(
             f" {', '.join(unknown)}; upgrade Colonnade."
         )
     _check_upgrade(change, head)
-    _check_names(change.ops, base, head)
-    _check_kept(change.ops, head, keeps)
+    check_names(change.ops, base, head)
+    check_kept(change.ops, head, keeps)
     check_constraints(change, base, head)
     check_keys(change, base, head)
     check_draws(change, base, head)
@@ -246,75 +239,6 @@ def check_expected(operation: str, epoch: int | None, head: Snapshot) -> None:
             f"{operation!r} expects epoch {epoch}, but the database is at epoch {head.epoch}; look"
             " at what changed and repeat it."
         )
-
-
-def _check_kept(
-    operations: Iterable[Operation], head: Snapshot, keeps: Callable[[Snapshot, int], bool]
-) -> None:
-    """Check tags, pins, leases and restores against the head.
-
-    Raises AlreadyExistsError for a tag that exists, or a pin of another epoch. Raises NotFoundError
-    for a tag or pin that does not exist, and for an epoch that is removed or does not exist.
-    """
-    for operation in operations:
-        if isinstance(operation, Tag | Pin | Restore) and not keeps(head, operation.epoch):
-            raise NotFoundError(
-                f"Epoch {operation.epoch} cannot be kept or restored: the epochs that can be read"
-                f" are {head.floor} to {head.epoch}."
-            )
-        if isinstance(operation, Lease) and operation.epoch < head.floor:
-            raise NotFoundError(
-                f"Epoch {operation.epoch} cannot be leased: the epochs that can be changed begin at"
-                f" {head.floor}."
-            )
-        match operation:
-            case Tag() if operation.name in head.tags:
-                raise AlreadyExistsError(
-                    f"Tag {operation.name!r} exists already, for epoch {head.tags[operation.name]};"
-                    " choose another name or remove it."
-                )
-            case Pin() if (pin := head.pins.get(operation.name)) and pin.epoch != operation.epoch:
-                raise AlreadyExistsError(
-                    f"Pin {operation.name!r} exists already, for epoch {pin.epoch}; choose another"
-                    " name or remove it."
-                )
-            case Untag() if operation.name not in head.tags:
-                raise NotFoundError(f"Tag {operation.name!r} does not exist.")
-            case Unpin() if operation.name not in head.pins:
-                raise NotFoundError(f"Pin {operation.name!r} does not exist.")
-
-
-def _check_names(operations: Sequence[Operation], base: Snapshot, head: Snapshot) -> None:
-    if not any(isinstance(op, CreateTable | RenameTable) for op in operations):
-        return
-    names = dict(head.table_names())
-    for operation in operations:
-        if isinstance(operation, DropTable):
-            names.pop(TableId(operation.table), None)
-        elif isinstance(operation, CreateTable):
-            other = names.get(TableId(operation.table))
-            if other is not None and operation.table not in base.tables:
-                raise ConflictError(
-                    f"Table {operation.name!r} was made again meanwhile, as {other!r}; look at it"
-                    " before you repeat this."
-                )
-            if operation.name in names.values():
-                raise AlreadyExistsError(
-                    f"Table {operation.name!r} exists already; choose another name or open it."
-                )
-            if head.lone_table and names:
-                raise AlreadyExistsError(
-                    f"Table {operation.name!r} cannot be created: this database holds the lone"
-                    f" table {next(iter(names.values()))!r} and no other."
-                )
-            names[TableId(operation.table)] = operation.name
-        elif isinstance(operation, RenameTable):
-            others = {name for table, name in names.items() if table != operation.table}
-            if operation.name in others:
-                raise AlreadyExistsError(
-                    f"Table {operation.name!r} exists already; choose another name."
-                )
-            names[TableId(operation.table)] = operation.name
 
 
 def _conflict(mine: WaryOperation, theirs: TableOperation, declared: bool) -> bool:

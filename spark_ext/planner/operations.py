@@ -11,7 +11,7 @@ from colonnade.manifests.version import VERSION
 from colonnade.spark_ext.planner.catalog import databases, evolution, removal
 from colonnade.spark_ext.planner.outdated import Operation, unless_outdated
 from colonnade.spark_ext.planner.procedures import by_name
-from colonnade.spark_ext.planner.read import metadata, reads
+from colonnade.spark_ext.planner.read import load, metadata, reads
 from colonnade.spark_ext.planner.write import column_updates, fills, identity, merging, rows, writes
 
 PROTOCOL = 1
@@ -46,6 +46,7 @@ OPS: dict[str, Operation] = {
         for name, op in {
             **column_updates.OPS,
             **fills.OPS,
+            **load.OPS,
             **merging.OPS,
             **reads.OPS,
             **rows.OPS,
@@ -56,6 +57,7 @@ OPS: dict[str, Operation] = {
 
 LOOKING = frozenset(
     {
+        *load.OPS,
         *reads.OPS,
         *metadata.OPS,
         *column_updates.OPS,

@@ -3,6 +3,7 @@
 filters.py      conditions and literals
 defaults.py     defaults of columns
 partitions.py   partition layouts
+sort_keys.py    sort keys
 brought_columns.py                                   columns that the rows of a write bring
 constraints.py  generated.py  identity_columns.py    rules and values of the table itself
 """

@@ -1,6 +1,7 @@
-"""What a query reads: a table as Spark loads it, the plan of its tasks, answers from the log.
+"""What a query reads: a table, the plan of its tasks, answers from the log.
 
-reads.py                     requests of the source
+load.py                      a table as Spark loads it, and the options of a read
+reads.py                     the plan of a query
 aggregates.py  top_rows.py   answers and choices from the log alone
 division.py                  how many tasks, and by what they are divided
 grouping.py  in_order.py     tasks by partition; tasks whose rows have the order of the sort key

@@ -1,13 +1,13 @@
-"""Answer the Java source's requests before a read: describe a table, and plan a query's tasks.
+"""Answer the Java source's requests for a read: which filters skip data, and a query's tasks.
 
 Every request names database, table and epoch, so any planner process can answer it. The tasks read
-the rows; this module opens no data files except the indexes of a few RowSets.
+the rows; this module opens no data files except the indexes of a few RowSets. `load.py` answers
+the requests before them, which describe a table.
 """
 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -15,40 +15,31 @@ from typing import Any
 from colonnade.manifests.arrays.bounds import Keep
 from colonnade.manifests.arrays.hidden_rows import visible
 from colonnade.manifests.commit.change import TableRead
-from colonnade.manifests.errors import ColonnadeError, InvalidInputError
+from colonnade.manifests.errors import ColonnadeError
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.entries import SortField
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.model.statistics import decode_bound, encode_bound
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.state.sort_order import common_order
 from colonnade.manifests.store import StoreAddress, open_store
 from colonnade.manifests.store.cache.options import cache_settings
-from colonnade.spark_ext.options import parse_read_options
 from colonnade.spark_ext.planner.clauses.brought_columns import with_columns
-from colonnade.spark_ext.planner.clauses.defaults import default_texts
 from colonnade.spark_ext.planner.clauses.filters import predicate_of, usable
-from colonnade.spark_ext.planner.clauses.generated import described
-from colonnade.spark_ext.planner.clauses.identity_columns import described_identities
 from colonnade.spark_ext.planner.clauses.partitions import described_layout
+from colonnade.spark_ext.planner.clauses.sort_keys import described_order
 from colonnade.spark_ext.planner.read import aggregates
 from colonnade.spark_ext.planner.read.division import divided, may_group, read_bytes, task_count
 from colonnade.spark_ext.planner.read.in_order import order_of_rows
 from colonnade.spark_ext.planner.read.top_rows import ColumnOrder, first_rows, top_rows
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS, Recent, seen
-from colonnade.spark_ext.planner.state.storage import place, place_of
+from colonnade.spark_ext.planner.state.storage import place_of
 from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS, is_state
-from colonnade.spark_ext.types import declared_json, refuse_fine_times
-from colonnade.tableformat.location import Location
 from colonnade.tableformat.predicate.prune import MOST_MEMBERS
 from colonnade.tableformat.predicate.storage import domain_of
 from colonnade.tableformat.scan.narrow import narrow_plan
 from colonnade.tableformat.scan.order import RowOrder
 from colonnade.tableformat.scan.other_columns import with_columns_of
 from colonnade.tableformat.scan.plan import ScanPlan, plan_scan, rowset_filter
-from colonnade.tableformat.table.properties import shown_properties
-from colonnade.tableformat.table.time_travel import timestamp_ms
-from colonnade.tableformat.write.identity import open_schema
 
 MAX_OPENED = 4
 """The planner opens the indexes of a scan with a filter if it has at most this many RowSets."""
@@ -59,95 +50,7 @@ MAX_REMEMBERED = 2_000
 MAX_SUMMARIZED = 10_000
 """A plan of at most this many RowSets includes the bounds of its rows, which only estimate."""
 
-SPARK_VERSION_VARIABLE = "COLONNADE_SPARK_VERSION"
-"""The environment variable with the version of Spark, which the Java half sets."""
-
-_declarations: Recent[int, tuple[TableSchema, str]] = Recent(64)
 _all_rowsets: Recent[tuple[StoreAddress, str, str, int], list[LiveRowSet]] = Recent(4)
-
-
-def load(args: Mapping[str, Any]) -> dict[str, Any]:
-    """Describe the table at `path` at the epoch, tag or time in `options`, or its newest state.
-
-    Besides the public options, `timestampMicros` is a time that Spark has already parsed.
-    `query` is the number of the query that loads the table, if it has one (`Snapshots.head`). The
-    reply's `now` is the time of the query, if that decides what it sees; later requests return it.
-    """
-    options = dict(args["options"])
-    micros = options.pop("timestampMicros", None)
-    read = parse_read_options({**options, "path": args["path"]})
-    at_ms = int(micros) // 1000 if micros is not None else None
-    if read.timestamp is not None:
-        at_ms = timestamp_ms(read.timestamp)
-    location, snapshot, table = SNAPSHOTS.find(
-        place(read.path, read.storage),
-        read.epoch,
-        at_ms,
-        read.tag,
-        args.get("query"),
-        read.seen_at,
-    )
-    shown = table if read.schema_epoch is None else _shown(location, table, read.schema_epoch)
-    return {
-        "url": location.store.url,
-        "options": location.store.address.options or "",
-        "path": location.url,
-        "database": snapshot.database,
-        "table": table.name,
-        "id": table.id,
-        "epoch": snapshot.epoch,
-        "schema_epoch": read.schema_epoch,
-        "now": table.now_ms,
-        "seen_at": read.seen_at,
-        "pinned": (read.epoch, at_ms, read.tag) != (None, None, None),
-        "schema": _declared(shown.schema),
-        "defaults": default_texts(shown.schema),
-        "identities": described_identities(shown.schema),
-        "generated": described(shown.schema),
-        "properties": shown_properties(table),
-        "comment": table.comment,
-        "sort_key": [_sort_field(field, table.schema) for field in table.sort_key],
-        "partitioning": described_layout(table.partition_fields, table.schema),
-        "constraints": [{"name": each.name, "condition": each.sql} for each in table.constraints],
-    }
-
-
-def _declared(schema: TableSchema) -> str:
-    """Return a schema as JSON for Spark; it is cached, since hundreds of columns take long.
-
-    Identity columns are nullable in it, because NULL asks for a value.
-
-    The JSON is text within the reply, because numbers in the reply itself may change from 1.0 to 1.
-    Raises InvalidInputError for times that this version of Spark does not support.
-    """
-    known = _declarations.get(id(schema))  # the cached value keeps the object of this id alive
-    if known is None:
-        if (version := os.environ.get(SPARK_VERSION_VARIABLE)) is not None:
-            refuse_fine_times(schema, version)
-        declared = declared_json(open_schema(schema))
-        known = _declarations.put(id(schema), (schema, declared))
-    return known[1]
-
-
-def check_options(args: Mapping[str, Any]) -> dict[str, Any]:
-    """Parse the options of a read, and refuse wrong ones before any table is opened.
-
-    The returned `epoch` is a number or a tag.
-    """
-    read = parse_read_options(args["options"])
-    if read.where is not None:
-        raise InvalidInputError(
-            "Option where is for reading without the jar; filter the DataFrame itself with"
-            " df.where(...), which skips the same data."
-        )
-    epoch = read.epoch if read.tag is None else read.tag
-    return {
-        "path": read.path,
-        "epoch": epoch,
-        "timestamp": read.timestamp,
-        "schema_epoch": read.schema_epoch,
-        "seen_at": read.seen_at,
-    }
 
 
 def filters(args: Mapping[str, Any]) -> dict[str, Any]:
@@ -190,7 +93,7 @@ def scan(args: Mapping[str, Any]) -> dict[str, Any]:
         count = task_count(read_bytes(plan), args["parallelism"])
     tasks, grouped, in_order = divided(args, table, plan, size, count)
     if order is not None and in_order:
-        ordering = [_sort_field(field, table.schema) for field in order.fields]
+        ordering = described_order(order.fields, table.schema)
     else:
         apart = bool(tasks) and all(len(task.rowsets) == 1 for task in tasks)
         ordering = _ordering(table, plan) if apart else []
@@ -275,13 +178,6 @@ def _table(args: Mapping[str, Any], epoch: int | None = None) -> TableState:
     return seen(table, args)
 
 
-def _shown(location: Location, table: TableState, schema_epoch: int) -> TableState:
-    """Return a table with the columns of another epoch. Raises InvalidInputError, NotFoundError."""
-    head = SNAPSHOTS.head(location.address)[1]
-    state = SNAPSHOTS.log(location.store).read_at(schema_epoch, head=head)
-    return with_columns_of(table, location.require_at(state, head))
-
-
 def _rowsets(args: Mapping[str, Any], keep: Keep | None) -> list[LiveRowSet]:
     """Return the RowSets that `keep` selects; the full list is cached, since reading it is slow.
 
@@ -332,17 +228,13 @@ def _has_order(schema: TableSchema, name: str) -> bool:
     return isinstance(data_type, str) and domain_of(data_type) is not None
 
 
-def _sort_field(field: SortField, schema: TableSchema) -> dict[str, Any]:
-    return {"column": schema.by_id(field.column).name, "descending": field.descending}
-
-
 def _ordering(table: TableState, plan: ScanPlan) -> list[dict[str, Any]]:
     """Return the order that the rows of all RowSets of a plan have, whenever they were written.
 
     It ends before the first column that Spark orders in another way.
     """
     orders = {each.rowset.entry.sort_order_id for each in plan.rowsets}
-    ordering = [_sort_field(field, table.schema) for field in common_order(table, orders)]
+    ordering = described_order(common_order(table, orders), table.schema)
     for index, field in enumerate(ordering):
         if not _has_order(table.schema, field["column"]):
             return ordering[:index]
@@ -374,8 +266,6 @@ def _extreme(bounds: Sequence[str | None], best: Callable[..., Any]) -> str | No
 
 
 OPS = {
-    "load": load,
-    "check_options": check_options,
     "filters": filters,
     "scan": scan,
     "aggregate": aggregate,

@@ -8,7 +8,6 @@ import pytest
 
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.errors import (
-    AlreadyExistsError,
     ConflictError,
     InvalidInputError,
     UnsupportedFormatError,
@@ -19,7 +18,6 @@ from tests.log_samples import (
     TRIPS,
     append,
     change,
-    database,
     delete,
     drop,
     entry,
@@ -81,27 +79,6 @@ def test_a_table_dropped_and_created_again_is_another_table() -> None:
     log.commit(change(table(TRIPS, "orders")), state)
     with pytest.raises(ConflictError, match="'orders' was dropped by epoch 2"):
         log.commit(append(), base)
-
-
-def test_a_name_is_given_once() -> None:
-    store = MemoryStore()
-    log = make_log(store)
-    base = database(store)
-    log.commit(change(table()), base)
-    for snapshot in (base, log.read_head()):
-        with pytest.raises(AlreadyExistsError, match="'orders'"):
-            log.commit(change(table(TRIPS, "orders")), snapshot)
-
-
-def test_a_database_of_a_lone_table_takes_no_second_table() -> None:
-    store = MemoryStore()
-    log = make_log(store)
-    state = log.commit(change(table()), database(store, lone_table=True))
-    assert state.table("orders").at_root
-    with pytest.raises(AlreadyExistsError, match="lone table 'orders'"):
-        log.commit(change(table(TRIPS, "trips")), state)
-    state = log.commit(change(drop().ops[0], table(TRIPS, "trips")), state)
-    assert state.table("trips").prefix == ""
 
 
 def test_a_writer_feature_stops_writers_and_a_reader_feature_everybody() -> None:

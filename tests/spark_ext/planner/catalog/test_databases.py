@@ -21,7 +21,8 @@ from colonnade.manifests.errors import (
 )
 from colonnade.spark_ext.planner.catalog import databases
 from colonnade.spark_ext.planner.procedures import by_name
-from colonnade.spark_ext.planner.read import metadata, reads
+from colonnade.spark_ext.planner.read import metadata
+from colonnade.spark_ext.planner.read.load import load
 from colonnade.spark_ext.planner.write import rows, writes
 from colonnade.tableformat.statements.reported import encode_rows
 from colonnade.tableformat.write.job import WriteJob
@@ -111,7 +112,7 @@ def test_an_overwrite_conflicts_with_what_was_written_since_the_epoch_it_saw(
     tmp_path: Path,
 ) -> None:
     writes.commit_write(written(planned(tmp_path / "t")))
-    seen = reads.load({"path": str(tmp_path / "t"), "options": {}})
+    seen = load({"path": str(tmp_path / "t"), "options": {}})
     late = written(planned(tmp_path / "t", seen=seen, overwrite=True))
     writes.commit_write(written(planned(tmp_path / "t")))
     with pytest.raises(ConflictError, match=r"that the statement overwrites changed in epoch 2"):
@@ -151,7 +152,7 @@ def test_rows_go_to_no_other_table_than_the_one_that_the_statement_read(
     if folder == "db/t":
         databases.create_database({"path": str(path.parent)})
     writes.commit_write(written(planned(path)))
-    seen = reads.load({"path": str(path), "options": {}})
+    seen = load({"path": str(path), "options": {}})
     happens(path)
     with pytest.raises(ConflictError, match="was dropped or replaced after the statement had read"):
         planned(path, seen=seen)

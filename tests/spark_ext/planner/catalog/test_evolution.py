@@ -13,7 +13,7 @@ import colonnade
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import type_text
 from colonnade.spark_ext.planner.catalog.evolution import columns_for_rows, may_widen
-from colonnade.spark_ext.planner.read.reads import load
+from colonnade.spark_ext.planner.read.load import load
 from colonnade.spark_ext.planner.write.writes import commit_write, plan_write
 
 VOIDS = {"type": "array", "elementType": "void", "containsNull": True}

@@ -13,7 +13,7 @@ from colonnade.manifests.ids import new_job_id, new_object_id
 from colonnade.manifests.log import removed_folder
 from colonnade.manifests.object_names import epoch_name
 from colonnade.spark_ext.planner.catalog.removal import remove_table
-from colonnade.spark_ext.planner.read.reads import load
+from colonnade.spark_ext.planner.read.load import load
 from tests.faults import Stopped
 
 ROWS = pa.table({"id": [1, 2], "name": ["a", "b"]})

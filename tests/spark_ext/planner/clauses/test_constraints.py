@@ -12,7 +12,7 @@ import colonnade
 from colonnade import AddConstraint, ConflictError, DropConstraint, SchemaField, TableSchema
 from colonnade.spark_ext.planner.catalog.databases import alter_table
 from colonnade.spark_ext.planner.clauses.constraints import require_checked
-from colonnade.spark_ext.planner.read.reads import load
+from colonnade.spark_ext.planner.read.load import load
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.state.storage import place
 from colonnade.spark_ext.planner.write.writes import commit_write, plan_write

@@ -12,7 +12,7 @@ import pytest
 import colonnade
 from colonnade import IdentityColumn, InvalidInputError
 from colonnade.spark_ext.planner.catalog.evolution import columns_for_rows
-from colonnade.spark_ext.planner.read.reads import load
+from colonnade.spark_ext.planner.read.load import load
 from colonnade.spark_ext.planner.write.writes import commit_write, plan_write
 
 COLUMNS = pa.schema({"n": pa.int32(), "twice": pa.int64()})

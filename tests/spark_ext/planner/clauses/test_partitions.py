@@ -14,6 +14,7 @@ from colonnade.manifests.errors import ColonnadeError
 from colonnade.spark_ext.planner.catalog import databases
 from colonnade.spark_ext.planner.procedures import by_name
 from colonnade.spark_ext.planner.read import grouping, metadata, reads
+from colonnade.spark_ext.planner.read.load import load
 from colonnade.spark_ext.planner.write import writes
 from colonnade.tableformat.scan.plan import plan_scan
 from colonnade.tableformat.write.job import WriteJob
@@ -56,7 +57,7 @@ def made(path: Path, layout: list[dict[str, Any]]) -> Path:
 
 
 def loaded(path: Path) -> dict[str, Any]:
-    return reads.load({"path": str(path), "options": {}})
+    return load({"path": str(path), "options": {}})
 
 
 def test_a_table_is_created_with_a_layout_which_writes_are_told(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ import colonnade
 from colonnade import ArrowTable, SetSortKey
 from colonnade.manifests.store import open_store
 from colonnade.spark_ext.planner.read import division, in_order, reads
+from colonnade.spark_ext.planner.read.load import load
 from colonnade.tableformat.scan.plan import ScanPlan
 from colonnade.tableformat.scan.run import read_plan
 
@@ -23,7 +24,7 @@ SCHEMA = pa.schema([("k", pa.int64()), ("b", pa.int64()), ("v", pa.string())])
 
 
 def planned(path: Path, *columns: str, **asked: Any) -> dict[str, Any]:
-    loaded = reads.load({"path": str(path), "options": {}})
+    loaded = load({"path": str(path), "options": {}})
     defaults: dict[str, Any] = {
         "filters": [],
         "limit": None,

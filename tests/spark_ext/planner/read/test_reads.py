@@ -16,6 +16,7 @@ from colonnade import SetSortKey
 from colonnade.manifests.errors import CorruptionError, InvalidInputError, NotFoundError
 from colonnade.manifests.store import StoreAddress, open_store
 from colonnade.spark_ext.planner.read import division, reads
+from colonnade.spark_ext.planner.read.load import check_options, load
 from colonnade.spark_ext.planner.state.snapshots import Snapshots
 from colonnade.tableformat.scan.plan import ScanPlan
 from colonnade.tableformat.scan.run import read_plan
@@ -43,8 +44,8 @@ def path(tmp_path: Path) -> str:
     return str(tmp_path / "t")
 
 
-def load(path: str, **options: str) -> dict[str, Any]:
-    return reads.load({"path": path, "options": options})
+def load_table(path: str, **options: str) -> dict[str, Any]:
+    return load({"path": path, "options": options})
 
 
 def scan(loaded: dict[str, Any], *columns: str, **asked: Any) -> dict[str, Any]:
@@ -72,7 +73,7 @@ def compare(op: str, key: int) -> dict[str, Any]:
 
 
 def test_tasks_read_whole_rowsets_where_that_is_asked_for(path: str) -> None:
-    loaded = load(path)
+    loaded = load_table(path)
     planned = scan(loaded, "k", whole=2, grouped=True, filters=[compare(">=", 25)])
     assert [[each.rowset.id for each in plan.rowsets] for plan in plans(planned)] == [[2], []]
     assert keys(scan(loaded, "k", whole=2)) == [*range(10), *range(20, 30), *range(10, 20)]
@@ -80,7 +81,7 @@ def test_tasks_read_whole_rowsets_where_that_is_asked_for(path: str) -> None:
 
 
 def test_a_table_is_described_as_spark_has_it(path: str) -> None:
-    loaded = load(path)
+    loaded = load_table(path)
     assert loaded["epoch"] == 4
     assert loaded["comment"] == "about keys"
     assert loaded["sort_key"] == [{"column": "k", "descending": False}]
@@ -92,15 +93,15 @@ def test_lengths_of_strings_are_in_the_type_and_not_in_metadata(tmp_path: Path) 
         fields=(colonnade.SchemaField(name="c", type="char(3)", comment="three"),)
     )
     colonnade.create(tmp_path / "t", fixed)
-    (field,) = json.loads(load(str(tmp_path / "t"))["schema"])["fields"]
+    (field,) = json.loads(load_table(str(tmp_path / "t"))["schema"])["fields"]
     assert field["type"] == "char(3)"
     assert field["metadata"] == {"comment": "three"}
 
 
 def test_loading_again_sees_the_newest_epoch_and_plans_keep_theirs(path: str) -> None:
-    before = load(path)
+    before = load_table(path)
     colonnade.open(path).append(rows(100))
-    after = load(path)
+    after = load_table(path)
     assert (before["epoch"], after["epoch"]) == (4, 5)
     assert len(keys(scan(before, "k"))) == 30
     assert len(keys(scan(after, "k"))) == 31
@@ -108,7 +109,7 @@ def test_loading_again_sees_the_newest_epoch_and_plans_keep_theirs(path: str) ->
 
 @pytest.mark.parametrize("name", ["epoch", "versionAsOf"])
 def test_an_epoch_can_be_asked_for(path: str, name: str) -> None:
-    loaded = load(path, **{name: "2"})
+    loaded = load_table(path, **{name: "2"})
     assert loaded["pinned"]
     assert keys(scan(loaded, "k")) == list(range(10))
 
@@ -117,16 +118,16 @@ def test_a_time_can_be_asked_for_as_text_and_as_microseconds(path: str) -> None:
     committed = colonnade.open(path).time_of(3)
     assert committed is not None
     micros = str(round(committed.timestamp() * 1_000_000))
-    assert load(path, timestampMicros=micros)["epoch"] == 3
-    assert load(path, timestampAsOf=committed.isoformat())["epoch"] == 3
+    assert load_table(path, timestampMicros=micros)["epoch"] == 3
+    assert load_table(path, timestampAsOf=committed.isoformat())["epoch"] == 3
 
 
 def test_a_replaced_table_is_found_anew_and_not_read_by_old_plans(path: str) -> None:
-    old = load(path)
+    old = load_table(path)
     shutil.rmtree(path)
     colonnade.create(path, SCHEMA)
     colonnade.open(path).append(rows(7))
-    assert keys(scan(load(path), "k")) == [7]
+    assert keys(scan(load_table(path), "k")) == [7]
     fresh = Snapshots()
     with pytest.raises(NotFoundError, match="does not exist"):
         fresh.at(StoreAddress(old["url"]), old["database"], 4)
@@ -135,14 +136,14 @@ def test_a_replaced_table_is_found_anew_and_not_read_by_old_plans(path: str) -> 
 
 
 def test_a_removed_table_is_reported(path: str) -> None:
-    load(path)
+    load_table(path)
     shutil.rmtree(path)
     with pytest.raises(NotFoundError, match="not a Colonnade database or table"):
-        load(path)
+        load_table(path)
 
 
 def test_filters_leave_rowsets_out_and_say_which_of_them_do(path: str) -> None:
-    loaded = load(path)
+    loaded = load_table(path)
     odd = {"op": "ABS", "args": [{"column": ["k"]}]}
     asked = [compare(">=", 12), odd]
     assert reads.filters({**loaded, "filters": asked}) == {"used": [True, False]}
@@ -152,7 +153,7 @@ def test_filters_leave_rowsets_out_and_say_which_of_them_do(path: str) -> None:
 
 
 def test_limits_and_orders_leave_rowsets_out(path: str) -> None:
-    loaded = load(path)
+    loaded = load_table(path)
     assert scan(loaded, "k", limit=11)["rowsets"] == 2
     top = {"column": "k", "descending": True, "nulls_first": False, "count": 3}
     assert keys(scan(loaded, "k", top=top)) == list(range(20, 30))
@@ -160,7 +161,7 @@ def test_limits_and_orders_leave_rowsets_out(path: str) -> None:
 
 
 def test_rows_are_called_ordered_only_where_tasks_read_one_rowset(path: str) -> None:
-    loaded = load(path)
+    loaded = load_table(path)
     assert scan(loaded, "k")["ordered_by"] == []
     assert scan(loaded, "k", apart=True)["ordered_by"] == [{"column": "k", "descending": False}]
     assert len(scan(loaded, "k", apart=True)["tasks"]) == 3
@@ -173,26 +174,26 @@ def test_rows_are_called_ordered_only_as_all_rowsets_of_the_scan_are(path: str) 
     table.alter(SetSortKey(("k", "v")))
     table.append(rows(*range(30, 40)))
     by_k, by_v = ({"column": name, "descending": False} for name in "kv")
-    loaded = load(path)
+    loaded = load_table(path)
     assert scan(loaded, "k", apart=True)["ordered_by"] == [by_k]
     assert scan(loaded, "k", filters=[compare(">=", 30)])["ordered_by"] == [by_k, by_v]
     table.alter(SetSortKey(("v",)))
-    assert scan(load(path), "k", filters=[compare(">=", 30)])["ordered_by"] == [by_k, by_v]
+    assert scan(load_table(path), "k", filters=[compare(">=", 30)])["ordered_by"] == [by_k, by_v]
     table.append(rows(*range(40, 50)))
-    loaded = load(path)
+    loaded = load_table(path)
     assert scan(loaded, "k", apart=True)["ordered_by"] == []
     assert scan(loaded, "k", filters=[compare(">=", 40)])["ordered_by"] == [by_v]
     assert scan(loaded, "k", filters=[compare("<", 5)])["ordered_by"] == [by_k]
 
 
 def test_a_scan_of_no_columns_still_has_its_rows(path: str) -> None:
-    planned = scan(load(path))
+    planned = scan(load_table(path))
     assert planned["rows"] == 30
     assert planned["tasks"]
 
 
 def test_aggregates_have_values_only_where_all_have(path: str) -> None:
-    loaded = load(path)
+    loaded = load_table(path)
     count = {"function": "count", "column": None}
     least = {"function": "min", "column": ["v"]}
     unknown = {"function": "max", "column": ["_row"]}
@@ -205,11 +206,11 @@ def test_aggregates_have_values_only_where_all_have(path: str) -> None:
 
 def test_options_are_refused_with_the_sentences_of_the_python_source(path: str) -> None:
     with pytest.raises(InvalidInputError, match="did you mean epoch"):
-        reads.check_options({"options": {"path": path, "epich": "1"}})
+        check_options({"options": {"path": path, "epich": "1"}})
     with pytest.raises(InvalidInputError, match="No path was given"):
-        reads.check_options({"options": {}})
+        check_options({"options": {}})
     with pytest.raises(InvalidInputError, match=r"df\.where"):
-        reads.check_options({"options": {"path": path, "where": "k > 1"}})
+        check_options({"options": {"path": path, "where": "k > 1"}})
 
 
 @pytest.mark.parametrize(
@@ -218,7 +219,7 @@ def test_options_are_refused_with_the_sentences_of_the_python_source(path: str) 
 def test_small_reads_have_few_tasks_and_large_ones_as_many_as_run_at_once(
     path: str, size: int, tasks: int
 ) -> None:
-    plan = plans(scan(load(path), "k", "v"))[0]
+    plan = plans(scan(load_table(path), "k", "v"))[0]
     rowset = plan.rowsets[0].rowset
     entry = rowset.entry.model_copy(update={"bytes": size * 2**20})
     larger = plan.rowsets[0].model_copy(update={"rowset": replace(rowset, entry=entry)})
@@ -232,7 +233,7 @@ def clustered(tmp_path: Path) -> dict[str, Any]:
     noise = np.random.default_rng(1).integers(0, 2**62, 2**20)
     colonnade.create(tmp_path / "t", schema := pa.schema({"k": pa.int64(), "v": pa.int64()}))
     colonnade.open(tmp_path / "t").append(pa.table([keys, noise], schema=schema))
-    return load(str(tmp_path / "t"))
+    return load_table(str(tmp_path / "t"))
 
 
 def test_a_range_is_given_the_tasks_that_its_own_rows_are_worth(tmp_path: Path) -> None:

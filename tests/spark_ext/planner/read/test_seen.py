@@ -14,9 +14,10 @@ import pytest
 import colonnade
 from colonnade.manifests.clock import now_ms
 from colonnade.spark_ext.planner.read import reads
+from colonnade.spark_ext.planner.read.load import load
 from colonnade.spark_ext.planner.read.metadata import TABLES
 from colonnade.spark_ext.planner.write import rows as changes
-from tests.spark_ext.planner.read.test_reads import keys, load, scan
+from tests.spark_ext.planner.read.test_reads import keys, load_table, scan
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=timezone.utc)
 HOUR = timedelta(hours=1)
@@ -50,7 +51,7 @@ MOMENTS = [NOON + HOUR * hours for hours in (0, 5.5, 7.25, 9, 10, 10.3, 11, 12.9
 def test_answers_from_the_log_are_those_of_the_rows_at_every_time(
     path: str, moment: datetime
 ) -> None:
-    loaded = load(path, seenAt=moment.isoformat())
+    loaded = load_table(path, seenAt=moment.isoformat())
     shown = colonnade.open(path).scan(seen_at=moment).to_arrow()
     for name, column in product(("count", "min", "max"), ("k", "ts", "note", None)):
         if column is None and name != "count":
@@ -85,10 +86,10 @@ def test_answers_from_the_log_are_those_of_the_rows_at_every_time(
 
 
 def test_all_requests_of_one_query_have_one_time_and_the_next_query_has_its_own(path: str) -> None:
-    first = reads.load({"path": path, "options": {}, "query": 71_001})
+    first = load({"path": path, "options": {}, "query": 71_001})
     assert abs(first["now"] - now_ms()) < 60_000
-    assert first == reads.load({"path": path, "options": {}, "query": 71_001})
-    later = reads.load({"path": path, "options": {}, "query": 71_002})
+    assert first == load({"path": path, "options": {}, "query": 71_001})
+    later = load({"path": path, "options": {}, "query": 71_002})
     assert later["now"] >= first["now"]
 
 
@@ -98,25 +99,25 @@ def test_an_earlier_epoch_is_seen_at_its_own_time_unless_an_option_says_otherwis
     table = colonnade.open(path)
     written = table.time_of(3)
     assert written is not None
-    pinned = load(path, versionAsOf="3")
+    pinned = load_table(path, versionAsOf="3")
     assert pinned["now"] == round(written.timestamp() * 1000)
-    assert load(path, versionAsOf="3", seenAt="now")["now"] > pinned["now"]
+    assert load_table(path, versionAsOf="3", seenAt="now")["now"] > pinned["now"]
     noon = round(NOON.timestamp() * 1000)
-    asked = load(path, versionAsOf="3", seenAt="2024-05-01 12:00:00")
+    asked = load_table(path, versionAsOf="3", seenAt="2024-05-01 12:00:00")
     assert (asked["now"], asked["seen_at"]) == (noon, "2024-05-01 12:00:00")
     assert sorted(keys(scan(asked, "k"))) == [*range(200)]
     with pytest.raises(colonnade.InvalidInputError, match="'soon' is not a time"):
-        load(path, seenAt="soon")
+        load_table(path, seenAt="soon")
 
 
 def test_a_table_in_which_nothing_expires_has_no_time(tmp_path: Path) -> None:
     colonnade.create(tmp_path / "t", pa.schema([("k", pa.int64())]))
-    assert load(str(tmp_path / "t"))["now"] is None
+    assert load_table(str(tmp_path / "t"))["now"] is None
 
 
 def test_deletes_and_metadata_tables_count_what_a_query_sees(path: str) -> None:
     def may_delete(hours: float) -> bool:
-        loaded = load(path, seenAt=(NOON + HOUR * hours).isoformat())
+        loaded = load_table(path, seenAt=(NOON + HOUR * hours).isoformat())
         column: dict[str, Any] = {"column": ["k"]}
         tree = {"op": "<", "args": [column, {"type": "bigint", "value": "50"}]}
         asked = {**loaded, "filters": [tree], "count_rows": False}

@@ -15,7 +15,7 @@ import pytest
 import colonnade
 from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.manifests.state.snapshot import LiveRowSet
-from colonnade.spark_ext.planner.read import reads
+from colonnade.spark_ext.planner.read.load import load
 from colonnade.spark_ext.planner.write import column_updates, rows
 from colonnade.spark_ext.types import declared_json
 from colonnade.tableformat.rowset.reader import RowSetReader
@@ -50,7 +50,7 @@ class Update:
 
     def __init__(self, path: Path, *columns: str, reads_columns: int = 1) -> None:
         self.table = colonnade.open(path)
-        state = reads.load({"path": str(path), "options": {}})
+        state = load({"path": str(path), "options": {}})
         seen = {name: state[name] for name in ("database", "id", "epoch")}
         schema = declared_json(self.table.state.schema)
         plan = planned(path, schema=schema, seen=seen)

@@ -12,7 +12,7 @@ import pytest
 import colonnade
 from colonnade import AddConstraint, AlterProperties, ArrowTable
 from colonnade.manifests.errors import ConflictError, InvalidInputError
-from colonnade.spark_ext.planner.read.reads import load
+from colonnade.spark_ext.planner.read.load import load
 from colonnade.spark_ext.planner.write.merging import columns_given
 from colonnade.spark_ext.planner.write.writes import commit_write, plan_write
 from colonnade.tableformat.write.job import WriteJob

@@ -24,6 +24,7 @@ from colonnade.manifests.store import open_store
 from colonnade.spark_ext.planner import outdated
 from colonnade.spark_ext.planner.operations import OPS
 from colonnade.spark_ext.planner.read import reads
+from colonnade.spark_ext.planner.read.load import load
 from colonnade.spark_ext.planner.state import snapshots
 from colonnade.spark_ext.planner.state.snapshots import Snapshots
 from colonnade.spark_ext.planner.state.unsent import Unsent
@@ -50,7 +51,7 @@ def compare(operator: str, value: int | None) -> dict[str, Any]:
 
 
 def is_whole(path: Path, *filters: dict[str, Any]) -> bool:
-    state = reads.load({"path": str(path), "options": {}})
+    state = load({"path": str(path), "options": {}})
     names = ("url", "database", "epoch", "id")
     return bool(
         rows.can_delete({n: state[n] for n in names} | {"filters": filters, "count_rows": False})[
@@ -134,7 +135,7 @@ def test_a_statement_that_retention_overtakes_before_it_was_sent_is_a_conflict(
             where = {"filters": [compare(">=", 3)], "count_rows": False}
             rows.delete_where({"job": plan["job"], "database": plan["database"], **where})
 
-    reads.load({"path": str(path), "options": {}})
+    load({"path": str(path), "options": {}})
     plan, known = planned(path), planned(path, transaction="0123456789abcdef" * 2)
     of_another_process = planned(path)
     outlive(path)
@@ -156,7 +157,7 @@ def test_an_object_that_retention_removes_during_a_read_is_not_damage(
     fresh = Snapshots()
     for module in (reads, rows, writes):
         monkeypatch.setattr(module, "SNAPSHOTS", fresh)
-    state = reads.load({"path": str(path), "options": {}})
+    state = load({"path": str(path), "options": {}})
     plan, sent = planned(path), planned(path, transaction="0123456789abcdef" * 2)
     outlive(path)
     names = ("url", "database", "epoch", "id")

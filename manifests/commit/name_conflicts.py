@@ -1,0 +1,98 @@
+"""Compare the names that a change gives or removes with the newest state: tables, tags, pins. Pure.
+
+Spec: docs/spec/conflicts.md#tables-and-columns, #other-conditions
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from colonnade.manifests.errors import AlreadyExistsError, ConflictError, NotFoundError
+from colonnade.manifests.ids import TableId
+from colonnade.manifests.model.operations import (
+    CreateTable,
+    DropTable,
+    Lease,
+    Operation,
+    Pin,
+    RenameTable,
+    Restore,
+    Tag,
+    Unpin,
+    Untag,
+)
+from colonnade.manifests.state.snapshot import Snapshot
+
+
+def check_names(operations: Sequence[Operation], base: Snapshot, head: Snapshot) -> None:
+    """Check the names of tables that a change gives, against the head.
+
+    Raises AlreadyExistsError for a name that is in use, and for a second table of a database of one
+    table. Raises ConflictError for a dropped table that a concurrent writer has made again.
+    """
+    if not any(isinstance(op, CreateTable | RenameTable) for op in operations):
+        return
+    names = dict(head.table_names())
+    for operation in operations:
+        if isinstance(operation, DropTable):
+            names.pop(TableId(operation.table), None)
+        elif isinstance(operation, CreateTable):
+            other = names.get(TableId(operation.table))
+            if other is not None and operation.table not in base.tables:
+                raise ConflictError(
+                    f"Table {operation.name!r} was made again meanwhile, as {other!r}; look at it"
+                    " before you repeat this."
+                )
+            if operation.name in names.values():
+                raise AlreadyExistsError(
+                    f"Table {operation.name!r} exists already; choose another name or open it."
+                )
+            if head.lone_table and names:
+                raise AlreadyExistsError(
+                    f"Table {operation.name!r} cannot be created: this database holds the lone"
+                    f" table {next(iter(names.values()))!r} and no other."
+                )
+            names[TableId(operation.table)] = operation.name
+        elif isinstance(operation, RenameTable):
+            others = {name for table, name in names.items() if table != operation.table}
+            if operation.name in others:
+                raise AlreadyExistsError(
+                    f"Table {operation.name!r} exists already; choose another name."
+                )
+            names[TableId(operation.table)] = operation.name
+
+
+def check_kept(
+    operations: Iterable[Operation], head: Snapshot, keeps: Callable[[Snapshot, int], bool]
+) -> None:
+    """Check tags, pins, leases and restores against the head.
+
+    Raises AlreadyExistsError for a tag that exists, or a pin of another epoch. Raises NotFoundError
+    for a tag or pin that does not exist, and for an epoch that is removed or does not exist.
+    """
+    for operation in operations:
+        if isinstance(operation, Tag | Pin | Restore) and not keeps(head, operation.epoch):
+            raise NotFoundError(
+                f"Epoch {operation.epoch} cannot be kept or restored: the epochs that can be read"
+                f" are {head.floor} to {head.epoch}."
+            )
+        if isinstance(operation, Lease) and operation.epoch < head.floor:
+            raise NotFoundError(
+                f"Epoch {operation.epoch} cannot be leased: the epochs that can be changed begin at"
+                f" {head.floor}."
+            )
+        match operation:
+            case Tag() if operation.name in head.tags:
+                raise AlreadyExistsError(
+                    f"Tag {operation.name!r} exists already, for epoch {head.tags[operation.name]};"
+                    " choose another name or remove it."
+                )
+            case Pin() if (pin := head.pins.get(operation.name)) and pin.epoch != operation.epoch:
+                raise AlreadyExistsError(
+                    f"Pin {operation.name!r} exists already, for epoch {pin.epoch}; choose another"
+                    " name or remove it."
+                )
+            case Untag() if operation.name not in head.tags:
+                raise NotFoundError(f"Tag {operation.name!r} does not exist.")
+            case Unpin() if operation.name not in head.pins:
+                raise NotFoundError(f"Pin {operation.name!r} does not exist.")

@@ -1,0 +1,124 @@
+"""Answer the Java source's requests before a query is planned: describe a table, check options."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.model.schema import TableSchema
+from colonnade.manifests.state.snapshot import TableState
+from colonnade.spark_ext.options import parse_read_options
+from colonnade.spark_ext.planner.clauses.defaults import default_texts
+from colonnade.spark_ext.planner.clauses.generated import described
+from colonnade.spark_ext.planner.clauses.identity_columns import described_identities
+from colonnade.spark_ext.planner.clauses.partitions import described_layout
+from colonnade.spark_ext.planner.clauses.sort_keys import described_order
+from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS, Recent
+from colonnade.spark_ext.planner.state.storage import place
+from colonnade.spark_ext.types import declared_json, refuse_fine_times
+from colonnade.tableformat.location import Location
+from colonnade.tableformat.scan.other_columns import with_columns_of
+from colonnade.tableformat.table.properties import shown_properties
+from colonnade.tableformat.table.time_travel import timestamp_ms
+from colonnade.tableformat.write.identity import open_schema
+
+SPARK_VERSION_VARIABLE = "COLONNADE_SPARK_VERSION"
+"""The environment variable with the version of Spark, which the Java half sets."""
+
+_declarations: Recent[int, tuple[TableSchema, str]] = Recent(64)
+
+
+def load(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Describe the table at `path` at the epoch, tag or time in `options`, or its newest state.
+
+    Besides the public options, `timestampMicros` is a time that Spark has already parsed.
+    `query` is the number of the query that loads the table, if it has one (`Snapshots.head`). The
+    reply's `now` is the time of the query, if that decides what it sees; later requests return it.
+    """
+    options = dict(args["options"])
+    micros = options.pop("timestampMicros", None)
+    read = parse_read_options({**options, "path": args["path"]})
+    at_ms = int(micros) // 1000 if micros is not None else None
+    if read.timestamp is not None:
+        at_ms = timestamp_ms(read.timestamp)
+    location, snapshot, table = SNAPSHOTS.find(
+        place(read.path, read.storage),
+        read.epoch,
+        at_ms,
+        read.tag,
+        args.get("query"),
+        read.seen_at,
+    )
+    shown = table if read.schema_epoch is None else _shown(location, table, read.schema_epoch)
+    return {
+        "url": location.store.url,
+        "options": location.store.address.options or "",
+        "path": location.url,
+        "database": snapshot.database,
+        "table": table.name,
+        "id": table.id,
+        "epoch": snapshot.epoch,
+        "schema_epoch": read.schema_epoch,
+        "now": table.now_ms,
+        "seen_at": read.seen_at,
+        "pinned": (read.epoch, at_ms, read.tag) != (None, None, None),
+        "schema": _declared(shown.schema),
+        "defaults": default_texts(shown.schema),
+        "identities": described_identities(shown.schema),
+        "generated": described(shown.schema),
+        "properties": shown_properties(table),
+        "comment": table.comment,
+        "sort_key": described_order(table.sort_key, table.schema),
+        "partitioning": described_layout(table.partition_fields, table.schema),
+        "constraints": [{"name": each.name, "condition": each.sql} for each in table.constraints],
+    }
+
+
+def _declared(schema: TableSchema) -> str:
+    """Return a schema as JSON for Spark; it is cached, since hundreds of columns take long.
+
+    Identity columns are nullable in it, because NULL asks for a value.
+
+    The JSON is text within the reply, because numbers in the reply itself may change from 1.0 to 1.
+    Raises InvalidInputError for times that this version of Spark does not support.
+    """
+    known = _declarations.get(id(schema))  # the cached value keeps the object of this id alive
+    if known is None:
+        if (version := os.environ.get(SPARK_VERSION_VARIABLE)) is not None:
+            refuse_fine_times(schema, version)
+        declared = declared_json(open_schema(schema))
+        known = _declarations.put(id(schema), (schema, declared))
+    return known[1]
+
+
+def check_options(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Parse the options of a read, and refuse wrong ones before any table is opened.
+
+    The returned `epoch` is a number or a tag.
+    """
+    read = parse_read_options(args["options"])
+    if read.where is not None:
+        raise InvalidInputError(
+            "Option where is for reading without the jar; filter the DataFrame itself with"
+            " df.where(...), which skips the same data."
+        )
+    epoch = read.epoch if read.tag is None else read.tag
+    return {
+        "path": read.path,
+        "epoch": epoch,
+        "timestamp": read.timestamp,
+        "schema_epoch": read.schema_epoch,
+        "seen_at": read.seen_at,
+    }
+
+
+def _shown(location: Location, table: TableState, schema_epoch: int) -> TableState:
+    """Return a table with the columns of another epoch. Raises InvalidInputError, NotFoundError."""
+    head = SNAPSHOTS.head(location.address)[1]
+    state = SNAPSHOTS.log(location.store).read_at(schema_epoch, head=head)
+    return with_columns_of(table, location.require_at(state, head))
+
+
+OPS = {"load": load, "check_options": check_options}

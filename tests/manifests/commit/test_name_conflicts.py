@@ -1,0 +1,94 @@
+"""Names of tables, tags and pins are compared with the newest state."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from colonnade.manifests.commit.name_conflicts import check_kept, check_names
+from colonnade.manifests.errors import AlreadyExistsError, ConflictError, NotFoundError
+from colonnade.manifests.model.operations import (
+    Lease,
+    Operation,
+    Pin,
+    RenameTable,
+    Restore,
+    Tag,
+    Unpin,
+    Untag,
+)
+from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.manifests.store import MemoryStore
+from tests.log_samples import ORDERS, TRIPS, change, database, drop, make_log, table, with_orders
+
+
+def test_a_name_is_given_once() -> None:
+    store = MemoryStore()
+    log = make_log(store)
+    base = database(store)
+    log.commit(change(table()), base)
+    for snapshot in (base, log.read_head()):
+        with pytest.raises(AlreadyExistsError, match="'orders'"):
+            log.commit(change(table(TRIPS, "orders")), snapshot)
+
+
+def test_a_database_of_a_lone_table_takes_no_second_table() -> None:
+    store = MemoryStore()
+    log = make_log(store)
+    state = log.commit(change(table()), database(store, lone_table=True))
+    assert state.table("orders").at_root
+    with pytest.raises(AlreadyExistsError, match="lone table 'orders'"):
+        log.commit(change(table(TRIPS, "trips")), state)
+    state = log.commit(change(drop().ops[0], table(TRIPS, "trips")), state)
+    assert state.table("trips").prefix == ""
+
+
+def test_a_table_that_a_concurrent_writer_has_made_again_is_a_conflict() -> None:
+    store = MemoryStore()
+    log = make_log(store)
+    dropped = log.commit(drop(), with_orders(store, log))
+    head = log.commit(change(table(name="again")), dropped)
+    with pytest.raises(ConflictError, match="'orders' was made again meanwhile, as 'again'"):
+        check_names((table(),), dropped, head)
+
+
+def test_a_table_gets_no_name_that_another_one_has_and_keeps_its_own() -> None:
+    store = MemoryStore()
+    log = make_log(store)
+    head = log.commit(change(table(TRIPS, "trips")), with_orders(store, log))
+    check_names((RenameTable(table=ORDERS, name="orders"),), head, head)
+    with pytest.raises(AlreadyExistsError, match="'trips' exists already; choose another name"):
+        check_names((RenameTable(table=ORDERS, name="trips"),), head, head)
+    check_names((*drop(TRIPS).ops, RenameTable(table=ORDERS, name="trips")), head, head)
+
+
+@pytest.fixture
+def head() -> Snapshot:
+    """Epoch 9 with the floor 4, and a tag and a pin of epoch 5."""
+    pin = Pin(name="p", epoch=5, until_ms=7)
+    return replace(database(MemoryStore()), epoch=9, floor=4, tags={"t": 5}, pins={"p": pin})
+
+
+@pytest.mark.parametrize(
+    ("operation", "error", "text"),
+    [
+        (Tag(name="t", epoch=6), AlreadyExistsError, "'t' exists already, for epoch 5"),
+        (Pin(name="p", epoch=6, until_ms=9), AlreadyExistsError, "'p' exists already, for epoch 5"),
+        (Untag(name="u"), NotFoundError, "Tag 'u' does not exist"),
+        (Unpin(name="q"), NotFoundError, "Pin 'q' does not exist"),
+        (Tag(name="u", epoch=3), NotFoundError, "are 4 to 9"),
+        (Restore(table=ORDERS, epoch=3), NotFoundError, "are 4 to 9"),
+        (Lease(job=ORDERS, epoch=3, until_ms=9), NotFoundError, "begin at 4"),
+    ],
+)
+def test_what_the_newest_state_contradicts_is_refused(
+    head: Snapshot, operation: Operation, error: type[Exception], text: str
+) -> None:
+    with pytest.raises(error, match=text):
+        check_kept((operation,), head, lambda state, epoch: epoch >= state.floor)
+
+
+def test_a_pin_is_renewed_and_names_that_exist_are_removed(head: Snapshot) -> None:
+    fitting = (Pin(name="p", epoch=5, until_ms=9), Untag(name="t"), Unpin(name="p"))
+    check_kept(fitting, head, lambda state, epoch: epoch >= state.floor)
