@@ -100,6 +100,55 @@ def key_policy(
     )
 
 
+def follow_columns(
+    properties: Mapping[str, str], before: TableSchema, after: TableSchema
+) -> dict[str, str]:
+    """Return the properties of a table so that they name the same columns in another schema.
+
+    The merge mode and the sequence of a column that is gone are left out. A property whose sequence
+    column is gone stays as it is.
+    """
+    found: dict[str, str] = {}
+    for name, text in properties.items():
+        prefix = next((each for each in (MERGE, f"{SEQUENCE}.") if name.startswith(each)), None)
+        if name == SEQUENCE or prefix == f"{SEQUENCE}.":
+            text = _new_name(text, before, after) or text
+        column = None
+        if prefix is not None:
+            column = _new_name(name.removeprefix(prefix), before, after)
+        if prefix is None:
+            found[name] = text
+        elif column is not None:
+            found[prefix + column] = text
+    return found
+
+
+def check_sequences_stay(
+    properties: Mapping[str, str], before: TableSchema, after: TableSchema
+) -> None:
+    """Raise InvalidInputError if a property names a sequence column that another schema lacks."""
+    for name, text in follow_columns(properties, before, after).items():
+        is_sequence = name == SEQUENCE or name.startswith(f"{SEQUENCE}.")
+        if is_sequence and _new_name(text, before, after) is None:
+            raise InvalidInputError(
+                f"Column {text!r} cannot be dropped: property {name!r} names it; unset the property"
+                " first."
+            )
+
+
+def _new_name(name: str, before: TableSchema, after: TableSchema) -> str | None:
+    """Return what a column is called in another schema: None if it is gone.
+
+    A name that no column had, or that stays, is returned as it is.
+    """
+    fields = {each: field for field in after.fields for each in field.ids}
+    old = next((each for each in before.fields if each.name.casefold() == name.casefold()), None)
+    if old is None:
+        return name
+    new = next((fields[each] for each in old.ids if each in fields), None)
+    return None if new is None else name if new.name == old.name else new.name
+
+
 def policy_of(table: TableState) -> KeyPolicy:
     """Return what the properties of a table with a primary key say. Raises as `key_policy` does."""
     return key_policy(table.properties, table.schema, key_fields(table.primary_key, table.schema))

@@ -14,6 +14,7 @@ from colonnade.tableformat.predicate import Where, parse_predicate
 from colonnade.tableformat.scan.arrow_scan import batches_of
 from colonnade.tableformat.statements.assignments import parse_assignments
 from colonnade.tableformat.statements.delete import evaluate_delete
+from colonnade.tableformat.statements.keyed.batch import known_columns
 from colonnade.tableformat.statements.keyed.delete_keys import evaluate_delete_keys
 from colonnade.tableformat.statements.keyed.merge import evaluate_merge
 from colonnade.tableformat.statements.ranges import require_range
@@ -115,6 +116,7 @@ class RowMethods(ABC):
         data: Any,
         on: str | Sequence[str] | None = None,
         *,
+        ignore_unknown_columns: bool = False,
         settings: WriteSettings | None = None,
         commit: CommitSettings | None = None,
     ) -> RowCounts:
@@ -123,7 +125,8 @@ class RowMethods(ABC):
         `data` is anything that `append` takes; it is held in memory. The key is the primary key.
         The rows may leave out columns: a row of the table keeps its values there, and a new row
         gets defaults. Several rows may have one key. Merge modes and sequences, which are
-        properties of the table, decide what they become.
+        properties of the table, decide what they become. A column that the table does not have is
+        an error. With `ignore_unknown_columns` it is left out.
 
         With `on`, other columns are the key, and `data` has all columns of the table, each key
         once. When several rows of the table have one key, each of them is replaced, as with MERGE.
@@ -135,9 +138,10 @@ class RowMethods(ABC):
         Raises ConflictError after ten tries.
         """
         check_settings(settings, commit)
-        rows = pa.Table.from_batches(list(batches_of(data)))
+        given = pa.Table.from_batches(list(batches_of(data)))
 
         def evaluate(log: Log, table: TableState, job_id: str) -> Statement:
+            rows = known_columns(table, given) if ignore_unknown_columns else given
             if on is None:
                 return evaluate_merge(log, table, rows, job_id, settings)
             return evaluate_upsert(log, table, rows, on, job_id, settings)

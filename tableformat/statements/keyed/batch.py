@@ -35,6 +35,12 @@ class KeyedBatch:
     given: Given
 
 
+def known_columns(table: TableState, data: pa.Table) -> pa.Table:
+    """Return rows without the columns that the table does not have."""
+    unknown = set(_unknown(table, data))
+    return data.select([at for at, name in enumerate(data.column_names) if name not in unknown])
+
+
 def keyed_batch(table: TableState, data: pa.Table, key: TableSchema) -> KeyedBatch:
     """Conform rows that have at least the key columns, and fill generated columns.
 
@@ -42,6 +48,14 @@ def keyed_batch(table: TableState, data: pa.Table, key: TableSchema) -> KeyedBat
     whose type or value does not fit, or a generated column of another value.
     """
     given = given_columns(table, data.column_names)
+    if unknown := _unknown(table, data):
+        names = (each.name for each in table.schema.fields if each.id not in given)
+        others = ", ".join(map(repr, [*names][:20])) or "none"
+        raise InvalidInputError(
+            f"The rows have column {unknown[0]!r}, which table {table.name!r} does not have (its"
+            f" other columns: {others}); correct its name, or leave it out with"
+            " ignore_unknown_columns=True."
+        )
     columns = open_columns(table.schema, given).fields
     schema = TableSchema(fields=tuple(_with_constant_default(each, given) for each in columns))
     parts = conform_batches(record_batches(data), schema, text_policy(table.properties))
@@ -53,6 +67,11 @@ def keyed_batch(table: TableState, data: pa.Table, key: TableSchema) -> KeyedBat
     rows = pa.Table.from_batches(list(filled_rows(parts, known)), arrow_schema(schema))
     _check_identities(table, rows, key)
     return KeyedBatch(rows, schema, given)
+
+
+def _unknown(table: TableState, data: pa.Table) -> list[str]:
+    known = {each.name.casefold() for each in table.schema.fields}
+    return [name for name in data.column_names if name.casefold() not in known]
 
 
 def _check_identities(table: TableState, rows: pa.Table, key: TableSchema) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from colonnade.manifests.model.constraints import CheckConstraint
 from colonnade.manifests.model.entries import PartitionField, SortField
-from colonnade.manifests.model.operations import Operation
+from colonnade.manifests.model.operations import Operation, SetProperties
 from colonnade.manifests.model.primary_key import PrimaryKey
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import TableState
@@ -68,6 +68,11 @@ class Alteration(ABC):
 
     @abstractmethod
     def __str__(self) -> str: ...
+
+
+def removed_properties(operations: Iterable[Operation]) -> set[str]:
+    """Return the names of the properties that operations remove."""
+    return {key for each in operations if isinstance(each, SetProperties) for key in each.remove}
 
 
 def without(properties: Mapping[str, str], names: Collection[str]) -> dict[str, str]:

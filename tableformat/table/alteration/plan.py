@@ -17,8 +17,14 @@ from colonnade.manifests.model.operations import (
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.model.schema_check import check_schema
 from colonnade.manifests.state.snapshot import TableState
+from colonnade.tableformat.keys.policy import follow_columns as follow_key_columns
 from colonnade.tableformat.table.alteration.constraints import constraint_operations
-from colonnade.tableformat.table.alteration.draft import Alteration, Draft, without
+from colonnade.tableformat.table.alteration.draft import (
+    Alteration,
+    Draft,
+    removed_properties,
+    without,
+)
 from colonnade.tableformat.table.alteration.primary_key import key_operations
 from colonnade.tableformat.table.alteration.ranges import check_ranges
 from colonnade.tableformat.table.alteration.sort_key import around_columns
@@ -118,9 +124,11 @@ def _following_properties(
 
     It comes first, so that `operations`, with the properties that a user sets, override it.
     """
-    removed = {key for each in operations if isinstance(each, SetProperties) for key in each.remove}
-    following = without(table.properties, removed)
+    following = without(table.properties, removed_properties(operations))
     moved, gone = follow_columns(following, table.schema, schema)
+    keyed = follow_key_columns(following, table.schema, schema)
+    moved |= {name: text for name, text in keyed.items() if following.get(name) != text}
+    gone += tuple(name for name in following if name not in keyed)
     return (SetProperties(table=table.id, set=moved, remove=gone),) if moved or gone else ()
 
 

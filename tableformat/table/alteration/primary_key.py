@@ -19,9 +19,14 @@ from colonnade.manifests.model.primary_key import key_fields, key_of
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.model.tombstones import TOMBSTONES
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
-from colonnade.tableformat.keys.policy import key_policy
+from colonnade.tableformat.keys.policy import check_sequences_stay, follow_columns, key_policy
 from colonnade.tableformat.keys.repeated import repeated_keys
-from colonnade.tableformat.table.alteration.draft import Alteration, Draft
+from colonnade.tableformat.table.alteration.draft import (
+    Alteration,
+    Draft,
+    removed_properties,
+    without,
+)
 from colonnade.tableformat.table.alteration.not_null import SetNotNull
 from colonnade.tableformat.table.primary_key import parse_primary_key, sorted_by
 
@@ -100,7 +105,10 @@ def key_operations(draft: Draft) -> tuple[tuple[Operation, ...], tuple[Operation
 
 
 def _properties(draft: Draft) -> dict[str, str]:
-    return {**draft.table.properties, **draft.properties}
+    kept = without(draft.table.properties, removed_properties(draft.operations))
+    before, after = draft.table.schema, draft.schema
+    check_sequences_stay(without(kept, draft.properties), before, after)
+    return {**follow_columns(kept, before, after), **draft.properties}
 
 
 def forgetting(change: Change, log: Log, state: Snapshot, table: TableState) -> Change:
