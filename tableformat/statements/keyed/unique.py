@@ -26,6 +26,7 @@ from colonnade.manifests.commit.rebase.targets import all_rows
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import AddRowSet
+from colonnade.manifests.state.amendments import Amendments
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.tableformat.keys.expired import are_expired, stored_rowsets
 from colonnade.tableformat.keys.find import MatchingRows, find_rows
@@ -42,8 +43,8 @@ from colonnade.tableformat.statements.keyed.written_merge import WrittenMerge
 from colonnade.tableformat.statements.statement import RowCounts, Statement
 from colonnade.tableformat.write.settings import OnDuplicate
 
-_Identity = tuple[str, str | None]
-"""A RowSet, and its deleted rows: equal if both are the same."""
+_Identity = tuple[str, Amendments]
+"""A RowSet, and what came to it: equal if both are the same, also the ranges that hide its rows."""
 
 Leaving = Mapping[int, FrozenBitMap]
 """The rows of a table that a statement deletes, by RowSet id."""
@@ -261,9 +262,8 @@ class _Comparison:
 
 
 def _identity(rowset: LiveRowSet) -> _Identity:
-    """Return what tells a RowSet and its deleted rows from all others."""
-    vector = rowset.amendments.vector
-    return rowset.entry.object, None if vector is None else vector.object
+    """Return what tells a RowSet and its live rows from all others."""
+    return rowset.entry.object, rowset.amendments
 
 
 def _without(rows: NDArray[np.int64], gone: FrozenBitMap) -> NDArray[np.int64]:

@@ -10,6 +10,10 @@ import pytest
 
 from colonnade import AlterProperties, ArrowTable, DropPrimaryKey, WriteSettings
 from colonnade.manifests.errors import ConflictError, InvalidInputError
+from colonnade.manifests.ids import new_job_id
+from colonnade.tableformat.statements.append import evaluate_append
+from colonnade.tableformat.statements.finish import finished
+from colonnade.tableformat.statements.statement import make_change
 from colonnade.tableformat.table.transaction import Transaction
 from colonnade.tableformat.write.settings import OnDuplicate
 from tests.tableformat.statements.tables import another, made
@@ -73,3 +77,35 @@ def test_a_transaction_that_has_merged_is_refused_after_its_rules_have_changed(
     with pytest.raises(ConflictError, match="merge modes of table 't' have changed"):
         transaction.commit()
     assert content(table) == [(1, 1)]
+
+
+def planned_append(table: ArrowTable, policy: OnDuplicate, new: pa.Table) -> Callable[[], object]:
+    """Compare new rows with the present state, and return what commits them."""
+    base, job_id = table.refresh(), new_job_id()
+    settings = WriteSettings(on_duplicate=policy)
+    found = evaluate_append(table._log, table.state, new.to_batches(), job_id, settings)
+    change = make_change(finished(found, table._log, table.state), table.state, job_id)
+    return lambda: table._log.commit(change, base)
+
+
+@pytest.mark.parametrize("policy", ["error", "ignore", "merge"])
+@pytest.mark.parametrize("more", [0, 70_000])
+def test_rows_of_a_deleted_range_that_are_restored_keep_their_keys(
+    policy: OnDuplicate, more: int
+) -> None:
+    """The restored RowSet has the same deletion vector as when its rows were hidden."""
+    table = keyed()
+    table.append(rows(*((key, 1) for key in range(10, 10 + more))))
+    before = table.append(rows((5, 5), (6, 6)))
+    table.delete_range("k = 5")
+    commit = planned_append(another(table), policy, rows((5, 50), (7, 7)))
+    table.restore(epoch=before)
+    kept = [(key, 1) for key in range(10, 10 + more)]
+    if policy == "error":
+        with pytest.raises(InvalidInputError, match="allows a key once"):
+            commit()
+        assert content(table) == [(1, 1), (5, 5), (6, 6), *kept]
+    else:
+        commit()
+        five = 5 if policy == "ignore" else 55
+        assert content(table) == [(1, 1), (5, five), (6, 6), (7, 7), *kept]
