@@ -14,6 +14,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.model.lifetimes import lifetime_ms
 from colonnade.manifests.sizes import parse_size
 from colonnade.manifests.state.partition_layout import split_fields
 from colonnade.manifests.store import StoreAddress, is_url
@@ -41,6 +42,7 @@ _WRITING = (
     "txnVersion",
     "expectEpoch",
     "leaseHours",
+    "ttl",
 )
 EVOLVING = ("mergeSchema", "ignoreUnknownColumns")
 """Options that a rule of the jar carries out before Spark compares columns."""
@@ -102,7 +104,8 @@ class SparkWriteOptions:
 
     `txnAppId` and `txnVersion` name a batch, which is committed at most once. With `expectEpoch`
     the write fails unless the database is at that epoch. `leaseHours` is how long vacuum keeps the
-    files that the write needs. `storage.<name>` is an option of the store.
+    files that the write needs. `ttl` says when the rows expire that do not state it themselves.
+    `storage.<name>` is an option of the store.
     """
 
     path: str
@@ -157,6 +160,9 @@ def parse_write_options(options: Mapping[str, str]) -> SparkWriteOptions:
         settings = settings.model_copy(update={"target_bytes": _byte_size("targetFileSize", size)})
     if (chosen := given.get("onduplicate")) is not None:
         settings = settings.model_copy(update={"on_duplicate": on_duplicate(chosen)})
+    if (ttl := given.get("ttl")) is not None:
+        lifetime_ms(ttl, "Option ttl")
+        settings = settings.model_copy(update={"ttl": ttl})
     records = _integer("maxRecordsPerFile", given.get("maxrecordsperfile"), 1)
     return SparkWriteOptions(
         path,

@@ -11,6 +11,8 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
+from colonnade.manifests.durations import parse_duration
+from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.entries import ColumnNumber, Count, PartitionField, SortField
 from colonnade.manifests.model.primary_key import PrimaryKey
 from colonnade.manifests.model.schema import Model, SchemaField, TableSchema, type_text
@@ -69,6 +71,20 @@ class Lifetimes(Model):
         """The columns that the lifetimes name, by the first ids that they had."""
         times = {self.time_column, self.expires_column} - {None}
         return frozenset((*(t for t in times if t), *(each.column for each in self.columns)))
+
+
+def lifetime_ms(text: str, what: str, others: str = "") -> int:
+    """Return a lifetime in ms. Raises InvalidInputError that names `what` for any other text."""
+    try:
+        ms = parse_duration(text) * 1000
+    except ValueError:
+        ms = 0
+    if not 0 < ms <= LONGEST_MS:
+        raise InvalidInputError(
+            f"{what} must be a time such as 30 days, 12 hours or 90 seconds, at most 1000"
+            f" years{others}, not {text!r:.100}."
+        )
+    return ms
 
 
 def problem_of(

@@ -121,7 +121,8 @@ def _sentence(model: type[Model], values: dict[str, Any], error: ValidationError
             "its type must be text such as 'long' or 'decimal(9,2)', an ArrayType, a MapType or a"
             f" StructType, not {values.get('type')!r:.100}"
         )
-    return f"{what} cannot be made: {cause or f'{argument}: {first_message}'}."
+    reason = str(cause or f"{argument}: {first_message}").rstrip(".")
+    return f"{what} cannot be made: {reason}."
 
 
 PrimitiveType = Annotated[str, AfterValidator(_check_primitive)]

@@ -12,7 +12,15 @@ from colonnade.spark_ext.planner.catalog import databases, evolution, removal
 from colonnade.spark_ext.planner.outdated import Operation, unless_outdated
 from colonnade.spark_ext.planner.procedures import by_name
 from colonnade.spark_ext.planner.read import load, metadata, reads
-from colonnade.spark_ext.planner.write import column_updates, fills, identity, merging, rows, writes
+from colonnade.spark_ext.planner.write import (
+    column_updates,
+    expiry,
+    fills,
+    identity,
+    merging,
+    rows,
+    writes,
+)
 
 PROTOCOL = 1
 
@@ -45,6 +53,7 @@ OPS: dict[str, Operation] = {
         name: unless_outdated(op)
         for name, op in {
             **column_updates.OPS,
+            **expiry.OPS,
             **fills.OPS,
             **load.OPS,
             **merging.OPS,

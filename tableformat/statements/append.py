@@ -17,6 +17,7 @@ from colonnade.tableformat.statements.statement import (
     row_statement,
     write_batches,
 )
+from colonnade.tableformat.write.expiry import expiring, expiry_of
 from colonnade.tableformat.write.identity import new_rows
 from colonnade.tableformat.write.settings import WriteSettings
 
@@ -63,7 +64,8 @@ def _added(
     job_id: str,
     settings: WriteSettings | None,
 ) -> Statement:
-    rows = new_rows(log, table, job_id, batches)
+    given = expiring(batches, expiry_of(table, settings))
+    rows = new_rows(log, table, job_id, given)
     added = write_batches(log, table, job_id, rows, settings)
     inserted = sum(entry.rows for entry in added)
     statement = row_statement("append", table, (), added, inserted=inserted)

@@ -101,7 +101,7 @@ class RowMethods(ABC):
         before the update. Runs again when a concurrent statement deleted or moved one of the rows.
         Raises InvalidInputError that names the column at fault, and ConflictError after ten tries.
         """
-        check_settings(settings, commit)
+        check_settings(settings, commit, may_expire=False)
         parsed = None if where is None else parse_predicate(where)
         text = _text(where)
 

@@ -20,6 +20,7 @@ from colonnade.tableformat.statements.statement import (
     row_statement,
     write_batches,
 )
+from colonnade.tableformat.write.expiry import expiring, expiry_of
 from colonnade.tableformat.write.identity import new_rows
 from colonnade.tableformat.write.job import WriteJob
 from colonnade.tableformat.write.settings import WriteSettings
@@ -43,7 +44,8 @@ def evaluate_overwrite_where(
     condition. Raises CorruptionError, StoreError.
     """
     bound = bind(where, table.schema)
-    rows = _checked(new_rows(log, table, job_id, batches), bound, text)
+    given = expiring(batches, expiry_of(table, settings))
+    rows = _checked(new_rows(log, table, job_id, given), bound, text)
     added = write_batches(log, table, job_id, rows, settings)
     statement = _statement(log, table, where, added, {} if text is None else {"where": text})
     return inserting(statement, settings)

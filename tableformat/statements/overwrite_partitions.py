@@ -30,6 +30,7 @@ from colonnade.tableformat.statements.statement import (
     write_batches,
 )
 from colonnade.tableformat.types.storage_form import to_storage
+from colonnade.tableformat.write.expiry import expiring, expiry_of
 from colonnade.tableformat.write.identity import new_rows
 from colonnade.tableformat.write.settings import WriteSettings
 
@@ -48,7 +49,8 @@ def evaluate_overwrite_partitions(
 
     Raises InvalidInputError that names the column at fault, CorruptionError, StoreError.
     """
-    rows = new_rows(log, table, job_id, batches)
+    given = expiring(batches, expiry_of(table, settings))
+    rows = new_rows(log, table, job_id, given)
     added = write_batches(log, table, job_id, rows, settings)
     return inserting(written_partitions(log, table, added, {}), settings)
 

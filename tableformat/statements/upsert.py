@@ -24,6 +24,7 @@ from colonnade.tableformat.statements.statement import Statement, row_statement,
 from colonnade.tableformat.types.arrow_input import record_batches
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.types.conform import CONFORMED_ROWS, conform_batches
+from colonnade.tableformat.write.expiry import expiring_table, expiry_of
 from colonnade.tableformat.write.generated import bind_generations, filled_rows
 from colonnade.tableformat.write.identity import open_schema
 from colonnade.tableformat.write.settings import WriteSettings
@@ -44,7 +45,7 @@ def evaluate_upsert(
     NotFoundError or InvalidInputError that names the column at fault, or a key that is NULL or
     occurs in two rows. Raises CorruptionError, StoreError.
     """
-    source = _conformed(data, table)
+    source = _conformed(expiring_table(data, expiry_of(table, settings)), table)
     keys = KeySet.of(source, key_columns(on, table.schema))
     deleted: list[DeletedRows] = []
     sources: list[NDArray[np.int64]] = []

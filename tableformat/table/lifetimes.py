@@ -10,15 +10,15 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from colonnade.manifests.clock import DAY_MS
 from colonnade.manifests.compaction.purge import PURGE_SHARE
-from colonnade.manifests.durations import duration_text, parse_duration
+from colonnade.manifests.durations import duration_text
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.model.entries import PartitionField, SortField
 from colonnade.manifests.model.generated import generated_fields, sources_of
 from colonnade.manifests.model.lifetimes import (
-    LONGEST_MS,
     ColumnLifetime,
     Lifetimes,
     column_of,
+    lifetime_ms,
     problem_of,
 )
 from colonnade.manifests.model.primary_key import PrimaryKey
@@ -207,21 +207,7 @@ def _value(name: str, text: str, schema: TableSchema, table: str) -> int:
             ) from error
     if name == GRACE and text.strip().casefold() == _NONE:
         return 0
-    return duration_ms(text, f"Property {name!r}", ", or none" if name == GRACE else "")
-
-
-def duration_ms(text: str, what: str, others: str = "") -> int:
-    """Return a lifetime in ms. Raises InvalidInputError that names `what` for any other text."""
-    try:
-        ms = parse_duration(text) * 1000
-    except ValueError:
-        ms = 0
-    if not 0 < ms <= LONGEST_MS:
-        raise InvalidInputError(
-            f"{what} must be a time such as 30 days, 12 hours or 90 seconds, at most 1000"
-            f" years{others}, not {text!r:.100}."
-        )
-    return ms
+    return lifetime_ms(text, f"Property {name!r}", ", or none" if name == GRACE else "")
 
 
 def _lifetimes(parts: Parts, table: str) -> Lifetimes | None:

@@ -5,6 +5,7 @@
     constraints.py         conditions that each row meets
     generated.py           values that follow from other columns of the row
     identity.py            numbers that the table gives to rows
+    expiry.py              when the rows of one write expire
     replaced_columns.py    new values of some columns of a RowSet
     column_changes.py      columns that a write brings, in the epoch of its rows
     kept_ids.py            ids of columns where one table replaces another

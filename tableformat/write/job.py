@@ -33,6 +33,7 @@ from colonnade.manifests.model.entries import (
     TableIdText,
 )
 from colonnade.manifests.model.epoch import TransactionIdText
+from colonnade.manifests.model.lifetimes import Lifetimes
 from colonnade.manifests.model.operations import CreateTable, Lease, Operation
 from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.schema import Model, TableSchema
@@ -43,6 +44,7 @@ from colonnade.manifests.store import StoreAddress
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.predicate import Predicate, to_json
 from colonnade.tableformat.write.column_changes import ColumnChanges
+from colonnade.tableformat.write.expiry import Expiry, expires_column, expiry
 from colonnade.tableformat.write.kept_ids import with_kept_ids
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, check_settings
 
@@ -50,7 +52,8 @@ from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, 
 class WriteTarget(Model):
     """The table that a write adds rows to; it may not exist yet.
 
-    `primary_key` has the present ids of its columns.
+    `primary_key` has the present ids of its columns. `expires` is the id of the column that says
+    when each row expires.
     """
 
     table: TableIdText
@@ -67,6 +70,7 @@ class WriteTarget(Model):
     constraints: tuple[CheckConstraint, ...] = ()
     sort_order_id: Count = 0
     primary_key: tuple[ColumnNumber, ...] = ()
+    expires: ColumnNumber | None = None
 
 
 WriteMode = Literal["append", "overwrite", "overwrite_partitions"]
@@ -100,6 +104,16 @@ class WriteJob(Model):
     parameters: dict[str, str]
     given: tuple[ColumnNumber, ...] | None = None
     now_ms: Count = 0
+
+    def expiry(self) -> Expiry | None:
+        """When new rows expire that do not say it themselves; None if the settings do not say it.
+
+        Raises the errors of `expiry`.
+        """
+        target, ttl = self.target, self.settings.ttl
+        number = target.expires
+        column = None if number is None else target.table_schema.by_id(number)
+        return None if ttl is None else expiry(target.name, column, ttl, self.now_ms)
 
     def end_of_lease(self) -> tuple[Operation, ...]:
         """The operations that end the job's lease with its commit, if it has one."""
@@ -178,7 +192,7 @@ def plan_write(
         create, target = None, target_of(location.require(base), limits)
     else:
         raise NotFoundError(f"There is no table at {location.url}; create it first.")
-    return WriteJob(
+    job = WriteJob(
         address=location.store.address,
         target=target,
         mode=mode,
@@ -194,6 +208,8 @@ def plan_write(
         parameters=parameters or {},
         now_ms=max(clock.now_ms(), base.time_ms if base else 0) if now_ms is None else now_ms,
     )
+    job.expiry()  # refuses a time to live that no column can hold, before the first row
+    return job
 
 
 def take_lease(job: WriteJob, log: Log, base: Snapshot | None) -> None:
@@ -233,6 +249,7 @@ def target_of(table: TableState, limits: Limits) -> WriteTarget:
         constraints=table.constraints,
         sort_order_id=table.sort_order_id,
         primary_key=tuple(f.id for f in key_fields(table.primary_key, table.schema)),
+        expires=_expires(table.lifetimes, table.schema),
     )
 
 
@@ -251,4 +268,10 @@ def _new_target(create: CreateTable, location: Location, limits: Limits) -> Writ
         inline_rowset_bytes=limits.inline_rowset_bytes,
         constraints=create.constraints or (),
         primary_key=tuple(field.id for field in key_fields(key, create.table_schema)),
+        expires=_expires(create.lifetimes, create.table_schema),
     )
+
+
+def _expires(lifetimes: Lifetimes | None, schema: TableSchema) -> int | None:
+    column = expires_column(lifetimes, schema)
+    return None if column is None else column.id

@@ -22,6 +22,7 @@ from colonnade.tableformat.partition.writer import PartitionedWriter
 from colonnade.tableformat.rowset.writer import RowSetWriter, WriteOptions
 from colonnade.tableformat.types.conform import conform_batches
 from colonnade.tableformat.write.constraints import bind_constraints, checked_rows
+from colonnade.tableformat.write.expiry import expiring
 from colonnade.tableformat.write.generated import bind_generations, filled_rows
 from colonnade.tableformat.write.identity import Draws, draws_at, identified, open_schema
 from colonnade.tableformat.write.job import WriteJob, WriteTarget
@@ -53,7 +54,8 @@ def write_rows(
     store, target = store or open_store(job.address), job.target
     if identity_columns(target.table_schema) and not moved and draws is None:
         draws = _draws(job, store)
-    rows = ready_rows(target, batches, None if moved else draws)
+    given = batches if moved else expiring(batches, job.expiry())
+    rows = ready_rows(target, given, None if moved else draws)
     with open_writer(store, target, job.job_id, job.settings) as writer:
         for batch in rows:
             writer.write(batch)

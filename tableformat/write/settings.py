@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.entries import Count
+from colonnade.manifests.model.lifetimes import lifetime_ms
 from colonnade.manifests.model.operations import Operation, Txn
 from colonnade.manifests.model.schema import InputModel
 
@@ -24,6 +25,8 @@ class WriteSettings(InputModel):
     With `lease_hours`, vacuum keeps what the write needs for that time, whatever the retention.
     This is meant for a write that may take longer than the retention. It costs one epoch before the
     first file. `on_duplicate` replaces the property `onDuplicate` of a table with a primary key.
+    `ttl`, such as "1 hour", says when new rows expire that do not state it themselves: the column
+    that the property `ttl.expires` names gets that time.
     """
 
     target_bytes: Annotated[int, Field(ge=1)] = 128 * 2**20
@@ -31,6 +34,14 @@ class WriteSettings(InputModel):
     sync: bool = True
     lease_hours: Annotated[float, Field(gt=0, le=8760)] | None = None
     on_duplicate: OnDuplicate | None = None
+    ttl: str | None = None
+
+    @field_validator("ttl")
+    @classmethod
+    def _check_ttl(cls, ttl: str | None) -> str | None:
+        if ttl is not None:
+            lifetime_ms(ttl, "Option ttl")
+        return ttl
 
 
 class CommitSettings(InputModel):
@@ -57,14 +68,22 @@ class CommitSettings(InputModel):
 
 
 def check_settings(
-    settings: WriteSettings | None, commit: CommitSettings | None, *, may_lease: bool = False
+    settings: WriteSettings | None,
+    commit: CommitSettings | None,
+    *,
+    may_lease: bool = False,
+    may_expire: bool = True,
 ) -> None:
-    """Raise InvalidInputError for settings of another type, and for a lease that is not allowed."""
+    """Raise InvalidInputError for settings of another type, or that a statement does not have."""
     if settings is not None and not isinstance(settings, WriteSettings):
         raise InvalidInputError(f"settings must be colonnade.WriteSettings, not {settings!r}.")
     if settings is not None and settings.lease_hours is not None and not may_lease:
         raise InvalidInputError(
             "lease_hours works only for appending rows and overwriting a whole table; leave it out."
+        )
+    if settings is not None and settings.ttl is not None and not may_expire:
+        raise InvalidInputError(
+            "Option ttl is for new rows; set the column that the property 'ttl.expires' names."
         )
     if commit is not None and not isinstance(commit, CommitSettings):
         raise InvalidInputError(f"commit must be colonnade.CommitSettings, not {commit!r}.")

@@ -22,6 +22,7 @@ from colonnade.tableformat.statements.keyed.given import (
     given_columns,
     open_columns,
 )
+from colonnade.tableformat.write.expiry import expires_column
 from colonnade.tableformat.write.identity import open_schema
 from colonnade.tableformat.write.job import WriteJob
 
@@ -41,9 +42,13 @@ def columns_given(args: Mapping[str, Any]) -> dict[str, Any]:
     table = location.require(state)
     if not merges(table, options.settings.on_duplicate):
         return {"given": None}
-    given = given_columns(table, args["names"])
+    names = list(args["names"])
+    column = expires_column(table.lifetimes, table.schema)
+    if options.settings.ttl is not None and column is not None:
+        names.append(column.name)  # Spark fills it where the rows lack it
+    given = given_columns(table, names)
     return {
-        "given": {"columns": args["names"], "checked": not checks_merged_rows(table, given)},
+        "given": {"columns": names, "checked": not checks_merged_rows(table, given)},
         "schema": declared_json(open_schema(open_columns(table.schema, given))),
     }
 

@@ -27,6 +27,7 @@ from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS
 from colonnade.spark_ext.planner.state.unsent import UNSENT
 from colonnade.spark_ext.planner.write.base import base_of, evolved
 from colonnade.spark_ext.planner.write.commits import commit
+from colonnade.spark_ext.planner.write.expiry import require_expiring
 from colonnade.spark_ext.planner.write.identity import remember
 from colonnade.spark_ext.planner.write.merging import check_merging
 from colonnade.spark_ext.planner.write.rows import changed_rows
@@ -89,6 +90,7 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
         job = job.with_columns(base, changes)
     if job.create is None:
         require_fillable(job.target)
+    require_expiring(job, args.get("filled", ()))
     require_filled(job.target.name, job.target.table_schema, args.get("filled", ()))
     if (transaction := args.get("transaction")) is not None:
         job = job.model_copy(update={"transaction": transaction})

@@ -34,6 +34,7 @@ from colonnade.tableformat.statements.keyed.places import KeyPlaces, Mask
 from colonnade.tableformat.statements.statement import RowCounts, Statement
 from colonnade.tableformat.types.left_out import left_out
 from colonnade.tableformat.write.constraints import shown_values
+from colonnade.tableformat.write.expiry import expiring_table, expiry_of
 from colonnade.tableformat.write.settings import WriteSettings
 
 
@@ -85,7 +86,8 @@ class _Merge:
     ) -> None:
         self._merging = merging = Merging(log, table, job_id, settings)
         self._log, self._table, self.key = log, table, merging.key
-        self._every = keyed_batch(table, data, self.key)
+        rows = expiring_table(data, expiry_of(table, settings))
+        self._every = keyed_batch(table, rows, self.key)
         self._late = Late(merging, self._every.given)
         self._begin(self._every)
         self._every_number, self._every_key = self._numbers, self._keys

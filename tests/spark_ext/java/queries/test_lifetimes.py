@@ -104,3 +104,71 @@ def test_rows_that_spark_writes_count_from_their_write(spark_shell: SparkShell) 
     later = (datetime.now(timezone.utc) + 2 * HOUR).isoformat()
     frame = f"spark.read.format('colonnade').option('seenAt', '{later}').load('{table.path}')"
     assert spark.run(f"{frame}.count()") == 0
+
+
+def test_the_rows_of_one_write_get_a_time_to_live(spark_shell: SparkShell) -> None:
+    spark = spark_shell
+    table = made(spark, "'ttl.expires' = 'gone'")
+    own = "timestamp'2200-01-01 00:00:00'"
+    spark.sql(
+        f"INSERT INTO {NAME} WITH ('ttl' = '1 hour') (id, gone)"
+        f" SELECT id, if(id = 0, {own}, NULL) FROM range(0, 3, 1, 2)"
+    )
+    frame = "spark.range(3, 5).selectExpr('id', \"'n' AS note\").write.option('ttl', '1 hour')"
+    spark.run(f"{frame}.format('colonnade').mode('append').save('{table.path}')")
+    spark.sql(f"INSERT INTO {NAME} (id) VALUES (9)")
+    left = "(unix_micros(gone) - unix_micros(current_timestamp())) / 60e6"
+    shown = f"SELECT id, {left} BETWEEN 30 AND 60, gone = {own} FROM {NAME} ORDER BY id"
+    assert spark.sql(shown) == [
+        [0, False, True],
+        [1, True, False],
+        [2, True, False],
+        [3, True, False],
+        [4, True, False],
+        [9, None, None],
+    ]
+    later = (datetime.now(timezone.utc) + 2 * HOUR).isoformat()
+    seen = f"spark.read.format('colonnade').option('seenAt', '{later}').load('{table.path}')"
+    assert spark.run(f"{seen}.count()") == 2
+    spark.run(f"{frame}.format('colonnade').mode('overwrite').save('{table.path}')")
+    assert spark.sql(shown) == [[3, True, False], [4, True, False]]
+    assert "Option ttl must be a time" in spark.refusal(
+        f"INSERT INTO {NAME} WITH ('ttl' = 'soon') (id) VALUES (1)"
+    )
+
+
+def test_a_time_to_live_of_a_write_meets_keys_constraints_and_generated_columns(
+    spark_shell: SparkShell,
+) -> None:
+    spark = spark_shell
+    spark.sql("CREATE DATABASE IF NOT EXISTS colonnade.ttl")
+    spark.sql(f"DROP TABLE IF EXISTS {NAME}")
+    spark.sql(
+        f"CREATE TABLE {NAME} (id BIGINT NOT NULL, v INT, gone TIMESTAMP_NTZ,"
+        " day DATE GENERATED ALWAYS AS (CAST(gone AS DATE)),"
+        " CONSTRAINT ends CHECK (gone IS NOT NULL)) USING colonnade PARTITIONED BY (day)"
+        " TBLPROPERTIES ('primaryKey' = 'id', 'onDuplicate' = 'merge', 'ttl.expires' = 'gone')"
+    )
+    spark.sql(f"INSERT INTO {NAME} WITH ('ttl' = '2 days') (id, v) VALUES (1, 1), (2, 2)")
+    spark.sql(f"INSERT INTO {NAME} WITH ('ttl' = '9 days') (id) VALUES (2)")
+    days = "datediff(day, current_date())"
+    assert spark.sql(
+        f"SELECT id, v, {days} >= 8, day = CAST(gone AS DATE) FROM {NAME} ORDER BY id"
+    ) == [[1, 1, False, True], [2, 2, True, True]]
+    assert "ends" in spark.refusal(f"INSERT INTO {NAME} (id, v) VALUES (3, 3)")
+    spark.sql(f"DROP TABLE {NAME}")
+
+
+def test_a_time_to_live_that_fills_no_column_is_refused(spark_shell: SparkShell) -> None:
+    spark = spark_shell
+    table = made(spark, "'ttl' = '3 hours'")
+    epoch = table.refresh().epoch
+    refused = spark.refusal(f"INSERT INTO {NAME} WITH ('ttl' = '1 hour') (id) VALUES (1)")
+    assert "has no column that says when each row expires" in refused
+    assert table.refresh().epoch == epoch
+    made_anew = "spark.range(1).selectExpr('id', 'current_timestamp() AS gone').writeTo"
+    refused = spark.refused_run(
+        f"{made_anew}('colonnade.ttl.other').using('colonnade').option('ttl', '1 hour')"
+        ".tableProperty('ttl.expires', 'gone').create()"
+    )
+    assert "does not exist yet, so option ttl cannot fill its column 'gone'" in refused

@@ -4,6 +4,7 @@ import colonnade.spark.table.GeneratedColumn;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.UnaryOperator;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.ReplaceData;
@@ -18,8 +19,9 @@ import scala.runtime.AbstractPartialFunction;
 
 /**
  * A rule of the analyzer that computes the generated columns of rows to write. NULL in one counts as
- * not given; another value must be the computed one. The rule notes at each column that it computes
- * it, so that a write without the rule is refused.
+ * not given; another value must be the computed one. Before that, it fills in when the rows expire,
+ * if the write says it. The rule notes at each column that it computes it, so that a write without
+ * the rule is refused.
  *
  * <p>Seen on Spark 4.1 and 4.3: {@code V2WriteCommand} and {@code RowLevelOperationTable}. Spark has
  * resolved all writes when rules of this kind run, has made {@code WriteDelta} of UPDATE and MERGE,
@@ -33,7 +35,7 @@ public final class FillGenerated extends Rule<LogicalPlan> {
           return plan instanceof V2WriteCommand write
               && !(plan instanceof ReplaceData)
               && write.outputResolved()
-              && owner(write) != null;
+              && isFilled(write);
         }
 
         @Override
@@ -50,7 +52,12 @@ public final class FillGenerated extends Rule<LogicalPlan> {
     return plan.resolveOperatorsUp(FILL);
   }
 
-  /** Returns the table that is written if it has generated columns, else null. */
+  private static boolean isFilled(V2WriteCommand write) {
+    GeneratedColumn.Owner owner = owner(write);
+    return owner != null && (!owner.generated().isEmpty() || ExpiringRows.areAskedFor(write));
+  }
+
+  /** Returns the table that is written; null if it cannot have generated columns. */
   private static GeneratedColumn.Owner owner(V2WriteCommand write) {
     if (!(write.table() instanceof DataSourceV2Relation relation)) {
       return null;
@@ -59,9 +66,7 @@ public final class FillGenerated extends Rule<LogicalPlan> {
         relation.table() instanceof RowLevelOperationTable operation
             ? operation.table()
             : relation.table();
-    return table instanceof GeneratedColumn.Owner owner && !owner.generated().isEmpty()
-        ? owner
-        : null;
+    return table instanceof GeneratedColumn.Owner owner ? owner : null;
   }
 
   private static LogicalPlan filled(V2WriteCommand write, GeneratedColumn.Owner owner) {
@@ -70,7 +75,11 @@ public final class FillGenerated extends Rule<LogicalPlan> {
     for (int at = 0; at < given.size(); at++) {
       places.put(given.get(at).name(), at);
     }
-    FilledRows rows = new FilledRows(owner, places);
-    return (LogicalPlan) write.withNewQuery(rows.of(write.query()));
+    FilledRows filled = new FilledRows(owner, places);
+    UnaryOperator<LogicalPlan> before =
+        ExpiringRows.areAskedFor(write)
+            ? rows -> ExpiringRows.of(write, rows)
+            : UnaryOperator.identity();
+    return (LogicalPlan) write.withNewQuery(filled.of(write.query(), before));
   }
 }

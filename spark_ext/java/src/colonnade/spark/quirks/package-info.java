@@ -17,8 +17,8 @@
  *   ALTER TABLE              AlteredFields, AlteredTexts
  *   CHECK constraints        CheckCondition, SubqueryChecks, CharComparisons, ChecksByCatalog,
  *                            ColumnChecks, ContradictingRow
- *   generated columns        FillGenerated, FilledRows, FilledChange, ComputedExpression,
- *                            ShownGenerated
+ *   generated columns        FillGenerated, ExpiringRows, FilledRows, FilledChange,
+ *                            ComputedExpression, ShownGenerated
  *   identity columns         AssignedColumns, IdentityChecks, IdentityEndpoint, DriverDraws
  * </pre>
  *
