@@ -31,8 +31,10 @@ def local_path(text: str) -> str | None:
     """Return the path on local disk that `text` means; None for a URL of another store.
 
     Raises InvalidInputError for a `file:` URL without a folder. It also raises it for a text that
-    begins like a URL and is not one; the message shows the right spelling.
+    begins like a URL and is not one, or begins with white space before a URL; the message shows the
+    right spelling.
     """
+    _check_beginning(text)
     local = _LOCAL.match(text)
     if local is not None:
         path = text[local.end() :]
@@ -49,6 +51,17 @@ def local_path(text: str) -> str | None:
         if rest.startswith("/") or scheme.lower() in _KNOWN_SCHEMES:
             raise InvalidInputError(_misspelled(text, scheme, rest.lstrip("/")))
     return text
+
+
+def _check_beginning(text: str) -> None:
+    """Refuse white space before a URL, which is copied easily and would make it a folder."""
+    rest = text.lstrip()
+    if len(rest) < len(text) and (_LOCAL.match(rest) or local_path(rest) is None):
+        # Only the scheme is shown, because the rest may hold credentials.
+        raise InvalidInputError(
+            f"The path has white space before {rest.partition(':')[0]}:; leave it out, so that the"
+            " path is a URL."
+        )
 
 
 def is_url(text: str) -> bool:

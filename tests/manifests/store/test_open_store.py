@@ -88,6 +88,38 @@ def test_a_text_that_only_begins_like_a_url_makes_no_folder(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        " s3://canary:canary@bucket/y",
+        "\ts3a:/bucket/y",
+        "\n hdfs:x",
+        "\u00a0file:///data/db",
+        " a::b://c",
+    ],
+)
+def test_white_space_before_a_url_makes_no_folder(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    schema = pa.schema({"a": pa.int64()})
+    actions: tuple[Callable[[str], object], ...] = (
+        open_store,
+        is_url,
+        colonnade.create_database,
+        colonnade.open,
+        locate,
+        partial(colonnade.create, schema=schema),
+    )
+    for action in actions:
+        with pytest.raises(InvalidInputError, match=r"white space before|begins like") as refused:
+            action(text)
+        assert "canary" not in str(refused.value)
+    assert not list(tmp_path.iterdir())
+    assert not is_url(f"./{text}")
+    assert not is_url(" folder")
+
+
 def test_the_home_of_a_user_who_does_not_exist_makes_no_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
