@@ -70,6 +70,17 @@ def test_every_file_and_folder_that_a_page_names_is_there(page: Path) -> None:
     assert [name for name in named if not (ROOT / name).exists()] == []
 
 
+def test_every_test_that_a_page_names_is_there() -> None:
+    pages = "".join(page.read_text("utf-8") for page in PAGES)
+    named = {*re.findall(r"`(test_\w+)(?:\.py)?`", pages)}
+    modules = [*(ROOT / "tests").rglob("test_*.py")]
+    there = {module.stem for module in modules}
+    for module in modules:
+        there.update(re.findall(r"^def (test_\w+)\(", module.read_text("utf-8"), re.MULTILINE))
+    assert len(named) > 50
+    assert named - there == set()
+
+
 def test_the_readme_stays_one_page() -> None:
     assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 130
 
