@@ -19,13 +19,13 @@ row() { # row WHAT COMMAND...: one line that says how it ended, and the last tha
 }
 
 without_spark() { # without_spark newest|oldest
-    row "$1 packages" "$python" -m pytest tests \
+    row "$1 packages" "$python" -m pytest tests -m 'not long' --hypothesis-profile quick \
         --ignore tests/spark_ext --ignore tests/examples --ignore tests/benchmarks
 }
 
 compatible() { # the smaller suite on whichever pyspark `python` imports now
     row "pyspark $("$python" -c 'import pyspark; print(pyspark.__version__)')" \
-        "$python" -m pytest -m spark_compat
+        "$python" -m pytest -m 'spark_compat and not long'
 }
 
 install_unlocked() { # the core without pyspark, then pyspark with it; both away from the sources
