@@ -6,7 +6,7 @@ leaves out columns and statistics, which take most of a record and most of the t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import orjson
@@ -48,6 +48,8 @@ class LoadedPages:
         self._known = dict(known or {})
         self._pages: dict[PagePlace, tuple[TableState, ...]] = {}
         self._used = set[PagePlace]()
+        # The checkpoint that was read last, with its places. The next one shares most of them.
+        self._last: tuple[CheckpointTables, frozenset[PagePlace]] | None = None
 
     def read(
         self,
@@ -71,7 +73,7 @@ class LoadedPages:
         if not isinstance(tables, StoredTables):
             return [], tables.values()
         records, changed = tables.stored.records.table, tables.held()
-        places = tables.stored.places
+        places = self._places(tables.stored)
         # A summary of a page says nothing about the newer state of a table in it.
         touched = {
             records.place(page_of(table, records.page_count)) for table in (*changed, *apart)
@@ -80,7 +82,7 @@ class LoadedPages:
         if objects:
             known = {place for place in known if self._known[place].objects is not None}
         try:
-            self._load(tables.stored, known)
+            self._load(tables.stored, places.difference(known, self._pages))
         except UNUSABLE:
             return [], tables.values()
         self._used |= places
@@ -115,6 +117,13 @@ class LoadedPages:
         """Return the tables in a page that was read, or None."""
         return self._pages.get(place)
 
+    def pages_in(
+        self, places: set[PagePlace]
+    ) -> Iterator[tuple[PagePlace, tuple[TableState, ...]]]:
+        """Yield the pages at these places that were read, with their tables."""
+        for place in places.intersection(self._pages):
+            yield place, self._pages[place]
+
     def retentions(self, state: Snapshot, only: str | None = None) -> list[TableRetention]:
         """Return the properties about retention of all tables, that of `only` by its id.
 
@@ -123,7 +132,8 @@ class LoadedPages:
         summaries, tables = self.read(state, apart=() if only is None else (only,))
         found = [TableRetention(table.id, table.properties) for table in tables]
         for summary in summaries:
-            found += map(TableRetention, summary.retention, summary.retention.values())
+            if summary.retention:
+                found += map(TableRetention, summary.retention, summary.retention.values())
         if any(summary.tables > len(summary.retention) for summary in summaries):
             found.append(TableRetention(None, {}))
         return found
@@ -135,22 +145,26 @@ class LoadedPages:
 
         `objects` has the objects of the RowSets of each page that was read for them.
         """
-        found: dict[PagePlace, PageSummary] = {}
-        for place in self._used:
-            known, page = self._known.get(place), self._pages.get(place)
-            if page is not None and (known is None or place in objects):
-                found[place] = summarize(page, objects.get(place))
-            elif known is not None:
-                found[place] = known
+        found = {place: self._known[place] for place in self._used.intersection(self._known)}
+        for place in self._used.intersection(self._pages):
+            if place not in found or place in objects:
+                found[place] = summarize(self._pages[place], objects.get(place))
         return found
 
-    def _load(self, stored: CheckpointTables, left_out: Collection[PagePlace]) -> None:
+    def _places(self, stored: CheckpointTables) -> frozenset[PagePlace]:
+        """Return the places of all pages of a checkpoint."""
+        if self._last is None:
+            self._last = stored, stored.places
+        elif self._last[0] is not stored:
+            self._last = stored, stored.places_beside(*self._last)
+        return self._last[1]
+
+    def _load(self, stored: CheckpointTables, wanted: Collection[PagePlace]) -> None:
+        if not wanted:
+            return
         for page_map in (stored.records, stored.names):
-            places = page_map.table.by_page
-            wanted = page_map.table.places.difference(left_out, self._pages)
-            missing = [page for page, place in enumerate(places) if place in wanted]
-            for page, data in page_map.read_pages(missing):
-                place = places[page]
+            for page, data in page_map.read_pages(page_map.table.pages_at(wanted)):
+                place = page_map.table.place(page)
                 assert place is not None
                 entries = _parsed(data, page_map.store.url)
                 # Pages of names are read only to check that they are readable.

@@ -9,7 +9,8 @@ Spec: docs/spec/checkpoint.md#page-summaries
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from itertools import accumulate, chain, pairwise
+from functools import lru_cache
+from itertools import accumulate
 from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
@@ -133,20 +134,20 @@ def encode_summaries(summaries: Summaries) -> bytes:
     bundles = sorted({place.object for place in pages})
     index = {name: at for at, name in enumerate(bundles)}
     found = [summaries.pages[place] for place in pages]
-    parts = [part for each in found for part in sorted(each.parts.items())]
+    parts = [part for each in found if each.parts for part in sorted(each.parts.items())]
     return encode_model(
         _Body(
             pages=len(pages),
             bundles=tuple(bundles),
-            bundle_indexes=_integers(index[place.object] for place in pages),
-            offsets=_integers(place.offset for place in pages),
-            lengths=_integers(place.length for place in pages),
-            table_counts=_integers(each.tables for each in found),
-            part_counts=_integers(len(each.parts) for each in found),
+            bundle_indexes=_integers([index[place.object] for place in pages]),
+            offsets=_integers([place.offset for place in pages]),
+            lengths=_integers([place.length for place in pages]),
+            table_counts=_integers([each.tables for each in found]),
+            part_counts=_integers([len(each.parts) for each in found]),
             parts=_ids(name for name, _ in parts),
-            part_lengths=_integers(length for _, length in parts),
-            object_counts=_integers(-1 if s.objects is None else len(s.objects) for s in found),
-            objects=_ids(name for each in found for name in sorted(each.objects or ())),
+            part_lengths=_integers([length for _, length in parts]),
+            object_counts=_integers([-1 if s.objects is None else len(s.objects) for s in found]),
+            objects=_ids(name for each in found if each.objects for name in sorted(each.objects)),
             retention={
                 at: {key: dict(some) for key, some in sorted(each.retention.items())}
                 for at, each in enumerate(found)
@@ -175,24 +176,29 @@ def decode_summaries(data: bytes, name: str) -> Summaries:
     objects = _names(body.objects, sum(whole), name)
     lengths = integers(body.part_lengths, len(parts))
     listed = [*zip(parts, lengths, strict=True)]
-    places = map(
-        PagePlace,
-        [body.bundles[at] for at in indexes],
-        integers(body.offsets),
-        integers(body.lengths),
-    )
-    table_counts = integers(body.table_counts)
-    spans = zip(table_counts, _spans(part_counts), _spans(whole), object_counts, strict=True)
-    pages = {
-        place: PageSummary(
-            tables,
+    bundles = [body.bundles[at] for at in indexes]
+    columns = bundles, integers(body.offsets), integers(body.lengths)
+    places = map(PagePlace._make, zip(*columns, strict=True))
+    found = [*map(_plain_summary, integers(body.table_counts))]
+    counts = np.array([part_counts, object_counts])
+    others = {*np.flatnonzero(counts.any(axis=0)).tolist()}
+    others.update(at for at in body.retention if at < body.pages)
+    part_ends, object_ends = [*accumulate(part_counts)], [*accumulate(whole)]
+    for at in others:
+        count = object_counts[at]
+        found[at] = PageSummary(
+            found[at].tables,
             body.retention.get(at, _NOTHING),
-            dict(listed[slice(*part)]) or _NOTHING,
-            None if count < 0 else frozenset(objects[slice(*span)]),
+            dict(listed[part_ends[at] - part_counts[at] : part_ends[at]]) or _NOTHING,
+            None if count < 0 else frozenset(objects[object_ends[at] - count : object_ends[at]]),
         )
-        for at, (place, (tables, part, span, count)) in enumerate(zip(places, spans, strict=True))
-    }
-    return Summaries(pages, decode_states(body.states, name))
+    return Summaries(dict(zip(places, found, strict=True)), decode_states(body.states, name))
+
+
+@lru_cache(maxsize=4096)
+def _plain_summary(tables: int) -> PageSummary:
+    """Return what most pages have: no retention of its own, and no RowSets. It is shared."""
+    return PageSummary(tables, _NOTHING, _NOTHING, frozenset())
 
 
 def read_summaries(store: ObjectStore) -> Summaries:
@@ -220,8 +226,8 @@ def write_summaries(store: ObjectStore, summaries: Summaries) -> None:
         store.delete(SUMMARIES)
 
 
-def _integers(numbers: Iterable[int]) -> IntegerVector:
-    return encode_integers(np.array([*numbers] or [0], np.int64))
+def _integers(numbers: list[int]) -> IntegerVector:
+    return encode_integers(np.array(numbers or [0], np.int64))
 
 
 def _ids(names: Iterable[str]) -> str:
@@ -230,7 +236,3 @@ def _ids(names: Iterable[str]) -> str:
 
 def _names(text: str, count: int, name: str) -> list[str]:
     return object_ids(decode_objects(text, count, name))
-
-
-def _spans(counts: Collection[int]) -> Iterator[tuple[int, int]]:
-    return pairwise(chain((0,), accumulate(counts)))

@@ -10,7 +10,7 @@ Spec: docs/spec/checkpoint.md#maps
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -65,27 +65,50 @@ class PageTable:
         return frozenset(bundle.object for bundle in self.bundles)
 
     @cached_property
-    def by_page(self) -> tuple[PagePlace | None, ...]:
-        """The place of each page, or None for an empty page."""
-        names = [bundle.object for bundle in self.bundles]
-        columns = (self.bundle_indexes, self.offsets, self.lengths)
-        return tuple(
-            PagePlace(names[bundle], offset, length) if length else None
-            for bundle, offset, length in zip(*(each.tolist() for each in columns), strict=True)
-        )
-
-    @cached_property
     def places(self) -> frozenset[PagePlace]:
         """The places of all pages that are not empty."""
-        return frozenset(place for place in self.by_page if place)
+        names, stored = [bundle.object for bundle in self.bundles], self.lengths > 0
+        columns = (self.bundle_indexes, self.offsets, self.lengths)
+        bundles, offsets, lengths = (each[stored].tolist() for each in columns)
+        parts = zip([names[at] for at in bundles], offsets, lengths, strict=True)
+        return frozenset(map(PagePlace._make, parts))
 
     def place(self, page: int) -> PagePlace | None:
-        """Return the place of a page, or None for an empty page. Cheaper than `by_page`."""
+        """Return the place of a page, or None for an empty page."""
         length = int(self.lengths[page])
         if not length:
             return None
         bundle = self.bundles[int(self.bundle_indexes[page])]
         return PagePlace(bundle.object, int(self.offsets[page]), length)
+
+    def pages_at(self, places: Collection[PagePlace]) -> list[int]:
+        """Return the pages at these places."""
+        offsets = np.array([place.offset for place in places], np.int64)
+        pages = np.flatnonzero(np.isin(self.offsets, offsets) & (self.lengths > 0))
+        return [int(page) for page in pages if self.place(page) in places]
+
+    def pages_in(self, bundle: str) -> list[tuple[int, int]]:
+        """Return the offset and length of each page in an object."""
+        numbers = [number for number, each in enumerate(self.bundles) if each.object == bundle]
+        pages = np.isin(self.bundle_indexes, numbers) & (self.lengths > 0)
+        return [*zip(self.offsets[pages].tolist(), self.lengths[pages].tolist(), strict=True)]
+
+    def pages_beside(self, other: PageTable) -> list[int]:
+        """Return the pages that are not empty, and not at the same place in another table."""
+        stored = self.lengths > 0
+        if self.page_count == other.page_count:
+            numbers = {bundle.object: number for number, bundle in enumerate(other.bundles)}
+            bundles = np.array([numbers.get(bundle.object, -1) for bundle in self.bundles] or [-1])
+            stored &= (
+                (bundles[self.bundle_indexes] != other.bundle_indexes)
+                | (self.offsets != other.offsets)
+                | (self.lengths != other.lengths)
+            )
+        return [int(page) for page in np.flatnonzero(stored)]
+
+    def places_beside(self, other: PageTable) -> list[PagePlace]:
+        """Return the places of the pages that are not at the same place in another table."""
+        return [place for page in self.pages_beside(other) if (place := self.place(page))]
 
 
 def empty_table() -> PageTable:

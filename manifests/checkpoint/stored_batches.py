@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 
-from colonnade.manifests.checkpoint.paged_map import PagePlace, decode_table, encode_table
+from colonnade.manifests.checkpoint.paged_map import decode_table, encode_table
 from colonnade.manifests.checkpoint.root import PagedBatches
 from colonnade.manifests.checkpoint.stored_map import StoredMap, write_map
 from colonnade.manifests.errors import ColonnadeError, CorruptionError, NotFoundError
@@ -74,18 +74,19 @@ class CheckpointBatches:
         """Return all batches. Costs a GET for each object with batches. Raises as `BatchMap`."""
         if self._all is None:
             try:
-                self._all = self.read_unseen(set())
+                self._all = self.read_beside(None)
             except ColonnadeError as error:
                 self.replay(error)
         assert self._all is not None
         return self._all
 
-    def read_unseen(self, seen: set[PagePlace]) -> dict[str, int]:
-        """Return the batches in pages that are not in `seen`, from the checkpoint alone.
+    def read_beside(self, before: CheckpointBatches | None) -> dict[str, int]:
+        """Return the batches in pages that `before` does not share, from the checkpoint alone.
 
         Costs a GET for each object with such a page. Raises as `StoredMap`.
         """
-        return {app: self._checked(app, value) for app, value in self.stored.items(seen)}
+        pages = None if before is None else before.stored.table
+        return {app: self._checked(app, value) for app, value in self.stored.items(pages)}
 
     def replay(self, error: ColonnadeError) -> None:
         """Read the batches from the log, after an error of the checkpoint.
@@ -203,7 +204,7 @@ def check_batches(batches: Mapping[str, int]) -> None:
     """
     if isinstance(batches, StoredBatches):
         try:
-            batches.source.read_unseen(set())
+            batches.source.read_beside(None)
         except NotFoundError as error:
             raise CorruptionError(f"{error.message} It holds batches of a table.") from error
 
@@ -216,7 +217,6 @@ def are_stored(before: Mapping[str, int], after: Mapping[str, int]) -> bool:
     if not isinstance(after, StoredBatches):
         return dict(before) == dict(after)
     if not isinstance(before, StoredBatches):
-        return after.source.read_unseen(set()) == before
-    seen = {*before.source.stored.table.places}
-    found = after.source.read_unseen(seen)
+        return after.source.read_beside(None) == before
+    found = after.source.read_beside(before.source)
     return all(found.get(app) == version for app, version in before.changes.items())

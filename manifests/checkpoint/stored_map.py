@@ -49,17 +49,14 @@ class StoredMap:
         """Return the value of a key, or None. Costs a small GET, unless its page is in memory."""
         return self._page(page_of(key, self.table.page_count)).get(key)
 
-    def items(self, seen: set[PagePlace] | None = None) -> Iterator[tuple[str, Any]]:
+    def items(self, before: PageTable | None = None) -> Iterator[tuple[str, Any]]:
         """Yield all entries, in no order. Costs a GET for each bundle.
 
-        Leaves out the pages whose places are in `seen`, and adds the places of all pages to it.
+        Leaves out the pages that are at the same place in `before`, an earlier state of the map.
         """
-        places, left_out = self.table.by_page, seen or ()
-        pages = [page for page, place in enumerate(places) if place and place not in left_out]
+        pages = self.table.pages_beside(before or empty_table())
         for page, data in self.read_pages(pages):
             yield from decode_page(data, self._name(page)).items()
-        if seen is not None:
-            seen.update(self.table.places)
 
     def read_pages(self, pages: list[int]) -> Iterator[tuple[int, bytes]]:
         """Yield the sealed bytes of pages that are not empty. Costs a GET for each bundle."""
@@ -173,11 +170,8 @@ def _write_pages(
         at += len(data)
     if at:
         bundles.append(Bundle(object=write(b"".join(parts)), length=at))
-    kept = sorted({int(each) for each in indexes[lengths > 0]})
-    numbers = {index: number for number, index in enumerate(kept)}
-    indexes = np.array(
-        [numbers.get(int(i), 0) if n else 0 for i, n in zip(indexes, lengths, strict=True)]
-    )
-    return PageTable(
-        count, tuple(bundles[index] for index in kept), indexes.astype(np.int64), offsets, lengths
-    )
+    stored = lengths > 0
+    kept = np.unique(indexes[stored])
+    numbers = np.zeros_like(indexes)
+    numbers[stored] = np.searchsorted(kept, indexes[stored])
+    return PageTable(count, tuple(bundles[index] for index in kept), numbers, offsets, lengths)

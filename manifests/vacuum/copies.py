@@ -27,13 +27,13 @@ from colonnade.manifests.store.side_by_side import side_by_side
 class AnchorObject:
     """An object of anchors: a root, a segment, or a bundle of pages.
 
-    `check` is absent for a bundle. `pages` are its used pages (offset, length).
+    `check` is absent for a bundle. `tables` are the maps that have pages in the bundle.
     """
 
     object: str
     length: int
     check: ByteCheck | None = None
-    pages: set[tuple[int, int]] = field(default_factory=set)
+    tables: list[PageTable] = field(default_factory=list)
 
     @property
     def places(self) -> tuple[str, str]:
@@ -50,7 +50,8 @@ class AnchorObject:
             verify(data, self.check, location)
         elif len(data) != self.length:
             raise CorruptionError(f"{location} holds {len(data)} bytes instead of {self.length}.")
-        for offset, length in self.pages:
+        pages = {page for table in self.tables for page in table.pages_in(self.object)}
+        for offset, length in pages:
             unseal(data[offset : offset + length], location)
         return data
 
@@ -79,12 +80,10 @@ class Parts:
     def add_pages(self, table: PageTable) -> None:
         """Add the bundles of a map, and the pages of them that it uses."""
         for bundle in table.bundles:
-            self._add(AnchorObject(bundle.object, bundle.length))
-        for place in table.places:
-            self._parts[place.object].pages.add((place.offset, place.length))
+            self._add(AnchorObject(bundle.object, bundle.length)).tables.append(table)
 
-    def _add(self, part: AnchorObject) -> None:
-        self._parts.setdefault(part.object, part)
+    def _add(self, part: AnchorObject) -> AnchorObject:
+        return self._parts.setdefault(part.object, part)
 
 
 def copy_what_is_lost(
@@ -123,7 +122,7 @@ def whole_pages(
     return {
         place: summary
         for place, summary in known.items()
-        if summary.objects is None or _are_whole(summary.parts, sizes)
+        if summary.objects is None or not summary.parts or _are_whole(summary.parts, sizes)
     }
 
 

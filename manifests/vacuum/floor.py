@@ -185,7 +185,7 @@ def _is_same(store: ObjectStore, state: Snapshot, read_back: Snapshot) -> bool:
         return one.keys() == other.keys() and all(
             _is_same_table(store, table, other[key]) for key, table in one.items()
         )
-    found = {table.id: table for table in other.stored.read_unseen({*one.stored.places})}
+    found = {table.id: table for table in other.stored.read_beside(one.stored)}
     changed = one.held()
     added = sum(table is not None and key not in one.stored for key, table in changed.items())
     dropped = sum(table is None and key in one.stored for key, table in changed.items())

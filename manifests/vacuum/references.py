@@ -76,14 +76,16 @@ class StateObjects:
         sources: list[_Source] = [*state.stored_objects()]
         self._names |= state.stored_objects()
         if isinstance(state.tables, StoredTables):
-            sources += state.tables.stored.places
+            if anchor is not None:
+                sources += state.tables.stored.places
             self.parts.add_pages(state.tables.stored.records.table)
             self.parts.add_pages(state.tables.stored.names.table)
         try:
             # Leaves out tables that another state has in the same page.
             summaries, tables = self._loaded.read(state, self._pages, objects=True)
             for summary in summaries:
-                self._names.update(summary.parts, summary.objects or ())
+                if summary.parts or summary.objects:
+                    self._names.update(summary.parts, summary.objects or ())
             for table in tables:
                 direct = {*AddedEntries(table).object_ids(), *table.listing_objects()}
                 self._names |= direct
@@ -136,9 +138,8 @@ class StateObjects:
         Requires: `read` was called after the last state was added.
         """
         found: dict[PagePlace, frozenset[str]] = {}
-        for place in self._pages:
-            tables = self._loaded.page(place)
-            if tables is not None and not self._loaded.knows(place, objects=True):
+        for place, tables in self._loaded.pages_in(self._pages):
+            if not self._loaded.knows(place, objects=True):
                 names = (name for table in tables for name in self._of_table(table))
                 found[place] = frozenset(names)
         return found

@@ -164,7 +164,7 @@ def test_a_vacuum_refuses_tables_of_a_later_version(
     state = log.read_head()
     assert isinstance(state.tables, StoredTables)
     with pytest.raises(UnsupportedFormatError, match="upgrade Colonnade"):
-        LoadedPages()._load(state.tables.stored, ())
+        LoadedPages()._load(state.tables.stored, state.tables.stored.places)
 
 
 @pytest.mark.parametrize("seed", range(3))

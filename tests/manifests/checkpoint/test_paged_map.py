@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from colonnade.manifests.checkpoint.paged_map import (
+    PagePlace,
     PageTable,
     decode_page,
     decode_table,
@@ -86,6 +87,57 @@ def test_a_table_of_pages_reads_back_with_every_place(table: PageTable) -> None:
         table.place(i) for i in range(table.page_count)
     ]
     assert len(table.places) == np.count_nonzero(table.lengths)
+
+
+@st.composite
+def states(draw: st.DrawFn) -> tuple[PageTable, PageTable]:
+    """Two states of a map. Some pages of the second one moved, came or went, or all did."""
+    one = draw(tables())
+    if draw(st.booleans()):
+        return one, draw(tables())
+    order = draw(st.permutations(range(len(one.bundles))))
+    new = {old: number for number, old in enumerate(order)}
+    indexes = np.array([new[int(index)] for index in one.bundle_indexes])
+    offsets, lengths = one.offsets.copy(), one.lengths.copy()
+    bundles = [one.bundles[old] for old in order]
+    bundles.append(Bundle(object=secrets.token_hex(16), length=2**50))
+    for page in draw(st.sets(st.integers(0, one.page_count - 1))):
+        changed, number = draw(st.sampled_from((indexes, offsets, lengths))), len(order)
+        changed[page] = number if changed is indexes else draw(st.integers(0, 50))
+    return one, PageTable(one.count, tuple(bundles), indexes, offsets, lengths)
+
+
+def by_page(table: PageTable) -> dict[int, PagePlace]:
+    every = ((page, table.place(page)) for page in range(table.page_count))
+    return {page: place for page, place in every if place is not None}
+
+
+@given(states())
+def test_the_pages_that_differ_between_two_states_are_found(
+    both: tuple[PageTable, PageTable],
+) -> None:
+    before, after = both
+    there, now = by_page(before), by_page(after)
+    assert after.places == {*now.values()}
+    shared = now.items() & there.items() if len(before.lengths) == len(after.lengths) else set()
+    differ = [page for page, place in now.items() if (page, place) not in shared]
+    assert after.pages_beside(before) == differ
+    assert after.places_beside(before) == [now[page] for page in differ]
+    gone, come = before.places_beside(after), after.places_beside(before)
+    assert (before.places - {*gone}) | {*come} == after.places
+    assert after.pages_beside(after) == []
+
+
+@given(tables(), st.data())
+def test_pages_are_found_by_place_and_by_object(table: PageTable, data: st.DataObject) -> None:
+    found = by_page(table)
+    pages = data.draw(st.sets(st.sampled_from(sorted(found)))) if found else set()
+    elsewhere = PagePlace("f" * 32, 0, 1)
+    assert table.pages_at({*(found[page] for page in pages), elsewhere}) == sorted(pages)
+    for bundle in table.bundles:
+        inside = [place for place in found.values() if place.object == bundle.object]
+        assert table.pages_in(bundle.object) == [(each.offset, each.length) for each in inside]
+    assert table.pages_in(elsewhere.object) == []
 
 
 def test_an_empty_map_has_one_page_that_is_not_stored() -> None:

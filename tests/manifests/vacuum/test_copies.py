@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from colonnade.manifests.checkpoint.paged_map import PageTable
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.model.codec import byte_check, seal
+from colonnade.manifests.model.map_ref import Bundle
 from colonnade.manifests.model.operations import Anchor
 from colonnade.manifests.object_names import checkpoint_name, copy_name
 from colonnade.manifests.store import MemoryStore
@@ -22,7 +25,10 @@ OBJECT = "ab" * 16
 OWN, COPY = checkpoint_name(OBJECT), copy_name(OBJECT)
 DAMAGED = DATA.replace(b"1}", b"2}")
 WHOLE = AnchorObject(OBJECT, len(DATA), byte_check(DATA))
-PAGES = AnchorObject(OBJECT, len(DATA), None, {(0, len(DATA))})
+TABLE = PageTable(
+    1, (Bundle(object=OBJECT, length=len(DATA)),), *(np.array([n]) for n in (0, 0, len(DATA)))
+)
+PAGES = AnchorObject(OBJECT, len(DATA), None, [TABLE])
 
 
 def store(own: bytes | None, copy: bytes | None) -> MemoryStore:
