@@ -27,7 +27,7 @@ from colonnade.tableformat.keys.key_set import KeySet, comparable
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.rowset.write_options import MIB
 
-LIMIT_BYTES = 128 * MIB
+LIMIT_BYTES = 256 * MIB
 """The most memory of all kept keys of a process."""
 
 _LATELY = 4
@@ -112,6 +112,8 @@ class RowSetKeys:
         inside = self.numbering.inside(columns)
         wanted, places = self.numbering.numbers([c[inside] for c in columns]), places[inside]
         first = np.searchsorted(self.numbers, wanted, side="left")
+        found = np.flatnonzero(self.numbers[np.minimum(first, len(self.numbers) - 1)] == wanted)
+        first, wanted, places = first[found], wanted[found], places[found]
         counts = np.searchsorted(self.numbers, wanted, side="right") - first
         starts = np.repeat(first - (np.cumsum(counts) - counts), counts)
         at, places = starts + np.arange(int(counts.sum())), np.repeat(places, counts)

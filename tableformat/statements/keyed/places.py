@@ -43,6 +43,7 @@ class KeyPlaces:
         self._row = np.full(count, _NOWHERE, np.int64)
         self._expired = np.zeros(count, np.bool_)
         self._known: list[_Values] = []
+        self._numbers: dict[_Values, int] = {}
         self._live: dict[_Values, LiveRowSet] = {}
 
     @property
@@ -106,9 +107,10 @@ class KeyPlaces:
         )
 
     def _number(self, values: _Values) -> int:
-        if values not in self._known:
+        if values not in self._numbers:
+            self._numbers[values] = len(self._known)
             self._known.append(values)
-        return self._known.index(values)
+        return self._numbers[values]
 
 
 def _values(rowset: LiveRowSet) -> _Values:
