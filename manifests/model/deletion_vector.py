@@ -47,10 +47,18 @@ class DeletionVector:
     def keep_mask(self, first_row: int, count: int) -> NDArray[np.bool_]:
         """Return a mask of `count` rows from `first_row` on: True for a live row."""
         mask = np.ones(count, dtype=np.bool_)
-        if self.rows.range_cardinality(first_row, first_row + count):
-            deleted = self.rows & BitMap(range(first_row, first_row + count))
-            mask[np.asarray(deleted.to_array(), dtype=np.int64) - first_row] = False
+        if self.count_between(first_row, count):
+            mask[self.numbers_between(first_row, count)] = False
         return mask
+
+    def count_between(self, first_row: int, count: int) -> int:
+        """Return how many of `count` rows from `first_row` on are deleted."""
+        return int(self.rows.range_cardinality(first_row, first_row + count))
+
+    def numbers_between(self, first_row: int, count: int) -> NDArray[np.int64]:
+        """Return the deleted ones of `count` rows, which are numbered from `first_row` on."""
+        deleted = self.rows & BitMap(range(first_row, first_row + count))
+        return np.asarray(deleted.to_array(), dtype=np.int64) - first_row
 
 
 def encode_deletion_vector(vector: DeletionVector) -> bytes:

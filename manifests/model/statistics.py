@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+from functools import lru_cache
 
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.model.schema import SchemaField
@@ -69,6 +70,7 @@ def decode_bound(text: str, kinds: BoundKinds = ANY_KIND) -> Bound:
     return bound
 
 
+@lru_cache(maxsize=16_384)
 def _decode(tag: str, body: str) -> Bound:
     match tag:
         case "s:":

@@ -14,7 +14,10 @@ from colonnade.manifests.model.deletion_vector import DeletionVector, read_delet
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.rowset.hidden import hidden_rows
+from colonnade.tableformat.rowset.kept_hidden import KeptHidden
 from colonnade.tableformat.rowset.reader import RowSetReader
+
+_KEPT = KeptHidden()
 
 
 def open_stored(
@@ -61,14 +64,20 @@ def with_hidden_rows(
     deleted: DeletionVector | None,
     ranges: Sequence[tuple[int, int]] | None = None,
 ) -> DeletionVector | None:
-    """Return deleted rows of a RowSet together with those that it hides in `ranges` (None: all)."""
+    """Return deleted rows of a RowSet together with those that it hides in `ranges` (None: all).
+
+    Costs what `hidden_rows` does, unless the process has found these rows before.
+    """
     regions = rowset.amendments.hidden
     if not regions:
         return deleted
-    found = hidden_rows(reader, regions, ranges)
+    found = _KEPT.get(reader.store, rowset, ranges)
+    if found is None:
+        found = FrozenBitMap(hidden_rows(reader, regions, ranges))
+        _KEPT.keep(reader.store, rowset, ranges, found)
     if deleted is not None:
         found |= deleted.rows
-    return DeletionVector(FrozenBitMap(found)) if found else None
+    return DeletionVector(found) if found else None
 
 
 def _read_vector(store: ObjectStore, prefix: str, rowset: LiveRowSet) -> DeletionVector | None:

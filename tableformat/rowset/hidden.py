@@ -36,7 +36,8 @@ def hidden_rows(
     where an index leaves it open. Raises CorruptionError, StoreError.
     """
     found = BitMap()
-    columns = {each.id: named_by_id(each) for region in regions for each in region.columns}
+    of_regions = {each.id: each for region in regions for each in region.columns}
+    columns = {number: named_by_id(each) for number, each in of_regions.items()}
     stretches, bounds = reader.bounds(list(columns.values()), ranges)
     some, every = meets_each(regions, bounds)
     whole = every.any(axis=0)

@@ -65,7 +65,7 @@ class RowSetReader:
     def __init__(
         self, store: ObjectStore, prefix: str, rowset: LiveRowSet, *, whole: bool = False
     ) -> None:
-        self._store = store
+        self.store = store
         self._segments = ColumnSegments(store, prefix, rowset, whole=whole)
         self._cuts = self._segments.cuts
         self._masks = rowset.amendments.masks
@@ -245,7 +245,7 @@ class RowSetReader:
         filtered = [each for each in there if each.wanted.id in bloom_columns]
         windows = _windows(chosen, there, window_bytes)
         loads = [partial(self._load, window, there, filtered) for window in windows]
-        for window, data, blooms in self._store.in_turn(loads):
+        for window, data, blooms in self.store.in_turn(loads):
             for cut in window:
                 first, end = int(self._cuts[cut]), int(self._cuts[cut + 1])
                 found = [
@@ -262,14 +262,14 @@ class RowSetReader:
 
     def _window(self, window_bytes: int) -> int:
         """Return a window that is worth its requests."""
-        return window_bytes if self._store.parallel == 1 else max(window_bytes, _FAR_WINDOW_BYTES)
+        return window_bytes if self.store.parallel == 1 else max(window_bytes, _FAR_WINDOW_BYTES)
 
     def _load(
         self, window: list[int], there: Sequence[ColumnBlocks], filtered: Sequence[ColumnBlocks]
     ) -> _Loaded:
         data = [each.piece(cut) for each in there for cut in window]
         blooms = [each.filter_piece(cut) for each in filtered for cut in window]
-        return window, _fetch(self._store, data), _fetch(self._store, blooms)
+        return window, _fetch(self.store, data), _fetch(self.store, blooms)
 
     def _chosen_cuts(self, ranges: Sequence[tuple[int, int]] | None) -> NDArray[np.int64]:
         """Return the stretches that make up the ranges."""

@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from colonnade.manifests.model.deletion_vector import DeletionVector
 from colonnade.manifests.model.schema import SchemaField
@@ -15,6 +16,9 @@ from colonnade.tableformat.rowset.deleted import with_hidden_rows
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.scan.opened import OpenedRowSet
 from colonnade.tableformat.scan.plan import ScanPlan
+
+_FEW_ROWS = 64
+"""At most so many deleted rows of a block are cut out; a mask is faster for more."""
 
 
 def needed_fields(
@@ -81,10 +85,21 @@ def _live_rows(
     mask: pa.BooleanArray | None = None
     if predicate is not None:
         mask = evaluate(predicate, batch).fill_null(False)
+        if mask.true_count == batch.num_rows:
+            mask = None
     if deleted is not None:
+        if mask is None and deleted.count_between(first_row, batch.num_rows) <= _FEW_ROWS:
+            return _without(batch, deleted.numbers_between(first_row, batch.num_rows))
         alive = deleted.keep_mask(first_row, batch.num_rows)
-        chosen = alive if mask is None else np.logical_and(alive, mask.to_numpy(False))
-        mask = pa.array(chosen)
-    if mask is None or mask.true_count == batch.num_rows:
+        mask = pa.array(alive if mask is None else np.logical_and(alive, mask.to_numpy(False)))
+    return batch if mask is None else batch.filter(mask)
+
+
+def _without(batch: pa.RecordBatch, rows: NDArray[np.int64]) -> pa.RecordBatch:
+    """Return a batch without a few rows, by copying what is between them."""
+    if not len(rows):
         return batch
-    return batch.filter(mask)
+    edges = np.concatenate([[-1], rows, [batch.num_rows]])
+    between = np.flatnonzero(np.diff(edges) > 1)
+    kept = [batch.slice(edges[at] + 1, edges[at + 1] - edges[at] - 1) for at in between.tolist()]
+    return kept[0] if len(kept) == 1 else pa.concat_batches(kept or [batch.slice(0, 0)])

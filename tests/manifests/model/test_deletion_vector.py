@@ -36,6 +36,9 @@ def test_masks_agree_with_a_set_of_rows(rows: frozenset[int], first: int, count:
     assert entry.cardinality == found.cardinality == len(rows)
     expected = [row not in rows for row in range(first, first + count)]
     assert found.keep_mask(first, count).tolist() == expected
+    assert found.count_between(first, count) == expected.count(False)
+    gone = [row for row, live in enumerate(expected) if not live]
+    assert found.numbers_between(first, count).tolist() == gone
 
 
 def test_large_vectors_are_objects_and_small_ones_are_in_the_log() -> None:

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
-import pytest
+from dataclasses import replace
 
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from colonnade.manifests.ids import new_job_id
+from colonnade.manifests.model.deletion_vector import DeletionVector, hold_deletion_vector
+from colonnade.manifests.state.amendments import Amendments
+from colonnade.manifests.state.snapshot import as_written
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.scan.live_rows import live_batches, needed_fields
 from colonnade.tableformat.scan.opened import OpenedAhead, open_rowsets
+from colonnade.tableformat.scan.plan import RowSetScan, ScanPlan
+from colonnade.tableformat.scan.run import read_plan
+from tests import strategies
+from tests.examples_of import examples
 from tests.faults import FaultyStore
+from tests.strategies import identical
+from tests.tableformat.rowset.written import PLACES, write
 from tests.tableformat.scan.tables import append, delete, new, numbers, reopened
 
 TYPES = {"a": "long", "n": "long", "z": "long"}
@@ -45,3 +60,32 @@ def test_rows_do_not_depend_on_what_is_read_ahead(
     assert [n for batch in found for n in batch["n"].to_pylist()] == [
         n for n in range(10, 100) if n not in gone
     ]
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(data=st.data(), place=st.sampled_from(("packed", "directory")))
+def test_few_or_many_deleted_rows_of_any_type_are_left_out(data: st.DataObject, place: str) -> None:
+    """Few rows of a block are cut out, and more are masked."""
+    schema = data.draw(strategies.schemas())
+    rows = strategies.make_batch(schema, data.draw(st.integers(1, 200)), data.draw(st.integers(0)))
+    store = MemoryStore()
+    [entry] = write(store, schema, rows, block_rows=128, **PLACES[place])
+    gone = data.draw(st.frozensets(st.integers(0, rows.num_rows - 1), max_size=rows.num_rows))
+    vector = hold_deletion_vector(new_job_id(), DeletionVector.of(gone)) if gone else None
+    rowset = replace(as_written(entry), amendments=Amendments(vector))
+    scan = RowSetScan(rowset=rowset, ranges=((0, rows.num_rows),))
+    plan = ScanPlan(
+        table="t",
+        prefix="t/",
+        epoch=1,
+        table_schema=schema,
+        projection=schema.names,
+        rowsets=(scan,),
+    )
+    found = list(read_plan(store, plan))
+    kept = rows.filter(pa.array([row not in gone for row in range(rows.num_rows)]))
+    assert sum(batch.num_rows for batch in found) == kept.num_rows
+    first = 0
+    for batch in found:
+        assert identical(batch, kept.slice(first, batch.num_rows))
+        first += batch.num_rows
