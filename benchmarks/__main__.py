@@ -79,7 +79,7 @@ def main() -> None:
                         help="only profile Colonnade in the rows of `peers` whose names contain "
                         "one of these")  # fmt: skip
     parser.add_argument("--rows", metavar="ROW", nargs="+", default=(),
-                        help="only the rows of `stores` whose names contain one of "
+                        help="only the rows of `stores` or `columns` whose names contain one of "
                         "these")  # fmt: skip
     parser.add_argument("--minutes", type=float, default=10,
                         help="the time of `keys_sustained` (default: %(default)s)")  # fmt: skip
@@ -88,8 +88,8 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.profile and arguments.benchmark != "peers":
         parser.error("--profile is for the rows of `peers`")
-    if arguments.rows and arguments.benchmark != "stores":
-        parser.error("--rows is for the rows of `stores`")
+    if arguments.rows and arguments.benchmark not in ("columns", "stores"):
+        parser.error("--rows is for the rows of `columns` and `stores`")
     arguments.folder.mkdir(parents=True, exist_ok=True)
     if arguments.profile:
         peers = importlib.import_module("benchmarks.peers")
@@ -105,6 +105,7 @@ def main() -> None:
         module = importlib.import_module(f"benchmarks.{name}")
         others = {
             "trees": (arguments.before,),
+            "columns": (arguments.rows,),
             "stores": (arguments.rows,),
             "keys_sustained": (arguments.minutes,),
         }.get(name, ())

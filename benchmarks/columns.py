@@ -42,8 +42,12 @@ class Columns:
         self.ours = self.engines[0]
         self.source = spark.read.parquet(str(lineitem(folder.parent, scale)))
 
-    def figures(self, runs: int) -> Iterator[Figure]:
-        """Yield every row of the benchmark's table; print each one right after its measurement."""
+    def figures(self, runs: int, only: Sequence[str] = ()) -> Iterator[Figure]:
+        """Yield every row of the benchmark's table; print each one right after its measurement.
+
+        `only` has parts of the names of steps, and chooses among them. The step that widens a
+        column needs the one that adds it.
+        """
         self._create(LINEITEM)
         self._create(WIDE)
         steps: list[tuple[str, str, Way, float | None]] = [
@@ -55,7 +59,10 @@ class Columns:
             (f"backfill of 1 of {WIDE_COLUMNS} columns", WIDE, self.backfill, 0.2),
         ]
         for measure, table, way, target in steps:
-            yield from self._step(measure, table, way, runs, target)
+            if not only or any(text in measure for text in only):
+                yield from self._step(measure, table, way, runs, target)
+        if only:
+            return
         yield self._evolved(runs)
         yield from self._update_ways(runs)
         yield from self._moved(runs)
@@ -255,17 +262,18 @@ def _drain(engine: Engine, table: str) -> None:
     engine.read(table).write.format("noop").mode("overwrite").save()
 
 
-def run(folder: Path, scale: float, runs: int) -> list[Figure]:
-    """Measure every row. Ratios are Colonnade's over the better of Delta Lake and Iceberg.
+def run(folder: Path, scale: float, runs: int, only: Sequence[str] = ()) -> list[Figure]:
+    """Measure every row, or only the steps that `only` chooses.
 
-    They are over plain Parquet on a version of Spark that the peers are not released for. Engines
-    must hold the same rows after every step. Tables are stored below `folder`/columns.
+    Ratios are Colonnade's over the better of Delta Lake and Iceberg. They are over plain Parquet on
+    a version of Spark that the peers are not released for. Engines must hold the same rows after
+    every step. Tables are stored below `folder`/columns.
     """
     place = folder / "columns"
     with_peers = pyspark.__version__.startswith(f"{engines.SPARK}.")
     spark = engines.session(place) if with_peers else session()
     kinds = (Colonnade, Parquet, Delta, Iceberg) if with_peers else (Colonnade, Parquet)
     try:
-        return list(Columns(spark, place, scale, kinds).figures(runs))
+        return list(Columns(spark, place, scale, kinds).figures(runs, only))
     finally:
         spark.stop()

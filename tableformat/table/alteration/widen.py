@@ -90,10 +90,10 @@ def _check_widens(column: SchemaField, wanted: DataType, path: str) -> None:
         return
     old, new = type_text(column.type), type_text(wanted)
     wider = wider_types(column.type)
-    can = f"it can become {wider}" if wider else "it has no wider type"
+    can = f"it can become {wider}; or" if wider else "it has no wider type;"
     raise InvalidInputError(
-        f"The type of column {path!r} cannot be changed from {old} to {new}: {can}; or add a"
-        " column of the other type."
+        f"The type of column {path!r} cannot be changed from {old} to {new}: {can} add a column of"
+        " the other type."
     )
 
 

@@ -249,7 +249,7 @@ def test_several_changes_of_one_column_share_an_epoch_and_one_new_id(tmp_path: P
         (WidenColumn(("p",), "decimal(12,1)"), "it can become long, a decimal of scale 0"),
         (WidenColumn(("q",), "decimal(12,0)"), "by bucket of it, and rows would belong to other"),
         (WidenColumn(("q",), "double"), "to other partitions; it can become long."),
-        (WidenColumn(("l",), "string"), "to string: it has no wider type; or add a column"),
+        (WidenColumn(("l",), "string"), "to string: it has no wider type; add a column"),
         (WidenColumn(("other",), "long"), "Column 'other' does not exist"),
     ],
 )
