@@ -21,12 +21,12 @@ from colonnade.spark_ext.errors import one_sentence
 from colonnade.tableformat.compaction.job import (
     CompactionJob,
     CompactionOutcome,
-    CompactionPlace,
+    CompactionWorkplace,
 )
 from colonnade.tableformat.compaction.run import run_job
 from colonnade.tableformat.jobs import Stop, Workplace
 from colonnade.tableformat.rowset.write_options import MIB
-from colonnade.tableformat.verify.job import VerifyJob, VerifyOutcome, VerifyPlace
+from colonnade.tableformat.verify.job import VerifyJob, VerifyOutcome, VerifyWorkplace
 from colonnade.tableformat.verify.rowset_check import check_job
 
 _CONNECT_JOBS = 8
@@ -40,7 +40,7 @@ DRIVER_BYTES = 32 * MIB
 """The driver may compact a group of RowSets with at most this many stored bytes."""
 
 
-def verify_on_executors(spark: SparkSession) -> VerifyPlace:
+def verify_on_executors(spark: SparkSession) -> VerifyWorkplace:
     """Return a place that has executors check RowSets for `verify`."""
 
     def run(job: VerifyJob, stop: Stop) -> VerifyOutcome:
@@ -50,7 +50,7 @@ def verify_on_executors(spark: SparkSession) -> VerifyPlace:
     return Workplace(run, parallel_jobs(spark))
 
 
-def compact_on_executors(spark: SparkSession) -> CompactionPlace:
+def compact_on_executors(spark: SparkSession) -> CompactionWorkplace:
     """Return a place that compacts groups on executors, and one small group at a time here.
 
     Starting a task and its Python worker takes longer than compacting a small group.

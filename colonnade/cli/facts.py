@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from colonnade.cli.places import Place
+from colonnade.cli.places import DatabasePlace
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.state.partition_layout import field_text
@@ -108,7 +108,7 @@ class EpochFacts:
     metrics: Mapping[str, int]
 
 
-def table_facts(place: Place, state: TableState, path: str) -> TableFacts:
+def table_facts(place: DatabasePlace, state: TableState, path: str) -> TableFacts:
     """Count a table's RowSets; reads the checkpoint segments that describe them."""
     entries = place.log.read_entries(state, which="all")
     deleted = int(entries.deleted.sum())
@@ -131,7 +131,7 @@ def table_facts(place: Place, state: TableState, path: str) -> TableFacts:
     )
 
 
-def tables_facts(place: Place) -> list[TableFacts]:
+def tables_facts(place: DatabasePlace) -> list[TableFacts]:
     """Return the facts of all tables of a database, sorted by name."""
     root = place.location.store.url.rstrip("/")
     return [
@@ -140,7 +140,7 @@ def tables_facts(place: Place) -> list[TableFacts]:
     ]
 
 
-def database_facts(place: Place, tables: list[TableFacts]) -> DatabaseFacts:
+def database_facts(place: DatabasePlace, tables: list[TableFacts]) -> DatabaseFacts:
     """Return the facts of a database from the head of its log, with sums over its tables."""
     head = place.head
     return DatabaseFacts(

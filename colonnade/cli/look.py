@@ -31,7 +31,7 @@ from colonnade.cli.facts import (
     tables_facts,
 )
 from colonnade.cli.output import Output, facts_table, rows_table, share
-from colonnade.cli.places import Place, open_database, open_place
+from colonnade.cli.places import DatabasePlace, open_database, open_place
 from colonnade.manifests.sizes import size_text
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.table.history import HistoryEntry
@@ -102,7 +102,7 @@ def rowsets(
         output.note(f"{len(facts):,} of {len(entries):,} RowSets; --limit shows more.")
 
 
-def _state_at(place: Place, epoch: int | None) -> TableState:
+def _state_at(place: DatabasePlace, epoch: int | None) -> TableState:
     """Return the table's state at an epoch, even if the table had another name then."""
     return place.location.follow(place.head).require_at(place.table.snapshot_at(epoch), place.head)
 

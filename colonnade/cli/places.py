@@ -14,7 +14,7 @@ from colonnade.tableformat.table.table import ArrowTable
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class DatabasePlace:
     """A database, or one table of it, at the head of the log."""
 
     location: Location
@@ -45,7 +45,7 @@ class Place:
         return ArrowDatabase(self.location.store, self.log, self.head)
 
 
-def open_place(path: StorePath) -> Place:
+def open_place(path: StorePath) -> DatabasePlace:
     """Open the database or table at `path`; reads the head of the log.
 
     Raises NotFoundError if it does not exist, and CorruptionError or UnsupportedFormatError if the
@@ -53,13 +53,13 @@ def open_place(path: StorePath) -> Place:
     """
     location = locate_existing(path)
     log = Log(location.store)
-    place = Place(location, log, log.read_head(look=location.look))
+    place = DatabasePlace(location, log, log.read_head(look=location.look))
     if location.table is not None:
         location.require(place.head)
     return place
 
 
-def open_database(path: StorePath) -> Place:
+def open_database(path: StorePath) -> DatabasePlace:
     """Open the database at `path`.
 
     Raises the errors of `open_place`, and InvalidInputError for a table in a database.

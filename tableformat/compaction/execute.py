@@ -22,7 +22,7 @@ from colonnade.tableformat.compaction.commit import OPERATION, commit_job
 from colonnade.tableformat.compaction.job import (
     CompactionJob,
     CompactionOutcome,
-    CompactionPlace,
+    CompactionWorkplace,
     plan_job,
 )
 from colonnade.tableformat.compaction.lease import give_up_lease, needs_lease, take_lease
@@ -74,7 +74,7 @@ def execute_plan(
     plan: CompactionPlan,
     order_by: Sequence[int] = (),
     *,
-    place: CompactionPlace,
+    place: CompactionWorkplace,
 ) -> tuple[Snapshot, CompactionReport]:
     """Run the groups of a plan that was made on `base` or before, in parallel as `place` allows.
 
@@ -156,7 +156,7 @@ class _Execution:
         self,
         log: Log,
         queue: _Queue,
-        place: CompactionPlace,
+        place: CompactionWorkplace,
         base: Snapshot,
         plan: CompactionPlan,
     ) -> None:

@@ -94,7 +94,7 @@ class CompactionOutcome(Model):
         return origin + sum(entry.bytes for entry in self.outputs)
 
 
-CompactionPlace = Workplace[CompactionJob, CompactionOutcome]
+CompactionWorkplace = Workplace[CompactionJob, CompactionOutcome]
 """Where the jobs of a compaction run, and how many at once."""
 
 

@@ -16,7 +16,7 @@ from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.compaction.clean import clean_table
 from colonnade.tableformat.compaction.commit import OPERATION
 from colonnade.tableformat.compaction.execute import CompactionReport, execute_plan
-from colonnade.tableformat.compaction.job import CompactionPlace
+from colonnade.tableformat.compaction.job import CompactionWorkplace
 from colonnade.tableformat.compaction.purge import purge_rowsets, purge_table
 from colonnade.tableformat.compaction.run import compact_here
 from colonnade.tableformat.compaction.tombstones import plan_tombstones
@@ -108,7 +108,7 @@ class Optimize:
         newest: Callable[[], tuple[Snapshot, TableState]],
         see: Callable[[Snapshot], object],
         *,
-        place: CompactionPlace | None = None,
+        place: CompactionWorkplace | None = None,
         chosen: Chosen | None = None,
     ) -> None:
         """`newest` reads the state to plan on, and `see` receives the state after the compaction.
@@ -137,7 +137,7 @@ class Optimize:
         parse_policy({}, dict(options))
         return self._with(replace(self._chosen, options=options))
 
-    def elsewhere(self, place: CompactionPlace) -> Optimize:
+    def elsewhere(self, place: CompactionWorkplace) -> Optimize:
         """Run the jobs at another place than on threads of this process."""
         return self._with(self._chosen, place)
 
@@ -201,7 +201,7 @@ class Optimize:
                     raise
         raise AssertionError("unreachable")
 
-    def _with(self, chosen: Chosen, place: CompactionPlace | None = None) -> Optimize:
+    def _with(self, chosen: Chosen, place: CompactionWorkplace | None = None) -> Optimize:
         return Optimize(
             self._log, self._newest, self._see, place=place or self._place, chosen=chosen
         )

@@ -12,7 +12,11 @@ from colonnade.manifests.state.amendments import UNAMENDED
 from colonnade.manifests.store import ObjectStore, open_store
 from colonnade.tableformat.compaction.concatenate import concatenate
 from colonnade.tableformat.compaction.inputs import Inputs, Rows
-from colonnade.tableformat.compaction.job import CompactionJob, CompactionOutcome, CompactionPlace
+from colonnade.tableformat.compaction.job import (
+    CompactionJob,
+    CompactionOutcome,
+    CompactionWorkplace,
+)
 from colonnade.tableformat.compaction.merge import merge
 from colonnade.tableformat.compaction.zorder import zorder
 from colonnade.tableformat.jobs import Stop, Workplace
@@ -28,7 +32,7 @@ _THREADS = 4
 """The most jobs that run in parallel in one process, because each needs memory."""
 
 
-def compact_here(store: ObjectStore, workers: int | None = None) -> CompactionPlace:
+def compact_here(store: ObjectStore, workers: int | None = None) -> CompactionWorkplace:
     """Run jobs on threads of this process. By default one for each processor, at most 4."""
     threads = workers or min(_THREADS, os.cpu_count() or 1)
     return Workplace(lambda job, stop: run_job(job, store, stop), threads)

@@ -15,7 +15,7 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.tombstones import TOMBSTONES
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.compaction.execute import execute_plan
-from colonnade.tableformat.compaction.job import CompactionPlace
+from colonnade.tableformat.compaction.job import CompactionWorkplace
 from colonnade.tableformat.keys.policy import tombstone_hours
 from colonnade.tableformat.predicate import Predicate
 from colonnade.tableformat.scan.plan import rowset_filter
@@ -46,7 +46,7 @@ def plan_tombstones(
 
 
 def forget_tombstones(
-    log: Log, base: Snapshot, table: TableState, where: Predicate, place: CompactionPlace
+    log: Log, base: Snapshot, table: TableState, where: Predicate, place: CompactionWorkplace
 ) -> Snapshot:
     """Forget the tombstones in all RowSets that may hold a key that meets a condition.
 

@@ -41,7 +41,7 @@ from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.table.time_travel import epoch_number, snapshot_at
 from colonnade.tableformat.table.transaction import Transaction
 from colonnade.tableformat.verify.findings import VerifyReport
-from colonnade.tableformat.verify.job import VerifyPlace
+from colonnade.tableformat.verify.job import VerifyWorkplace
 from colonnade.tableformat.verify.run import Progress, verify
 from colonnade.tableformat.write.job import plan_write
 from colonnade.tableformat.write.settings import CommitSettings
@@ -262,7 +262,7 @@ class ArrowDatabase:
         epoch: int | None = None,
         threads: int | None = None,
         progress: Progress | None = None,
-        elsewhere: VerifyPlace | None = None,
+        elsewhere: VerifyWorkplace | None = None,
     ) -> VerifyReport:
         """Find damage, and say which file, column, block and rows it affects. Changes nothing.
 

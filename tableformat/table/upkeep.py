@@ -14,7 +14,7 @@ from colonnade.tableformat.repair.rowsets import RepairResult, take_out
 from colonnade.tableformat.table.opened import OpenTable
 from colonnade.tableformat.table.restore import renumber_table
 from colonnade.tableformat.verify.findings import VerifyReport
-from colonnade.tableformat.verify.job import VerifyPlace
+from colonnade.tableformat.verify.job import VerifyWorkplace
 from colonnade.tableformat.verify.run import Progress, verify
 from colonnade.tableformat.write.settings import CommitSettings, check_settings
 
@@ -62,7 +62,7 @@ class Upkeep(OpenTable):
         epoch: int | None = None,
         threads: int | None = None,
         progress: Progress | None = None,
-        elsewhere: VerifyPlace | None = None,
+        elsewhere: VerifyWorkplace | None = None,
     ) -> VerifyReport:
         """Find damage in the table and in the log; see `ArrowDatabase.verify`.
 

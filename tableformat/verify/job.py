@@ -55,7 +55,7 @@ class VerifyOutcome(Model):
     bytes: Count
 
 
-VerifyPlace = Workplace[VerifyJob, VerifyOutcome]
+VerifyWorkplace = Workplace[VerifyJob, VerifyOutcome]
 """Where the jobs of a verification run, and how many at once."""
 
 

@@ -22,7 +22,7 @@ from colonnade.manifests.vacuum.run import VacuumRequest, plan_vacuum, read_used
 from colonnade.tableformat.jobs import Workplace, run_in_order
 from colonnade.tableformat.location import StorageOptions, find_store
 from colonnade.tableformat.verify.findings import DEPTHS, Finding, VerifyReport
-from colonnade.tableformat.verify.job import Unit, VerifyPlace, plan_jobs
+from colonnade.tableformat.verify.job import Unit, VerifyWorkplace, plan_jobs
 from colonnade.tableformat.verify.key_check import check_keys
 from colonnade.tableformat.verify.log_check import LogCheck, check_files
 from colonnade.tableformat.verify.rowset_check import check_job
@@ -45,7 +45,7 @@ def verify(
     epoch: int | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
-    elsewhere: VerifyPlace | None = None,
+    elsewhere: VerifyWorkplace | None = None,
 ) -> VerifyReport:
     """Find damage; see `ArrowDatabase.verify`."""
     if depth not in DEPTHS:
@@ -90,7 +90,7 @@ def verify_path(
     threads: int | None = None,
     progress: Progress | None = None,
     storage_options: StorageOptions | None = None,
-    elsewhere: VerifyPlace | None = None,
+    elsewhere: VerifyWorkplace | None = None,
 ) -> VerifyReport:
     """Find damage in the database at `path`, even if it cannot be opened any more.
 
@@ -257,7 +257,7 @@ def _check_rowsets(
     address: StoreAddress,
     units: Sequence[Unit],
     depth: int,
-    place: VerifyPlace,
+    place: VerifyWorkplace,
     progress: Progress | None,
 ) -> tuple[list[Finding], int]:
     findings: list[Finding] = []
@@ -287,7 +287,7 @@ def _check_keys(
     return findings
 
 
-def _here(log: Log, workers: int) -> VerifyPlace:
+def _here(log: Log, workers: int) -> VerifyWorkplace:
     return Workplace(lambda job, stop: check_job(job, log.store, stop), workers)
 
 

@@ -22,13 +22,13 @@ from colonnade.cli.engine import (
 from colonnade.cli.exit_codes import SparkFailedError, is_sparks
 from colonnade.cli.facts import table_facts
 from colonnade.cli.output import Output
-from colonnade.cli.places import Place, open_place
+from colonnade.cli.places import DatabasePlace, open_place
 from colonnade.cli.progress import Advance, progress
 from colonnade.maintain.round import Compact
 from colonnade.manifests.compaction.plan import CompactionPlan
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.tableformat.compaction.execute import CompactionReport
-from colonnade.tableformat.compaction.job import CompactionPlace
+from colonnade.tableformat.compaction.job import CompactionWorkplace
 from colonnade.tableformat.compaction.optimize import Optimize
 from colonnade.tableformat.compaction.run import compact_here
 from colonnade.tableformat.table.database import ArrowDatabase
@@ -78,7 +78,7 @@ def compact(
     output.show(report.model_dump(), Text(str(report)))
 
 
-def compactor(place: Place, spark: SparkChoice, above: str, output: Output) -> Compact:
+def compactor(place: DatabasePlace, spark: SparkChoice, above: str, output: Output) -> Compact:
     """Return a function that compacts one table, a large one by Spark, and shows its progress.
 
     The function raises errors of Spark as a ColonnadeError, so that a round continues.
@@ -103,19 +103,19 @@ def compactor(place: Place, spark: SparkChoice, above: str, output: Output) -> C
 
 
 def _workplace(
-    place: Place, engine: ChosenEngine, output: Output, advance: Advance
-) -> CompactionPlace:
+    place: DatabasePlace, engine: ChosenEngine, output: Output, advance: Advance
+) -> CompactionWorkplace:
     """Return the place where groups are compacted; `advance` gets the stored bytes of each."""
     if engine.name == "spark":
         session = start_spark(engine, output)
         executors = importlib.import_module("colonnade.spark_ext.executors")
-        chosen: CompactionPlace = executors.compact_on_executors(session)
+        chosen: CompactionWorkplace = executors.compact_on_executors(session)
     else:
         chosen = compact_here(place.location.store)
     return chosen.telling(lambda job: advance(job.group.bytes_in))
 
 
-def _described(place: Place, where: str | None, options: Sequence[str]) -> Optimize:
+def _described(place: DatabasePlace, where: str | None, options: Sequence[str]) -> Optimize:
     begun = place.table.optimize(where)
     for name, value in map(split_option, options):
         begun = begun.option(name, value)

@@ -16,7 +16,7 @@ from colonnade.cli.facts import (
     epoch_facts,
     tables_facts,
 )
-from colonnade.cli.places import Place
+from colonnade.cli.places import DatabasePlace
 from colonnade.cli.report.partitions import PartitionsPage, partitions_page
 from colonnade.manifests.arrays.vectors import Integers
 from colonnade.manifests.compaction.facts import CompactionFacts, facts_of
@@ -111,7 +111,7 @@ class ReportFacts:
     made: datetime
 
 
-def read_report(place: Place, epochs: int, made: datetime) -> ReportFacts:
+def read_report(place: DatabasePlace, epochs: int, made: datetime) -> ReportFacts:
     """Read the facts from the log.
 
     Costs the GETs of the checkpoint segments, and one GET for each epoch shown. Raises
@@ -144,7 +144,7 @@ def _rows_written(epoch: Epoch) -> int:
     return rows
 
 
-def _table_page(place: Place, state: TableState, table: TableFacts) -> TablePage:
+def _table_page(place: DatabasePlace, state: TableState, table: TableFacts) -> TablePage:
     entries = place.log.read_entries(state)
     rowsets = facts_of(state, entries)
     plan = plan_compaction(state, place.head.epoch, rowsets, parse_policy(state.properties))

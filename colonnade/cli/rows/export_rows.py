@@ -26,7 +26,7 @@ from colonnade.cli.arguments import (
 from colonnade.cli.ask import require_yes
 from colonnade.cli.engine import ChosenEngine, start_spark
 from colonnade.cli.output import Output, facts_table
-from colonnade.cli.places import Place, open_place
+from colonnade.cli.places import DatabasePlace, open_place
 from colonnade.cli.progress import progress
 from colonnade.cli.rows.export_files import ExportFormat, write_file
 from colonnade.cli.rows.read_rows import live_rows
@@ -132,7 +132,9 @@ def _require_file(path: Path) -> None:
         raise NotFoundError(f"There is no folder {path.parent} to write {path.name} to.")
 
 
-def _export_here(place: Place, scan: Scan, path: Path, chosen: ExportFormat, output: Output) -> int:
+def _export_here(
+    place: DatabasePlace, scan: Scan, path: Path, chosen: ExportFormat, output: Output
+) -> int:
     rows = 0
     # With a predicate the number of rows is known only after the scan.
     total = None if scan.plan.predicate is not None else live_rows(scan.plan)
@@ -150,7 +152,7 @@ def _export_here(place: Place, scan: Scan, path: Path, chosen: ExportFormat, out
 
 
 def _export_by_spark(
-    place: Place,
+    place: DatabasePlace,
     scan: Scan,
     where: str | None,
     path: Path,

@@ -25,7 +25,7 @@ from colonnade.cli.arguments import (
 )
 from colonnade.cli.engine import ABOVE, AboveOption, SparkOption, choose_engine, start_spark
 from colonnade.cli.output import Output, rows_table
-from colonnade.cli.places import Place, open_place
+from colonnade.cli.places import DatabasePlace, open_place
 from colonnade.cli.progress import progress
 from colonnade.spark_ext.options import storage_texts
 from colonnade.tableformat.scan.arrow_scan import Scan
@@ -141,7 +141,7 @@ def live_rows(plan: ScanPlan) -> int | None:
     return sum(each.rowset.row_count for each in plan.rowsets)
 
 
-def _count_here(place: Place, scan: Scan, output: Output) -> int:
+def _count_here(place: DatabasePlace, scan: Scan, output: Output) -> int:
     rows = 0
     with progress(output, "count", "rows", None) as advance:
         for batch in read_plan_parallel(place.location.store, scan.plan):
