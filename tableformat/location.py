@@ -35,6 +35,7 @@ from colonnade.manifests.log.removed_folder import put_back
 from colonnade.manifests.log.removed_objects import used_place_error
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import ObjectStore, StoreAddress, StorePath, open_store
+from colonnade.manifests.store.checks import no_database
 
 T = TypeVar("T")
 
@@ -194,7 +195,7 @@ def locate_existing(path: StorePath, storage_options: StorageOptions | None = No
     """
     location = locate(path, storage_options)
     if not location.exists:
-        raise NotFoundError(f"{location.store.url} is not a Colonnade database or table.")
+        raise no_database(location.store.url)
     return location
 
 

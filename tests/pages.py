@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"^```(python|sql|console)\n(.*?)^```$|^<!-- run\n(.*?)^-->$", re.M | re.S)
 STATEMENT_END = re.compile(r";[ ]*(?:--.*)?$", re.M)
 BY_THE_SHELL = {"cp", "mkdir", "mv"}
-ELSEWHERE = {"bash", "pip", "spark-sql", "spark-submit", "jar=$(python"}
+ELSEWHERE = {"bash", "pip", "python3", "spark-sql", "spark-submit", "jar=$(python"}
 """What other tests run, because it makes environments, clusters or Sparks of its own."""
 
 

@@ -52,7 +52,7 @@ def write_line(store: ObjectStore, line: object, begun: datetime) -> None:
             if os.fstat(file).st_size > JOURNAL_BYTES:
                 path.replace(store.locate(OLDER_JOURNAL))
     except OSError as error:
-        raise StoreError(f"{path}: {error.strerror}.") from error
+        raise StoreError(f"{path} could not be written: {error.strerror}.") from error
 
 
 def _append(file: int, data: bytes) -> None:

@@ -116,7 +116,7 @@ def check_change(change: Change, base: Snapshot) -> None:
         if TableId(table) not in base.tables:
             raise InvalidInputError(
                 f"Table {table} does not exist at epoch {base.epoch}, on which"
-                f" {change.operation!r} was planned."
+                f" {change.operation!r} was planned; plan it on an epoch that has the table."
             )
 
 
@@ -145,7 +145,7 @@ def has_landed(change: Change, head: Snapshot) -> bool:
         )
         raise ConflictError(
             f"Only some of the batches of {change.operation!r} were committed before:"
-            f" {', '.join(there)}."
+            f" {', '.join(there)}; repeat it without these."
         )
     return any(landed.values())
 

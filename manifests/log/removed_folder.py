@@ -181,7 +181,8 @@ def _is_live(folder: str) -> bool:
 def _folder_of(store: ObjectStore) -> str:
     if not isinstance(store, LocalStore):
         raise InvalidInputError(
-            f"{store.url} cannot be dropped: only databases on local disk can be."
+            f"{store.url} cannot be dropped: Colonnade does not write to this store; remove the"
+            " files with a tool of the store."
         )
     return store.url
 

@@ -34,6 +34,7 @@ from colonnade.manifests.reading.early_segments import EarlySegments
 from colonnade.manifests.state.fold import apply_epochs
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.store.checks import no_database
 
 
 class LogFollower:
@@ -63,7 +64,7 @@ class LogFollower:
         first = slots.read(0) if slots else read_slot(self.store, 0)
         if first is None:
             check_unused(self.store)
-            raise NotFoundError(f"{self.store.url} is not a Colonnade database or table.")
+            raise no_database(self.store.url)
         return self._state_of_first(first)
 
     def _state_of_first(self, first: Epoch | Stub) -> Snapshot:

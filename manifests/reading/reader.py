@@ -338,7 +338,9 @@ class LogReader(LiveRowSetReader):
                 self.store, head, timestamp_ms, present_ms, floor, for_removal=for_removal
             )
             if low < 0:
-                raise NotFoundError(f"{self.store.url} did not exist yet at {when} UTC.")
+                raise NotFoundError(
+                    f"{self.store.url} did not exist yet at {when} UTC; choose a later time."
+                )
             if low < floor:
                 raise self._removed(f"the state at {when} UTC", floor)
             if low == head.epoch:

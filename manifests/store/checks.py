@@ -80,6 +80,13 @@ def no_log(location: str) -> NotFoundError:
     )
 
 
+def no_database(location: str) -> NotFoundError:
+    """Return the error for a place that has no database, and is in none."""
+    return NotFoundError(
+        f"{location} is not a Colonnade database or table; check the path, or create one there."
+    )
+
+
 def too_large(location: str, size: str, limit: int) -> CorruptionError:
     """Return the error for an object above its limit; `size` is its size, or "at least N"."""
     return CorruptionError(f"{location} holds {size} bytes, but at most {limit} are allowed.")

@@ -90,7 +90,10 @@ def answer(operations: Mapping[str, Operation], request: Mapping[str, Any]) -> b
     name = request["op"]
     try:
         if name not in operations:
-            raise InvalidInputError(f"The planner {VERSION} does not have the operation {name!r}.")
+            raise InvalidInputError(
+                f"The planner {VERSION} does not have the operation {name!r}; install the jar and"
+                " the Python package in one version, and restart Spark."
+            )
         with TRANSACTIONS.within(request.get("within")), session_stores(request):
             try:
                 result = operations[name](request["args"])

@@ -78,7 +78,9 @@ class Table(RowMethods):
         rows = sparkSession.sql(f"DESCRIBE TABLE EXTENDED {name}").collect()
         details = {row["col_name"]: row["data_type"] for row in rows}
         if details.get("Provider") != "colonnade":
-            raise InvalidInputError(f"{name} is not a Colonnade table.")
+            raise InvalidInputError(
+                f"{name} is not a Colonnade table; name one that was created USING colonnade."
+            )
         return cls(sparkSession, ArrowTable.open(address_in(sparkSession, details["Location"])))
 
     @staticmethod

@@ -123,7 +123,7 @@ def parse_assignments(
     for name, value in given.items():
         field = _target(name, schema)
         if field.id in values:
-            raise InvalidInputError(f"Column {field.name!r} is set more than once.")
+            raise InvalidInputError(f"Column {field.name!r} is set more than once; set it once.")
         values[field.id] = _parse(value, field, schema)
     parsed = Assignments(schema, values)
     check_settable(parsed.targets.fields)

@@ -52,7 +52,7 @@ def by_function(
     """
     reads = tuple(table.schema.field(name) for name in columns)
     if len({field.id for field in reads}) < len(reads):
-        raise InvalidInputError(f"A column is given twice in {list(columns)}.")
+        raise InvalidInputError(f"A column is given twice in {list(columns)}; give it once.")
     names = [field.name for field in reads]
     policy = text_policy(table.properties)
 

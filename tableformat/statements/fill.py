@@ -225,7 +225,8 @@ def fill_target(table: TableState, name: str, *, is_new: bool) -> SchemaField:
         ) from error
     if target.identity is not None:
         raise InvalidInputError(
-            f"Column {target.name!r} cannot be filled, because it is an identity column."
+            f"Column {target.name!r} cannot be filled, because it is an identity column, whose"
+            " values the table gives."
         )
     if target.type == VOID:
         raise InvalidInputError(

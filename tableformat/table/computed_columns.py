@@ -252,5 +252,8 @@ class ColumnWork:
         else:
             column = by_value(table, target, self.value)
         if self.new is not None and target.id in {field.id for field in column.reads}:
-            raise InvalidInputError(f"Column {target.name!r} cannot be computed from itself.")
+            raise InvalidInputError(
+                f"Column {target.name!r} cannot be computed from itself, because it is new; compute"
+                " it from other columns."
+            )
         return column

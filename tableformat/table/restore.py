@@ -124,7 +124,9 @@ def renumber_table(
     def evaluate(state: Snapshot) -> Change | None:
         now = state.tables.get(table.id)
         if now is None:
-            raise NotFoundError(f"Table {table.name!r} was dropped meanwhile.")
+            raise NotFoundError(
+                f"Table {table.name!r} was dropped meanwhile; restore its database to have it back."
+            )
         if _has_landed(commit, state, (table.id,)):
             return None
         stored = log.read_rowsets(now, which="stored")

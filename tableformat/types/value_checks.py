@@ -88,7 +88,8 @@ def _check_primitive(array: pa.Array, text: str, path: str) -> None:
         longest = pc.max(pc.utf8_length(array)).as_py() or 0
         if longest > length:
             raise InvalidInputError(
-                f"Column {path!r} is {text}, but the data has a value of {longest} characters."
+                f"Column {path!r} is {text}, but the data has a value of {longest} characters;"
+                " shorten the value, or make the column longer."
             )
     elif text in _UNITS:
         _check_units(array, text, path)

@@ -111,7 +111,9 @@ def draws_at(log: Log, table: TableId, job_id: str) -> Draws:
     head = log.read_head()
     state = head.tables.get(table)
     if state is None:
-        raise NotFoundError(f"Table {table} of {log.store.url} was dropped meanwhile.")
+        raise NotFoundError(
+            f"Table {table} of {log.store.url} was dropped meanwhile; its rows were not written."
+        )
     return LogDraws(log, head, state, job_id)
 
 

@@ -107,7 +107,10 @@ def test_a_missing_table_or_database_is_reported_in_one_sentence(
 ) -> None:
     ran = run(command, tmp_path / "nothing")
     assert ran.code == 3
-    assert ran.err == f"Error: {tmp_path}/nothing is not a Colonnade database or table.\n"
+    assert ran.err == (
+        f"Error: {tmp_path}/nothing is not a Colonnade database or table; check the path, or create"
+        " one there.\n"
+    )
 
 
 def test_a_name_that_a_database_lacks_is_never_taken_for_all_of_it(run: Run, shop: Path) -> None:

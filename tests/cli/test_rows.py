@@ -354,7 +354,7 @@ def test_an_export_asks_before_it_replaces_and_leaves_no_half_file(
     assert (folder.code, folder.err.count("\n")) == (2, 1)
     nowhere = run("export", shop / "orders", tmp_path / "no" / "a.csv")
     assert nowhere.code == 3
-    assert f"There is no folder {tmp_path / 'no'} to write a.csv to." in nowhere.err
+    assert f"There is no folder {tmp_path / 'no'} to write a.csv to; make it first." in nowhere.err
 
 
 def test_a_column_that_csv_cannot_hold_is_an_error_that_keeps_the_old_file(

@@ -129,7 +129,9 @@ def _require_file(path: Path) -> None:
             f"{path} is a folder; end it with a slash to have Spark write files into it."
         )
     if not path.parent.is_dir():
-        raise NotFoundError(f"There is no folder {path.parent} to write {path.name} to.")
+        raise NotFoundError(
+            f"There is no folder {path.parent} to write {path.name} to; make it first."
+        )
 
 
 def _export_here(

@@ -185,7 +185,9 @@ def find_files(given: Sequence[str], suffixes: Sequence[str]) -> list[Path]:
         matches = [Path(name) for name in sorted(glob.glob(text))] or [Path(text)]
         files = [file for path in matches for file in _files(path, suffixes)]
         if not files:
-            raise NotFoundError(f"There is no file to import at {text}.")
+            raise NotFoundError(
+                f"There is no file to import at {text}; check the path and its pattern."
+            )
         found += files
     return found
 
@@ -197,7 +199,7 @@ def unified(schemas: Sequence[pa.Schema], paths: Sequence[Path]) -> pa.Schema:
         if count > 1:
             raise InvalidInputError(f"{path} has {count} columns named {name!r}; rename them.")
         if "" in schema.names:
-            raise InvalidInputError(f"{path} has a column without a name.")
+            raise InvalidInputError(f"{path} has a column without a name; give it one.")
     try:
         return pa.unify_schemas(
             [pa.schema(map(_stored, schema)) for schema in schemas], promote_options="permissive"

@@ -43,7 +43,7 @@ def statement_counts(arguments: Mapping[str, Any]) -> Iterable[Row]:
     """Return one row with what a statement of the session's transaction changed, by its id."""
     transaction = TRANSACTIONS.current()
     if transaction is None:
-        raise InvalidInputError("This session is not in a transaction.")
+        raise InvalidInputError("This session is not in a transaction; begin one first.")
     counts = transaction.counts(arguments["statement"])
     return [tuple(getattr(counts, name) for name in COUNTED)]
 

@@ -18,6 +18,7 @@ from colonnade.manifests.reading.early_segments import EarlySegments
 from colonnade.manifests.reading.last_look import LastLook
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import ObjectStore, StoreAddress, open_store
+from colonnade.manifests.store.checks import no_database
 from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS, is_state
 from colonnade.tableformat.location import Location, locate
 from colonnade.tableformat.table.kept_epochs import tagged_epoch
@@ -246,7 +247,7 @@ def seen(table: TableState, args: Mapping[str, Any]) -> TableState:
 def _required(location: Location, state: Snapshot | None) -> Snapshot:
     """Return a state. Raises NotFoundError if there is none."""
     if state is None:
-        raise NotFoundError(f"{location.store.url} is not a Colonnade database or table.")
+        raise no_database(location.store.url)
     return state
 
 

@@ -334,10 +334,9 @@ def test_spark_continues_when_it_asks_for_a_removed_table(spark: SparkShell) -> 
     for name in ("gone", "there"):
         spark.sql(f"CREATE TABLE {name} USING colonnade AS SELECT 1 AS a")
     shutil.rmtree(spark.folder / "spark" / "gone")
-    text = spark.refusal("SELECT * FROM gone")
-    assert (
-        text
-        == f"[COLONNADE_NOT_FOUND] {spark.folder}/spark/gone is not a Colonnade database or table."
+    assert spark.refusal("SELECT * FROM gone") == (
+        f"[COLONNADE_NOT_FOUND] {spark.folder}/spark/gone is not a Colonnade database or table;"
+        " check the path, or create one there."
     )
     assert "there" in spark.run("[table.name for table in spark.catalog.listTables()]")
     for name in ("gone", "there"):

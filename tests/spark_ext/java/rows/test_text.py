@@ -68,7 +68,10 @@ def test_an_error_in_a_task_keeps_its_condition_and_is_one_sentence(spark: Spark
     assert spark.condition(long) == "EXCEED_LIMIT_LENGTH"
     spark.sql("SET spark.sql.legacy.charVarcharAsString = true")  # the writer alone checks then
     try:
-        sentence = "Column 'a.element' is char(3), but the data has a value of 4 characters."
+        sentence = (
+            "Column 'a.element' is char(3), but the data has a value of 4 characters; shorten the"
+            " value, or make the column longer."
+        )
         assert spark.refusal(long) == f"[COLONNADE_INVALID_INPUT] {sentence}"
         assert spark.condition(long) == "EXCEED_LIMIT_LENGTH"
         assert spark.condition(insert.format("'long', NULL")) == "EXCEED_LIMIT_LENGTH"

@@ -145,7 +145,8 @@ final class StagedTexts extends StagedBlobs {
     if (longest > limit) {
       throw Refusal.tooLong(
           "Column " + ColumnNames.quote(path) + " is " + field.type()
-              + ", but the data has a value of " + longest + " characters.");
+              + ", but the data has a value of " + longest
+              + " characters; shorten the value, or make the column longer.");
     }
   }
 
