@@ -108,10 +108,10 @@ class RowMethods(ABC):
         and `txnVersion` name a batch that counts once, and `ignoreUnknownColumns` leaves out what
         the table lacks.
 
-        Tasks write the rows. This process, or the planner's, merges those whose key is there. Only
-        these are merged again if a concurrent writer changed them. Raises InvalidInputError for
-        rows that are not a DataFrame, and in a session without the jar. Raises Spark's errors, such
-        as for a table without a primary key, a missing key column, an unknown column, or a key
+        Tasks write the rows. This process, or the planner, merges rows whose key the table has.
+        Only these are merged again if a concurrent writer changed them. Raises InvalidInputError
+        for rows that are not a DataFrame, and in a session without the jar. Raises Spark's errors,
+        such as for a table without a primary key, a missing key column, an unknown column, or a key
         whose sum overflows.
         """
         if not hasattr(rows, "write"):

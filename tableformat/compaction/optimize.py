@@ -148,8 +148,8 @@ class Optimize:
     def executeCompaction(self) -> CompactionReport:
         """Merge small and overlapping RowSets and drop deleted rows, as the policy says.
 
-        The rows of range tombstones are named first, by an epoch of its own. So are rows that
-        expired long enough ago, in the RowSets that are rewritten.
+        Before that, epochs of their own mark the rows of deleted ranges in deletion vectors, and
+        the rows of RowSets to rewrite that expired long enough ago.
         Each group becomes an epoch when it is done. Never makes another writer fail; a group is
         dropped when a concurrent compaction rewrote its RowSets first. Each thread holds a few
         stretches in memory. Raises InvalidInputError or NotFoundError that names what does not fit

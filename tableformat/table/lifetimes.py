@@ -95,8 +95,8 @@ def edited(
 ) -> Parts:
     """Return the parts of lifetimes after properties of a table were set and removed.
 
-    Raises InvalidInputError that names the property for a time that is none, and for a property
-    that is given twice. Raises NotFoundError for a column that the table does not have.
+    Raises InvalidInputError that names the property for a text that is not a time, and for a
+    property that is given twice. Raises NotFoundError for a column that the table does not have.
     """
     gone = {_part(name, schema) for name in removed}
     after = {part: number for part, number in parts.items() if part not in gone}
@@ -123,7 +123,7 @@ def lifetimes_of(
 
     Rows that were written before `now_ms` (ms since 1970 UTC) count as written then, if the
     `current` lifetimes do not count from writes. Raises InvalidInputError that names the property
-    that says nothing without another one.
+    for one that has no meaning without another one.
     """
     found = _lifetimes(parts, table)
     if found is None or not found.counts_from_write:

@@ -23,9 +23,9 @@ class Draft:
     `table` is the table before all changes. `layout` is the new partition layout, `sort_key` the
     new sort key, and `primary_key` the new primary key; None means that the table keeps its own.
     `properties` are those that the changes set. `constraints` come with the columns that they were
-    stated for. `lifetimes` are the parts of those after the changes, which are made at `now_ms`.
-    `operations` are about all but columns, layout, keys, constraints and lifetimes, which become
-    operations at the end.
+    stated for. `lifetimes` are the parts of the table's lifetimes after the changes, and `now_ms`
+    is the time of the changes. All of these become operations at the end. `operations` are about
+    everything else.
     `demands` say what the values of existing rows must be for the changes.
     """
 

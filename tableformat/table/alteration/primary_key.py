@@ -81,7 +81,10 @@ class DropPrimaryKey(Alteration):
 
 
 def check_not_in_key(column: SchemaField, draft: Draft, done: str) -> None:
-    """Raise InvalidInputError if a column is in the primary key, and cannot be `done` so."""
+    """Raise InvalidInputError if a column is in the primary key.
+
+    `done` says what was to happen to the column, such as "dropped".
+    """
     if column.ids[0] in draft.key:
         raise InvalidInputError(
             f"Column {column.name!r} cannot be {done}: it is in the primary key; drop the key"
