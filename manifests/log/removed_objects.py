@@ -41,6 +41,6 @@ def damaged_error(store: ObjectStore) -> InvalidInputError:
 def used_place_error(store: ObjectStore) -> AlreadyExistsError:
     """Return the error for a new database at the place of one that was dropped."""
     return AlreadyExistsError(
-        f"{store.url} is the place of a database that was dropped. A bucket keeps its log, so that"
+        f"{store.url} is the place of a database that was dropped. Its log stays, so that"
         " a late writer cannot commit to another database; choose another place."
     )

@@ -121,7 +121,7 @@ def test_a_database_in_a_bucket_is_dropped_for_good(place: str) -> None:
         with pytest.raises(NotFoundError, match="was dropped in epoch .*choose another place"):
             call()
     assert drop_database(log, cascade=True), "what late writers leave is removed by another drop"
-    with pytest.raises(AlreadyExistsError, match="was dropped. A bucket keeps its log"):
+    with pytest.raises(AlreadyExistsError, match="was dropped. Its log stays"):
         ArrowDatabase.create(place)
     with pytest.raises(ColonnadeError, match="was dropped"):
         colonnade.create(place, SCHEMA)

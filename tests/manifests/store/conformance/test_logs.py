@@ -41,7 +41,7 @@ def test_a_late_epoch_meets_the_end_of_a_log_that_a_bucket_keeps(
         assert store.put_if_absent(epoch_name(number), b"late") is PutOutcome.EXISTS
     with pytest.raises(NotFoundError, match=f"was dropped in epoch {end}"):
         log.commit(change(table("f" * 16, "late")), state)
-    with pytest.raises(AlreadyExistsError, match="A bucket keeps its log"):
+    with pytest.raises(AlreadyExistsError, match="Its log stays"):
         create_database(store, lone_table=False)
     assert log.is_dropped()
 
