@@ -10,6 +10,15 @@ from typing import NamedTuple
 
 from colonnade.manifests.errors import InvalidInputError
 
+_EXAMPLES = {
+    "az": "container/folder",
+    "abfs": "container@account.dfs.core.windows.net/folder",
+    "abfss": "container@account.dfs.core.windows.net/folder",
+    "hdfs": "namenode:8020/folder",
+    "webhdfs": "namenode:9870/folder",
+}
+"""What follows the scheme in a URL of that scheme, where it is not the name of a bucket."""
+
 KEY_LIMIT = 400
 """The most bytes of a root's key. Stores allow 1,024, and the names of objects need the rest."""
 
@@ -42,7 +51,7 @@ def parse_place(
     """
     found = re.fullmatch(rf"(?:{schemes})://([^/]*)/?(.*)", url, re.DOTALL | re.IGNORECASE)
     bucket, key = (found[1], found[2].rstrip("/")) if found else ("", "")
-    example = f"write {shown}://bucket/folder"
+    example = f"write {shown}://{_EXAMPLES.get(shown, 'bucket/folder')}"
     if "@" in bucket and not bucket_pattern.fullmatch(bucket):
         place = f"{shown}://{bucket.rpartition('@')[2]}/{key.partition('?')[0]}"
         raise InvalidInputError(

@@ -46,7 +46,8 @@ def test_a_url_names_a_container_a_key_and_perhaps_an_account(
 @pytest.mark.parametrize(
     ("url", "sentence"),
     [
-        ("az:///a", "names no bucket; write az://bucket/folder"),
+        ("az:///a", "names no bucket; write az://container/folder"),
+        ("abfss:///a", "write abfss://container@account.dfs.core.windows.net/folder"),
         ("az://Lake/a", "names no bucket"),
         ("az://a--b/a", "names no bucket"),
         ("az://-ab/a", "names no bucket"),

@@ -34,6 +34,7 @@ def test_a_url_names_a_namenode_and_a_folder(
         ("hdfs://node/a/../b", "an empty part, '.', '..'"),
         ("hdfs://node/a:b/c", "HDFS allows no ':' in the name of a folder"),
         ("hdfs://canary@node/a", r"pass them as storage options \(user, token\)"),
+        ("hdfs://node/a/../b", "write hdfs://namenode:8020/folder"),
         ("hdfs://node/a?delegation=canary", "leave out the '[?]'"),
         ("hdfs://node/" + "x" * 401, "too long"),
     ],
