@@ -60,8 +60,8 @@ def compile_tools(folder: Path) -> str:
     (first,) = JARS.glob("slf4j-api-*.jar")
     class_path = os.pathsep.join((str(first), f"{JARS}/*", str(JAR), str(folder)))
     here = Path(__file__).parent
-    names = ("ReadTool.java", "ShelfFileSystem.java", "LossyFileSystem.java", "WriteRows.java")
-    sources = [str(here / name) for name in names]
+    names = ("ReadTool", "ShelfFileSystem", "LossyFileSystem", "ForbiddenFileSystem", "WriteRows")
+    sources = [str(here / f"{name}.java") for name in names]
     command = ["javac", *QUICK, "--release", "17", "-cp", class_path, "-d", str(folder), *sources]
     subprocess.run(command, check=True, capture_output=True, text=True)
     return class_path

@@ -12,7 +12,11 @@ from colonnade.tableformat.write.settings import WriteSettings
 from tests.spark_ext.java.write_tool import PLACES, WriteTool, one_column, read, stated
 from tests.strategies import identical
 
-HADOOP = {"fs.shelf.impl": "ShelfFileSystem", "fs.lossy.impl": "LossyFileSystem"}
+HADOOP = {
+    "fs.shelf.impl": "ShelfFileSystem",
+    "fs.lossy.impl": "LossyFileSystem",
+    "fs.forbidden.impl": "ForbiddenFileSystem",
+}
 TEXTS = pa.array([str(i) for i in range(5000)])
 
 
@@ -83,3 +87,15 @@ def test_a_store_that_hadoop_does_not_know_is_named(
     schema, rows = one_column(TEXTS)
     said = writer.error("nowhere://bucket/t", schema, rows, options=PLACES["packed"])
     assert said.startswith("[COLONNADE_STORE] nowhere://bucket/t could not be opened: ")
+
+
+def test_a_user_without_permission_is_told_so_without_the_words_of_the_namenode(
+    writer: WriteTool, folders: Iterator[Path]
+) -> None:
+    schema, rows = one_column(TEXTS)
+    url = f"forbidden://{next(folders)}"
+    said = writer.error(url, schema, rows, options=PLACES["packed"], hadoop=HADOOP)
+    assert said.startswith(f"[COLONNADE_STORE] {url}/")
+    assert said.endswith(
+        " could not be written: permission denied; the user needs permission to write there."
+    )

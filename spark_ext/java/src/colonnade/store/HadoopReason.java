@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import javax.net.ssl.SSLException;
 import org.apache.hadoop.net.ConnectTimeoutException;
+import org.apache.hadoop.security.AccessControlException;
 
 /** Why a call of a file system of Hadoop failed, in words that end a sentence. */
 final class HadoopReason {
@@ -44,7 +45,7 @@ final class HadoopReason {
    */
   static Optional<String> of(Exception error, String verb) {
     for (Throwable each = error; each != null; each = each.getCause()) {
-      Optional<String> refused = S3Refusal.reason(each, verb);
+      Optional<String> refused = refusal(each, verb);
       if (refused.isPresent()) {
         return refused;
       }
@@ -56,6 +57,22 @@ final class HadoopReason {
       }
     }
     return Optional.empty();
+  }
+
+  /** Returns what an error means if it has a server's answer itself. */
+  private static Optional<String> refusal(Throwable error, String verb) {
+    return S3Refusal.reason(error, verb)
+        .or(() -> AzureRefusal.reason(error, verb))
+        .or(() -> GcsRefusal.reason(error, verb))
+        .or(() -> hdfsRefusal(error, verb));
+  }
+
+  private static Optional<String> hdfsRefusal(Throwable error, String verb) {
+    if (!(error instanceof AccessControlException)) {
+      return Optional.empty();
+    }
+    String need = verb.equals("written") ? "write" : "read";
+    return Optional.of("permission denied; the user needs permission to " + need + " there");
   }
 
   private static boolean isOrHas(Throwable error, Class<? extends Exception> kind) {

@@ -4,7 +4,6 @@ import static java.util.Map.entry;
 
 import java.util.Map;
 import java.util.Optional;
-import java.util.regex.Pattern;
 
 /**
  * What a refusal by S3 means, in the sentences of {@code manifests/store/s3/failures.py}.
@@ -48,43 +47,34 @@ final class S3Refusal {
           "read", "s3:GetObject, or s3:ListBucket where the object is absent",
           "written", "s3:PutObject");
 
-  private static final Pattern PLAIN_WORD = Pattern.compile("[A-Za-z0-9]{1,60}");
-
   private S3Refusal() {}
 
   /** Returns the reason of an error that has an answer of S3, for an object that was not so used. */
   static Optional<String> reason(Throwable error, String verb) {
     try {
-      int status = (int) ask(error, "statusCode");
-      Object details = ask(error, "awsErrorDetails");
-      Object code = details == null ? "" : ask(details, "errorCode");
-      return Optional.of(reason(status, String.valueOf(code), verb));
+      int status = (int) ServerAnswer.ask(error, "statusCode");
+      Object details = ServerAnswer.ask(error, "awsErrorDetails");
+      Object code = details == null ? null : ServerAnswer.ask(details, "errorCode");
+      String word = code == null ? "" : code.toString();
+      return Optional.of(reason(new ServerAnswer(status, word), verb));
     } catch (ReflectiveOperationException other) {
       return Optional.empty(); // An error of another kind has no such methods.
     }
   }
 
-  private static Object ask(Object answered, String method) throws ReflectiveOperationException {
-    return answered.getClass().getMethod(method).invoke(answered);
-  }
-
-  private static String reason(int status, String code, String verb) {
-    if (SENTENCES.containsKey(code)) {
-      return SENTENCES.get(code);
+  private static String reason(ServerAnswer answer, String verb) {
+    if (SENTENCES.containsKey(answer.code())) {
+      return SENTENCES.get(answer.code());
     }
-    if (status == 403) {
+    if (answer.status() == 403) {
       String needed = PERMISSIONS.getOrDefault(verb, "permissions for this bucket");
       return "permission denied; the credentials need " + needed;
     }
-    if (status == 429 || status >= 500) {
-      return "the server is busy or has failed (HTTP " + status + "); run this again";
-    }
-    boolean named = PLAIN_WORD.matcher(code).matches() && !code.equals("null");
-    if (status == 400 && !named) {
+    if (answer.status() == 400 && !answer.isNamed()) {
       // The answer to a HEAD request has no code word.
       return "the server refused it (HTTP 400); check that the credentials have not expired, and the"
           + " region";
     }
-    return "the server refused it (HTTP " + status + (named ? ", " + code : "") + ")";
+    return answer.sentence();
   }
 }
