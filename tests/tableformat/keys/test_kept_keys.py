@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from colonnade import DropPrimaryKey, SetPrimaryKey, WidenColumn
+from colonnade import DropPrimaryKey, SetPrimaryKey, WidenColumn, WriteSettings
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.keys import find
 from colonnade.tableformat.keys.find import find_rows
@@ -19,7 +19,7 @@ from colonnade.tableformat.keys.kept_keys import KeptKeys, read_all_keys
 from colonnade.tableformat.keys.key_set import KeySet, key_columns
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.table.table import ArrowTable
-from tests.tableformat.statements.tables import made
+from tests.tableformat.statements.tables import another, made
 
 ROWS = 3_000
 INT_64 = np.iinfo(np.int64)
@@ -150,6 +150,64 @@ def _spared(ids: Sequence[int], n: int, kind: pa.DataType) -> pa.Table:
     spare = [each + 200_000 for each in ids]
     columns = {"id": pa.array(ids, kind), "spare": pa.array(spare, kind), "n": [n] * len(ids)}
     return pa.table({**columns, "text": [str(hash((each, n))) for each in ids]})
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_writers_with_kept_keys_hold_what_a_dictionary_holds(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Few keys are kept, too. Each of three handles keeps what it has read."""
+    monkeypatch.setattr("colonnade.tableformat.keys.key_set._LISTED_KEYS", 0)
+    chance = random.Random(seed)
+    schema = pa.schema([("k", pa.int32()), ("id", pa.int64()), ("n", pa.int64())])
+    key = chance.choice((["id"], ["k", "id"], ["id", "k"]))
+    first = made(
+        schema=schema,
+        key=key,
+        sort_key=chance.choice((key, ["n"])),
+        properties={"merge.n": "add"},
+    )
+    handles = [first, another(first), another(first)]
+    model: dict[tuple[int, int], int] = {}
+    epochs: dict[int, dict[tuple[int, int], int]] = {}
+    for _ in range(25):
+        table = chance.choice(handles)
+        table.refresh()
+        rows = _random_rows(chance)
+        keys = [*zip(rows["k"].to_pylist(), rows["id"].to_pylist(), strict=True)]
+        match chance.randrange(7):
+            case 0:
+                table.append(rows, settings=WriteSettings(on_duplicate="ignore"))
+                for each, n in zip(keys, rows["n"].to_pylist(), strict=True):
+                    model.setdefault(each, n)
+            case 1:
+                table.delete_keys(rows.select(key))
+                model = {each: n for each, n in model.items() if each not in keys}
+            case 2:
+                table.update({"id": 1000 + len(epochs)}, f"id = {keys[0][1]} AND k = {keys[0][0]}")
+                if keys[0] in model:
+                    model[keys[0][0], 1000 + len(epochs)] = model.pop(keys[0])
+            case 3:
+                table.optimize().option("min-rowsets", 2).executeCompaction()
+            case 4 if epochs:
+                epoch = chance.choice([*epochs])
+                table.restore(epoch=epoch)
+                model = dict(epochs[epoch])
+            case _:
+                table.upsert(rows)
+                for each, n in zip(keys, rows["n"].to_pylist(), strict=True):
+                    model[each] = model.get(each, 0) + n
+        epochs[table.refresh().epoch] = dict(model)
+        found = table.scan().to_arrow().to_pylist()
+        assert {(row["k"], row["id"]): row["n"] for row in found} == model
+        assert len(found) == len(model)
+
+
+def _random_rows(chance: random.Random) -> pa.Table:
+    """Rows whose `k` follows from their `id`, so that each of the two is a key."""
+    ids = chance.sample(range(120), chance.choice((1, 5, 60)))
+    columns = [[i % 5 for i in ids], ids, [chance.randrange(9) for _ in ids]]
+    return pa.table([pa.array(columns[0], pa.int32()), *columns[1:]], ["k", "id", "n"])
 
 
 def test_keys_of_another_database_with_the_same_names_are_not_mixed_up() -> None:
