@@ -17,7 +17,7 @@ from colonnade.manifests.state.snapshot import LiveRowSet
 Which: TypeAlias = Literal["live", "tombstones", "all", "stored"]
 """RowSets with live rows, RowSets of tombstones, or both.
 
-`live` and `all` carry what the table hides of them. `stored` are both as they are stored.
+`live` and `all` carry what the table hides of them. `stored` are both in their stored form.
 """
 
 

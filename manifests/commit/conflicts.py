@@ -297,7 +297,7 @@ def _alters_same(mine: WaryOperation, theirs: AlterOperation) -> bool:
 
 
 def _keeps_regions(change: AlterOperation, tombstone: AddTombstone) -> bool:
-    """Return whether a change of a table leaves the columns of a range tombstone as they are."""
+    """Return whether a change of a table leaves the columns of a range tombstone unchanged."""
     if not isinstance(change, AlterSchema):
         return False
     kept = {field.id for field in change.table_schema.fields if not field.nullable}

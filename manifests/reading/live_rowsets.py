@@ -30,7 +30,7 @@ class LiveRowSetReader(LogFollower):
 
         RowSets of tombstones have no live rows, and are left out unless `which` says otherwise.
         Live RowSets carry what the table hides of them (`hidden_rows.py`), unless `which` asks for
-        them as they are stored.
+        their stored form.
 
         `keep` is applied to segments first, and only selected ones are read: one GET each, side by
         side. Reads nothing if the table has no segments. A million RowSets take seconds to make

@@ -1,4 +1,4 @@
-"""How a compaction forgets old tombstones and merges the others.
+"""How a compaction forgets old tombstones and merges newer ones.
 
 Spec: docs/spec/keys.md#tombstones
 """

@@ -105,8 +105,8 @@ def follow_columns(
 ) -> dict[str, str]:
     """Return the properties of a table so that they name the same columns in another schema.
 
-    The merge mode and the sequence of a column that is gone are left out. A property whose sequence
-    column is gone stays as it is.
+    The merge mode and the sequence of a dropped column are left out. A property whose sequence
+    column was dropped stays unchanged.
     """
     found: dict[str, str] = {}
     for name, text in properties.items():
@@ -137,9 +137,9 @@ def check_sequences_stay(
 
 
 def _new_name(name: str, before: TableSchema, after: TableSchema) -> str | None:
-    """Return what a column is called in another schema: None if it is gone.
+    """Return what a column is called in another schema; None if it was dropped.
 
-    A name that no column had, or that stays, is returned as it is.
+    A name that no column had, or that stays, is returned unchanged.
     """
     fields = {each: field for field in after.fields for each in field.ids}
     old = next((each for each in before.fields if each.name.casefold() == name.casefold()), None)
@@ -157,8 +157,8 @@ def policy_of(table: TableState) -> KeyPolicy:
 def tombstone_hours(properties: Mapping[str, str]) -> float:
     """Return how many hours a table remembers a deleted key: by default, as long as its history.
 
-    Raises InvalidInputError for a value that is no number from 0, or longer than the retention: the
-    log tells the time of a deletion only while it keeps its epoch.
+    Raises InvalidInputError for a value that is not a number from 0, or is longer than the
+    retention: the log tells the time of a deletion only while it keeps its epoch.
     """
     history = retention_of(properties).hours
     text = properties.get(TOMBSTONE_HOURS)

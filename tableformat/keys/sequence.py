@@ -1,7 +1,7 @@
 """The order in which the rows of one key count for a column. Pure.
 
 A sequence column says how new a row is. NULL is the oldest, and of equal rows the one that arrived
-later is the newer one. The row of the table arrived before all others.
+later is the newer one. The row of the table arrived before all rows of the batch.
 Spec: docs/spec/keys.md#merging
 """
 

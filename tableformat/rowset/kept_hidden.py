@@ -80,7 +80,7 @@ class KeptHidden:
 
 
 def _name(store: ObjectStore, rowset: LiveRowSet, ranges: Ranges) -> tuple[object, ...]:
-    """Return what tells hidden rows from all others.
+    """Return what identifies the hidden rows of a RowSet.
 
     Readers of one table get the same regions, as long as its ranges are the same.
     """

@@ -18,7 +18,7 @@ from colonnade.tableformat.scan.opened import OpenedRowSet
 from colonnade.tableformat.scan.plan import ScanPlan
 
 _FEW_ROWS = 64
-"""At most so many deleted rows of a block are cut out; a mask is faster for more."""
+"""The most deleted rows of a block that are cut out; a mask is faster for more."""
 
 
 def needed_fields(

@@ -151,7 +151,7 @@ _Places = tuple[tuple[int, SchemaField], ...]
 
 
 class _Checks(NamedTuple):
-    """What a batch is checked for. It is the same for every batch of a schema."""
+    """The checks of a batch, which are the same for every batch of a schema."""
 
     arrow: pa.Schema
     has_lengths: bool

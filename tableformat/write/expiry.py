@@ -26,7 +26,7 @@ from colonnade.tableformat.write.settings import WriteSettings
 class Expiry:
     """When the rows of a write expire that do not say it themselves.
 
-    `column` holds the time of each row, and `ms` is the time for the others, since 1970 UTC.
+    `column` holds the time of each row. `ms` is the time of rows without one, since 1970 UTC.
     """
 
     column: SchemaField

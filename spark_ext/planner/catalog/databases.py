@@ -87,7 +87,7 @@ def table_exists(args: Args) -> dict[str, Any]:
     """Say whether a table exists at `path`; false for a path that cannot be one.
 
     The optional `options` may have options of its store, as those of a DataFrame. `query` is as
-    in `reads.load`.
+    in `load.load`.
     """
     where = place(args["path"], storage_of(args.get("options", {})))
     try:

@@ -21,7 +21,7 @@ def base_of(
 ) -> tuple[Location, Snapshot | None]:
     """Return the location of a path, and the base state of a write; None without a database.
 
-    `seen` is the state that the statement has read, and `query` is as in `reads.load`. Raises the
+    `seen` is the state that the statement has read, and `query` is as in `load.load`. Raises the
     errors of `require_seen`, and those of `require_checked`.
     """
     if seen is not None:

@@ -19,11 +19,11 @@ from colonnade.tableformat.write.job import WriteJob
 
 
 def expiring_rows(args: Mapping[str, Any]) -> dict[str, Any]:
-    """Return which `column` says when new rows expire, and the time to store for the others.
+    """Return which `column` says when new rows expire, and the time to store in other rows.
 
     `path`, `seen`, `options` and `evolving` are those of `plan_write`, and `options` has a time to
     live. The reply has the time as `stored`, in the unit of the column. Raises the
-    errors of `expiry`.
+    errors of `expiry_of`.
     """
     options = parse_write_options({**args["options"], "path": args["path"]})
     location, base = base_of(place(options.path, options.storage), args["seen"], args.get("query"))

@@ -60,7 +60,7 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
     statement writes no rows.
     `seen` is the state that the statement has read, or None to use the newest state. `design`
     describes a table to create (`table_design`). `transaction` is an id to commit under, if any.
-    `query` is as in `reads.load`. `evolving` says for which rows the epoch first gives the table
+    `query` is as in `load.load`. `evolving` says for which rows the epoch first gives the table
     what it lacks (`brought_columns.with_columns`); None means that nothing changes. `given` is what
     `merging.columns_given` returned, or has the `columns` None where nobody knows which columns the
     user gave; without it, the user gave all columns.

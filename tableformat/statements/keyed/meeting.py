@@ -61,7 +61,7 @@ class Meeting:
         order = np.argsort(self.keys, kind="stable")
         starts = np.searchsorted(self.keys[order], np.arange(first, end + 1))
         for low, high in _parts(starts):
-            # Ascending, so that the rows of the table come first, and the others as they arrived.
+            # Ascending: first rows of the table, and then new rows in the order of arrival.
             part = np.sort(order[starts[low] : starts[high]])
             arrivals = Arrivals(
                 self.keys[part] - (first + low), int(np.searchsorted(part, self.stored))

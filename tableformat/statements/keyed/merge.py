@@ -103,7 +103,7 @@ class _Merge:
         self._changed_epoch: int | None = None
 
     def _leave_out_late(self, table: TableState, rowsets: Sequence[LiveRowSet]) -> None:
-        """Leave out rows that are older than a deletion of their key, and begin again with others.
+        """Leave out rows that are older than a deletion of their key, and begin again without.
 
         `rowsets` are those of the table that may have one of the keys, also tombstones.
         """
@@ -123,7 +123,7 @@ class _Merge:
         return self.at(state.tables.get(self._table.id, self._table))
 
     def at(self, table: TableState) -> ResolvedRows:
-        """Meet a state of the table; keys whose rows have not moved since stay as they are."""
+        """Meet a state of the table; keys whose rows have not moved since need no work."""
         if table.changed_epoch != self._changed_epoch:
             self._merging.check_unaltered(table)
             now, keep = self._table.now_ms, self._every_key.keep

@@ -111,7 +111,7 @@ class Merging:
         return ResolvedRows(kept, tuple(replaced), counts.metrics())
 
     def _identified(self, meeting: Meeting) -> Iterator[pa.RecordBatch]:
-        """Yield all merged rows. New rows get values in identity columns; others keep theirs."""
+        """Yield all merged rows. Only new rows get values in identity columns."""
         exact = arrow_schema(self.table.schema)
         for batch in meeting.updated():
             yield pa.RecordBatch.from_arrays(batch.columns, schema=exact)

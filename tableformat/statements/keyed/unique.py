@@ -194,7 +194,7 @@ class _Comparison:
         return self._held
 
     def _is_surely_new(self, table: TableState) -> bool:
-        """Return whether many rows are beside no others, and one look tells that they differ."""
+        """Return whether many rows are the only ones, and one look tells that their keys differ."""
         rows = sum(entry.rows for entry in self._written)
         alone = self._alone or not table.rowsets.rowset_count
         if part_count(rows) == 1 or not alone:
@@ -262,7 +262,7 @@ class _Comparison:
 
 
 def _identity(rowset: LiveRowSet) -> _Identity:
-    """Return what tells a RowSet and its live rows from all others."""
+    """Return what identifies a RowSet and its live rows."""
     return rowset.entry.object, rowset.amendments
 
 

@@ -83,7 +83,7 @@ class WrittenMerge:
         self._changed_epoch: int | None = None
 
     def _leave_out_late(self, table: TableState, found: Sequence[Sequence[LiveRowSet]]) -> None:
-        """Leave out rows that are older than a deletion of their key, and begin again with others.
+        """Leave out rows that are older than a deletion of their key, and begin again without.
 
         `found` has the RowSets that may have keys of each part, also tombstones.
         """

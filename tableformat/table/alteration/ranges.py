@@ -1,4 +1,4 @@
-"""Columns that deleted ranges name stay as they are, until the rows of the ranges are removed.
+"""Columns that deleted ranges name stay unchanged until the rows of the ranges are removed.
 
 Guide: docs/range-deletes.md
 """

@@ -78,7 +78,7 @@ final class HadoopFiles {
 
   /**
    * Returns the error for an object, or for the store, that could not be {@code verb}. An error
-   * that already has a code and a sentence stays as it is.
+   * that already has a code and a sentence is returned unchanged.
    */
   IOException failed(String name, String verb, Exception error) {
     String location = name.isEmpty() ? url : locate(name);

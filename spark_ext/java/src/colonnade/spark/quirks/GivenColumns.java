@@ -20,9 +20,9 @@ import scala.jdk.javaapi.CollectionConverters;
 
 /**
  * A rule that notes which columns the user gives the rows of an append, before Spark fills the
- * others. It applies where the rows merge with those of their table by its primary key: a row of the
- * table keeps its values in the other columns. Columns that are matched by position are always all
- * columns.
+ * other columns. It applies where the rows merge with those of their table by its primary key: a
+ * row of the table keeps its values in the other columns. Columns that are matched by position are
+ * always all columns.
  *
  * <p>Seen on Spark 4.1 and 4.3: {@code InsertIntoStatement}, which names its table when the rule
  * runs, stands below {@code WithCTE} after {@code WITH}, and has the list of columns as {@code
@@ -70,7 +70,7 @@ public final class GivenColumns extends Rule<LogicalPlan> {
     return named && !insert.overwrite() && !replacesRows(insert);
   }
 
-  /** Whether the statement has the clause REPLACE, which is no part of this node on Spark 4.1. */
+  /** Whether the statement has the clause REPLACE, which this node lacks on Spark 4.1. */
   private static boolean replacesRows(InsertIntoStatement insert) {
     for (int at = 0; at < insert.productArity(); at++) {
       if (insert.productElementName(at).startsWith("replace")

@@ -71,7 +71,7 @@ final class UpdatedColumns extends SetColumns {
     return Optional.empty();
   }
 
-  /** Returns the new values by the columns of the table. Other columns are passed on as they are. */
+  /** Returns the new values by the columns of the table. Other columns are passed on unchanged. */
   private static Map<Attribute, Alias> values(Project rows, DataSourceV2Relation relation) {
     Map<String, Attribute> columns = new HashMap<>();
     own(relation).forEach(each -> columns.put(each.name(), each));
