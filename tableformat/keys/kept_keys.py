@@ -178,7 +178,7 @@ class KeptKeys:
         name = _name(store, rowset, keys)
         with self._lock:
             found = self._kept.get(name)
-            if found is None or found.store() is not store:
+            if found is None or found.is_gone:
                 return None
             found.search = self._search
             self._kept.move_to_end(name)
@@ -192,10 +192,11 @@ class KeptKeys:
             for other, kept in [*self._kept.items()]:
                 if self.byte_count + found.nbytes <= self._limit:
                     break
-                if kept.store() is None or kept.search + _LATELY < self._search:
+                if kept.is_gone or kept.search + _LATELY < self._search:
                     self._drop(other)
             if self.byte_count + found.nbytes <= self._limit:
-                self._kept[name] = _Kept(weakref.ref(store), found, self._search)
+                only = weakref.ref(store) if _is_alone(store) else None
+                self._kept[name] = _Kept(found, self._search, only)
                 self.byte_count += found.nbytes
 
     def _drop(self, name: tuple[object, ...]) -> None:
@@ -205,15 +206,29 @@ class KeptKeys:
 
 @dataclass(slots=True)
 class _Kept:
-    store: weakref.ref[ObjectStore]
+    """Kept keys, the search that has used them last, and the only store that may use them."""
+
     keys: RowSetKeys
     search: int
+    only: weakref.ref[ObjectStore] | None
+
+    @property
+    def is_gone(self) -> bool:
+        return self.only is not None and self.only() is None
+
+
+def _is_alone(store: ObjectStore) -> bool:
+    """Return whether another store of the same address has other objects, as one in memory has."""
+    return store.url.startswith("memory:")
 
 
 def _name(store: ObjectStore, rowset: LiveRowSet, keys: KeySet) -> tuple[object, ...]:
-    """Return what tells the stored values of key columns from all others."""
+    """Return what tells the stored values of key columns from all others.
+
+    Names of objects are random, so an address never gets another RowSet of the same name.
+    """
     return (
-        id(store),
+        id(store) if _is_alone(store) else store.address,
         rowset.entry.object,
         tuple(each.object for each in rowset.amendments.replacements),
         tuple((field.id, str(field.type)) for field in keys.fields),

@@ -5,12 +5,14 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from datetime import date, timedelta
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+import colonnade
 from colonnade import DropPrimaryKey, SetPrimaryKey, WidenColumn, WriteSettings
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.keys import find
@@ -115,6 +117,17 @@ def test_a_second_search_reads_no_keys() -> None:
         assert len(_found(table, asked)) == 1_000
         found.append(store.read_bytes - before)
     assert found[1] * 10 < found[0], found
+
+
+def test_a_table_that_is_opened_again_reads_no_keys(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = pa.table({"id": pa.array(range(1_000), pa.int64())})
+    colonnade.create(tmp_path, rows.schema, primary_key=["id"]).append(rows)
+    found = _found(colonnade.open(tmp_path), rows)
+    monkeypatch.setattr(find, "read_all_keys", None)
+    assert _found(colonnade.open(tmp_path), rows) == found
+    assert len(found) == 1_000
 
 
 def test_rows_that_changed_since_are_where_they_are_now() -> None:
