@@ -103,7 +103,8 @@ def _check_units(array: pa.Array, text: str, path: str) -> None:
     if wrong.any():
         unit = "nanoseconds" if text.startswith("time(") else _stored_unit(array.type)
         raise InvalidInputError(
-            f"Column {path!r} is {text}, which cannot hold {numbers[wrong][0]} {unit}."
+            f"Column {path!r} is {text}, which cannot hold {numbers[wrong][0]} {unit}; change the"
+            " value, or the type of the column."
         )
 
 

@@ -154,7 +154,7 @@ abstract class StagedNumbers extends Staged {
               throw Refusal.invalid(
                   "Column " + ColumnNames.quote(path) + " is " + field.type()
                       + ", which cannot hold " + value + " " + storedUnit
-                      + ".");
+                      + "; change the value, or the type of the column.");
             });
   }
 
