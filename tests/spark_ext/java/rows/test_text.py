@@ -62,6 +62,29 @@ def test_every_road_fills_char_up_with_spaces_at_every_depth(spark: SparkShell) 
 
 
 @pytest.mark.spark_compat
+def test_rows_of_a_table_with_a_char_are_deleted_with_and_without_a_condition(
+    spark: SparkShell,
+) -> None:
+    name = "colonnade.texts.chars"
+    spark.sql(f"CREATE TABLE {name} (c CHAR(3) NOT NULL, n INT NOT NULL) TBLPROPERTIES ('k'='v')")
+    table = colonnade.open(spark.folder / "warehouse" / "texts" / "chars")
+    table.alter(colonnade.SetSortKey(("n",)))
+    for condition, left in {
+        "": [],
+        "WHERE true": [],
+        "WHERE c = 'a'": [2, 3],
+        "WHERE n BETWEEN 2 AND 7": [1],
+        "WHERE n > 1 AND c = 'b'": [1, 3],
+        "WHERE length(c) = 3": [],
+    }.items():
+        spark.sql(f"INSERT OVERWRITE {name} VALUES ('a', 1), ('b', 2), ('c', 3)")
+        spark.sql(f"DELETE FROM {name} {condition}")
+        assert spark.sql(f"SELECT n FROM {name} ORDER BY n") == [[n] for n in left], condition
+        spark.sql(f"DELETE FROM colonnade.`{table.path}`")
+        assert spark.sql(f"SELECT n FROM {name}") == []
+
+
+@pytest.mark.spark_compat
 def test_an_error_in_a_task_keeps_its_condition_and_is_one_sentence(spark: SparkShell) -> None:
     insert = "INSERT INTO colonnade.texts.t (plain, a) VALUES ({})"
     long = insert.format("'p', array('long')")

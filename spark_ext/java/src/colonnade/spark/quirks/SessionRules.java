@@ -30,6 +30,7 @@ public final class SessionRules {
                 methods::extraOptimizations,
                 methods::extraOptimizations_$eq));
     addStrategy(ViewChanges.STRATEGY);
+    addStrategy(PaddedDeletes.STRATEGY);
     addStrategy(ColumnUpdates.STRATEGY);
     addStrategy(ShownGenerated.STRATEGY);
   }
