@@ -17,8 +17,9 @@ from colonnade.manifests.checkpoint.page_summary import (
     read_summaries,
     write_summaries,
 )
-from colonnade.manifests.checkpoint.paged_map import PagePlace
+from colonnade.manifests.checkpoint.paged_map import PagePlace, PageTable, empty_table
 from colonnade.manifests.checkpoint.state_summary import NO_STATES, summary_of
+from colonnade.manifests.checkpoint.stored_tables import StoredTables
 from colonnade.manifests.errors import NotFoundError
 from colonnade.manifests.ids import new_table_id
 from colonnade.manifests.limits import Limits
@@ -253,3 +254,33 @@ def test_a_vacuum_of_many_tables_reads_those_that_changed(monkeypatch: pytest.Mo
     found.clear()
     assert vacuum(log, NOW).epoch is None
     assert found == []
+
+
+def test_a_vacuum_makes_the_places_of_one_state_and_of_pages_that_differ(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    _, log, _ = with_tables(700)
+    vacuum(log, NOW)
+    made = 0
+    real = PageTable.places_beside
+
+    def counted(pages: PageTable, other: PageTable) -> list[PagePlace]:
+        nonlocal made
+        found = real(pages, other)
+        made += len(found)
+        return found
+
+    def all_places(pages: PageTable) -> frozenset[PagePlace]:
+        return frozenset(counted(pages, empty_table()))
+
+    monkeypatch.setattr(PageTable, "places_beside", counted)
+    monkeypatch.setattr(PageTable, "places", property(all_places))
+    for number in range(3):
+        state = log.read_head()
+        assert isinstance(state.tables, StoredTables)
+        pages = len(real(state.tables.stored.records.table, empty_table()))
+        assert pages > 100
+        key, made = state.table("t7").id, 0
+        log.commit(change(SetComment(table=key, comment=str(number))), state)
+        assert vacuum(log, NOW).epoch is not None
+        assert made < 2 * pages
