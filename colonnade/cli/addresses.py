@@ -13,7 +13,7 @@ import inspect
 import json
 import os
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any, get_args, get_type_hints
+from typing import Annotated, Any, get_args
 
 import typer
 
@@ -40,9 +40,9 @@ def addressed(command: Callable[..., None]) -> Callable[..., None]:
     The command line gives texts; where the command declares a StoreAddress, it gets the address.
     The call raises the errors of `address_of`.
     """
-    hints = get_type_hints(command, include_extras=True)
-    parameters = inspect.signature(command).parameters.values()
-    places = [each.name for each in parameters if _is_address(hints[each.name])]
+    # `get_type_hints` of Python 3.10 wraps a type whose default is None, and so hides the argument.
+    parameters = inspect.signature(command, eval_str=True).parameters.values()
+    places = [each.name for each in parameters if _is_address(each.annotation)]
 
     @functools.wraps(command)
     def run(*, storage_option: Sequence[str] | None = None, **arguments: Any) -> None:
@@ -51,7 +51,7 @@ def addressed(command: Callable[..., None]) -> Callable[..., None]:
                 arguments[name] = address_of(arguments[name], storage_option or ())
         command(**arguments)
 
-    typed = [each.replace(annotation=_as_text(hints[each.name])) for each in parameters]
+    typed = [each.replace(annotation=_as_text(each.annotation)) for each in parameters]
     option = inspect.Parameter(
         "storage_option",
         inspect.Parameter.KEYWORD_ONLY,
