@@ -80,7 +80,7 @@ def main() -> None:
                         "one of these")  # fmt: skip
     parser.add_argument("--rows", metavar="ROW", nargs="+", default=(),
                         help="only the rows of `stores` or `columns` whose names contain one of "
-                        "these")  # fmt: skip
+                        "these, or these parts of `keys_spark`")  # fmt: skip
     parser.add_argument("--minutes", type=float, default=10,
                         help="the time of `keys_sustained` (default: %(default)s)")  # fmt: skip
     parser.add_argument("--before", type=Path,
@@ -88,8 +88,8 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.profile and arguments.benchmark != "peers":
         parser.error("--profile is for the rows of `peers`")
-    if arguments.rows and arguments.benchmark not in ("columns", "stores"):
-        parser.error("--rows is for the rows of `columns` and `stores`")
+    if arguments.rows and arguments.benchmark not in ("columns", "keys_spark", "stores"):
+        parser.error("--rows is for the rows of `columns`, `keys_spark` and `stores`")
     arguments.folder.mkdir(parents=True, exist_ok=True)
     if arguments.profile:
         peers = importlib.import_module("benchmarks.peers")
@@ -106,6 +106,7 @@ def main() -> None:
         others = {
             "trees": (arguments.before,),
             "columns": (arguments.rows,),
+            "keys_spark": (arguments.rows,),
             "stores": (arguments.rows,),
             "keys_sustained": (arguments.minutes,),
         }.get(name, ())

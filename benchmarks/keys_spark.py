@@ -28,6 +28,7 @@ SIZES = (1_000, 10_000, 100_000)
 BATCHES, BATCH = 50, 10_000
 LATER = f"after {BATCHES} batches"
 GETS = 50
+PARTS = ("orders", "random keys", "joins")
 MERGE = """
     MERGE INTO {t} t USING {s} s ON t.{key} = s.{key}
     WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"""
@@ -91,23 +92,28 @@ class KeyedTables:
         self._random = np.random.default_rng(7)
         self._numbers = itertools.count()
 
-    def figures(self, runs: int) -> Iterator[Figure]:
+    def figures(self, runs: int, only: Sequence[str]) -> Iterator[Figure]:
         """Yield every row of the benchmark's table; print each one right after its measurement.
 
-        After 50 batches, the peers are measured with orders alone, because 50 batches of the large
-        table would take them most of an hour.
+        `only` chooses among the parts: orders, random keys, joins. After 50 batches, the peers are
+        measured with orders alone, because 50 batches of the large table would take them most of an
+        hour.
         """
-        found = pq.read_table(orders(self.folder.parent, self.scale))
-        # Arrow cannot take rows of the kind of text that the generator stores.
-        plain = [
-            f.with_type(pa.string()) if f.type == pa.string_view() else f for f in found.schema
-        ]
-        small = orders_of(found.cast(pa.schema(plain)))
-        yield from self._all_of(small, self.engines, runs, target=None)
-        large = random_keys(max(2_000, int(ROWS * self.scale)))
-        yield from self._all_of(large, [self.ours], runs, target=0.25)
-        yield from self._reads(large, runs)
-        yield from joins(self.spark, self.folder, max(8, int(JOINED_ROWS * self.scale)) // 8, runs)
+        if "orders" in only:
+            found = pq.read_table(orders(self.folder.parent, self.scale))
+            # Arrow cannot take rows of the kind of text that the generator stores.
+            plain = [
+                f.with_type(pa.string()) if f.type == pa.string_view() else f for f in found.schema
+            ]
+            small = orders_of(found.cast(pa.schema(plain)))
+            yield from self._all_of(small, self.engines, runs, target=None)
+        if "random keys" in only:
+            large = random_keys(max(2_000, int(ROWS * self.scale)))
+            yield from self._all_of(large, [self.ours], runs, target=0.25)
+            yield from self._reads(large, runs)
+        if "joins" in only:
+            rows = max(8, int(JOINED_ROWS * self.scale)) // 8
+            yield from joins(self.spark, self.folder, rows, runs)
 
     def _all_of(
         self, table: Keyed, later: Sequence[Engine], runs: int, target: float | None
@@ -276,16 +282,17 @@ class KeyedTables:
         return Figure(measure, "s", *medians, median_ratio(ours, other), target)
 
 
-def run(folder: Path, scale: float, runs: int) -> list[Figure]:
-    """Measure every row. Ratios are Colonnade's time over that of the better peer.
+def run(folder: Path, scale: float, runs: int, only: Sequence[str] = ()) -> list[Figure]:
+    """Measure every row, or those of the `PARTS` in `only`.
 
-    A row that says so compares with Colonnade itself. Engines must hold the same rows after the
-    upserts. Tables are stored below `folder`/keys_spark.
+    Ratios are Colonnade's time over that of the better peer. A row that says so compares with
+    Colonnade itself. Engines must hold the same rows after the upserts. Tables are stored below
+    `folder`/keys_spark.
     """
     place = folder / "keys_spark"
     spark = session(place)
     place.mkdir(parents=True, exist_ok=True)
     try:
-        return list(KeyedTables(spark, place, scale).figures(runs))
+        return list(KeyedTables(spark, place, scale).figures(runs, only or PARTS))
     finally:
         spark.stop()
