@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from colonnade.manifests.arrays.hidden_rows import with_expired_values
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.model.text_policy import TextPolicy, text_policy
@@ -97,7 +98,8 @@ def _conformed(
 class ComputedWriter:
     """Writes a computed column of RowSets, in the rows that meet `where` (None: all).
 
-    `rules` are the constraints that read the column, which new values are checked against.
+    `rules` are the constraints that read the column, which new values are checked against. Values
+    of other columns that have expired when the table is seen count as NULL.
     """
 
     table: TableState
@@ -123,7 +125,7 @@ class ComputedWriter:
         meet. Raises CorruptionError, StoreError, and whatever the function raises.
         """
         for rowset in rowsets:
-            found = list(select_rows(self.place.store, self.table, [rowset], self.where))
+            found = list(select_rows(self.place.store, self.table, self._seen(rowset), self.where))
             if not found or not found[0].count:
                 yield FilledRowSet(rowset, None, 0)
                 continue
@@ -137,6 +139,11 @@ class ComputedWriter:
                 self.options,
             )
             yield FilledRowSet(rowset, written, None if selected.rows is None else selected.count)
+
+    def _seen(self, rowset: LiveRowSet) -> list[LiveRowSet]:
+        """Return a RowSet as readers see its values."""
+        now = self.table.now_ms
+        return [rowset] if now is None else with_expired_values(self.table, [rowset], now)
 
     def _stretches(self, selected: Selection) -> Iterator[list[pa.Array]]:
         numbers = selected_numbers(self.place.store, self.table, selected)

@@ -234,8 +234,8 @@ def fill_target(table: TableState, name: str, *, is_new: bool) -> SchemaField:
         )
     if not (is_new or replaceable(table).issuperset(target.ids)):
         raise InvalidInputError(
-            f"Column {target.name!r} cannot be filled, because the table is sorted or partitioned"
-            " by it; use update."
+            f"Column {target.name!r} cannot be filled, because {_why_kept(table, target)}; use"
+            " update."
         )
     for generated in generated_fields(table.schema):
         if generated.id == target.id or target in sources_of(generated, table.schema):
@@ -245,6 +245,18 @@ def fill_target(table: TableState, name: str, *, is_new: bool) -> SchemaField:
                 f" {generated.name!r}; use update."
             )
     return target
+
+
+def _why_kept(table: TableState, column: SchemaField) -> str:
+    """Say why a column of a table may not be replaced, which `replaceable` has found."""
+    lives = table.lifetimes
+    if lives is not None and lives.counts_from_write:
+        return "the rows or values of the table expire some time after their write"
+    if lives is not None and any(each.column == column.ids[0] for each in lives.columns):
+        return "its values expire"
+    if column.ids[0] in table.primary_key:
+        return "it is part of the primary key"
+    return "the table is sorted or partitioned by it"
 
 
 def fill_parameters(target: SchemaField, where: object = None) -> dict[str, str]:

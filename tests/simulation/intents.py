@@ -59,7 +59,7 @@ class Intent:
         return replace(
             self,
             steps=tuple(
-                replace(step, kind="delete")
+                step.decided_by_bounds()
                 if step.kind == "delete_range" and step.table not in tables
                 else step
                 for step in self.steps

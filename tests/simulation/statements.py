@@ -210,6 +210,10 @@ class Step:
             case _:
                 raise AssertionError(self.kind)
 
+    def decided_by_bounds(self) -> Step:
+        """Return this deletion of a range as one of whole RowSets of its base."""
+        return replace(self, kind="delete")
+
     def after(
         self, base: Rows, head: Rows, then: Rows, epoch: int, *, serializable: bool
     ) -> dict[int, Row]:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import Any
 
 from colonnade.manifests.arrays.bounds import Keep
-from colonnade.manifests.arrays.hidden_rows import visible
+from colonnade.manifests.arrays.hidden_rows import visible, with_expired_values
 from colonnade.manifests.commit.change import TableRead
 from colonnade.manifests.errors import ColonnadeError
 from colonnade.manifests.log.log import Log
@@ -66,7 +66,8 @@ def scan(args: Mapping[str, Any]) -> dict[str, Any]:
     RowSets. Without filters, `limit` and `top` ({"column",
     "descending", "nulls_first", "count"}) may skip RowSets. With `apart` a task reads rows of one
     RowSet only. `whole`, if given, is the number of tasks, each of which reads whole RowSets
-    (`divide_by_rowset`).
+    (`divide_by_rowset`). With `values_at`, a time in ms since 1970 UTC, all stored rows are read,
+    without the values that have expired then.
 
     With `in_order` the rows of each task are in the order of the sort key, if that is possible
     (`in_order.py`). The reply's `in_order` says so, and `merges` whether a task merges RowSets.
@@ -77,8 +78,11 @@ def scan(args: Mapping[str, Any]) -> dict[str, Any]:
     """
     table = _table(args)
     predicate = predicate_of(args["filters"], table.schema)
-    keep = rowset_filter(table, predicate)
+    at = args.get("values_at")
+    keep = rowset_filter(table if at is None else table.seen_at(at), predicate)
     rowsets = _rowsets(args, keep)
+    if at is not None:
+        rowsets = with_expired_values(table, rowsets, at)
     if (given := args.get("rowsets")) is not None:
         only = frozenset(given)
         rowsets = [each for each in rowsets if each.id in only]

@@ -121,6 +121,7 @@ KEYED: tuple[Actor, ...] = (
     KeyedWriter(),
     KeyedStreamer(),
     Keyer(),
+    Cleaner(0.7),
     Writer(1.5),
     Driver(0.5),
     Reader(1),

@@ -18,9 +18,10 @@ from tests.simulation.statements import Kind, Step
 from tests.simulation.world import World
 
 ROADS: tuple[Kind, ...] = (
-    "upsert", "append", "delete_keys", "rekey", "merge", "replace", "update", "delete", "overwrite"
+    "upsert", "append", "delete_keys", "rekey", "merge", "replace", "update", "delete", "overwrite",
+    "delete_range",
 )  # fmt: skip
-MIX = (7.0, 6.0, 2.0, 1.5, 1.5, 1.0, 1.5, 1.0, 0.2)
+MIX = (7.0, 6.0, 2.0, 1.5, 1.5, 1.0, 1.5, 1.0, 0.2, 1.0)
 """How often each of them is chosen."""
 
 WITHIN = ROADS.index("overwrite")
@@ -98,6 +99,9 @@ def _step(order: random.Random, world: World, name: str, rows: Rows, mix: Sequen
             some = order.sample(sorted(rows), min(len(rows), order.choice((1, 1, 2)))) or [0]
             where = Condition("ids", tuple(some))
             return KeyedStep(kind, name, where=where, value=order.choice(KEYS))
+        case "delete_range":
+            low = order.choice(KEYS)
+            return KeyedStep(kind, name, keys=(low, low + order.choice((0, 1, 3))))
         case "delete_keys":
             at = order.choice((None, 2, 4, 6, 7)) if name == DATED else None
             return KeyedStep(kind, name, keys=tuple(order.sample(KEYS, order.randint(1, 3))), at=at)
@@ -142,7 +146,7 @@ def _may_be_refused(step: Step, states: Sequence[State], facts: Sequence[AllFact
     name = step.table
     known = [each[name] for each in states if name in each]
     lacks_key = not all(each[name].key for each in facts if name in each)
-    if step.kind in ("upsert", "delete_keys"):
+    if step.kind in ("upsert", "delete_keys", "delete_range"):
         return lacks_key
     if lacks_key and step.kind != "merge" and step.on_duplicate is not None:
         return True

@@ -52,13 +52,19 @@ class KeyedStep(Step):
     `keys` has the key of each of its rows, or the keys to delete, in `DATED` at the time `at`. Its
     rows have the columns `given` beside their id and key. `on_duplicate` is the option of the
     write; None: as the table says. A `rekey` gives the rows `where` the key `value`. A `merge`
-    replaces rows by their ids.
+    replaces rows by their ids. A `delete_range` deletes what its first and last key, and the keys
+    between them, have in the first column of the primary key.
     """
 
     keys: tuple[int, ...] = ()
     on_duplicate: OnDuplicate | None = None
     rivals: Rivals | None = None
     at: int | None = None
+    by_bounds: bool = False
+
+    def decided_by_bounds(self) -> KeyedStep:
+        """Return this deletion of a range as one of whole RowSets of its base."""
+        return replace(self, by_bounds=True)
 
     def beside(self, rivals: Rivals) -> KeyedStep:
         """Return this step with what happened to its table meanwhile."""
@@ -102,6 +108,8 @@ class KeyedStep(Step):
                 return table.upsert(self.batch(), "id", commit=commit).epoch
             case "delete_keys":
                 return table.delete_keys(self.key_batch(), commit=commit).epoch
+            case "delete_range":
+                return table.delete_range(self._range(), commit=commit).epoch
             case "rekey":
                 return table.update(self._key(), self.where.sql(), commit=commit).epoch
         return super().ask(table, commit)
@@ -123,6 +131,19 @@ class KeyedStep(Step):
                 table.update(self._key(), self.where.sql())
             case _:
                 super()._ask_table(table)
+
+    def _range(self) -> str:
+        low, high = self.keys
+        if TABLES[self.table][0][0] == "g":
+            return f"g = '{group(low)}'"
+        return f"k >= {low} AND k <= {high}"
+
+    def _is_inside(self, row: Row) -> bool:
+        """Whether a row is in the range of a `delete_range`."""
+        low, high = self.keys
+        if TABLES[self.table][0][0] == "g":
+            return group(key_of(row)) == group(low)
+        return low <= key_of(row) <= high
 
     def _key(self) -> dict[str, Any]:
         return {"k": self.value, "g": f"'{group(self.value)}'"}
@@ -153,6 +174,12 @@ class KeyedStep(Step):
                     {i for i, row in base.items() if key_of(row) in self.keys}, base, head
                 )
                 return {i: row for i, row in head.items() if i not in met}
+            case "delete_range" if self.by_bounds:
+                inside = {i for i, row in base.items() if self._is_inside(row)}
+                met = self._met(inside, base, head)
+                return {i: row for i, row in head.items() if i not in met}
+            case "delete_range":
+                return {i: row for i, row in head.items() if not self._is_inside(row)}
             case "rekey":
                 met = self._met(self.where.of(base), base, head)
                 return {**head, **{i: self._moved(head[i], epoch) for i in met}}

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from colonnade.manifests.clock import DAY_MS
-from colonnade.manifests.errors import ColonnadeError, ConflictError
+from colonnade.manifests.errors import ColonnadeError, ConflictError, InvalidInputError
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.tableformat.table.alteration import (
     AddColumn,
@@ -116,6 +116,23 @@ def test_values_expire_and_their_rows_stay_also_for_conditions_and_updates() -> 
     world.table.alter(AlterProperties(remove=("ttl.note", "ttl.shape", "ttl.column")))
     found = world.table.scan(["note"]).to_arrow()["note"].to_pylist()
     assert found == ["n2", "n3"], "nothing was purged"
+
+
+def test_a_computed_column_sees_expired_values_as_null_and_leaves_them_stored() -> None:
+    world = Clocked(SCHEMA, {"ttl.note": "1 hour", "ttl.column": "ts"})
+    start = world.now_ms
+    old, young = start - HOUR_MS, start + HOUR_MS
+    world.table.append(rows(row(1, old), row(2, young), row(3, old), row(4, young)))
+    world.now_ms = start + HOUR_MS // 2
+    world.table.add_column("copy", pa.string(), lambda given: given["note"], columns=["note"])
+    assert world.table.scan(["copy"]).to_arrow()["copy"].to_pylist() == [None, "n2", None, "n4"]
+    world.table.backfill("copy", "'none'", "note IS NULL AND id = 1")
+    with pytest.raises(InvalidInputError, match="'note' cannot be filled, because its values exp"):
+        world.table.backfill("note", "'new'")
+    world.table.alter(AlterProperties(remove=("ttl.note", "ttl.column")))
+    found = world.table.scan(["note", "copy"]).to_arrow().to_pylist()
+    assert [each["copy"] for each in found] == ["none", "n2", None, "n4"]
+    assert [each["note"] for each in found] == ["n1", "n2", "n3", "n4"], "nothing was purged"
 
 
 def test_an_expired_row_is_gone_for_statements_get_and_transactions() -> None:

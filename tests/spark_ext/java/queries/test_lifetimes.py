@@ -172,3 +172,22 @@ def test_a_time_to_live_that_fills_no_column_is_refused(spark_shell: SparkShell)
         ".tableProperty('ttl.expires', 'gone').create()"
     )
     assert "does not exist yet, so option ttl cannot fill its column 'gone'" in refused
+
+
+def test_a_column_that_spark_computes_sees_expired_values_as_null(spark_shell: SparkShell) -> None:
+    spark, now = spark_shell, datetime.now(timezone.utc)
+    table = made(spark, "'ttl.note' = '1 hour', 'ttl.column' = 'ts'")
+    old = now - 2 * HOUR
+    table.append(rows(table, (1, old, None), (2, now, None), (3, old, None), (4, now, None)))
+    call = "CALL colonnade.system"
+    spark.sql(f"{call}.add_column('ttl.t', 'copy', 'string', 'note')")
+    assert spark.sql(f"SELECT copy FROM {NAME} ORDER BY id") == [[None], ["n2"], [None], ["n4"]]
+    path = f"colonnade.Table.forPath(spark, '{table.path}')"
+    spark.run(f"{path}.backfill('copy', '\"none\"', 'note IS NULL AND id = 1') and None")
+    spark.sql(f"ALTER TABLE {NAME} UNSET TBLPROPERTIES ('ttl.note', 'ttl.column')")
+    assert spark.sql(f"SELECT note, copy FROM {NAME} ORDER BY id") == [
+        ["n1", "none"],
+        ["n2", "n2"],
+        ["n3", None],
+        ["n4", "n4"],
+    ]

@@ -157,9 +157,13 @@ public class ColonnadeTable extends TableAtEpoch
     return of(other, isCallable(), isDeletedFrom(), catalogProperties());
   }
 
-  /** Returns this table with all rows that are stored, also those that have expired. */
+  /**
+   * Returns this table with all rows that are stored, also those that have expired. Expired values
+   * are NULL.
+   */
   ColonnadeTable asStored() {
     ObjectNode every = loaded().deepCopy();
+    every.set(VALUES_AT, every.get(NOW));
     every.putNull(NOW);
     return of(every, isCallable(), isDeletedFrom(), catalogProperties());
   }

@@ -50,6 +50,9 @@ public abstract class TableAtEpoch
   /** The key of the time of the query. */
   protected static final String NOW = "now";
 
+  /** The key of the time at which values expire, where all stored rows are read. */
+  protected static final String VALUES_AT = "values_at";
+
   private static final String COMMENT = "comment";
 
   private final JsonNode loaded;
@@ -143,7 +146,7 @@ public abstract class TableAtEpoch
       named.put(key, loaded.get(key).asText());
     }
     named.put("epoch", epoch());
-    for (String key : List.of("schema_epoch", NOW)) {
+    for (String key : List.of("schema_epoch", NOW, VALUES_AT)) {
       if (loaded.hasNonNull(key)) {
         named.put(key, loaded.get(key).asLong());
       }
