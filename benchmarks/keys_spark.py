@@ -54,13 +54,13 @@ class Keyed:
 
     @property
     def what(self) -> str:
-        return f"{self.rows:,} {self.name}"
+        return f"{self.rows:,} {self.name.replace('_', ' ')}"
 
 
 def random_keys(rows: int) -> Keyed:
     """Rows whose keys are the even numbers, in a random order."""
     return Keyed(
-        "random keys", "id", 1, rows,
+        "random_keys", "id", 1, rows,
         lambda: keys.shuffled(rows, np.random.default_rng(1)),
         lambda _, ids: pa.Table.from_batches([keys.rows_of(ids)]),
         lambda places: 2 * places,
@@ -203,7 +203,7 @@ class KeyedTables:
                 self._run(engine, table.name, f"ALTER TABLE {{t}} SET TBLPROPERTIES ({vectors})")
 
     def _create_ours(self, name: str, key: str, rows: pa.RecordBatchReader) -> None:
-        self.ours.adopt(name, name.replace(" ", "_"))
+        self.ours.adopt(name, name)
         made = colonnade.create(self.ours.place(name), rows.schema, primary_key=[key])
         made.append(rows)
 
