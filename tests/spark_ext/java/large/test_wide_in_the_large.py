@@ -258,7 +258,7 @@ def _duck(kind: str) -> str:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_wide_table_has_the_rows_of_duckdb_after_each_step(
     seed: int, spark_shell: SparkShell, tmp_path: Path
 ) -> None:
