@@ -25,15 +25,13 @@ LIMIT_BYTES = 16 * MIB
 _ENTRY_BYTES = 500
 """What an entry takes besides its rows and regions."""
 
-_REGION_BYTES = 8
+_REGION_BYTES = 400
 
 Ranges = Sequence[tuple[int, int]] | None
 
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """Rows, and what their name refers to by its identity, which no other object gets meanwhile."""
-
     store: weakref.ref[ObjectStore]
     regions: tuple[Region, ...]
     rows: FrozenBitMap
@@ -41,7 +39,10 @@ class _Kept:
 
 
 class KeptHidden:
-    """The rows inside the regions that RowSets hide, up to a number of bytes. For any thread."""
+    """The rows inside the regions that RowSets hide, up to a number of bytes. For any thread.
+
+    Of each RowSet, the rows of the regions are kept that were asked for last.
+    """
 
     def __init__(self, limit_bytes: int = LIMIT_BYTES) -> None:
         self._limit = limit_bytes
@@ -51,13 +52,15 @@ class KeptHidden:
 
     def get(self, store: ObjectStore, rowset: LiveRowSet, ranges: Ranges) -> FrozenBitMap | None:
         """Return the hidden rows of a RowSet in some ranges, if they are kept."""
-        name = _name(store, rowset, ranges)
+        name, regions = _name(store, rowset, ranges), rowset.amendments.hidden
         with self._lock:
             found = self._kept.get(name)
-            if found is None or found.store() is not store:
-                return None
-            self._kept.move_to_end(name)
-            return found.rows
+        if found is None or found.store() is not store or found.regions != regions:
+            return None
+        with self._lock:
+            if name in self._kept:
+                self._kept.move_to_end(name)
+        return found.rows
 
     def keep(
         self, store: ObjectStore, rowset: LiveRowSet, ranges: Ranges, rows: FrozenBitMap
@@ -80,15 +83,10 @@ class KeptHidden:
 
 
 def _name(store: ObjectStore, rowset: LiveRowSet, ranges: Ranges) -> tuple[object, ...]:
-    """Return what identifies the hidden rows of a RowSet.
-
-    Readers of one table get the same regions, as long as its ranges are the same.
-    """
-    amendments = rowset.amendments
+    """Return what tells the stored rows of some ranges of a RowSet from all others."""
     return (
         id(store),
         rowset.entry.object,
-        tuple(each.object for each in amendments.replacements),
-        tuple(map(id, amendments.hidden)),
+        tuple(each.object for each in rowset.amendments.replacements),
         None if ranges is None else tuple(ranges),
     )
