@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import colonnade
 from colonnade.manifests.model.deletion_vector import DeletionVector, write_deletion_vector
+from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.hidden_columns import WRITTEN
 from colonnade.manifests.model.primary_key import has_order
 from colonnade.manifests.model.regions import Interval, Mask
@@ -349,3 +350,33 @@ def test_only_the_edges_of_regions_are_decoded_and_no_hidden_stretch_is_read(
         blocks[column.name] = answer["read"][Path(name).name] * count / size / length
     assert blocks["k"] == pytest.approx(2, rel=0.01), "the first edge, and where both regions meet"
     assert blocks["v"] == pytest.approx(13, rel=0.01), "the stretches that are not hidden"
+
+
+def test_hidden_rows_that_a_process_has_found_are_not_looked_for_again(
+    tool: ReadTool, store: LocalStore
+) -> None:
+    """Other regions, another table and a longer list of regions are looked at anew."""
+    count, size = 400_000, 20_000
+    schema, rows = numbers(k=pa.array(range(count)), v=pa.array(range(count)))
+    k, v = schema.fields
+    [entry] = write(store, schema, rows, block_rows=size, **PLACES["directory"])
+    [other] = write(store, schema, rows, block_rows=size, **PLACES["directory"])
+    url, wanted = f"shelf://{store.url}", spark_schema(TableSchema(fields=(v,)))
+
+    def read(of: RowSetEntry, holes: list[int]) -> int:
+        """Check the rows beside some holes, and return the bytes of `k` that were read."""
+        hidden = tuple(between(k, each, each) for each in holes)
+        plan = plan_of(schema, [of], prefix="t/", hidden=hidden)
+        answer = tool.answer(url, plan, wanted, edges=True)
+        assert sum(answer["batches"]) == count - len(holes)
+        name = Path(column_segment_name("t/", of.object, k.id)).name
+        return int(answer["read"].get(name, 0))
+
+    holes = [*range(7, count, 10_000)]
+    looked = read(entry, holes)
+    again = read(entry, holes)
+    assert again < looked / 4, "only the footer and the index are read again"
+    assert read(other, holes) == looked
+    assert read(entry, holes[:-3]) > looked / 2
+    assert read(entry, [*holes, 8]) == looked
+    assert read(entry, [*holes, 8]) == again

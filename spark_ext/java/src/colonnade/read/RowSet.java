@@ -62,7 +62,7 @@ final class RowSet {
           "RowSet " + entry.object() + " has cuts that do not ascend to its row count.", null);
     }
     List<TableField> wanted = wanted(plan);
-    RowSetRegions regions = new RowSetRegions(scan.rowset(), wanted);
+    RowSetRegions regions = new RowSetRegions(store.url(), scan.rowset(), wanted);
     regions.columns().stream().filter(each -> !wanted.contains(each)).forEach(wanted::add);
     stored = Collections.synchronizedMap(new IdentityHashMap<>());
     DeletionVector vector = openStored(store, plan, wanted);

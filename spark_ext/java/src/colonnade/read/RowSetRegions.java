@@ -27,13 +27,18 @@ final class RowSetRegions {
   private final Map<Integer, RankedRegions> masks = new HashMap<>();
 
   private final Map<RankedRegions, RegionRows> rows = new HashMap<>();
+  private final String url;
+  private final LiveRowSet rowset;
 
   /**
    * Ranks the regions that concern some columns.
    *
+   * @param url the store of the RowSet
    * @throws IOException if a bound is damaged
    */
-  RowSetRegions(LiveRowSet rowset, List<TableField> columns) throws IOException {
+  RowSetRegions(String url, LiveRowSet rowset, List<TableField> columns) throws IOException {
+    this.url = url;
+    this.rowset = rowset;
     Amendments amendments = rowset.amendments();
     try {
       hidden = amendments.hidden().isEmpty() ? null : new RankedRegions(amendments.hidden());
@@ -86,7 +91,8 @@ final class RowSetRegions {
     if (hidden == null) {
       return deleted;
     }
-    RoaringBitmap found = rows.get(hidden).find(stretches);
+    RoaringBitmap found =
+        KeptHidden.OF_PROCESS.find(url, rowset, stretches, rows.get(hidden)::find);
     return deleted == null ? DeletionVector.of(found) : deleted.with(found);
   }
 
