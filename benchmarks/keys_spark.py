@@ -112,8 +112,8 @@ class KeyedTables:
             yield from self._all_of(large, [self.ours], runs, target=0.25)
             yield from self._reads(large, runs)
         if "joins" in only:
-            rows = max(8, int(JOINED_ROWS * self.scale)) // 8
-            yield from joins(self.spark, self.folder, rows, runs)
+            half = max(8, int(JOINED_ROWS * self.scale)) // 2
+            yield from joins(self.spark, self.folder, half, runs)
 
     def _all_of(
         self, table: Keyed, later: Sequence[Engine], runs: int, target: float | None
