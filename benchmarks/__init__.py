@@ -9,5 +9,5 @@ in a bucket      stores.py  stores_python.py  commit_rate_s3.py  s3_clients.py  
 two checkouts    trees.py  trees_work.py
 years of use     epochs.py  growth.py  compaction.py  compaction_curve.py
 in Spark         spark.py  peers.py  wide.py  changes.py  columns.py  bloom.py  first_merge.py
-                 identities.py  engines.py  range_deletes.py  keys_spark.py
+                 identities.py  engines.py  range_deletes.py  range_scans.py  keys_spark.py
 """

@@ -34,6 +34,7 @@ BENCHMARKS = {
     "task_memory": "peak memory of a writing task, 100 columns, 5 million rows",
     "changes": "DELETE, UPDATE, MERGE and writers at once beside the peers (pyspark 4.1 only)",
     "range_deletes": "DELETE of ranges beside the peers (pyspark 4.1 only)",
+    "range_scans": "scans in Spark beside and around a thousand small ranges deleted unread",
     "first_merge": "the first MERGE of a session beside Iceberg's (pyspark 4.1 only)",
     "wide": "200 columns, and ranges of a key, through Spark beside Parquet-zstd",
     "columns": "columns added, computed, widened and set (pyspark 4.1: beside the peers)",

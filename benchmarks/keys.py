@@ -127,7 +127,7 @@ def shuffled(rows: int, random: np.random.Generator) -> pa.RecordBatchReader:
 
 
 def batch_of(random: np.random.Generator, rows: int, count: int) -> pa.RecordBatch:
-    """Return rows with random keys, about half of which a table made by `made` has."""
+    """Return rows with random keys. A table of `made` has about half of these keys."""
     return rows_of(np.unique(random.integers(0, 2 * rows, count)))
 
 

@@ -25,6 +25,9 @@ SCHEMA = pa.schema(
     ]
 )
 MANY = 1_000
+OTHERS = f"device >= {DEVICES // 2}"
+INSIDE = f"device < {DEVICES // 10}"
+"""The devices beside the many ranges, and those that have them."""
 
 
 def run(folder: Path, scale: float, runs: int) -> list[Figure]:
@@ -36,10 +39,10 @@ def run(folder: Path, scale: float, runs: int) -> list[Figure]:
 
 
 def _ranges(place: Path, rows: int, runs: int) -> Iterator[Figure]:
-    plain, cut = (_made(place / name, rows, by_time=False) for name in ("plain", "cut"))
+    plain, cut = (made_readings(place / name, rows, by_time=False) for name in ("plain", "cut"))
     third = int(DEVICES * 0.3)
     # The first condition of a process loads the parser of SQL.
-    cut.delete_range(f"device = {DEVICES - 1} AND at < {_time(1)}")
+    cut.delete_range(f"device = {DEVICES - 1} AND at < {time_literal(1)}")
     os.sync()
     for what, where in (
         ("30 %", f"device < {third}"),
@@ -51,23 +54,15 @@ def _ranges(place: Path, rows: int, runs: int) -> Iterator[Figure]:
         yield Figure(f"delete of a range of {what}", "ms", taken * 1000, target=20.0)
         yield Figure(f"delete of a range of {what}: bytes", "B", bytes_, target=1_000.0)
     yield _beside("sum beside two ranges, of all rows before", cut, plain, runs, 1.2)
-    many = _made(place / "many", rows, by_time=False)
-    for part in range(MANY):
-        device = part % (DEVICES // 10)
-        first = (part // (DEVICES // 10)) * 3_600_000_000
-        many.delete_range(
-            f"device = {device} AND at >= {_time(first)} AND at < {_time(first + 1_000_000)}"
-        )
-    others = f"device >= {DEVICES // 2}"
-    yield _beside(f"sum of other rows beside {MANY:,} ranges", many, plain, runs, 1.03, others)
-    inside = f"device < {DEVICES // 10}"
-    yield _beside(f"sum of the rows around {MANY:,} ranges", many, plain, runs, 1.2, inside)
+    many = cut_readings(place / "many", rows)
+    yield _beside(f"sum of other rows beside {MANY:,} ranges", many, plain, runs, 1.03, OTHERS)
+    yield _beside(f"sum of the rows around {MANY:,} ranges", many, plain, runs, 1.2, INSIDE)
 
 
 def _expiry(place: Path, rows: int, runs: int) -> Iterator[Figure]:
-    plain = _made(place / "kept", rows, by_time=True)
+    plain = made_readings(place / "kept", rows, by_time=True)
     young, half = (
-        _made(place / name, rows, by_time=True, lifetime=days)
+        made_readings(place / name, rows, by_time=True, lifetime=days)
         for name, days in (("young", 10 * DAYS), ("half", DAYS // 2))
     )
     yield _beside("sum where nothing has expired, by no lifetime", young, plain, runs, 1.03)
@@ -98,7 +93,18 @@ def _sum(table: colonnade.ArrowTable, where: str | None) -> Callable[[], object]
     return work
 
 
-def _made(
+def cut_readings(path: Path, rows: int) -> colonnade.ArrowTable:
+    """A table of readings without many seconds of its first devices, which were deleted unread."""
+    cut = made_readings(path, rows, by_time=False)
+    for part in range(MANY):
+        device = part % (DEVICES // 10)
+        first = (part // (DEVICES // 10)) * 3_600_000_000
+        begin, end = time_literal(first), time_literal(first + 1_000_000)
+        cut.delete_range(f"device = {device} AND at >= {begin} AND at < {end}")
+    return cut
+
+
+def made_readings(
     path: Path, rows: int, *, by_time: bool, lifetime: int | None = None
 ) -> colonnade.ArrowTable:
     """A table of readings of the last 100 days, sorted by device and time, or by time."""
@@ -128,7 +134,7 @@ def _made(
     return table
 
 
-def _time(us: int) -> str:
+def time_literal(us: int) -> str:
     return f"TIMESTAMP '{np.datetime64(us, 'us')}Z'"
 
 

@@ -83,7 +83,7 @@ class KeptHidden:
 
 
 def _name(store: ObjectStore, rowset: LiveRowSet, ranges: Ranges) -> tuple[object, ...]:
-    """Return what tells the stored rows of some ranges of a RowSet from all others."""
+    """Return the store, the RowSet, its replaced columns, and the ranges of its rows."""
     return (
         id(store),
         rowset.entry.object,

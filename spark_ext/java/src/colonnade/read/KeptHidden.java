@@ -37,7 +37,7 @@ final class KeptHidden {
     RoaringBitmap find(int[] stretches) throws IOException;
   }
 
-  /** What tells the stored rows of a RowSet from all others. */
+  /** The store, the RowSet and the replaced columns, which together decide the stored rows. */
   private record Name(String url, String object, Set<String> replaced) {
     static Name of(String url, LiveRowSet rowset) {
       Set<String> replaced =
@@ -68,8 +68,8 @@ final class KeptHidden {
   }
 
   /**
-   * Returns hidden rows of a RowSet: all of some stretches, and perhaps others. Searches the
-   * stretches that no earlier call has searched.
+   * Returns the hidden rows of some stretches of a RowSet, and perhaps hidden rows of further
+   * stretches. Searches the stretches that no earlier call has searched.
    *
    * @param url the store of the RowSet
    */
@@ -86,7 +86,7 @@ final class KeptHidden {
     return known.rows;
   }
 
-  /** Returns a copy of what is kept. */
+  /** Returns a copy of the kept rows; without rows, if none are kept of these regions. */
   private synchronized Found known(Name name, List<Region> regions) {
     Found found = kept.get(name);
     return found == null || !found.regions.equals(regions)
