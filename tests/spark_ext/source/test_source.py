@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import numpy as np
@@ -236,3 +237,17 @@ def test_rows_with_some_of_the_columns_merge_by_the_primary_key(
     writer.save(table.path)
     table.refresh()
     assert table.get([1, 2]).to_pydict()["n"] == [10, 25]
+
+
+def test_rows_of_one_write_get_a_time_to_live(spark: SparkSession, tmp_path: Path) -> None:
+    columns = pa.schema([("id", pa.int64()), ("ends", pa.timestamp("us", "UTC"))])
+    table = colonnade.create(tmp_path / "t", columns, properties={"ttl.expires": "ends"})
+    own = "IF(id = 1, TIMESTAMP'2200-01-01', CAST(NULL AS TIMESTAMP)) AS ends"
+    frame = spark.range(0, 3, 1, 2).selectExpr("id", own)
+    save(frame, table.path, ttl="1 hour")
+    table.refresh()
+    later = datetime.now(timezone.utc) + timedelta(hours=2)
+    assert sorted(table.scan().to_arrow()["id"].to_pylist()) == [0, 1, 2]
+    assert table.scan(seen_at=later).to_arrow()["id"].to_pylist() == [1]
+    with pytest.raises(Exception, match="Option ttl must be a time"):
+        save(frame, table.path, ttl="soon")
