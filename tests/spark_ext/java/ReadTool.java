@@ -84,7 +84,7 @@ public final class ReadTool {
     Map<String, String> conf = new HashMap<>();
     conf.put("fs.shelf.impl", ShelfFileSystem.class.getName());
     request.path("conf").fields().forEachRemaining(e -> conf.put(e.getKey(), e.getValue().asText()));
-    ColonnadeReaderFactory factory = new ColonnadeReaderFactory(schema, conf);
+    ColonnadeReaderFactory factory = new ColonnadeReaderFactory(schema, request.path("statics").textValue(), conf);
     ScanTask task = new ScanTask(request.get("task").textValue(), InternalRow.empty());
     if (request.hasNonNull("stopped")) {
       for (int i = 0; i < request.get("times").intValue(); i++) {

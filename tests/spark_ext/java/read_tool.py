@@ -88,7 +88,8 @@ class ReadTool(JsonProcess):
         `conf` adds settings of Hadoop. `stopped` ends the reader early instead, some `times`, and
         then the answer is how many objects are `open`: after the first batch ("early"), or while it
         opens objects ("killed"). `edges` leaves out all but the first and the last rows of batches.
-        `merged` reads a plan with an order, which returns rows alone. Of `shelf://`, the answer
+        `merged` reads a plan with an order, which returns rows alone. `statics` says where static
+        values are, in JSON. Of `shelf://`, the answer
         also has how many objects were `opened`, and how many bytes were `read` of each.
         """
         kept = {} if cache is None else {"cache": cache}

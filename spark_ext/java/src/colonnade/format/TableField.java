@@ -18,6 +18,7 @@ import java.util.stream.Stream;
  *     its type has widened
  * @param initial the value of rows in a RowSet that lacks the column, in the form of a bound; null
  *     means NULL
+ * @param isStatic whether no RowSet stores the column, because its values belong to partition keys
  */
 public record TableField(
     int id,
@@ -27,7 +28,8 @@ public record TableField(
     boolean nullable,
     List<TableField> children,
     List<TableField> earlier,
-    String initial) {
+    String initial,
+    boolean isStatic) {
   private static final Pattern LENGTH = Pattern.compile("(?:var)?char\\((\\d+)\\)");
 
   private static final List<TableField> VARIANT =
@@ -57,7 +59,7 @@ public record TableField(
   /** Creates a field whose type has not widened, and which no RowSet lacks. */
   public TableField(
       int id, String name, String type, Kind kind, boolean nullable, List<TableField> children) {
-    this(id, name, type, kind, nullable, children, List.of(), null);
+    this(id, name, type, kind, nullable, children, List.of(), null, false);
   }
 
   /**
@@ -85,7 +87,8 @@ public record TableField(
         node.get("nullable").booleanValue(),
         name.equals("variant") ? VARIANT : List.copyOf(children),
         earlier(node),
-        node.path("initial").textValue());
+        node.path("initial").textValue(),
+        node.path("static").asBoolean());
   }
 
   private static List<TableField> earlier(JsonNode node) {
@@ -107,7 +110,7 @@ public record TableField(
   /** Returns the field with other fields inside it. */
   public TableField withChildren(List<TableField> others) {
     return new TableField(
-        id, name, type, kind, nullable, List.copyOf(others), earlier, initial);
+        id, name, type, kind, nullable, List.copyOf(others), earlier, initial, isStatic);
   }
 
   private static Kind kindOf(String text) {

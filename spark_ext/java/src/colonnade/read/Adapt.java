@@ -94,9 +94,12 @@ final class Adapt {
 
   /**
    * Returns the statistics of {@code rows} rows of a column that the RowSet does not have, or null
-   * if they are unknown.
+   * if they are unknown. They are unknown of a static column, whose values are in another table.
    */
   static Statistics absentStatistics(TableField column, long rows) {
+    if (column.isStatic()) {
+      return null;
+    }
     if (column.initial() == null) {
       return new Statistics(rows, 0, null, null, true);
     }
@@ -259,7 +262,8 @@ final class Adapt {
     return field.kind() == Kind.DECIMAL ? field.scale() : 0;
   }
 
-  private static boolean isWide(TableField field) {
+  /** Whether a column has decimals of 16 bytes. */
+  static boolean isWide(TableField field) {
     return field.kind() == Kind.DECIMAL && !field.isShortDecimal();
   }
 }

@@ -15,7 +15,7 @@ import org.apache.spark.unsafe.Platform;
  */
 final class Bytes {
   /** Vectors read eight bytes for every value, however narrow the value is. */
-  private static final int READ_BEYOND = 8;
+  static final int READ_BEYOND = 8;
 
   byte[] array;
   /** The position of the buffer in its array, as {@link Platform} counts it. */
@@ -77,6 +77,13 @@ final class Bytes {
   void copy(Bytes from, int size) throws Malformed {
     make(size);
     Platform.copyMemory(from.array, from.at, array, at, size);
+  }
+
+  /** Makes this buffer a whole array, which has {@link #READ_BEYOND} bytes after its content. */
+  void share(byte[] whole) {
+    array = whole;
+    at = Platform.BYTE_ARRAY_OFFSET;
+    length = whole.length - READ_BEYOND;
   }
 
   void putLong(long index, long value) {

@@ -2,6 +2,7 @@ package colonnade.read;
 
 import colonnade.format.JsonObject;
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.HashMap;
 import java.util.Map;
 import org.apache.spark.sql.catalyst.InternalRow;
@@ -18,6 +19,7 @@ public final class ColonnadeReaderFactory implements PartitionReaderFactory {
   private static final long serialVersionUID = 1L;
 
   private final StructType readSchema;
+  private final String statics;
   private final HashMap<String, String> hadoopConf;
 
   /**
@@ -25,10 +27,13 @@ public final class ColonnadeReaderFactory implements PartitionReaderFactory {
    *
    * @param readSchema the columns that Spark wants, in order; it may include metadata columns and
    *     only some fields of nested columns
+   * @param statics where the values of static columns are, in JSON; null if none is wanted
    * @param hadoopConf the settings for tables that are not on a local disk
    */
-  public ColonnadeReaderFactory(StructType readSchema, Map<String, String> hadoopConf) {
+  public ColonnadeReaderFactory(
+      StructType readSchema, String statics, Map<String, String> hadoopConf) {
     this.readSchema = readSchema;
+    this.statics = statics;
     this.hadoopConf = new HashMap<>(hadoopConf);
   }
 
@@ -55,7 +60,8 @@ public final class ColonnadeReaderFactory implements PartitionReaderFactory {
         : new MergingReader(task, order, readSchema, hadoopConf);
   }
 
-  private static JsonNode task(InputPartition partition) {
-    return JsonObject.parse(((ScanTask) partition).json());
+  private JsonNode task(InputPartition partition) {
+    ObjectNode task = (ObjectNode) JsonObject.parse(((ScanTask) partition).json());
+    return statics == null ? task : task.put("statics", statics);
   }
 }

@@ -255,7 +255,8 @@ public final class ColonnadeVector extends ColumnVector {
     }
   }
 
-  private int position(int row) {
+  /** Returns the position in the block of a row. */
+  int position(int row) {
     return selection == null ? row : selection[row];
   }
 
@@ -340,7 +341,7 @@ public final class ColonnadeVector extends ColumnVector {
   }
 
   /** Returns the lower or the upper 8 bytes of a decimal of 16 bytes. */
-  private long wideWord(int row, int word) {
+  long wideWord(int row, int word) {
     if (form == VectorForm.WIDE) {
       return Platform.getLong(data, dataAt + 16L * position(row) + 8L * word);
     }
@@ -443,7 +444,8 @@ public final class ColonnadeVector extends ColumnVector {
     return new ColumnarMap(children[0], children[1], start, length);
   }
 
-  private int listStart(int position) {
+  /** Returns where the elements of a list begin; those of the list before it end there. */
+  int listStart(int position) {
     return Platform.getInt(offsets, offsetsAt + 4L * position);
   }
 

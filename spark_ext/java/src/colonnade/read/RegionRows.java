@@ -10,9 +10,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Function;
-import org.apache.spark.sql.types.BinaryType$;
-import org.apache.spark.sql.types.DataType;
-import org.apache.spark.sql.types.LongType$;
 import org.roaringbitmap.RoaringBitmap;
 
 /**
@@ -47,17 +44,11 @@ final class RegionRows {
     this.regions = regions;
     this.cuts = cuts;
     segments = regions.columns().stream().map(open).toArray(OpenColumnSegment[]::new);
-    columns = regions.columns().stream().map(RegionRows::column).toArray(DataColumn[]::new);
+    columns =
+        regions.columns().stream()
+            .map(each -> new DataColumn(each, VectorTree.ofOrdered(each)))
+            .toArray(DataColumn[]::new);
     ranks = new int[columns.length][0];
-  }
-
-  private static DataColumn column(TableField field) {
-    DataType type =
-        switch (field.kind()) {
-          case UTF8, BINARY -> BinaryType$.MODULE$;
-          default -> LongType$.MODULE$;
-        };
-    return new DataColumn(field, new ColonnadeVector(type));
   }
 
   /** Returns whether a row of a stretch may be inside, as far as the index says. */

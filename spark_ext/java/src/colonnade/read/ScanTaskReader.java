@@ -2,7 +2,6 @@ package colonnade.read;
 
 import colonnade.format.DeletionVector;
 import colonnade.format.Slice;
-import colonnade.format.TableField;
 import colonnade.store.ByteSource;
 import colonnade.store.StoreException;
 import colonnade.store.TaskFailure;
@@ -10,13 +9,9 @@ import colonnade.store.cache.CachedSource;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
 import java.nio.ByteOrder;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import org.apache.spark.sql.connector.read.PartitionReader;
-import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
-import org.apache.spark.sql.vectorized.ColumnVector;
 import org.apache.spark.sql.vectorized.ColumnarBatch;
 
 /**
@@ -33,9 +28,7 @@ final class ScanTaskReader implements PartitionReader<ColumnarBatch> {
   private final ByteSource store;
   private final WindowReader windows;
   private final BlockDecoder decoder = new BlockDecoder();
-  private final List<DataColumn> columns = new ArrayList<>();
-  private final List<MetadataColumn> metadata = new ArrayList<>();
-  private final ColumnarBatch batch;
+  private final ReadColumns columns;
 
   private Window window;
   private int stretch = -1;
@@ -49,27 +42,17 @@ final class ScanTaskReader implements PartitionReader<ColumnarBatch> {
   /** Creates a reader that shares the memory of a task with other ones, {@code readers} in all. */
   ScanTaskReader(
       JsonNode task, StructType readSchema, Map<String, String> hadoopConf, int readers) {
+    this(task, ReadColumns.of(task, readSchema, hadoopConf), hadoopConf, readers);
+  }
+
+  /** Creates a reader of some columns. */
+  ScanTaskReader(
+      JsonNode task, ReadColumns columns, Map<String, String> hadoopConf, int readers) {
     if (ByteOrder.nativeOrder() != ByteOrder.LITTLE_ENDIAN) {
       throw new UnsupportedOperationException("Colonnade reads on little-endian machines only.");
     }
-    List<TableField> schema = ReadPlan.schema(task.get("plan"));
-    List<TableField> fields = new ArrayList<>();
-    List<ColumnVector> vectors = new ArrayList<>();
-    for (StructField wanted : readSchema.fields()) {
-      TableField field = ReadPlan.find(wanted.name(), schema);
-      if (field == null) {
-        MetadataColumn column = MetadataColumn.of(wanted);
-        metadata.add(column);
-        vectors.add(column.vector());
-      } else {
-        DataColumn column = new DataColumn(field, VectorTree.of(wanted.dataType(), field));
-        fields.add(field);
-        columns.add(column);
-        vectors.add(column.vector);
-      }
-    }
-    batch = new ColumnarBatch(vectors.toArray(ColumnVector[]::new));
-    ReadPlan plan = ReadPlan.of(task, schema, fields);
+    this.columns = columns;
+    ReadPlan plan = ReadPlan.of(task, ReadPlan.schema(task.get("plan")), columns.fields());
     store = CachedSource.of(ByteSource.of(plan.url(), hadoopConf), task.path("cache"));
     windows = new WindowReader(store, plan, readers);
   }
@@ -90,7 +73,7 @@ final class ScanTaskReader implements PartitionReader<ColumnarBatch> {
     while (row < end || nextStretch()) {
       long first = row;
       int count = (int) Math.min(end - first, BATCH_ROWS);
-      for (DataColumn column : columns) {
+      for (DataColumn column : columns.stored()) {
         count = (int) Math.min(count, column.blockEnd(first) - first);
       }
       row += count;
@@ -98,8 +81,7 @@ final class ScanTaskReader implements PartitionReader<ColumnarBatch> {
       int[] kept = deleted == null ? null : deleted.kept(first, count);
       int left = kept == null ? count : kept.length;
       if (left > 0) {
-        show(first, count, kept);
-        batch.setNumRows(left);
+        columns.show(window.rowset(), decoder, first, count, kept);
         return true;
       }
     }
@@ -119,30 +101,17 @@ final class ScanTaskReader implements PartitionReader<ColumnarBatch> {
     int cut = window.stretches()[stretch];
     row = rowset.cuts[cut];
     end = rowset.cuts[cut + 1];
-    for (int i = 0; i < columns.size(); i++) {
+    for (int i = 0; i < columns.stored().size(); i++) {
       Slice[] bytes = window.bytes()[i];
       Slice stored = bytes == null ? null : bytes[stretch];
-      columns.get(i).enter(rowset.segments[i], cut, stored, rowset.masked[i]);
+      columns.stored().get(i).enter(rowset.segments[i], cut, stored, rowset.masked[i]);
     }
     return true;
   }
 
-  /**
-   * Makes every vector show {@code count} rows from {@code first} on. If {@code kept} is not null,
-   * shows only the rows that it names.
-   */
-  private void show(long first, int count, int[] kept) throws IOException {
-    for (DataColumn column : columns) {
-      column.show(decoder, first, count, kept);
-    }
-    for (MetadataColumn column : metadata) {
-      column.show(window.rowset().scan.rowset(), first, count, kept);
-    }
-  }
-
   @Override
   public ColumnarBatch get() {
-    return batch;
+    return columns.batch();
   }
 
   @Override

@@ -13,6 +13,7 @@ import org.apache.spark.sql.types.DecimalType;
 import org.apache.spark.sql.types.DoubleType;
 import org.apache.spark.sql.types.FloatType;
 import org.apache.spark.sql.types.IntegerType;
+import org.apache.spark.sql.types.LongType$;
 import org.apache.spark.sql.types.MapType;
 import org.apache.spark.sql.types.NullType;
 import org.apache.spark.sql.types.ShortType;
@@ -50,6 +51,12 @@ final class VectorTree {
       stored[i] = new ColonnadeVector(BinaryType$.MODULE$);
     }
     return new ColonnadeVector(type, stored, stored, true);
+  }
+
+  /** Creates the vector of a column that has an order, and that Spark does not see. */
+  static ColonnadeVector ofOrdered(TableField field) {
+    boolean isText = field.kind() == Kind.UTF8 || field.kind() == Kind.BINARY;
+    return new ColonnadeVector(isText ? BinaryType$.MODULE$ : LongType$.MODULE$);
   }
 
   private static ColonnadeVector struct(

@@ -99,7 +99,8 @@ final class ColonnadeBatch implements Batch {
   @Override
   public PartitionReaderFactory createReaderFactory() {
     String url = request.state().get("url").toString();
-    return new ColonnadeReaderFactory(request.schema(), HadoopSettings.ofTasks(url));
+    String statics = plan().path("statics").textValue();
+    return new ColonnadeReaderFactory(request.schema(), statics, HadoopSettings.ofTasks(url));
   }
 
   @Override
