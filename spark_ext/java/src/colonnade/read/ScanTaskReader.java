@@ -28,7 +28,7 @@ final class ScanTaskReader implements PartitionReader<ColumnarBatch> {
   private final ByteSource store;
   private final WindowReader windows;
   private final BlockDecoder decoder = new BlockDecoder();
-  private final ReadColumns columns;
+  private final TaskColumns columns;
 
   private Window window;
   private int stretch = -1;
@@ -42,12 +42,12 @@ final class ScanTaskReader implements PartitionReader<ColumnarBatch> {
   /** Creates a reader that shares the memory of a task with other ones, {@code readers} in all. */
   ScanTaskReader(
       JsonNode task, StructType readSchema, Map<String, String> hadoopConf, int readers) {
-    this(task, ReadColumns.of(task, readSchema, hadoopConf), hadoopConf, readers);
+    this(task, TaskColumns.of(task, readSchema, hadoopConf), hadoopConf, readers);
   }
 
   /** Creates a reader of some columns. */
   ScanTaskReader(
-      JsonNode task, ReadColumns columns, Map<String, String> hadoopConf, int readers) {
+      JsonNode task, TaskColumns columns, Map<String, String> hadoopConf, int readers) {
     if (ByteOrder.nativeOrder() != ByteOrder.LITTLE_ENDIAN) {
       throw new UnsupportedOperationException("Colonnade reads on little-endian machines only.");
     }

@@ -53,7 +53,7 @@ record StaticTable(
     scan.setAll((ObjectNode) task);
     scan.set("plan", JsonObject.parse(statics).get("scan"));
     ScanTaskReader reader =
-        new ScanTaskReader(scan, ReadColumns.stored(fields, vectors), hadoopConf, 1);
+        new ScanTaskReader(scan, TaskColumns.stored(fields, vectors), hadoopConf, 1);
     List<TableField> columns = fields.subList(key.size(), fields.size());
     return StaticValues.read(reader, key, columns);
   }

@@ -18,7 +18,7 @@ import org.apache.spark.sql.vectorized.ColumnarBatch;
  * @param fields what to read from RowSets, for each of {@code stored} the column of the table
  * @param statics the static columns, or null without one
  */
-record ReadColumns(
+record TaskColumns(
     List<TableField> fields,
     List<DataColumn> stored,
     List<MetadataColumn> metadata,
@@ -26,7 +26,7 @@ record ReadColumns(
     ColumnarBatch batch) {
 
   /** Returns the columns with which a task answers what Spark asks for. */
-  static ReadColumns of(JsonNode task, StructType readSchema, Map<String, String> hadoopConf) {
+  static TaskColumns of(JsonNode task, StructType readSchema, Map<String, String> hadoopConf) {
     List<TableField> schema = ReadPlan.schema(task.get("plan"));
     List<TableField> fields = new ArrayList<>();
     List<DataColumn> stored = new ArrayList<>();
@@ -56,17 +56,17 @@ record ReadColumns(
       statics = new StaticColumns(table, vectorsOf(table.key(), fields, stored), wanted);
     }
     ColumnarBatch batch = new ColumnarBatch(vectors.toArray(ColumnVector[]::new));
-    return new ReadColumns(fields, stored, metadata, statics, batch);
+    return new TaskColumns(fields, stored, metadata, statics, batch);
   }
 
   /** Returns columns that RowSets store alone, each with the vector that shows it. */
-  static ReadColumns stored(List<TableField> fields, List<ColonnadeVector> vectors) {
+  static TaskColumns stored(List<TableField> fields, List<ColonnadeVector> vectors) {
     List<DataColumn> stored = new ArrayList<>();
     for (int i = 0; i < vectors.size(); i++) {
       stored.add(new DataColumn(fields.get(i), vectors.get(i)));
     }
     ColumnarBatch batch = new ColumnarBatch(vectors.toArray(ColumnVector[]::new));
-    return new ReadColumns(fields, stored, List.of(), null, batch);
+    return new TaskColumns(fields, stored, List.of(), null, batch);
   }
 
   /** Returns the vectors of some columns. Adds the columns that are not read yet. */
