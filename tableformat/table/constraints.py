@@ -13,6 +13,7 @@ from colonnade.manifests.model.constraints import CheckConstraint, find_constrai
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.tableformat.predicate import bind, parse_predicate
 from colonnade.tableformat.predicate.bound import compared_columns
+from colonnade.tableformat.types.text_form import is_padded
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +148,10 @@ def _compares_values(constraint: CheckConstraint, schema: TableSchema, column: S
     """Return whether a constraint only compares a column with literals.
 
     The result of such a comparison does not change when the column widens. A comparison of two
-    columns may round their values once one of them is a double.
+    columns may round their values once one of them is a double. A comparison with a char ignores
+    the spaces that pad it, which count in a wider type.
     """
-    if not isinstance(column.type, str):
+    if not isinstance(column.type, str) or is_padded(column.type):
         return False
     try:
         condition = bind(parse_predicate(constraint.sql), schema)

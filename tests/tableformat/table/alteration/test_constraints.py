@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 import colonnade
@@ -18,6 +19,7 @@ from colonnade import (
     NotFoundError,
     RenameColumn,
     SchemaField,
+    TableSchema,
     WidenColumn,
 )
 from tests.tableformat.table.constrained import SCHEMA, contents, row, table_of
@@ -68,6 +70,20 @@ def test_a_column_widens_where_a_constraint_compares_it_with_literals(table: Arr
         table.update({"a": Decimal("-0.01")})
     with pytest.raises(InvalidInputError, match="cannot be dropped"):
         table.alter(DropColumn(("a",)))
+
+
+@pytest.mark.parametrize("wider", ["varchar(3)", "string"])
+def test_a_char_that_a_constraint_reads_stays_char(tmp_path: Path, wider: str) -> None:
+    """A comparison ignores the spaces that pad it, and would not once it is another text."""
+    fields = (SchemaField(name="c", type="char(3)"),)
+    made = colonnade.create(
+        f"{tmp_path}/t", TableSchema(fields=fields), constraints={"is_a": "c = 'a'"}
+    )
+    made.append(pa.table({"c": ["a"]}))
+    with pytest.raises(InvalidInputError, match=r"'c' cannot be changed to another type.* 'is_a'"):
+        made.alter(WidenColumn("c", wider))
+    made.alter(DropConstraint("is_a"), WidenColumn("c", wider))
+    assert made.scan().to_arrow()["c"].to_pylist() == ["a  "]
 
 
 def test_a_constraint_may_read_a_column_that_the_same_statement_adds(table: ArrowTable) -> None:
