@@ -7,6 +7,7 @@
     expressions.py  bound.py    the tree before and after its columns are resolved
     builder.py  sql.py  sql_grammar.py    predicates from Python and from SQL text
     row_values.py  value_grammar.py    values that are computed from a row
+    whole_values.py    whether SQL text reads a nested column as one value
     literals.py  casts.py  times.py  intervals.py  like.py    constants and patterns
     regions.py  exact_regions.py    rows between bounds as a predicate, and the other way round
     bind.py  storage.py  prune.py  evaluate.py  json_form.py  what is done with a tree

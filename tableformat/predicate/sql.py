@@ -9,7 +9,7 @@ import importlib
 from typing import Any
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.model.schema import TableSchema
+from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.tableformat.predicate.builder import ColumnBuilder, as_predicate
 from colonnade.tableformat.predicate.expressions import Operand, Predicate
 from colonnade.tableformat.predicate.row_values import RowValue
@@ -52,6 +52,17 @@ def parse_row_value(text: str, schema: TableSchema, time_zone: str) -> RowValue:
     grammar = importlib.import_module("colonnade.tableformat.predicate.value_grammar")
     value: RowValue = grammar.read_row_value(text, schema, time_zone)
     return value
+
+
+def reads_whole(text: str, column: SchemaField) -> bool:
+    """Return whether SQL text may read a nested column, or a nested value in it, as one value.
+
+    Text that reads only fields or elements of other types does not, and neither does `IS NULL`.
+    Returns True where the text cannot be read.
+    """
+    module = importlib.import_module("colonnade.tableformat.predicate.whole_values")
+    found: bool = module.read_whole(text, column)
+    return found
 
 
 def _grammar() -> Any:

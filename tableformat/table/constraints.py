@@ -13,6 +13,7 @@ from colonnade.manifests.model.constraints import CheckConstraint, find_constrai
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.tableformat.predicate import bind, parse_predicate
 from colonnade.tableformat.predicate.bound import compared_columns
+from colonnade.tableformat.predicate.sql import reads_whole
 from colonnade.tableformat.types.text_form import is_padded
 
 
@@ -104,13 +105,19 @@ def check_needed(constraint: CheckConstraint, before: TableSchema, after: TableS
     """
     for old in constraint.fields(before):
         compares = _compares_values(constraint, before, old)
-        done = change_of(old, places(after.fields), keeps_meaning=compares)
+        found = places(after.fields)
+        done = change_of(old, found, keeps_meaning=compares)
+        if done is None and is_reshaped(old, found) and reads_whole(constraint.sql, old):
+            done = CHANGED_INSIDE
         if done is not None:
             raise InvalidInputError(
                 f"Column {old.name!r} cannot be {done}: the constraint {constraint.name!r}, CHECK"
                 f" ({constraint.sql}), reads it; drop the constraint first."
             )
 
+
+CHANGED_INSIDE = "changed inside"
+"""What errors say of a column whose fields change."""
 
 PlacedField = tuple[tuple[str, ...], SchemaField]
 """The names that lead to a field, and the field."""
@@ -127,12 +134,25 @@ def change_of(
     for number, (path, field) in places([column]).items():
         found = after.get(number)
         if found is None:
-            return "dropped" if field is column else "changed inside"
+            return "dropped" if field is column else CHANGED_INSIDE
         if found[0] != path:
             return "renamed"
         if isinstance(field.type, str) and found[1].type != field.type and not keeps_meaning:
             return "changed to another type"
     return None
+
+
+def is_reshaped(column: SchemaField, after: Mapping[int, PlacedField]) -> bool:
+    """Return whether a column has got, lost or moved fields inside it.
+
+    `after` are the later fields by `places`, and have the column.
+    """
+    return _shape(after[column.id][1]) != _shape(column)
+
+
+def _shape(field: SchemaField) -> tuple[object, ...]:
+    """Return the fields inside a column in their order, each by its first id."""
+    return tuple((each.ids[0], _shape(each)) for each in field.children())
 
 
 def places(fields: Iterable[SchemaField], above: tuple[str, ...] = ()) -> dict[int, PlacedField]:

@@ -12,7 +12,12 @@ from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.generated import generated_fields, sources_of
 from colonnade.manifests.model.schema import Generation, SchemaField, TableSchema
 from colonnade.manifests.model.void import VOID
-from colonnade.tableformat.table.constraints import PlacedField, change_of, places
+from colonnade.tableformat.table.constraints import (
+    CHANGED_INSIDE,
+    change_of,
+    is_reshaped,
+    places,
+)
 from colonnade.tableformat.write.generated import bind_expression
 
 UTC = "UTC"
@@ -123,7 +128,9 @@ def check_sources(before: TableSchema, after: TableSchema) -> None:
     found = places(after.fields)
     for field in generated_fields(after):
         for source in sources_of(field, before):
-            done = change_of(source, found, keeps_meaning=False) or _grown(source, found)
+            done = change_of(source, found, keeps_meaning=False)
+            if done is None and is_reshaped(source, found):
+                done = CHANGED_INSIDE
             if done is not None:
                 assert field.generated is not None
                 raise InvalidInputError(
@@ -135,12 +142,6 @@ def check_sources(before: TableSchema, after: TableSchema) -> None:
                 f"Column {field.name!r} is generated, so it can get no default, no NOT NULL and no"
                 " other type; drop it and add a column, or add a constraint."
             )
-
-
-def _grown(source: SchemaField, after: Mapping[int, PlacedField]) -> str | None:
-    """Return what happens to a column that gets fields: the value of the whole column changes."""
-    _, now = after[source.id]
-    return "changed inside" if len(places([now])) > len(places([source])) else None
 
 
 def _check_text(field: SchemaField, sql: object) -> None:

@@ -317,18 +317,19 @@ def test_the_table_gives_a_generated_column_no_number(tmp_path: Path) -> None:
     assert [each["key"] for each in contents(table)] == [1, 2]
 
 
-def test_a_column_that_an_expression_reads_gets_no_fields(tmp_path: Path) -> None:
+def test_a_column_that_an_expression_reads_keeps_its_fields_in_their_order(tmp_path: Path) -> None:
     made = Generation(sql="to_json(s)", columns=(1,), time_zone="UTC")
     field = SchemaField(name="y", type="int")
-    inner = SchemaField(id=2, name="x", type="int")
+    inner = (SchemaField(id=2, name="x", type="int"), SchemaField(id=4, name="z", type="int"))
     fields = (
-        SchemaField(id=1, name="s", type=StructType(fields=(inner,))),
+        SchemaField(id=1, name="s", type=StructType(fields=inner)),
         SchemaField(id=3, name="text", type="string", generated=made),
     )
     table = colonnade.create(f"{tmp_path}/t", TableSchema(fields=fields))
-    with pytest.raises(InvalidInputError, match="'s' cannot be changed inside: the generated"):
-        table.alter(AddColumn(field, parent="s"))
-    table.alter(AddColumn(field))
+    for change in (AddColumn(field, parent="s"), MoveColumn("s.z", first=True)):
+        with pytest.raises(InvalidInputError, match="'s' cannot be changed inside: the generated"):
+            table.alter(change)
+    table.alter(AddColumn(field), MoveColumn("text", first=True))
 
 
 def only_spark(path: object) -> ArrowTable:

@@ -16,13 +16,14 @@ from colonnade import (
     DropColumn,
     DropConstraint,
     InvalidInputError,
+    MoveColumn,
     NotFoundError,
     RenameColumn,
     SchemaField,
     TableSchema,
     WidenColumn,
 )
-from tests.tableformat.table.constrained import SCHEMA, contents, row, table_of
+from tests.tableformat.table.constrained import SCHEMA, contents, only_spark, row, table_of
 
 
 @pytest.fixture
@@ -84,6 +85,31 @@ def test_a_char_that_a_constraint_reads_stays_char(tmp_path: Path, wider: str) -
         made.alter(WidenColumn("c", wider))
     made.alter(DropConstraint("is_a"), WidenColumn("c", wider))
     assert made.scan().to_arrow()["c"].to_pylist() == ["a  "]
+
+
+ADD_FIELD = AddColumn(SchemaField(name="y", type="int"), parent="at", first=True)
+
+
+@pytest.mark.parametrize("sql", ["at <> named_struct('x', 1)", "to_json(at) <> note"])
+def test_a_struct_that_a_constraint_reads_as_one_value_keeps_its_fields_in_their_order(
+    table: ArrowTable, sql: str
+) -> None:
+    """Spark compares all fields of two structs, in their order."""
+    table.alter(AddColumn(SchemaField(name="z", type="int"), parent="at"))
+    only_spark(table, sql, 5)
+    before = table.state.schema
+    for change in (ADD_FIELD, MoveColumn("at.z", first=True)):
+        with pytest.raises(InvalidInputError, match="'at' cannot be changed inside: .* 'spark'"):
+            table.alter(change)
+    table.refresh()
+    assert table.state.schema == before
+
+
+@pytest.mark.parametrize("sql", ["at.x >= 0", "abs(at.x) >= 0", "at IS NOT NULL"])
+def test_a_struct_gets_fields_that_no_constraint_reads(table: ArrowTable, sql: str) -> None:
+    only_spark(table, sql, 5)
+    table.alter(ADD_FIELD)
+    table.alter(MoveColumn("at.y", after="x"))
 
 
 def test_a_constraint_may_read_a_column_that_the_same_statement_adds(table: ArrowTable) -> None:
