@@ -11,6 +11,7 @@ from colonnade.spark_ext.options import split_sort_key
 from colonnade.spark_ext.planner.clauses.asked_columns import add_column, dotted, widen_column
 from colonnade.spark_ext.planner.clauses.defaults import read_default
 from colonnade.spark_ext.planner.clauses.partitions import layout_texts
+from colonnade.spark_ext.planner.clauses.sort_keys import clustered_by
 from colonnade.tableformat.table.alteration import (
     AddConstraint,
     Alteration,
@@ -80,17 +81,6 @@ def _properties(change: Args) -> Alteration:
     return AlterProperties(set_to, removed)
 
 
-def _cluster_by(change: Args) -> Alteration:
-    for path in change["columns"]:
-        if len(path) > 1:
-            raise InvalidInputError(
-                f"Field {'.'.join(path)!r} cannot be in a sort key: a table is sorted by whole"
-                " columns."
-            )
-    # Without a direction, a name that ends like one would be read as a name and a direction.
-    return SetSortKey(tuple(f"{name} asc" for (name,) in change["columns"]))
-
-
 _ALTERATIONS: dict[str, Callable[[Args], Alteration]] = {
     "add_column": add_column,
     "rename_column": lambda change: RenameColumn(tuple(change["column"]), change["name"]),
@@ -109,7 +99,7 @@ _ALTERATIONS: dict[str, Callable[[Args], Alteration]] = {
     ),
     "drop_constraint": lambda change: DropConstraint(change["name"], change["if_exists"]),
     "properties": _properties,
-    "cluster_by": _cluster_by,
+    "cluster_by": lambda change: SetSortKey(clustered_by(change["columns"])),
     "comment": lambda change: CommentTable(change["comment"]),
     "partitioning": lambda change: SetPartitioning(layout_texts(change["fields"])),
 }

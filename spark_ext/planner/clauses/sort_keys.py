@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.entries import SortField
 from colonnade.manifests.model.schema import TableSchema
+
+
+def clustered_by(paths: Iterable[Sequence[str]]) -> tuple[str, ...]:
+    """Return the sort key of a CLUSTER BY, from the names that lead to each of its columns.
+
+    Raises InvalidInputError that names a field inside a column.
+    """
+    for path in paths:
+        if len(path) > 1:
+            raise InvalidInputError(
+                f"Field {'.'.join(path)!r} cannot be in a sort key: a table is sorted by whole"
+                " columns."
+            )
+    # Without a direction, a name that ends like one would be read as a name and a direction.
+    return tuple(f"{name} asc" for (name,) in paths)
 
 
 def described_order(fields: Iterable[SortField], schema: TableSchema) -> list[dict[str, Any]]:

@@ -21,6 +21,7 @@ from colonnade.spark_ext.planner.clauses.filters import overwritten
 from colonnade.spark_ext.planner.clauses.generated import described_generation, require_filled
 from colonnade.spark_ext.planner.clauses.identity_columns import require_fillable, stated_identities
 from colonnade.spark_ext.planner.clauses.partitions import described_layout, layout_texts
+from colonnade.spark_ext.planner.clauses.sort_keys import clustered_by
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.state.storage import job_of, place
 from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS
@@ -155,16 +156,16 @@ def _check_within(options: SparkWriteOptions) -> None:
 def table_design(args: Mapping[str, Any]) -> TableDesign:
     """Convert the JSON of a table that a statement describes.
 
-    `schema` is its Spark schema. The sort key is either `cluster_by`, the columns of CLUSTER BY, or
-    the property `sortKey`, which can say `desc`. The property `primaryKey` has the columns of the
-    primary key. `partitioning`, if given, is its layout
-    (`partitions.py`). `defaults` and `identities` are those of columns, by name (`defaults.py`,
+    `schema` is its Spark schema. The sort key is either `cluster_by`, the paths of the columns of
+    CLUSTER BY, or the property `sortKey`, which can say `desc`. The property `primaryKey` has the
+    columns of the primary key. `partitioning`, if given, is its layout (`partitions.py`).
+    `defaults` and `identities` are those of columns, by name (`defaults.py`,
     `identity_columns.py`). `generated` are the generated columns (`generated.py`).
     """
     properties = dict(args["properties"])
     sort_key = split_sort_key(properties.pop(SORT_KEY, ""))
     primary_key = split_sort_key(properties.pop(PRIMARY_KEY, ""))
-    clustered = tuple(args["cluster_by"])
+    clustered = clustered_by(args["cluster_by"])
     if sort_key and clustered:
         raise InvalidInputError(f"Give either CLUSTER BY or the property {SORT_KEY}, not both.")
     columns = from_json(json.loads(args["schema"]))

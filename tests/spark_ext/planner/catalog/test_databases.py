@@ -39,7 +39,7 @@ SCHEMA = json.dumps(
 )
 DESIGN: dict[str, Any] = {
     "schema": SCHEMA,
-    "cluster_by": ["id"],
+    "cluster_by": [["id"]],
     "properties": {"k": "v"},
     "comment": "c",
     "replace": False,
@@ -174,6 +174,17 @@ def test_a_design_creates_or_replaces_a_table_with_its_rows(tmp_path: Path) -> N
     assert colonnade.open(path).state.properties == {}
     with pytest.raises(InvalidInputError, match="not both"):
         planned(path, design={**DESIGN, "properties": properties, "replace": True})
+
+
+def test_a_design_is_sorted_by_the_very_columns_of_cluster_by(tmp_path: Path) -> None:
+    names = ("a", "a desc", "a.b")
+    fields = [{"name": n, "type": "long", "nullable": True, "metadata": {}} for n in names]
+    schema = json.dumps({"type": "struct", "fields": fields})
+    design = {**DESIGN, "schema": schema, "cluster_by": [["a desc"], ["a.b"]]}
+    plan = planned(tmp_path / "t", schema=schema, design=design)
+    assert [key["column"] for key in plan["ordering"]] == ["a desc", "a.b"]
+    with pytest.raises(InvalidInputError, match=r"Field 'a\.b' cannot be in a sort key"):
+        planned(tmp_path / "t", schema=schema, design={**design, "cluster_by": [["a", "b"]]})
 
 
 def test_a_condition_chooses_what_is_overwritten(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ import org.apache.spark.sql.types.StructType;
  * The table that a CREATE or REPLACE statement describes, in the planner's terms.
  *
  * @param schema the declared columns with comments, NOT NULL, char and varchar
- * @param clusterBy the columns of CLUSTER BY
+ * @param clusterBy the columns of CLUSTER BY, each by the names that lead to it
  * @param partitioning the fields of PARTITIONED BY
  * @param constraints the CHECK constraints
  * @param properties the properties that the user has set
@@ -37,7 +37,7 @@ import org.apache.spark.sql.types.StructType;
  */
 record TableDesign(
     StructType schema,
-    List<String> clusterBy,
+    List<List<String>> clusterBy,
     List<Map<String, Object>> partitioning,
     List<Map<String, Object>> constraints,
     Map<String, String> properties,
@@ -169,14 +169,14 @@ record TableDesign(
     return RunningStatement.createsFromQuery() ? Map.of() : declared.get();
   }
 
-  private static List<String> clusterBy(Transform[] given) {
-    List<String> columns = new ArrayList<>();
+  private static List<List<String>> clusterBy(Transform[] given) {
+    List<List<String>> columns = new ArrayList<>();
     for (Transform transform : given) {
       // Some versions of Spark show CLUSTER BY in SHOW CREATE TABLE as PARTITIONED BY
       // (cluster_by(...)).
       if (transform.name().equals(CLUSTER_BY)) {
         for (NamedReference reference : transform.references()) {
-          columns.add(String.join(".", reference.fieldNames()));
+          columns.add(List.of(reference.fieldNames()));
         }
       }
     }
