@@ -105,6 +105,8 @@ def test_tables_and_columns_are_made_void_and_get_types_by_writing(spark: SparkS
         " (SELECT 3L id, array(4) b, 'c' c, 5 d, NULL e) s ON t.id = s.id"
         " WHEN MATCHED THEN UPDATE SET *"
     )
+    nested = merge.replace("'c' c", "array('c') c")
+    assert "this MERGE cannot give it the type array<string>" in spark.refusal(nested)
     if pyspark.__version__.startswith("4.1"):
         assert "'c' of table" in (said := spark.refusal(merge))
         assert "is void, and this MERGE cannot give it the type string; give it a type by" in said
