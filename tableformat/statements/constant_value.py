@@ -94,7 +94,7 @@ def _primitive(literal: Literal, field: SchemaField) -> pa.Scalar:
 
 
 def _misfit(field: SchemaField, value: object) -> InvalidInputError:
-    hint = "; give the column a type first" if field.type == VOID else ""
+    hint = "give the column a type first" if field.type == VOID else "give a value that it can hold"
     return InvalidInputError(
-        f"Column {field.name!r} is {type_name(field.type)} and cannot be set to {value!s}{hint}."
+        f"Column {field.name!r} is {type_name(field.type)} and cannot be set to {value!s}; {hint}."
     )

@@ -39,12 +39,15 @@ class NewGenerated:
     def apply(self, schema: TableSchema) -> TableSchema:
         """Return the given schema, which has ids, with the column as a generated one.
 
-        Raises InvalidInputError that names the column if it is NOT NULL, is void or has a default,
-        or if it reads a generated column or itself. Raises it, too, if only Spark can evaluate the
-        expression and `columns` are not given. Raises NotFoundError for an unknown column.
+        Raises InvalidInputError that names the column if it is NOT NULL, is void, has a default or
+        an identity, or if it reads a generated column or itself. Raises it, too, if only Spark can
+        evaluate the expression and `columns` are not given. Raises NotFoundError for an unknown
+        column.
         """
         field = schema.field(self.column)
         _check_text(field, self.sql)
+        if field.identity is not None:
+            raise _refusal(field, "is an identity column; leave one of them out")
         if not field.nullable:
             raise _refusal(
                 field, "is NOT NULL; leave that out, and add a constraint that it is not NULL"

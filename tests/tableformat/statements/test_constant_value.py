@@ -37,5 +37,5 @@ def test_a_value_of_the_type_stays_what_it_is(name: str) -> None:
     ],
 )
 def test_a_value_that_the_column_cannot_hold_is_refused_by_name(name: str, value: Any) -> None:
-    with pytest.raises(InvalidInputError, match=r"Column 'c' is .* and cannot be set to"):
+    with pytest.raises(InvalidInputError, match=r"Column 'c' is .* and cannot be set to .*; give"):
         constant_value(value, SchemaField(name="c", type=name))
