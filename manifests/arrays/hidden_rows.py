@@ -136,7 +136,7 @@ def _stated(mask: Mask, rowset: LiveRowSet) -> Mask:
     written = least_value(rowset.entry, WRITTEN)
     if column.id != WRITTEN.id or written is None:
         return mask
-    region = mask.region.model_copy(update={"columns": (written_at(written),)})
+    region = Region(intervals=mask.region.intervals, columns=(written_at(written),))
     return mask.model_copy(update={"region": region})
 
 

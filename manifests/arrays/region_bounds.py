@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colonnade.manifests.arrays.bounds import Bounds, BoundsTable, bound_array
-from colonnade.manifests.model.regions import Interval, Region
+from colonnade.manifests.model.regions import Region
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.model.statistics import Bound
 
@@ -39,8 +39,7 @@ def meets_each(regions: Sequence[Region], bounds: BoundsTable) -> tuple[Flags, F
         alike.setdefault(tuple(each.id for each in region.columns), []).append(at)
     for places in alike.values():
         for position, column in enumerate(regions[places[0]].columns):
-            intervals = [regions[at].intervals[position] for at in places]
-            part, whole = _meet_each(intervals, column, bounds)
+            part, whole = _meet_each([regions[at] for at in places], position, column, bounds)
             some[places] &= part
             every[places] &= whole
     return some, every & some
@@ -58,17 +57,18 @@ def may_meet(ends: Sequence[tuple[Bound | None, Bound | None]], bounds: Bounds) 
 
 
 def _meet_each(
-    intervals: Sequence[Interval], column: SchemaField, bounds: BoundsTable
+    regions: Sequence[Region], position: int, column: SchemaField, bounds: BoundsTable
 ) -> tuple[Flags, Flags]:
     earlier = [(each.id, str(each.type)) for each in column.earlier or ()]
     known = bounds.in_type(column.id, str(column.type), earlier)
-    shape = (len(intervals), len(bounds.rows))
+    shape = (len(regions), len(bounds.rows))
     if known is None:
         return np.ones(shape, np.bool_), np.zeros(shape, np.bool_)
     possible = ~(known.stated & (known.nulls + known.nans == bounds.rows))
     if not known.known.any():
         return np.broadcast_to(possible, shape), np.zeros(shape, np.bool_)
-    ends = _Ends.of([each.bounds(column) for each in intervals], known)
+    ends = _Ends.of([each.ends[position] for each in regions], known)
+    intervals = (each.intervals[position] for each in regions)
     opens = np.array([(each.low_open, each.high_open) for each in intervals], np.bool_)
     after_low, before_high = opens[:, :1], opens[:, 1:]
     above = (ends.high > ends.begins) | (~after_low & (ends.high == ends.begins)) | ~ends.begun

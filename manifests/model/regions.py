@@ -7,9 +7,20 @@ Spec: docs/spec/operations.md#regions
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from itertools import groupby
+from operator import attrgetter
 from typing import Annotated, Any
 
-from pydantic import Field, field_serializer, model_validator
+from pydantic import (
+    BeforeValidator,
+    Field,
+    PlainSerializer,
+    field_serializer,
+    field_validator,
+    model_validator,
+)
 
 from colonnade.manifests.model.entries import ColumnNumber
 from colonnade.manifests.model.primary_key import has_order
@@ -65,10 +76,57 @@ class Region(Model):
             raise ValueError("a column of a region has an order")
         return self
 
-    @field_serializer("columns")
-    def _whole_columns(self, columns: tuple[SchemaField, ...]) -> list[dict[str, Any]]:
-        # A plan leaves defaults out, and the jar reads all keys of a column.
-        return [column.model_dump(mode="json") for column in columns]
+    @cached_property
+    def ends(self) -> tuple[tuple[Bound | None, Bound | None], ...]:
+        """Both bounds of each interval, as values of its column. Raises CorruptionError."""
+        # Each scan of a table compares all of its regions, so they are decoded once.
+        return tuple(
+            each.bounds(column) for each, column in zip(self.intervals, self.columns, strict=True)
+        )
+
+
+def _stated(regions: tuple[Region, ...]) -> list[dict[str, Any]]:
+    """Return regions for a plan: their columns once, and three texts for each interval."""
+    return [
+        {
+            "columns": [column.model_dump(mode="json") for column in columns],
+            "regions": [
+                [part for side in each.intervals for part in _parts(side)] for each in alike
+            ],
+        }
+        for columns, alike in groupby(regions, attrgetter("columns"))
+    ]
+
+
+def _parts(side: Interval) -> tuple[str | None, str | None, str]:
+    return side.low, side.high, _ENDS[side.low_open, side.high_open]
+
+
+def _read(stated: Any) -> Any:
+    if not isinstance(stated, list):
+        return stated
+    return tuple(region for group in stated for region in _regions(group))
+
+
+def _regions(group: Mapping[str, Any]) -> Iterator[Region]:
+    # JSON has lists, and models take tuples.
+    columns = tuple(SchemaField.model_validate(each, strict=False) for each in group["columns"])
+    for parts in group["regions"]:
+        sides = zip(columns, parts[0::3], parts[1::3], parts[2::3], strict=True)
+        intervals = (
+            Interval(column=column.id, low=low, high=high, **_OPEN[ends])
+            for column, low, high, ends in sides
+        )
+        yield Region(intervals=tuple(intervals), columns=columns)
+
+
+_ENDS = {(False, False): "[]", (False, True): "[)", (True, False): "(]", (True, True): "()"}
+_OPEN = {ends: {"low_open": low, "high_open": high} for (low, high), ends in _ENDS.items()}
+
+PlannedRegions = Annotated[
+    tuple[Region, ...], PlainSerializer(_stated, when_used="json"), BeforeValidator(_read)
+]
+"""Regions of a table. A plan has them for each task, and states them shortly."""
 
 
 class Mask(Model):
@@ -76,3 +134,12 @@ class Mask(Model):
 
     column: ColumnNumber
     region: Region
+
+    @field_serializer("region", when_used="json")
+    def _stated_region(self, region: Region) -> list[dict[str, Any]]:
+        return _stated((region,))
+
+    @field_validator("region", mode="before")
+    @classmethod
+    def _read_region(cls, stated: Any) -> Any:
+        return _read(stated)[0] if isinstance(stated, list) else stated

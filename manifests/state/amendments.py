@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from colonnade.manifests.model.entries import ColumnReplacement, DeletionVectorEntry
 from colonnade.manifests.model.operations import ReplaceColumn
-from colonnade.manifests.model.regions import Mask, Region
+from colonnade.manifests.model.regions import Mask, PlannedRegions
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Amendments:
 
     vector: DeletionVectorEntry | None = None
     replacements: tuple[ColumnReplacement, ...] = ()
-    hidden: tuple[Region, ...] = ()
+    hidden: PlannedRegions = ()
     masks: tuple[Mask, ...] = ()
 
     def __bool__(self) -> bool:

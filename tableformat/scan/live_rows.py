@@ -35,10 +35,12 @@ def live_batches(
     fields: Sequence[SchemaField],
     predicate: BoundPredicate | None,
     window_bytes: int | None = None,
+    returned: Sequence[str] | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a RowSet that are not deleted and meet the predicate; no empty batch.
 
-    `window_bytes` is as in `RowSetReader.read`. Raises CorruptionError, StoreError.
+    `window_bytes` is as in `RowSetReader.read`. `returned` names the columns of the batches (None:
+    `fields`); the others are only filtered by. Raises CorruptionError, StoreError.
     """
     keep = None if predicate is None else partial(prune, predicate)
     keep_columns = frozenset[int]() if predicate is None else predicate.column_ids
@@ -56,7 +58,7 @@ def live_batches(
         window_bytes=window_bytes,
     )
     for first_row, batch in batches:
-        kept = _live_rows(batch, first_row, deleted, predicate)
+        kept = _live_rows(batch, first_row, deleted, predicate, returned)
         if kept.num_rows:
             yield kept
 
@@ -80,6 +82,7 @@ def _live_rows(
     first_row: int,
     deleted: DeletionVector | None,
     predicate: BoundPredicate | None,
+    returned: Sequence[str] | None,
 ) -> pa.RecordBatch:
     """Drop deleted rows, and rows that do not meet the predicate."""
     mask: pa.BooleanArray | None = None
@@ -87,6 +90,8 @@ def _live_rows(
         mask = evaluate(predicate, batch).fill_null(False)
         if mask.true_count == batch.num_rows:
             mask = None
+    if returned is not None and batch.schema.names != returned:
+        batch = batch.select(returned)
     if deleted is not None:
         if mask is None and deleted.count_between(first_row, batch.num_rows) <= _FEW_ROWS:
             return _without(batch, deleted.numbers_between(first_row, batch.num_rows))

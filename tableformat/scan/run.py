@@ -47,10 +47,9 @@ def _read_rowsets(
 ) -> Iterator[pa.RecordBatch]:
     predicate = plan.bound_predicate()
     fields = needed_fields(plan, predicate)
-    output = arrow_schema(plan.output_schema)
+    names = arrow_schema(plan.output_schema).names
     for opened in open_rowsets(store, plan, ahead):
-        for batch in live_batches(opened, fields, predicate):
-            yield batch.select(output.names) if batch.schema.names != output.names else batch
+        yield from live_batches(opened, fields, predicate, returned=names)
 
 
 def read_plan_parallel(

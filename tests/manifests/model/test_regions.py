@@ -8,7 +8,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from colonnade.manifests.errors import CorruptionError
-from colonnade.manifests.model.regions import Interval, Intervals, Mask, Region
+from colonnade.manifests.model.regions import Interval, Intervals, Mask, PlannedRegions, Region
 from colonnade.manifests.model.schema import EarlierColumn, SchemaField
 
 LONG = SchemaField(id=1, name="a", type="long", nullable=False)
@@ -64,5 +64,27 @@ def test_a_mask_survives_json_with_all_keys_of_its_columns() -> None:
     mask = Mask(column=2, region=region)
     text = mask.model_dump_json(exclude_defaults=True)
     assert Mask.model_validate_json(text) == mask
-    [column] = json.loads(text)["region"]["columns"]
+    [group] = json.loads(text)["region"]
+    [column] = group["columns"]
     assert column.keys() == SchemaField.model_fields.keys()
+
+
+def test_regions_survive_json_which_states_their_columns_once() -> None:
+    """Each task of a scan takes them along, and a table may have a thousand."""
+
+    def of(column: SchemaField, **interval: object) -> Region:
+        sides = (Interval.model_validate({"column": column.id, **interval}),)
+        return Region(intervals=sides, columns=(column,))
+
+    regions = (
+        of(LONG, low="i:1"),
+        of(LONG, low="i:1", high="i:2", low_open=True),
+        of(LONG, high="i:2", high_open=True),
+        of(TEXT, low='s:"\\\u2028', high="s:é", low_open=True, high_open=True),
+        of(WIDER),
+        *(of(LONG, low=f"i:{at}", high=f"i:{at + 1}") for at in range(1_000)),
+    )
+    adapter = TypeAdapter(PlannedRegions)
+    text = adapter.dump_json(regions, exclude_defaults=True)
+    assert adapter.validate_json(text) == adapter.validate_python(regions) == regions
+    assert len(text) < 30 * len(regions)

@@ -187,6 +187,37 @@ def test_blocks_of_different_heights_meet_in_batches_of_the_lowest(
     assert answer["rows"] == kept
 
 
+@pytest.mark.parametrize("gone", [{1}, {0, 4_999}, {2_500, 2_501, 2_502}, {0, 1, 4_998, 4_999}])
+def test_a_few_deleted_rows_divide_the_batches_of_columns_of_any_kind(
+    tool: ReadTool, store: LocalStore, gone: set[int]
+) -> None:
+    count = 12_345
+    numbers = np.arange(count)
+    point = pa.struct([("x", pa.int32()), ("note", pa.string())])
+    listed = pa.list_(pa.field("element", pa.int64()))
+    schema, rows = table(
+        n=pa.array(numbers * 3),
+        same=pa.array(np.full(count, 7)),
+        real=pa.array(numbers / 3, mask=numbers % 5 == 0),
+        flag=pa.array(numbers % 3 == 0),
+        text=pa.array([f"{number % 90}" for number in range(count)]),
+        long=pa.array([f"row {number}" for number in range(count)]),
+        wide=pa.array(numbers).cast(pa.decimal128(38, 2)),
+        point=pa.array(
+            [{"x": n, "note": str(n)} if n % 4 else None for n in range(count)], type=point
+        ),
+        listed=pa.array([[*range(n % 4)] if n % 7 else None for n in range(count)], type=listed),
+    )
+    entries = write(store, schema, rows, block_rows=5_000, block_bytes=40_000)
+    vectors = {0: write_deletion_vector(store, "", JOB, DeletionVector.of(gone))}
+    wanted = json.loads(spark_schema(schema))
+    wanted["fields"] += spark_type(("_row", "long"))["fields"]
+    plan = plan_of(schema, entries, vectors)
+    found = tool.rows(store.url, plan, json.dumps(wanted))
+    expected = expected_rows(rows, schema)
+    assert found == [[*row, str(at)] for at, row in enumerate(expected) if at not in gone]
+
+
 @pytest.mark.parametrize("one_object", [False, True])
 def test_many_windows_and_rowsets_come_in_order(
     tool: ReadTool, store: LocalStore, one_object: bool
@@ -242,11 +273,12 @@ def test_a_stretch_of_any_height_is_read_in_parts(tool: ReadTool, store: LocalSt
     wanted = spark_struct(("_row", "long"))
     plan = plan_of(schema, entries, {0: gone})
     answer = tool.answer(store.url, plan, wanted, edges=True)
-    assert answer["batches"] == [2**20 - 1, 2**20 - 1, 4]
+    # The first two batches end at a deleted row, and at the most rows of a batch.
+    assert answer["batches"] == [2**20 - 1, 2**20, 3]
     assert answer["rows"] == [
         *(["1"], [str(2**20 - 1)]),
-        *([str(2**20 + 1)], [str(2**21 - 1)]),
-        *([str(2**21)], [str(count - 2)]),
+        *([str(2**20 + 1)], [str(2**21)]),
+        *([str(2**21 + 1)], [str(count - 2)]),
     ]
 
 

@@ -17,7 +17,7 @@ import java.util.Map;
  * @param masks by column id, the regions in whose rows the values of the column count as NULL
  */
 public record Amendments(
-    JsonNode vector, Map<Integer, RowSetEntry> replaced, List<Region> hidden,
+    JsonNode vector, Map<Integer, RowSetEntry> replaced, Regions hidden,
     Map<Integer, List<Region>> masks) {
   /**
    * Reads the amendments of a RowSet. Requires: the driver has validated them.
@@ -31,15 +31,16 @@ public record Amendments(
       RowSetEntry stored = RowSetEntry.parse(entry, each);
       each.get("columns").forEach(column -> replaced.put(column.intValue(), stored));
     }
-    List<Region> hidden = new ArrayList<>();
-    amendments.path("hidden").forEach(each -> hidden.add(Region.parse(each)));
     Map<Integer, List<Region>> masks = new HashMap<>();
     for (JsonNode each : amendments.path("masks")) {
       masks
           .computeIfAbsent(each.get("column").intValue(), column -> new ArrayList<>())
-          .add(Region.parse(each.get("region")));
+          .addAll(new Regions(each.get("region")).parse());
     }
     return new Amendments(
-        amendments.hasNonNull("vector") ? amendments.get("vector") : null, replaced, hidden, masks);
+        amendments.hasNonNull("vector") ? amendments.get("vector") : null,
+        replaced,
+        new Regions(amendments.path("hidden")),
+        masks);
   }
 }

@@ -105,16 +105,22 @@ public final class DeletionVector {
     return new DeletionVector(rows);
   }
 
+  /** Returns how many rows are deleted from {@code firstRow} on and before {@code end}. */
+  public long count(long firstRow, long end) {
+    return rows.rangeCardinality(firstRow, end);
+  }
+
+  /** Returns the first deleted row from {@code firstRow} on. Requires: there is one. */
+  public long next(long firstRow) {
+    return rows.nextValue((int) firstRow);
+  }
+
   /**
    * Returns the live rows among the {@code count} rows that begin at {@code firstRow}. The returned
-   * row numbers are relative to {@code firstRow}. Returns null if none of these rows is deleted.
+   * row numbers are relative to {@code firstRow}.
    */
   public int[] kept(long firstRow, int count) {
-    long gone = rows.rangeCardinality(firstRow, firstRow + count);
-    if (gone == 0) {
-      return null;
-    }
-    int[] kept = new int[count - (int) gone];
+    int[] kept = new int[count - (int) count(firstRow, firstRow + count)];
     PeekableIntIterator deleted = rows.getIntIterator();
     deleted.advanceIfNeeded((int) firstRow);
     int next = 0;

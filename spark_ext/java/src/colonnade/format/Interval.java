@@ -1,7 +1,5 @@
 package colonnade.format;
 
-import com.fasterxml.jackson.databind.JsonNode;
-
 /**
  * The values of a column between two bounds. NULL and NaN are never inside.
  *
@@ -11,13 +9,4 @@ import com.fasterxml.jackson.databind.JsonNode;
  * @param highOpen whether the upper bound itself is outside
  */
 public record Interval(
-    TableField column, String low, String high, boolean lowOpen, boolean highOpen) {
-  static Interval parse(JsonNode interval, JsonNode column) {
-    return new Interval(
-        TableField.parse(column),
-        interval.path("low").textValue(),
-        interval.path("high").textValue(),
-        interval.path("low_open").asBoolean(),
-        interval.path("high_open").asBoolean());
-  }
-}
+    TableField column, String low, String high, boolean lowOpen, boolean highOpen) {}

@@ -10,11 +10,18 @@ import java.util.List;
  * <p>Spec: docs/spec/operations.md#regions
  */
 public record Region(List<Interval> intervals) {
-  /** Reads a region of a plan. Requires: the driver has validated all but the bounds. */
-  static Region parse(JsonNode region) {
+  /** Reads a region of {@link Regions}, which has three texts for each of its columns. */
+  static Region parse(JsonNode region, List<TableField> columns) {
     List<Interval> intervals = new ArrayList<>();
-    for (JsonNode each : region.get("intervals")) {
-      intervals.add(Interval.parse(each, region.get("columns").get(intervals.size())));
+    for (int i = 0; i < columns.size(); i++) {
+      String ends = region.get(3 * i + 2).textValue();
+      intervals.add(
+          new Interval(
+              columns.get(i),
+              region.get(3 * i).textValue(),
+              region.get(3 * i + 1).textValue(),
+              ends.charAt(0) == '(',
+              ends.charAt(1) == ')'));
     }
     return new Region(List.copyOf(intervals));
   }

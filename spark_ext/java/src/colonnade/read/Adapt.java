@@ -180,8 +180,8 @@ final class Adapt {
   static void widen(
       TableField stored, TableField wanted, ColonnadeVector from, int rows, ColonnadeVector target)
       throws Malformed {
-    target.select(null, 0);
-    from.select(null, rows);
+    target.select(0, null, 0);
+    from.select(0, null, rows);
     if (from.isUniform() && from.hasNull()) {
       target.setNull();
       return;

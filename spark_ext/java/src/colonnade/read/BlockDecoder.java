@@ -29,7 +29,7 @@ final class BlockDecoder implements AutoCloseable {
   void decode(TableField column, BlockEntry entry, Slice bytes, ColonnadeVector target)
       throws Malformed {
     checkStated(entry);
-    target.select(null, 0);
+    target.select(0, null, 0);
     switch (entry.encoding()) {
       case "null" -> target.setNull();
       case "constant" -> ConstantBlock.decode(column, entry.statistics(), target);

@@ -58,6 +58,7 @@ public final class ColonnadeVector extends ColumnVector {
   private long[] numbers = new long[2];
   private UTF8String[] texts = new UTF8String[1];
   private int[] selection;
+  private int shift;
   private int rows;
 
   /**
@@ -242,22 +243,23 @@ public final class ColonnadeVector extends ColumnVector {
   }
 
   /**
-   * Shows {@code count} rows: the rows at {@code positions}, or the first rows of the block if it
-   * is null.
+   * Shows {@code count} rows of the rows from position {@code first} on: those with the numbers
+   * {@code kept}, or the first ones if it is null.
    */
-  void select(int[] positions, int count) {
-    selection = positions;
+  void select(int first, int[] kept, int count) {
+    selection = kept;
+    shift = first;
     rows = count;
     if (sharesRows) {
       for (ColonnadeVector child : children) {
-        child.select(positions, count);
+        child.select(first, kept, count);
       }
     }
   }
 
   /** Returns the position in the block of a row. */
   int position(int row) {
-    return selection == null ? row : selection[row];
+    return shift + (selection == null ? row : selection[row]);
   }
 
   /** Returns the stored number of a row, or its index into the dictionary. */
@@ -412,7 +414,7 @@ public final class ColonnadeVector extends ColumnVector {
   }
 
   private void putNumbers(int first, int count, long[] cells, int at, int step) {
-    long place = dataAt + first * stride;
+    long place = dataAt + (shift + first) * stride;
     for (int i = 0, to = at; i < count; i++, to += step) {
       cells[to] = ((Platform.getLong(data, place) & mask) ^ sign) + bias;
       place += stride;

@@ -5,7 +5,6 @@ import colonnade.format.Malformed;
 import colonnade.format.Slice;
 import colonnade.format.TableField;
 import java.io.IOException;
-import java.util.Arrays;
 import org.roaringbitmap.RoaringBitmap;
 
 /** One column of a task: its vector and its current block in the current stretch. */
@@ -112,13 +111,8 @@ final class DataColumn {
     if (masked != null && vector.isUniform()) {
       vector.mask(masked, first, count);
     }
-    long shift = segment == null ? 0 : first - segment.index().firstRows()[block];
-    if (shift == 0 || vector.isUniform()) {
-      vector.select(kept, kept == null ? count : kept.length);
-    } else {
-      int[] positions = new int[kept == null ? count : kept.length];
-      Arrays.setAll(positions, i -> (int) shift + (kept == null ? i : kept[i]));
-      vector.select(positions, positions.length);
-    }
+    boolean same = segment == null || vector.isUniform();
+    int start = same ? 0 : (int) (first - segment.index().firstRows()[block]);
+    vector.select(start, kept, kept == null ? count : kept.length);
   }
 }

@@ -1,14 +1,13 @@
 package colonnade.read;
 
 import colonnade.format.LiveRowSet;
-import colonnade.format.Region;
+import colonnade.format.Regions;
 import colonnade.format.RowSetEntry;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -49,7 +48,7 @@ final class KeptHidden {
   }
 
   /** The hidden rows of the stretches that were looked at. */
-  private record Found(List<Region> regions, BitSet stretches, RoaringBitmap rows) {
+  private record Found(Regions regions, BitSet stretches, RoaringBitmap rows) {
     /** Returns these rows and those that another task has found meanwhile. */
     Found with(Found other) {
       BitSet all = (BitSet) stretches.clone();
@@ -58,7 +57,7 @@ final class KeptHidden {
     }
 
     long bytes() {
-      return ENTRY_BYTES + REGION_BYTES * regions.size() + rows.getLongSizeInBytes();
+      return ENTRY_BYTES + REGION_BYTES * regions.count() + rows.getLongSizeInBytes();
     }
   }
 
@@ -87,7 +86,7 @@ final class KeptHidden {
   }
 
   /** Returns a copy of the kept rows; without rows, if none are kept of these regions. */
-  private synchronized Found known(Name name, List<Region> regions) {
+  private synchronized Found known(Name name, Regions regions) {
     Found found = kept.get(name);
     return found == null || !found.regions.equals(regions)
         ? new Found(regions, new BitSet(), new RoaringBitmap())

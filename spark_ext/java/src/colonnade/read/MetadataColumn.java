@@ -37,6 +37,6 @@ record MetadataColumn(Kind kind, ColonnadeVector vector) {
       case ROW -> vector.setPositions(first);
       case ROW_HANDLER -> vector.setPositions(rowset.id() << 32 | first);
     }
-    vector.select(kept, kept == null ? count : kept.length);
+    vector.select(0, kept, kept == null ? count : kept.length);
   }
 }

@@ -5,6 +5,7 @@ import colonnade.format.DeletionVector;
 import colonnade.format.LiveRowSet;
 import colonnade.format.Malformed;
 import colonnade.format.Region;
+import colonnade.format.Regions;
 import colonnade.format.TableField;
 import colonnade.store.StoreException;
 import java.io.IOException;
@@ -21,37 +22,42 @@ import org.roaringbitmap.RoaringBitmap;
  * by stored values, so a mask changes nothing about which rows are hidden.
  */
 final class RowSetRegions {
-  /** The regions that hide rows, or null without one. */
-  private final RankedRegions hidden;
+  private final Regions hidden;
   /** The regions that mask values, by column id. Columns with equal regions have the same ones. */
   private final Map<Integer, RankedRegions> masks = new HashMap<>();
 
   private final Map<RankedRegions, RegionRows> rows = new HashMap<>();
   private final String url;
   private final LiveRowSet rowset;
+  private Function<TableField, OpenColumnSegment> segments;
+  private long[] cuts;
 
   /**
-   * Ranks the regions that concern some columns.
+   * Takes the regions that concern some columns.
    *
    * @param url the store of the RowSet
-   * @throws IOException if a bound is damaged
+   * @throws IOException if a bound of a mask is damaged
    */
   RowSetRegions(String url, LiveRowSet rowset, List<TableField> columns) throws IOException {
     this.url = url;
     this.rowset = rowset;
     Amendments amendments = rowset.amendments();
-    try {
-      hidden = amendments.hidden().isEmpty() ? null : new RankedRegions(amendments.hidden());
-      Map<List<Region>, RankedRegions> known = new HashMap<>();
-      for (TableField column : columns) {
-        List<Region> own = amendments.masks().get(column.id());
-        if (own != null && !known.containsKey(own)) {
-          known.put(own, new RankedRegions(own));
-        }
-        if (own != null) {
-          masks.put(column.id(), known.get(own));
-        }
+    hidden = amendments.hidden();
+    Map<List<Region>, RankedRegions> known = new HashMap<>();
+    for (TableField column : columns) {
+      List<Region> own = amendments.masks().get(column.id());
+      if (own != null && !known.containsKey(own)) {
+        known.put(own, ranked(own));
       }
+      if (own != null) {
+        masks.put(column.id(), known.get(own));
+      }
+    }
+  }
+
+  private RankedRegions ranked(List<Region> regions) throws IOException {
+    try {
+      return new RankedRegions(regions);
     } catch (Malformed error) {
       throw StoreException.corruption(
           "A region of RowSet " + rowset.entry().object() + " is damaged: " + error.getMessage()
@@ -62,22 +68,22 @@ final class RowSetRegions {
 
   /** Returns the columns by whose values rows are inside. */
   Set<TableField> columns() {
-    Set<TableField> columns = new LinkedHashSet<>();
-    if (hidden != null) {
-      columns.addAll(hidden.columns());
-    }
+    Set<TableField> columns = new LinkedHashSet<>(hidden.columns());
     masks.values().forEach(each -> columns.addAll(each.columns()));
     return columns;
   }
 
   /** Makes the columns known to all later calls. A column that the RowSet lacks is null. */
   void open(Function<TableField, OpenColumnSegment> segments, long[] cuts) {
-    if (hidden != null) {
-      rows.put(hidden, new RegionRows(hidden, segments, cuts));
-    }
+    this.segments = segments;
+    this.cuts = cuts;
     for (RankedRegions each : masks.values()) {
-      rows.computeIfAbsent(each, mask -> new RegionRows(mask, segments, cuts));
+      rows.computeIfAbsent(each, this::rows);
     }
+  }
+
+  private RegionRows rows(RankedRegions regions) {
+    return new RegionRows(regions, segments, cuts);
   }
 
   /** Returns whether values of a column may be masked in a stretch. */
@@ -86,13 +92,18 @@ final class RowSetRegions {
     return mask != null && rows.get(mask).mayMeet(cut);
   }
 
-  /** Adds to the deleted rows, which may be null, the hidden rows of some stretches. */
+  /**
+   * Adds to the deleted rows, which may be null, the hidden rows of some stretches.
+   *
+   * @throws IOException if a bound of a region is damaged
+   */
   DeletionVector hide(DeletionVector deleted, int[] stretches) throws IOException {
-    if (hidden == null) {
+    if (hidden.isEmpty()) {
       return deleted;
     }
     RoaringBitmap found =
-        KeptHidden.OF_PROCESS.find(url, rowset, stretches, rows.get(hidden)::find);
+        KeptHidden.OF_PROCESS.find(
+            url, rowset, stretches, open -> rows(ranked(hidden.parse())).find(open));
     return deleted == null ? DeletionVector.of(found) : deleted.with(found);
   }
 

@@ -16,7 +16,7 @@ import org.apache.spark.sql.vectorized.ColumnarBatch;
 
 /**
  * Reads one task in row order. A batch has the rows between two neighbouring cuts, or fewer if a
- * column has several blocks there. Its rows are valid until the next batch.
+ * column has several blocks there, or a few of the rows are deleted. Its rows are valid until the next batch.
  */
 final class ScanTaskReader implements PartitionReader<ColumnarBatch> {
   /**
@@ -24,6 +24,11 @@ final class ScanTaskReader implements PartitionReader<ColumnarBatch> {
    * rows.
    */
   static final int BATCH_ROWS = 1 << 20;
+  /**
+   * Deleted rows that are farther apart than this on average divide a batch. Otherwise, the vectors
+   * of the batch skip them, which takes time for each row.
+   */
+  private static final int RUN_ROWS = 512;
 
   private final ByteSource store;
   private final WindowReader windows;
@@ -76,11 +81,14 @@ final class ScanTaskReader implements PartitionReader<ColumnarBatch> {
       for (DataColumn column : columns.stored()) {
         count = (int) Math.min(count, column.blockEnd(first) - first);
       }
-      row += count;
       DeletionVector deleted = window.rowset().deleted;
-      int[] kept = deleted == null ? null : deleted.kept(first, count);
-      int left = kept == null ? count : kept.length;
+      long gone = deleted == null ? 0 : deleted.count(first, first + count);
+      boolean cut = 0 < gone && gone * RUN_ROWS <= count;
+      count = cut ? (int) (deleted.next(first) - first) : count;
+      row += cut ? count + 1 : count;
+      int left = cut ? count : count - (int) gone;
       if (left > 0) {
+        int[] kept = left == count ? null : deleted.kept(first, count);
         columns.show(window.rowset(), decoder, first, count, kept);
         return true;
       }

@@ -41,7 +41,7 @@ final class StaticColumns {
     }
     values.find(keys, count, positions);
     for (Wanted column : columns) {
-      column.vector().select(positions, count);
+      column.vector().select(0, positions, count);
     }
   }
 }
