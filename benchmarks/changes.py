@@ -35,7 +35,8 @@ class Changes:
     def __init__(self, spark: SparkSession, folder: Path, scale: float) -> None:
         self.spark, self.scale = spark, scale
         self.engines = [each(spark, folder) for each in ENGINES]
-        self.source = spark.read.parquet(str(lineitem(folder.parent, scale)))
+        self.file = lineitem(folder.parent, scale)
+        self.source = spark.read.parquet(str(self.file))
 
     def figures(self, runs: int) -> Iterator[Figure]:
         """Yield every row of the benchmark's table; print each one right after its measurement."""

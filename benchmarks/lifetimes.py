@@ -1,19 +1,21 @@
-"""Ranges deleted unread, and rows that expire, without Spark: 50 million narrow rows."""
+"""Ranges deleted unread, and rows that expire, without Spark: 50 M narrow rows, and lineitem."""
 
 from __future__ import annotations
 
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from datetime import date, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 import colonnade
-from benchmarks.measure import Figure, interleave, seconds
+from benchmarks.measure import Figure, interleave, lineitem, seconds
 
 ROWS, DEVICES, PART = 50_000_000, 1_000, 1_000_000
 DAY_US, DAYS = 86_400_000_000, 100
@@ -24,6 +26,7 @@ SCHEMA = pa.schema(
         ("value", pa.float64()),
     ]
 )
+ORDER, QUANTITY, SHIPPED = "l_orderkey", "l_quantity", "l_shipdate"
 MANY = 1_000
 OTHERS = f"device >= {DEVICES // 2}"
 INSIDE = f"device < {DEVICES // 10}"
@@ -35,7 +38,13 @@ def run(folder: Path, scale: float, runs: int) -> list[Figure]:
     place = folder / "lifetimes"
     shutil.rmtree(place, ignore_errors=True)
     rows = max(100_000, int(ROWS * scale))
-    return [*_ranges(place, rows, runs), *_expiry(place, rows, runs)]
+    items = pq.read_table(lineitem(folder, scale))
+    return [
+        *_ranges(place, rows, runs),
+        *_expiry(place, rows, runs),
+        *_ranges_of_items(place, items, runs),
+        *_expiry_of_items(place, items, runs),
+    ]
 
 
 def _ranges(place: Path, rows: int, runs: int) -> Iterator[Figure]:
@@ -43,20 +52,37 @@ def _ranges(place: Path, rows: int, runs: int) -> Iterator[Figure]:
     third = int(DEVICES * 0.3)
     # The first condition of a process loads the parser of SQL.
     cut.delete_range(f"device = {DEVICES - 1} AND at < {time_literal(1)}")
-    os.sync()
-    for what, where in (
-        ("30 %", f"device < {third}"),
-        ("0.1 %, inside RowSets", f"device = {DEVICES // 2}"),
-    ):
-        before = _bytes(place / "cut" / "_manifest")
-        taken = seconds(partial(cut.delete_range, where))
-        bytes_ = _bytes(place / "cut" / "_manifest") - before
-        yield Figure(f"delete of a range of {what}", "ms", taken * 1000, target=20.0)
-        yield Figure(f"delete of a range of {what}: bytes", "B", bytes_, target=1_000.0)
+    large, small = f"device < {third}", f"device = {DEVICES // 2}"
+    yield from _deletions(cut, place / "cut", "a range", large, small)
     yield _beside("sum beside two ranges, of all rows before", cut, plain, runs, 1.2)
     many = cut_readings(place / "many", rows)
     yield _beside(f"sum of other rows beside {MANY:,} ranges", many, plain, runs, 1.03, OTHERS)
     yield _beside(f"sum of the rows around {MANY:,} ranges", many, plain, runs, 1.2, INSIDE)
+
+
+def _ranges_of_items(place: Path, items: pa.Table, runs: int) -> Iterator[Figure]:
+    plain, cut = (_made_items(place / name, items) for name in ("items", "cut_items"))
+    keys = pc.max(items[ORDER]).as_py()
+    begin = keys * 6 // 10
+    large, small = (
+        f"{ORDER} < {keys * 3 // 10}",
+        f"{ORDER} BETWEEN {begin} AND {begin + keys // 1000}",
+    )
+    yield from _deletions(cut, place / "cut_items", "orders of lineitem", large, small)
+    what = "sum of lineitem beside both, of all rows before"
+    yield _beside(what, cut, plain, runs, 1.2, value=QUANTITY)
+
+
+def _deletions(
+    table: colonnade.ArrowTable, folder: Path, of: str, large: str, small: str
+) -> Iterator[Figure]:
+    os.sync()
+    for what, where in ((f"{of}, 30 %", large), (f"{of}, 0.1 % inside RowSets", small)):
+        before = _bytes(folder / "_manifest")
+        taken = seconds(partial(table.delete_range, where))
+        bytes_ = _bytes(folder / "_manifest") - before
+        yield Figure(f"delete of {what}", "ms", taken * 1000, target=20.0)
+        yield Figure(f"delete of {what}: bytes", "B", bytes_, target=1_000.0)
 
 
 def _expiry(place: Path, rows: int, runs: int) -> Iterator[Figure]:
@@ -67,11 +93,41 @@ def _expiry(place: Path, rows: int, runs: int) -> Iterator[Figure]:
     )
     yield _beside("sum where nothing has expired, by no lifetime", young, plain, runs, 1.03)
     yield _beside("sum where half has expired, by no lifetime", half, plain, runs, 0.6)
-    stored = _bytes(place / "half")
-    taken = seconds(lambda: half.optimize().executeCompaction())
-    yield Figure("purge of the expired half", "s", taken)
-    written = (_bytes(place / "half") - stored) / 1e6
+    yield from _purge(half, place)
+
+
+def _purge(table: colonnade.ArrowTable, place: Path) -> Iterator[Figure]:
+    """Purge a table while the files of its expired RowSets are away, so that none can be read."""
+    folder, away = place / "half", place / "away"
+    live = {each.rowset.entry.object for each in table.scan().plan.rowsets}
+    expired = {each.name for each in folder.iterdir()} - live - {"_manifest"}
+    assert expired, "some RowSets have expired"
+    away.mkdir()
+    for name in expired:
+        (folder / name).rename(away / name)
+    before = _bytes(folder)
+    taken = seconds(lambda: table.optimize().executeCompaction())
+    purges = [each for each in table.history() if each.operation == "expire"]
+    assert sum(each.rowsets_dropped for each in purges) == len(expired)
+    written = (_bytes(folder) - before) / 1e6
+    yield Figure("purge of the expired half, whose RowSets it does not read", "s", taken)
     yield Figure("purge of the expired half: bytes written", "MB", written)
+
+
+def _expiry_of_items(place: Path, items: pa.Table, runs: int) -> Iterator[Figure]:
+    plain = _made_items(place / "kept_items", items)
+    aged = _made_items(place / "aged_items", items, {"ttl": "1 day"})
+    what = "sum of lineitem where nothing has expired, by no lifetime"
+    yield _beside(what, aged, plain, runs, 1.03, value=QUANTITY)
+    # The first half of the orders was written before the first of these two epochs.
+    half = aged.history(2)[-1].timestamp + timedelta(days=1)
+    what = "sum of lineitem where half has expired, by no lifetime"
+    yield _beside(what, aged, plain, runs, 0.6, value=QUANTITY, seen_at=half)
+    middle = pc.quantile(items[SHIPPED].cast("int32"))[0].as_py()
+    days = (date.today() - date(1970, 1, 1)).days - int(middle)
+    mixed = _made_items(place / "mixed", items, {"ttl": f"{days} days", "ttl.column": SHIPPED})
+    what = "sum of lineitem where half of each block has expired, by no lifetime"
+    yield _beside(what, mixed, plain, runs, None, value=QUANTITY)
 
 
 def _beside(
@@ -79,18 +135,35 @@ def _beside(
     ours: colonnade.ArrowTable,
     theirs: colonnade.ArrowTable,
     runs: int,
-    most: float,
+    most: float | None,
     where: str | None = None,
+    value: str = "value",
+    seen_at: datetime | None = None,
 ) -> Figure:
-    a, b, ratio = interleave(_sum(ours, where), _sum(theirs, where), runs)
+    a, b, ratio = interleave(
+        _sum(ours, where, value, seen_at), _sum(theirs, where, value, seen_at), runs
+    )
     return Figure(what, "s", a, b, ratio, most)
 
 
-def _sum(table: colonnade.ArrowTable, where: str | None) -> Callable[[], object]:
+def _sum(
+    table: colonnade.ArrowTable, where: str | None, value: str, seen_at: datetime | None
+) -> Callable[[], object]:
     def work() -> object:
-        return pc.sum(table.scan(["value"], where=where).to_arrow()["value"])
+        return pc.sum(table.scan([value], where=where, seen_at=seen_at).to_arrow()[value])
 
     return work
+
+
+def _made_items(
+    path: Path, items: pa.Table, properties: dict[str, str] | None = None
+) -> colonnade.ArrowTable:
+    """Lineitem sorted by order, of which two writes have brought one half each."""
+    table = colonnade.create(path, items.schema, sort_key=[ORDER], properties=properties)
+    half = len(items) // 2
+    for part in (items[:half], items[half:]):
+        table.append(part)
+    return table
 
 
 def cut_readings(path: Path, rows: int) -> colonnade.ArrowTable:
@@ -116,9 +189,9 @@ def made_readings(
     start = now - DAYS * DAY_US if by_time else 0
     step = DAYS * DAY_US // rows if by_time else 1_000_000
 
-    def parts() -> Iterator[pa.RecordBatch]:
-        for first in range(0, rows, PART):
-            numbers = np.arange(first, min(first + PART, rows))
+    def parts(begin: int, end: int) -> Iterator[pa.RecordBatch]:
+        for first in range(begin, end, PART):
+            numbers = np.arange(first, min(first + PART, end))
             devices = numbers % DEVICES if by_time else numbers * DEVICES // rows
             times = numbers if by_time else numbers % max(1, rows // DEVICES)
             yield pa.record_batch(
@@ -130,7 +203,10 @@ def made_readings(
                 schema=SCHEMA,
             )
 
-    table.append(pa.RecordBatchReader.from_batches(SCHEMA, parts()))
+    # A time to live of half the time ends inside the RowSets of the second write.
+    cut = int(rows * 0.4) if by_time else rows
+    for begin, end in ((0, cut), (cut, rows)):
+        table.append(pa.RecordBatchReader.from_batches(SCHEMA, parts(begin, end)))
     return table
 
 
