@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import logging
 
+from colonnade.manifests.compaction.plan import CompactionPlan
 from colonnade.manifests.compaction.policy import MIB, parse_policy
 from colonnade.manifests.errors import ColonnadeError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.state.snapshot import Snapshot, TableState
+from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.tableformat.compaction.clean import clean_rowsets
 from colonnade.tableformat.compaction.execute import execute_plan
 from colonnade.tableformat.compaction.optimize import Chosen, plan_table
+from colonnade.tableformat.compaction.purge import drop_expired, purge_rowsets
 from colonnade.tableformat.compaction.run import compact_here
 
 AUTO_BYTES = 32 * MIB
@@ -27,13 +30,15 @@ def compact_after(log: Log, head: Snapshot, table: str) -> Snapshot:
 
     Returns the state after the compaction, or `head`. An error is only logged as a warning: the
     rows are committed, and the next maintenance run meets the same error. Costs nothing without the
-    property. With it, reads the entries of the table's RowSets and rewrites the group.
+    property. With it, reads the entries of the table's RowSets and rewrites the group. Before that,
+    epochs of their own mark the rows of the group that deleted ranges have, and those that expired
+    long enough ago, so that it leaves them out.
     """
     try:
         # Finding the table may read a page of a checkpoint.
         state = head.tables.get(TableId(table))
         if state is not None and parse_policy(state.properties).auto:
-            return _compact(log, head, state)
+            return _compact(log, head, state.id)
     except Exception as error:
         _log.warning(
             "No compaction after epoch %d: %s",
@@ -44,11 +49,27 @@ def compact_after(log: Log, head: Snapshot, table: str) -> Snapshot:
     return head
 
 
-def _compact(log: Log, head: Snapshot, table: TableState) -> Snapshot:
-    plan, _ = plan_table(log, head, table, Chosen())
+def _compact(log: Log, head: Snapshot, table: TableId) -> Snapshot:
+    plan = _plan(log, head, table)
+    if plan is None:
+        return head
+    [group] = plan.groups
+    ready = clean_rowsets(log, head, table, group.rowsets)
+    ready = purge_rowsets(log, drop_expired(log, ready, table), table, group.rowsets)
+    # The rows that have just got a vector are left out only by a plan that knows it.
+    plan = plan if ready is head else _plan(log, ready, table)
+    if plan is None:
+        return ready
+    return execute_plan(log, ready, plan, place=compact_here(log.store, 1))[0]
+
+
+def _plan(log: Log, head: Snapshot, table: TableId) -> CompactionPlan | None:
+    """Return a plan with one small group, or None without one."""
+    state = head.tables.get(table)
+    if state is None:
+        return None
+    plan, _ = plan_table(log, head, state, Chosen())
     small = next((group for group in plan.groups if group.bytes_in <= AUTO_BYTES), None)
     if small is None:
-        return head
-    one = plan.model_copy(update={"groups": (small.model_copy(update={"after_commit": True}),)})
-    after, _ = execute_plan(log, head, one, place=compact_here(log.store, 1))
-    return after
+        return None
+    return plan.model_copy(update={"groups": (small.model_copy(update={"after_commit": True}),)})

@@ -30,7 +30,7 @@ def purge_table(log: Log, base: Snapshot, table: TableId) -> Snapshot:
     state = base.tables.get(table)
     if state is None or state.lifetimes is None:
         return base
-    after = _commit(log, base, table, lambda now, cutoff: evaluate_drop(log, now, cutoff))
+    after = drop_expired(log, base, table)
 
     def expired(now: TableState, cutoff_ms: int) -> Statement | None:
         least = purge_share(now.properties)
@@ -39,6 +39,15 @@ def purge_table(log: Log, base: Snapshot, table: TableId) -> Snapshot:
         )
 
     return _commit(log, after, table, expired)
+
+
+def drop_expired(log: Log, base: Snapshot, table: TableId) -> Snapshot:
+    """Drop the RowSets of a table all of whose rows expired at least the grace ago.
+
+    Returns the state after that. Reads the log alone. Raises ConflictError after ten tries;
+    CorruptionError, StoreError.
+    """
+    return _commit(log, base, table, lambda now, cutoff: evaluate_drop(log, now, cutoff))
 
 
 def purge_rowsets(log: Log, base: Snapshot, table: TableId, rowsets: Collection[int]) -> Snapshot:

@@ -7,7 +7,7 @@ Spec: docs/spec/operations.md#range-tombstones
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -23,8 +23,8 @@ from colonnade.manifests.model.regions import Interval
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.tableformat.predicate import Predicate, bind
 from colonnade.tableformat.predicate.exact_regions import Regions, exact_regions
-from colonnade.tableformat.rowset.deleted import read_deleted
 from colonnade.tableformat.scan.plan import rowset_filter
+from colonnade.tableformat.scan.selection import deleted_rows
 from colonnade.tableformat.statements.statement import RowCounts, Statement
 
 MOST_TOMBSTONES = 1_000
@@ -96,25 +96,31 @@ def require_range(table: TableState, where: Predicate, text: str) -> None:
         )
 
 
-def evaluate_clean(log: Log, table: TableState) -> Statement | None:
+def evaluate_clean(
+    log: Log, table: TableState, only: Collection[int] | None = None
+) -> Statement | None:
     """Return a statement that names all rows of range tombstones, and forgets the tombstones.
 
-    Returns None for a table without them. Reads the columns of the tombstones where indexes do not
-    decide them. Raises CorruptionError, StoreError.
+    With `only`, it names the rows of the RowSets with these ids, and forgets nothing. Returns None
+    if there is nothing to do. Reads the columns of the tombstones where indexes do not decide them.
+    Raises CorruptionError, StoreError.
     """
     if not table.tombstones:
         return None
-    stored = log.read_rowsets(table, which="stored")
     shown = {each.id: each for each in log.read_rowsets(table)}
     rows = [
         each
-        for rowset in stored
-        if not rowset.has_tombstones and (each := _hidden(log, table, rowset, shown.get(rowset.id)))
+        for rowset in log.read_rowsets(table, which="stored")
+        if (only is None or rowset.id in only)
+        and not rowset.has_tombstones
+        and (each := _hidden(log, table, rowset, shown.get(rowset.id)))
     ]
+    if only is not None and not rows:
+        return None
     forget = ForgetTombstones(table=table.id, through=table.tombstones[-1].epoch)
     return Statement(
         CLEAN,
-        (forget,),
+        (forget,) if only is None else (),
         tuple(rows),
         counts=RowCounts(rows_deleted=None, rowsets_touched=len(rows)),
     )
@@ -123,13 +129,16 @@ def evaluate_clean(log: Log, table: TableState) -> Statement | None:
 def _hidden(
     log: Log, table: TableState, stored: LiveRowSet, shown: LiveRowSet | None
 ) -> DeletedRows | None:
-    """Return the rows of a RowSet that range tombstones delete. `shown` is None for all rows."""
+    """Return the rows of a RowSet that range tombstones delete, and that no vector names yet.
+
+    `shown` is None for all rows.
+    """
     if shown is None:
         return DeletedRows(table.id, stored, "delete", None)
     if not shown.amendments.hidden:
         return None
-    deleted = read_deleted(log.store, table.prefix, shown)
-    return None if deleted is None else DeletedRows(table.id, stored, "delete", deleted.rows)
+    every, named = (deleted_rows(log.store, table, each) for each in (shown, stored))
+    return DeletedRows(table.id, stored, "delete", gone) if (gone := every - named) else None
 
 
 def _divide(

@@ -43,9 +43,9 @@ def _as_added(table: TableState, rowset: LiveRowSet) -> LiveRowSet:
     return rowset
 
 
-def _naming_nothing(log: Any, table: TableState) -> Statement | None:
+def _naming_nothing(log: Any, table: TableState, only: Any = None) -> Statement | None:
     """A statement that forgets tombstones and names no row."""
-    statement = evaluate_clean(log, table)
+    statement = evaluate_clean(log, table, only)
     return statement and replace(statement, rows=())
 
 

@@ -6,15 +6,18 @@ from dataclasses import replace
 from typing import Any
 from unittest.mock import MagicMock
 
+import pyarrow as pa
 import pytest
 
 from colonnade.manifests.errors import (
     CorruptionError,
     StoreError,
 )
+from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.tableformat.compaction import auto
 from colonnade.tableformat.jobs import Workplace
 from colonnade.tableformat.table.alteration import AlterProperties
+from tests.clocked import HOUR_MS, Clocked, moment
 from tests.compaction_tables import (
     NUMBERS,
     content,
@@ -22,6 +25,13 @@ from tests.compaction_tables import (
     live,
     new,
     rows,
+)
+
+SORTED = TableSchema(
+    fields=(
+        SchemaField(name="id", type="long", nullable=False),
+        SchemaField(name="n", type="long"),
+    )
 )
 
 
@@ -70,3 +80,42 @@ def test_a_table_that_cannot_be_found_after_a_commit_is_a_warning_too(
     head = replace(table.snapshot, tables=pages)
     assert auto.compact_after(table._log, head, table.state.id) is head
     assert "the page of the checkpoint cannot be read" in caplog.text
+
+
+def test_a_compaction_after_a_commit_leaves_out_the_rows_of_deleted_ranges() -> None:
+    table = new(SORTED, ["id"])
+    for at in range(6):
+        table.append(rows(10 * at, 10))
+    table.delete_range("id >= 15 AND id < 35")
+    table.alter(AlterProperties(set={"compaction.auto": "true"}))
+    while table.history(1)[0].operation != "compact":
+        table.append(rows(10 * len(table.history()), 10))
+        assert table.epoch < 50
+    assert "clean" in [each.operation for each in table.history()]
+    assert not content(table).keys() & set(range(15, 35))
+    assert sum(each.entry.rows for each in live(table)) == len(content(table))
+    epochs = table.epoch
+    table.append(rows(1_000, 10))
+    assert table.epoch == epochs + 1, "rows that are gone are not named again"
+
+
+def test_a_compaction_after_a_commit_leaves_out_rows_that_have_expired() -> None:
+    schema = pa.schema([("id", pa.int64()), ("at", pa.timestamp("us", "UTC"))])
+    world = Clocked(schema, {"ttl": "1 hour", "ttl.column": "at", "ttl.grace": "none"})
+    table = world.table
+
+    def append(times: list[int]) -> None:
+        moments = [moment(each) for each in times]
+        table.append(pa.table({"id": range(len(times)), "at": moments}, schema=schema))
+
+    for _ in range(3):
+        append([world.now_ms] * 10)
+        append([world.now_ms] * 5 + [world.now_ms + 10 * HOUR_MS] * 5)
+    world.now_ms += 2 * HOUR_MS
+    table.alter(AlterProperties(set={"compaction.auto": "true"}))
+    while table.history(1)[0].operation != "compact":
+        append([world.now_ms])
+        assert table.epoch < 50
+    assert [each.operation for each in table.history()].count("expire") == 2
+    stored = table.log.read_rowsets(table.state, which="stored")
+    assert sum(each.entry.rows for each in stored) == table.scan().to_arrow().num_rows
