@@ -56,6 +56,21 @@ def with_default(column: SchemaField, given: Any) -> SchemaField:
     return column.model_copy(update={"default": _read(column, given)[0]})
 
 
+def widened_default(before: SchemaField, after: SchemaField) -> SchemaField:
+    """Return a column that has widened, with the text of a default that still has its value.
+
+    A text may mean another value in the wider type: a double has more digits of 0.1 than a float,
+    and spaces fill up a char only.
+    """
+    default, known = after.default, before.default
+    if default is None or default.value is None or known is None or known.value is None:
+        return after
+    if _constant_text(after, default.sql) == default.value:
+        return after
+    restated = default_sql(str(before.type), known.value)
+    return after.model_copy(update={"default": default.model_copy(update={"sql": restated})})
+
+
 def _read(column: SchemaField, given: Any) -> tuple[ColumnDefault | None, str | None]:
     """Return the default, and the value that it has now. Both are None for NULL."""
     if column.identity is not None:

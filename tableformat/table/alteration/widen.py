@@ -29,6 +29,7 @@ from colonnade.tableformat.table.alteration.paths import (
     with_field,
 )
 from colonnade.tableformat.table.alteration.stored_values import TimestampHolds
+from colonnade.tableformat.table.defaults import widened_default
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,7 @@ def _wider(draft: Draft, found: SchemaField, wanted: DataType) -> SchemaField:
     nested type, which a void column gets, are new.
     """
     wider = found.model_copy(update={"type": wanted, **widened_values(found, wanted)})
+    wider = widened_default(found, wider)
     if found.id < draft.table.next_column_id:
         step = EarlierColumn(id=found.id, type=str(found.type))
         earlier = (*(found.earlier or ()), step)

@@ -209,6 +209,28 @@ def test_a_value_widens_with_its_column(tmp_path: Path) -> None:
     assert column(table, where="c < 5") == [Decimal("0.25")]
 
 
+@pytest.mark.parametrize(
+    ("name", "stated", "wider", "sql"),
+    [
+        ("char(4)", "'ab'", "string", "'ab  '"),
+        ("varchar(2)", "'ab   '", "varchar(9)", "'ab'"),
+        ("float", "0.1", "double", "CAST('0.10000000149011612' AS FLOAT)"),
+        ("float", "0.1F", "double", "0.1F"),
+        ("decimal(9,2)", "1.5", "decimal(12,4)", "1.5"),
+    ],
+)
+def test_the_text_of_a_default_has_the_same_value_after_its_column_has_widened(
+    tmp_path: Path, name: str, stated: str, wider: str, sql: str
+) -> None:
+    """Spark evaluates the text for each statement, and Python takes the stored value."""
+    table = older_rowsets(tmp_path / "t", 1, 1)
+    add_column(table, name, stated)
+    table.alter(WidenColumn(("c",), wider))
+    default = table.state.schema.field("c").default
+    assert default is not None
+    assert default.sql == sql
+
+
 def test_a_default_that_spark_evaluates_anew_is_kept_as_text_and_fixed_for_earlier_rows(
     tmp_path: Path,
 ) -> None:
