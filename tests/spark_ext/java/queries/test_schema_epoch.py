@@ -62,6 +62,34 @@ def test_a_frame_shows_rows_that_are_written_later(spark_shell: SparkShell, tmp_
     assert spark.sql(f"SELECT c, name FROM {name} WHERE k = 4") == [[5, None]]
 
 
+@pytest.mark.parametrize("catalog", ["colonnade", "spark_catalog"])
+def test_a_table_of_a_catalog_has_the_columns_of_the_epoch_that_is_named(
+    spark_shell: SparkShell, catalog: str
+) -> None:
+    spark, name = spark_shell, f"{catalog}.default.columns_of"
+    spark.sql(f"CREATE TABLE {name} (k INT, c CHAR(3), s STRUCT<a: INT>) USING colonnade")
+    spark.sql(f"INSERT INTO {name} VALUES (1, 'x', named_struct('a', 2))")
+    for change in ("RENAME COLUMN s.a TO b", "DROP COLUMN c", "ADD COLUMN n INT DEFAULT 5"):
+        spark.sql(f"ALTER TABLE {name} {change}")
+    spark.sql(f"INSERT INTO {name} VALUES (2, named_struct('b', 3), 6)")
+    versions = [row[0] for row in spark.sql(f"SELECT version FROM {name}.history")]
+    old, new = sorted(versions)[1], max(versions)
+
+    def read(**options: int) -> str:
+        given = "".join(f".option('{each}', {value})" for each, value in options.items())
+        return f"spark.read{given}.table('{name}').where('k > 0')"
+
+    for version in ("versionAsOf", "epoch"):
+        both = read(**{version: old}, schemaEpoch=new)
+        assert rows(spark, both) == [[1, [2], 5]]
+        assert spark.run(f"{both}.select('s.b').columns") == ["b"]
+    assert rows(spark, read(schemaEpoch=old)) == [[1, None, [2]], [2, None, [3]]]
+    assert rows(spark, read(epoch=old)) == [[1, "x  ", [2]]]
+    joined = f"SELECT count(*) FROM {name} WITH ('schemaEpoch' = {old}) JOIN {name} USING (k)"
+    assert spark.sql(joined) == [[2]]
+    assert "schemaEpoch" in spark.refused_run(read(schemaEpoch=old).replace(str(old), "'x'"))
+
+
 def test_an_impossible_schema_epoch_is_refused(spark_shell: SparkShell, tmp_path: Path) -> None:
     spark, path = spark_shell, tmp_path / "t"
     made(path)

@@ -11,6 +11,7 @@ import colonnade.spark.quirks.GivenColumns;
 import colonnade.spark.quirks.LoadCatalogFirst;
 import colonnade.spark.quirks.OfferedColumns;
 import colonnade.spark.quirks.SparkVersion;
+import colonnade.spark.quirks.StatedReads;
 import colonnade.spark.quirks.SubqueryChecks;
 import colonnade.spark.quirks.UnknownColumns;
 import colonnade.spark.sink.ColonnadeTable;
@@ -36,6 +37,7 @@ public final class SessionExtension extends AbstractFunction1<SparkSessionExtens
     extensions.injectHintResolutionRule(session -> new EvolvingInserts());
     extensions.injectHintResolutionRule(session -> new GivenColumns());
     extensions.injectHintResolutionRule(session -> new EvolvingMerges());
+    extensions.injectHintResolutionRule(session -> new StatedReads());
     extensions.injectHintResolutionRule(
         session -> new AlteredTexts(table -> table instanceof ColonnadeTable));
     return BoxedUnit.UNIT;

@@ -45,7 +45,12 @@ final class NamedTables {
     if (!session.catalog().tableExists(name)) {
       return Optional.empty();
     }
-    LogicalPlan found = session.table(name).queryExecution().analyzed();
+    return relation(session.table(name).queryExecution().analyzed());
+  }
+
+  /** Returns the table that the whole of an analyzed plan reads; nothing for any other plan. */
+  static Optional<DataSourceV2Relation> relation(LogicalPlan analyzed) {
+    LogicalPlan found = analyzed;
     while (found instanceof SubqueryAlias || found instanceof Project) {
       found = found.children().head();
     }

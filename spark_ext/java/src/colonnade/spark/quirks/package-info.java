@@ -8,7 +8,7 @@
  *   rules of a session       SessionRules, LoadCatalogFirst, ViewChanges, PaddedDeletes
  *   names of tables          NamedTables, CachedReads
  *   expressions              ColumnMapping, ReadColumns, ColumnValues, FoldedDefault
- *   reads                    AnswersAsRows, OfferedColumns
+ *   reads                    AnswersAsRows, OfferedColumns, StatedReads
  *   overwrite and MERGE      SparkCondition, MergeJoin, GivenColumns
  *   UPDATE and MERGE that
  *     replace columns        ColumnUpdates, ColumnUpdateExec, SetColumns, UpdatedColumns,

@@ -278,14 +278,14 @@ public class ColonnadeTable extends TableAtEpoch
     if (given.size() == 1) {
       return new ColonnadeScanBuilder(this);
     }
-    ReadOptions read = ReadOptions.check(given);
-    // A table at an asked-for epoch was loaded by the very same options.
-    boolean named =
-        loaded().get("pinned").asBoolean()
-            || loaded().hasNonNull("schema_epoch")
-            || loaded().hasNonNull("seen_at");
-    boolean elsewhere = read.namesState() && !named;
+    // What the table was loaded with came from the very same options.
+    boolean elsewhere = ReadOptions.check(given).named().stream().anyMatch(name -> !has(name));
     return new ColonnadeScanBuilder(elsewhere ? at(given) : this);
+  }
+
+  /** Whether this table was loaded with what {@link ReadOptions#named} calls so. */
+  private boolean has(String name) {
+    return name.equals("pinned") ? loaded().get(name).asBoolean() : loaded().hasNonNull(name);
   }
 
   /** Returns this table at the state that the options of one use of it name. */
@@ -294,9 +294,9 @@ public class ColonnadeTable extends TableAtEpoch
     if (!other.schema().equals(schema())) {
       String sentence =
           String.format(
-              "Table %s had other columns at epoch %d than at epoch %d; name the epoch where the"
-                  + " table is loaded, as in VERSION AS OF.",
-              path(), other.epoch(), epoch());
+              "The options of a read give table %s other columns than Spark has found; load the table"
+                  + " by its path, or name an epoch as in VERSION AS OF.",
+              path());
       throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
     }
     return other;

@@ -5,15 +5,16 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
  * The options of a read, as the planner understands them.
  *
- * @param namesState whether the options name an epoch or a time, the epoch of the columns, or
- *     the time at which the table is seen
+ * @param named which of these the options name: an epoch or a time ({@code pinned}), the epoch of
+ *     the columns ({@code schema_epoch}), the time at which the table is seen ({@code seen_at})
  */
-public record ReadOptions(String path, boolean namesState) {
+public record ReadOptions(String path, Set<String> named) {
   /** The option that names the epoch whose columns a read has. */
   private static final String SCHEMA_EPOCH = "schemaEpoch";
 
@@ -30,12 +31,21 @@ public record ReadOptions(String path, boolean namesState) {
   public static ReadOptions check(Map<String, String> options) {
     String path = options.get("path");
     if (options.size() == 1 && path != null && !path.isEmpty()) {
-      return new ReadOptions(path, false);
+      return new ReadOptions(path, Set.of());
     }
     JsonNode found = Planner.call("check_options", Map.of("options", options));
-    boolean namesState =
-        Stream.of("epoch", "timestamp", "schema_epoch", "seen_at").anyMatch(found::hasNonNull);
-    return new ReadOptions(found.get("path").asText(), namesState);
+    Set<String> named =
+        Stream.of("epoch", "timestamp", "schema_epoch", "seen_at")
+            .filter(found::hasNonNull)
+            .map(name -> name.equals("epoch") || name.equals("timestamp") ? "pinned" : name)
+            .collect(Collectors.toSet());
+    return new ReadOptions(found.get("path").asText(), named);
+  }
+
+  /** Returns whether options decide the columns of a table, and Spark does not tell a catalog. */
+  public static boolean statesColumns(Map<String, String> options) {
+    return options.keySet().stream()
+        .anyMatch(each -> each.equalsIgnoreCase("epoch") || each.equalsIgnoreCase(SCHEMA_EPOCH));
   }
 
   /**
