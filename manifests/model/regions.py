@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import groupby
+from math import inf
 from operator import attrgetter
 from typing import Annotated, Any
 
@@ -54,6 +55,25 @@ class Interval(Model):
             None if self.high is None else decode_bound(self.high, kinds),
         )
 
+    def extent(self, column: SchemaField) -> tuple[Bound, Bound] | None:
+        """Return a least and a greatest value between which all values inside are, ends included.
+
+        Between whole numbers no other value is. Returns None without an upper end of a text, which
+        has no greatest value.
+        """
+        low, high = self.bounds(column)
+        if isinstance(low, int) or isinstance(high, int):
+            least = -_BEYOND if low is None else int(low) + self.low_open
+            return least, _BEYOND if high is None else int(high) - self.high_open
+        if isinstance(low, float) or isinstance(high, float):
+            return -inf if low is None else low, inf if high is None else high
+        if high is None:
+            return None
+        return type(high)() if low is None else low, high
+
+
+_BEYOND = 10**38
+"""A number above each value that is stored as a whole number, the unscaled decimals included."""
 
 Intervals = Annotated[tuple[Interval, ...], Field(min_length=1)]
 """A region as the log states it: a row is inside if each column is inside its interval."""

@@ -20,6 +20,7 @@ from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import AddTombstone, ReplaceColumn
 from colonnade.manifests.model.range_tombstones import region_of
 from colonnade.manifests.model.regions import Region
+from colonnade.manifests.model.statistics import encode_bound
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 
@@ -104,9 +105,10 @@ def _may_hold(keep: Keep | None, table: TableState, regions: Sequence[Region]) -
 
 
 def _statistics(region: Region) -> dict[int, ColumnStatistics]:
-    """Return the bounds of the rows of a region, where it has both."""
-    return {
-        each.column: ColumnStatistics(min=each.low, max=each.high, exact=False)
-        for each in region.intervals
-        if each.low is not None and each.high is not None
-    }
+    """Return the bounds that the rows of a region have, as far as their types have such bounds."""
+    found = {}
+    for interval, column in zip(region.intervals, region.columns, strict=True):
+        if (extent := interval.extent(column)) is not None:
+            low, high = map(encode_bound, extent)
+            found[column.id] = ColumnStatistics(min=low, max=high, exact=False)
+    return found

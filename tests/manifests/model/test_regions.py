@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import inf
 
 import pytest
 from pydantic import TypeAdapter, ValidationError
@@ -40,6 +41,28 @@ def test_bounds_are_values_of_their_column() -> None:
     for wrong in ("i:1", "f:nan", "né"):
         with pytest.raises(CorruptionError, match="bound"):
             Interval(column=2, low=wrong).bounds(TEXT)
+
+
+@pytest.mark.parametrize(
+    ("kind", "interval", "extent"),
+    [
+        ("long", {"low": "i:1", "high": "i:3"}, (1, 3)),
+        ("date", {"low": "i:1", "high": "i:3", "low_open": True, "high_open": True}, (2, 2)),
+        ("decimal(38,2)", {"low": "i:1"}, (1, 10**38)),
+        ("timestamp", {"high": "i:3"}, (-(10**38), 3)),
+        ("double", {"low": "f:1.5", "low_open": True}, (1.5, inf)),
+        ("float", {"high": "f:1.5"}, (-inf, 1.5)),
+        ("string", {"high": "s:b", "high_open": True}, ("", "b")),
+        ("binary", {"high": "b:YQ=="}, (b"", b"a")),
+        ("string", {"low": "s:b"}, None),
+        ("long", {}, None),
+    ],
+)
+def test_the_extent_of_an_interval_has_all_values_inside(
+    kind: str, interval: dict[str, object], extent: object
+) -> None:
+    column = SchemaField(id=1, name="a", type=kind, nullable=False)
+    assert Interval.model_validate({"column": 1, **interval}).extent(column) == extent
 
 
 def test_a_region_has_an_interval() -> None:

@@ -354,12 +354,31 @@ def test_a_serializable_statement_conflicts_with_a_range_that_it_may_have_read(
         log.commit(mine, base)
 
 
-def test_a_range_without_an_end_may_hold_any_row_that_a_statement_has_read() -> None:
+@pytest.mark.parametrize(
+    ("ends", "asked", "meets"),
+    [
+        ({"low": "i:50", "low_open": True}, 50, False),
+        ({"low": "i:50", "low_open": True}, 51, True),
+        ({"low": "i:50"}, 49, False),
+        ({"low": "i:50"}, 2**63 - 1, True),
+        ({"high": "i:50", "high_open": True}, 50, False),
+        ({"high": "i:50", "high_open": True}, -(2**63), True),
+        ({"low": "i:-1", "low_open": True, "high": "i:5"}, -1, False),
+        ({}, 9, True),
+    ],
+)
+def test_a_statement_conflicts_with_a_half_open_range_if_it_may_have_read_a_row_of_it(
+    ends: dict[str, object], asked: int, meets: bool
+) -> None:
+    """The times before one moment are deleted beside a statement on the times after it."""
     log, base = opened("serializable")
-    after = (Interval(column=1, low="i:50", low_open=True),)
-    log.commit(change(AddTombstone(table=ORDERS, regions=(after,)), name="delete"), base)
-    mine = replace(append(log, base), reads=(TableRead(ORDERS, holds(9)),))
-    with pytest.raises(ConflictError):
+    region = (Interval.model_validate({"column": 1, **ends}),)
+    log.commit(change(AddTombstone(table=ORDERS, regions=(region,)), name="delete"), base)
+    mine = replace(append(log, base), reads=(TableRead(ORDERS, holds(asked)),))
+    if meets:
+        with pytest.raises(ConflictError):
+            log.commit(mine, base)
+    else:
         log.commit(mine, base)
 
 
