@@ -17,7 +17,7 @@ from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.state.storage import place_of
 from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS
 from colonnade.spark_ext.types import declared_json
-from colonnade.tableformat.table.alteration.plan import draft_of
+from colonnade.tableformat.table.alteration.plan import draft_of, operations_of
 from colonnade.tableformat.write.identity import open_schema
 
 Args = Mapping[str, Any]
@@ -29,15 +29,16 @@ def columns_for_rows(args: Args) -> dict[str, Any]:
     `seen` names the table at an epoch, and `path` is where it is. `rows` is as in
     `brought_columns.wanted_columns`. Changes nothing: the write itself does
     (`brought_columns.with_columns`). Raises InvalidInputError for `options` of the write that
-    exclude each other, and for a new column without a type.
+    exclude each other, and for columns that the table cannot have.
     """
     parse_write_options({**args["options"], "path": args["path"]})
     TRANSACTIONS.refuse(args["path"], "altered")
     seen = args["seen"]
     state = SNAPSHOTS.at(place_of(seen), seen["database"], seen["epoch"])
     table = state.tables[seen["id"]]
-    schema = draft_of(table, wanted_columns(args["rows"], table)).schema
-    return {"schema": declared_json(open_schema(schema))}
+    draft = draft_of(table, wanted_columns(args["rows"], table))
+    operations_of(draft)  # Spark cannot analyze rows if a constraint does not fit the columns.
+    return {"schema": declared_json(open_schema(draft.schema))}
 
 
 def may_widen(args: Args) -> dict[str, Any]:

@@ -11,10 +11,11 @@ import pytest
 
 import colonnade
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.model.schema import type_text
+from colonnade.manifests.model.schema import SchemaField, StructType, TableSchema, type_text
 from colonnade.spark_ext.planner.catalog.evolution import columns_for_rows, may_widen
 from colonnade.spark_ext.planner.read.load import load
 from colonnade.spark_ext.planner.write.writes import commit_write, plan_write
+from tests.tableformat.table.constrained import only_spark
 
 VOIDS = {"type": "array", "elementType": "void", "containsNull": True}
 
@@ -207,3 +208,24 @@ def test_rows_that_lack_a_field_of_a_struct_are_refused_before_the_table_changes
 def test_columns_are_matched_by_position_where_the_write_does_so(path: str) -> None:
     merged(path, {"x": "integer", "y": "long", "z": "date"}, by_name=False)
     assert types(path) == {"id": "long", "v": "long", "z": "date"}
+
+
+def test_columns_that_break_a_rule_of_the_table_are_refused_before_spark_analyzes_rows(
+    tmp_path: Path,
+) -> None:
+    """Spark ends in an internal error where a condition does not fit the columns."""
+    x = SchemaField(name="x", type="int")
+    s = SchemaField(name="s", type=StructType(fields=(x,)))
+    table = colonnade.create(tmp_path / "t", TableSchema(fields=(s,)))
+    only_spark(table, "s <> named_struct('x', 1)", 1)
+    names = ("x", "y")
+    fields: list[dict[str, Any]] = [
+        {"name": each, "type": "integer", "nullable": True, "metadata": {}} for each in names
+    ]
+    kind = {"type": "struct", "fields": fields}
+    seen = load({"path": table.path, "options": {}})
+    columns = {"type": "struct", "fields": [{**fields[0], "name": "s", "type": kind}]}
+    rows = {"columns": json.dumps(columns), "by_name": True}
+    args = {"path": table.path, "options": {}, "seen": seen, "rows": rows}
+    with pytest.raises(InvalidInputError, match="'s' cannot be changed inside: .* 'spark'"):
+        columns_for_rows(args)
