@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import groupby
-from math import inf
+from math import inf, nextafter
 from operator import attrgetter
 from typing import Annotated, Any
 
@@ -58,15 +58,16 @@ class Interval(Model):
     def extent(self, column: SchemaField) -> tuple[Bound, Bound] | None:
         """Return a least and a greatest value between which all values inside are, ends included.
 
-        Between whole numbers no other value is. Returns None without an upper end of a text, which
-        has no greatest value.
+        An open end of a text counts as inside. Returns None for texts without an upper end, because
+        no text is the greatest.
         """
         low, high = self.bounds(column)
         if isinstance(low, int) or isinstance(high, int):
             least = -_BEYOND if low is None else int(low) + self.low_open
             return least, _BEYOND if high is None else int(high) - self.high_open
         if isinstance(low, float) or isinstance(high, float):
-            return -inf if low is None else low, inf if high is None else high
+            least = -inf if low is None else nextafter(low, inf) if self.low_open else low
+            return least, inf if high is None else nextafter(high, -inf) if self.high_open else high
         if high is None:
             return None
         return type(high)() if low is None else low, high

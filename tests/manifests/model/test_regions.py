@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from math import inf
+from math import inf, nextafter
 
 import pytest
 from pydantic import TypeAdapter, ValidationError
@@ -50,7 +50,8 @@ def test_bounds_are_values_of_their_column() -> None:
         ("date", {"low": "i:1", "high": "i:3", "low_open": True, "high_open": True}, (2, 2)),
         ("decimal(38,2)", {"low": "i:1"}, (1, 10**38)),
         ("timestamp", {"high": "i:3"}, (-(10**38), 3)),
-        ("double", {"low": "f:1.5", "low_open": True}, (1.5, inf)),
+        ("double", {"low": "f:1.5", "low_open": True}, (nextafter(1.5, 2), inf)),
+        ("float", {"low": "f:0.0", "high": "f:1.5", "high_open": True}, (0.0, nextafter(1.5, 0))),
         ("float", {"high": "f:1.5"}, (-inf, 1.5)),
         ("string", {"high": "s:b", "high_open": True}, ("", "b")),
         ("binary", {"high": "b:YQ=="}, (b"", b"a")),
