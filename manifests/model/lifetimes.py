@@ -11,6 +11,7 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
+from colonnade.manifests.clock import DAY_MS
 from colonnade.manifests.durations import parse_duration
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.entries import ColumnNumber, Count, PartitionField, SortField
@@ -20,7 +21,7 @@ from colonnade.manifests.model.schema import Model, SchemaField, TableSchema, ty
 LIFETIMES = "lifetimes"
 """The feature that readers and writers of tables with lifetimes must support."""
 
-LONGEST_MS = 1_000 * 366 * 86_400_000
+LONGEST_MS = 1_000 * 366 * DAY_MS
 """The longest lifetime, in ms: a thousand years."""
 
 Lifetime = Annotated[int, Field(ge=1, le=LONGEST_MS)]
@@ -81,8 +82,8 @@ def lifetime_ms(text: str, what: str, others: str = "") -> int:
         ms = 0
     if not 0 < ms <= LONGEST_MS:
         raise InvalidInputError(
-            f"{what} must be a time such as 30 days, 12 hours or 90 seconds, at most 1000"
-            f" years{others}, not {text!r:.100}."
+            f"{what} must be a time in seconds, minutes, hours or days, such as 30 days, of at most"
+            f" {LONGEST_MS // DAY_MS} days{others}, not {text!r:.100}."
         )
     return ms
 

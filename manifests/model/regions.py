@@ -66,8 +66,12 @@ class Interval(Model):
             least = -_BEYOND if low is None else int(low) + self.low_open
             return least, _BEYOND if high is None else int(high) - self.high_open
         if isinstance(low, float) or isinstance(high, float):
-            least = -inf if low is None else nextafter(low, inf) if self.low_open else low
-            return least, inf if high is None else nextafter(high, -inf) if self.high_open else high
+            first = -inf if low is None else float(low)
+            last = inf if high is None else float(high)
+            return (
+                nextafter(first, inf) if low is not None and self.low_open else first,
+                nextafter(last, -inf) if high is not None and self.high_open else last,
+            )
         if high is None:
             return None
         return type(high)() if low is None else low, high

@@ -43,7 +43,7 @@ from colonnade.tableformat.predicate.expressions import (
     StartsWith,
 )
 from colonnade.tableformat.predicate.like import parse_like
-from colonnade.tableformat.predicate.literals import Kind, Literal
+from colonnade.tableformat.predicate.literals import TIMES, Kind, Literal
 from colonnade.tableformat.predicate.storage import (
     Domain,
     as_double,
@@ -244,9 +244,11 @@ def _compare_literal(column: BoundColumn, operator: Operator, literal: Literal) 
         return BoundConstant(None)
     literal = read_text(literal, column.type)
     if not fits(literal, domain):
+        # A time is stored as a number, which nobody has written.
+        value = "" if literal.kind in TIMES else f" {literal.value!r}"
         raise InvalidInputError(
             f"Column {str(column)!r} of type {column.type} cannot be compared with the"
-            f" {literal.kind.value} {literal.value!r}: write a literal of the column's type."
+            f" {literal.kind.value}{value}: write a literal of the column's type."
         )
     if operator is Operator.NULL_SAFE_EQUAL:
         equal = _compare_value(column, domain, Operator.EQUAL, literal)

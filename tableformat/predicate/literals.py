@@ -42,6 +42,11 @@ class Kind(str, Enum):
     DURATION = "duration"  # day-time interval, microseconds
 
 
+TIMES = frozenset(
+    (Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMP_NTZ, Kind.TIME, Kind.MONTHS, Kind.DURATION)
+)
+"""The kinds whose values are numbers that stand for a time."""
+
 LiteralValue = bool | int | float | Decimal | str | bytes | None
 
 _VALUE_TYPES: dict[Kind, type] = {

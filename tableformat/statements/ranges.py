@@ -18,7 +18,7 @@ from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import AddTombstone, ForgetTombstones
 from colonnade.manifests.model.primary_key import key_fields
-from colonnade.manifests.model.range_tombstones import region_of
+from colonnade.manifests.model.range_tombstones import MOST_REGIONS, region_of
 from colonnade.manifests.model.regions import Interval
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.tableformat.predicate import Predicate, bind
@@ -85,9 +85,11 @@ def require_range(table: TableState, where: Predicate, text: str) -> None:
         f" the last by =, and columns of the partitioning (here: {names or 'none'})"
     )
     if regions is None:
+        ends = ", and it ends below NaN, which is above every number" if _has_floats(table) else ""
         raise InvalidInputError(
-            f"{text!r} is not a range of table {table.name!r}: {rule}, with values that are not"
-            " NULL or NaN, and all of these columns are NOT NULL; use delete, which reads rows."
+            f"{text!r} is not a range of table {table.name!r}, or more than {MOST_REGIONS:,} of"
+            f" them: {rule}, with values that are not NULL or NaN{ends}, and all of these columns"
+            " are NOT NULL; use delete, which reads rows."
         )
     if not all(_is_leading(each, table) for each in regions):
         raise InvalidInputError(
@@ -179,6 +181,12 @@ def _orders(table: TableState) -> list[tuple[int, ...]]:
     """Return the columns of the sort key, and those of the primary key."""
     sort_key = tuple(each.column for each in table.sort_key)
     return [sort_key, tuple(each.id for each in key_fields(table.primary_key, table.schema))]
+
+
+def _has_floats(table: TableState) -> bool:
+    """Return whether a range of the table may be of a column that has NaN."""
+    ids = {each for order in _orders(table) for each in order} | _partition_columns(table)
+    return any(table.schema.by_id(each).type in ("float", "double") for each in ids)
 
 
 def _partition_columns(table: TableState) -> frozenset[int]:

@@ -147,6 +147,13 @@ def check_lifetimes(
     problem = problem_of(lives, schema, key, tuple(sort_key), tuple(layout))
     if problem is None:
         expiring = {each.column for each in lives.columns}
+        for number in sorted(expiring):
+            name = column_of(number, schema).name
+            if PREFIX + name in (COLUMN, EXPIRES, GRACE, PURGE_SHARE):
+                problem = (
+                    f"values of a column that is named {name!r} cannot expire, because property"
+                    f" {PREFIX + name!r} says something else"
+                )
         for column in generated_fields(schema):
             for each in (column, *sources_of(column, schema)):
                 if each.ids[0] in expiring:

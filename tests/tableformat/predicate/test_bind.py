@@ -184,3 +184,19 @@ def test_a_double_in_a_list_makes_all_its_numbers_doubles_as_in_spark() -> None:
     exact = f"x IN ({2**53 + 1}, 1)"
     assert truth(exact, "long", values) == [False, True, True, None]
     assert truth(exact.replace("1)", "1D)"), "long", values) == [True, True, True, None]
+
+
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [
+        ("n = DATE '2026-01-01'", "with the date: write"),
+        ("n = TIMESTAMP '2026-01-01 00:00:00Z'", "with the timestamp: write"),
+        ("n = INTERVAL '1' DAY", "with the duration: write"),
+        ("n = TRUE", "with the boolean True: write"),
+    ],
+)
+def test_a_value_of_another_type_is_told_as_users_write_it(where: str, said: str) -> None:
+    """Users have not written the number of days or microseconds that stands for a time."""
+    schema = TableSchema(fields=(SchemaField(id=1, name="n", type="long"),))
+    with pytest.raises(InvalidInputError, match=f"'n' of type long cannot be compared {said}"):
+        bind(parse_predicate(where), schema)

@@ -16,6 +16,7 @@ from colonnade.manifests.log.log import Log
 from colonnade.tableformat.predicate import parse_predicate
 from colonnade.tableformat.statements.ranges import MOST_TOMBSTONES, evaluate_range
 from colonnade.tableformat.table.erase import erase
+from tests.clocked import Clocked
 from tests.faults import FaultyStore
 
 SCHEMA = pa.schema(
@@ -157,6 +158,7 @@ def test_a_range_that_bounds_decide_is_counted_and_leaves_no_tombstone(tmp_path:
         ("device = NULL", "NULL or NaN"),
         ("seen.x = 1", "NOT NULL"),
         ("device <> 3", "not a range"),
+        (f"device IN ({', '.join(map(str, range(1_001)))})", "or more than 1,000 of them"),
     ],
 )
 def test_only_ranges_of_the_leading_columns_are_deleted_as_ranges(
@@ -172,6 +174,16 @@ def test_only_ranges_of_the_leading_columns_are_deleted_as_ranges(
     expected = table.scan().to_arrow().num_rows - table.scan(where=where).to_arrow().num_rows
     table.delete(where)
     assert table.scan().to_arrow().num_rows == expected
+
+
+def test_a_range_of_floating_point_numbers_ends_below_nan() -> None:
+    schema = pa.schema([pa.field("x", pa.float64(), nullable=False)])
+    table = Clocked(schema, sort_key=["x"]).table
+    table.append(pa.table({"x": [1.0, 2.0, 3.0, float("nan")]}, schema=schema))
+    with pytest.raises(InvalidInputError, match="ends below NaN, which is above every number"):
+        table.delete_range("x >= 2.0")
+    table.delete_range("x >= 2.0 AND x <= 2.5")
+    assert str(table.scan().to_arrow()["x"].to_pylist()) == "[1.0, 3.0, nan]"
 
 
 def test_partition_columns_and_the_primary_key_make_ranges_too(tmp_path: Path) -> None:

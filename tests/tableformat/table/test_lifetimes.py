@@ -210,10 +210,11 @@ def test_rows_that_were_written_before_count_from_the_time_of_the_change() -> No
 
 
 REFUSED = {
-    "a time that is none": ({"ttl": "soon"}, "'ttl' must be a time such as 30 days"),
+    "a time that is none": ({"ttl": "soon"}, "'ttl' must be a time in seconds, minutes, hours or"),
     "a negative time": ({"ttl": "-3 days"}, "'ttl' must be a time"),
     "no time at all": ({"ttl": "0 days"}, "'ttl' must be a time"),
-    "an absurd time": ({"ttl": "999999 days"}, "at most 1000 years, not '999999 days'"),
+    "an absurd time": ({"ttl": "999999 days"}, "at most 366000 days, not '999999 days'"),
+    "a time in years": ({"ttl": "1 year"}, "in seconds, minutes, hours or days, such as 30 days"),
     "an absent column": ({"ttl": "1 day", "ttl.column": "at"}, "'ttl.column' of table 't' must"),
     "a column of another type": ({"ttl": "1 day", "ttl.column": "id"}, "'id' of type long is no"),
     "a text that expires": ({"ttl.expires": "note"}, "'note' of type string is no time"),
@@ -255,6 +256,11 @@ def test_what_the_time_to_live_needs_cannot_be_dropped_or_taken_apart() -> None:
         ([DropColumn("note")], "because property 'ttl.note' needs it"),
         ([AlterProperties(remove=("ttl", "ttl.note"))], "unset 'ttl.column'"),
         ([SetPrimaryKey("ts", "note")], "'note' cannot expire"),
+        ([RenameColumn("note", "grace")], "named 'grace' cannot expire, because property 'ttl.gr"),
+        (
+            [RenameColumn("note", "purge.share")],
+            "property 'ttl.purge.share' says something else",
+        ),
     )
     for changes, message in cases:
         with pytest.raises(ColonnadeError, match=message):
