@@ -23,7 +23,8 @@ from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.keys.candidates import whole_numbers
-from colonnade.tableformat.keys.key_set import KeySet, comparable
+from colonnade.tableformat.keys.key_set import KeySet
+from colonnade.tableformat.rowset.key_codes import comparable
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.rowset.write_options import MIB
 

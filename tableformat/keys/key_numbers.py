@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import SchemaField, TableSchema
-from colonnade.tableformat.keys.key_set import comparable, refuse_null
+from colonnade.tableformat.keys.key_set import refuse_null
+from colonnade.tableformat.rowset.key_codes import comparable
 
 
 def key_numbers(rows: pa.Table, schema: TableSchema) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -21,6 +21,7 @@ from colonnade.tableformat.predicate.expressions import Predicate, conjunction
 from colonnade.tableformat.predicate.literals import Kind, Literal, make_literal
 from colonnade.tableformat.predicate.storage import domain_of
 from colonnade.tableformat.rowset.column import check_names
+from colonnade.tableformat.rowset.key_codes import KeyCodes, comparable
 from colonnade.tableformat.types.arrow_types import type_name
 
 _LISTED_KEYS = 256
@@ -29,16 +30,21 @@ _LISTED_KEYS = 256
 
 @dataclass(frozen=True)
 class KeySet:
-    """The keys of some rows, all distinct.
-
-    `columns` are the rows. `values` has the distinct values of each column. A row's `codes` are the
-    positions of its values among them, folded into one number column by column.
-    """
+    """The keys of some rows, all distinct. `columns` are the rows, and `known` their codes."""
 
     schema: TableSchema
     columns: tuple[pa.Array, ...]
-    values: tuple[pa.Array, ...]
-    codes: tuple[pa.Array, ...]
+    known: KeyCodes
+
+    @property
+    def values(self) -> tuple[pa.Array, ...]:
+        """The distinct values of each column."""
+        return self.known.values
+
+    @property
+    def codes(self) -> tuple[pa.Array, ...]:
+        """The codes of the keys, as `KeyCodes` has them."""
+        return self.known.codes
 
     @property
     def fields(self) -> tuple[SchemaField, ...]:
@@ -66,27 +72,15 @@ class KeySet:
         columns = [comparable(c.chunk(0) if isinstance(c, pa.ChunkedArray) else c) for c in columns]
         for field, column in zip(schema.fields, columns, strict=True):
             refuse_null(field, column)
-        values = tuple(pc.unique(column) for column in columns)
-        codes: list[pa.Array] = []
-        for column, distinct in zip(columns, values, strict=True):
-            place = pc.index_in(column, distinct).cast(pa.int64())
-            codes.append(_fold(codes, distinct, place))
+        known = KeyCodes.of(columns)
         if not repeated:
-            _check_distinct(codes[-1], columns, schema)
-        distinct_codes = (*(pc.unique(code) for code in codes[:-1]), codes[-1])
-        return cls(schema, tuple(columns), values, distinct_codes)
+            _check_distinct(known.codes[-1], columns, schema)
+        return cls(schema, tuple(columns), known)
 
     def find(self, batch: pa.RecordBatch) -> NDArray[np.int64]:
         """Return for each row of a batch the number of the row here that has its key, or -1."""
-        code: pa.Array | None = None
-        for field, distinct, known in zip(self.fields, self.values, self.codes, strict=True):
-            column = batch.column(batch.schema.get_field_index(field.name))
-            # NULL, and a value that no key has, stays NULL from here on.
-            place = pc.index_in(comparable(column), distinct, skip_nulls=True).cast(pa.int64())
-            full = place if code is None else _combine(code, distinct, place)
-            code = pc.index_in(full, known, skip_nulls=True).cast(pa.int64())
-        assert code is not None
-        return np.asarray(code.fill_null(-1).to_numpy(zero_copy_only=False), np.int64)
+        found = (batch.column(batch.schema.get_field_index(each.name)) for each in self.fields)
+        return self.known.find([comparable(column) for column in found])
 
     def candidates(self, batch: pa.RecordBatch) -> NDArray[np.int64]:
         """Return the rows of a batch that may have one of the keys, in order, and few more rows."""
@@ -166,33 +160,11 @@ def refuse_null(field: SchemaField, values: pa.Array | pa.ChunkedArray) -> None:
         )
 
 
-def comparable(column: pa.Array) -> pa.Array:
-    """Return the values of a key column so that equal values have equal bytes: -0.0 as 0.0.
-
-    Requires that none is NaN.
-    """
-    if not pa.types.is_floating(column.type):
-        return column
-    return pc.add(column, pa.scalar(0.0, column.type))
-
-
 def can_be_key(field: SchemaField) -> bool:
     """Return whether values of a column are equal exactly when their bytes are."""
     text = str(field.type)
     fractions = text in ("variant", "float", "double")
     return not (field.children() or fractions or " collate " in text)
-
-
-def _combine(code: pa.Array, distinct: pa.Array, place: pa.Array) -> pa.Array:
-    return pc.add(pc.multiply(code, max(1, len(distinct))), place)
-
-
-def _fold(codes: list[pa.Array], distinct: pa.Array, place: pa.Array) -> pa.Array:
-    """Fold the columns so far into one number; it is small, because it counts distinct keys."""
-    if not codes:
-        return place
-    before = pc.index_in(codes[-1], pc.unique(codes[-1])).cast(pa.int64())
-    return _combine(before, distinct, place)
 
 
 def _check_distinct(code: pa.Array, columns: list[pa.Array], schema: TableSchema) -> None:
