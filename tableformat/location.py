@@ -72,7 +72,7 @@ class Location:
                 f"{self.store.url} is a database, not a table; name one of its tables:"
                 f" {_known(snapshot)}."
             )
-        return next(iter(snapshot.tables.values()), None)
+        return next((t for t in snapshot.tables.values() if t.statics_of is None), None)
 
     def require(self, snapshot: Snapshot) -> TableState:
         """Return the table. Raises NotFoundError that lists the tables, or says it was dropped."""
@@ -309,4 +309,4 @@ def _outcome(look: Callable[[], T]) -> T | ColonnadeError:
 
 
 def _known(snapshot: Snapshot) -> str:
-    return ", ".join(sorted(snapshot.table_names().values())) or "none yet"
+    return ", ".join(sorted(snapshot.own_names().values())) or "none yet"

@@ -55,9 +55,21 @@ ELSEWHERE = {
         "tableformat/rowset/test_bloom_filter.py",
         "filters are written and asked in one test",
     ),
+    "rowset.stored_reader": (
+        "tableformat/compaction/test_run.py",
+        "a compaction reads what RowSets store, and all else reads it through `RowSetReader`",
+    ),
     "rowset.source": (
         "tableformat/scan/test_far_reads.py",
         "what it promises is the number of requests of a scan",
+    ),
+    "model.statics": (
+        "spec/test_golden_static_columns.py",
+        "what a table of static values has is a rule of the specification",
+    ),
+    "state.statics_fold": (
+        "spec/test_golden_static_columns.py",
+        "the fold refuses what the specification forbids",
     ),
     "statements.commit": (
         "tableformat/statements/test_overwrite.py",

@@ -47,6 +47,7 @@ from colonnade.manifests.state.snapshot import (
     TableMap,
     TableState,
 )
+from colonnade.manifests.state.statics_fold import with_statics
 
 
 class PagedBatches(BatchMap):
@@ -120,6 +121,8 @@ class TableRecord(Model):
     primary_key: tuple[ColumnNumber, ...] | None = None
     tombstones: tuple[RangeTombstone, ...] | None = None
     lifetimes: Lifetimes | None = None
+    partition_key: tuple[ColumnNumber, ...] | None = None
+    statics_of: TableIdText | None = None
 
 
 class StoredMaps(Model):
@@ -247,7 +250,8 @@ def root_snapshot(
     """
     check_reader_features(root.reader_features)
     lone = root.lone_table
-    tables = {TableId(t.id): _table_state(t, lone, read_batches) for t in root.tables}
+    alone = {TableId(t.id): _table_state(t, lone, read_batches) for t in root.tables}
+    tables = {key: with_statics(table, alone.get) for key, table in alone.items()}
     return Snapshot(
         database=TableId(root.database),
         lone_table=root.lone_table,
@@ -309,6 +313,8 @@ def _table_record(table: TableState) -> TableRecord:
         primary_key=table.primary_key or None,
         tombstones=table.tombstones or None,
         lifetimes=table.lifetimes,
+        partition_key=table.partition_key or None,
+        statics_of=table.statics_of,
     )
 
 
@@ -350,6 +356,8 @@ def _table_state(record: TableRecord, lone_table: bool, read_batches: ReadBatche
         primary_key=record.primary_key or (),
         tombstones=record.tombstones or (),
         lifetimes=record.lifetimes,
+        partition_key=record.partition_key or (),
+        statics_of=None if record.statics_of is None else TableId(record.statics_of),
     )
 
 

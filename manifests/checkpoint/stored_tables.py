@@ -17,6 +17,7 @@ from colonnade.manifests.errors import ColonnadeError, CorruptionError, NotFound
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.map_ref import MapRef
 from colonnade.manifests.state.snapshot import BatchMap, Replay, TableMap, TableState
+from colonnade.manifests.state.statics_fold import with_statics
 from colonnade.manifests.store.base import ObjectStore
 
 
@@ -127,7 +128,7 @@ class CheckpointTables:
         return state
 
     def _decode(self, table: str, value: Any) -> TableState:
-        state = self.decode(table, value)
+        state = with_statics(self.decode(table, value), self.get)
         self._ids[state.name] = state.id
         return self._decoded.setdefault(table, state)
 

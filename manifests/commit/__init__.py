@@ -5,6 +5,7 @@
     conflicts.py  vacuum_conflicts.py     may it follow later epochs?
     column_conflicts.py                   is its data right under the columns that a table has now?
     name_conflicts.py  constraint_conflicts.py  key_conflicts.py  identity_draws.py
+    statics.py                            what it also does to tables of static values
     rebase/                               the change carried over later epochs
     spill.py                              entries in segments, if an epoch would hold too many
     turns.py  sharing.py  recent_epochs.py    the order of waiting writers, and epochs they share

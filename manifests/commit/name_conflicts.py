@@ -47,7 +47,7 @@ def check_names(operations: Sequence[Operation], base: Snapshot, head: Snapshot)
                 raise AlreadyExistsError(
                     f"Table {operation.name!r} exists already; choose another name or open it."
                 )
-            if head.lone_table and names:
+            if head.lone_table and names and operation.statics_of is None:
                 raise AlreadyExistsError(
                     f"Table {operation.name!r} cannot be created: this database holds the lone"
                     f" table {next(iter(names.values()))!r} and no other."

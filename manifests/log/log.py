@@ -33,6 +33,7 @@ from colonnade.manifests.commit.recent_epochs import RecentEpochs
 from colonnade.manifests.commit.sending import Sending
 from colonnade.manifests.commit.sharing import share
 from colonnade.manifests.commit.spill import spill
+from colonnade.manifests.commit.statics import with_static_values
 from colonnade.manifests.commit.turns import pause_s, wait_for_turn
 from colonnade.manifests.commit.vacuum_conflicts import check_removed, removes
 from colonnade.manifests.engine import engine_name
@@ -148,6 +149,7 @@ class Log(LogReader):
         If retention has removed epochs since the base, or the log cannot be read, a change that is
         not `fresh` is looked for in the log. That costs as `find_sent`.
         """
+        change = with_static_values(change, base)
         check_change(change, base)
         covers = self.last_look.covers
         sending = Sending(change, base, self.store, covers, self._recent, self.limits)
@@ -367,6 +369,7 @@ class Log(LogReader):
         object. Raises as `commit`.
         """
         before = replace(base, tables=with_changes(base.tables, earlier, base.epoch))
+        change = with_static_values(change, before)
         check_change(change, before)
         check_head(change, before, before, self.keeps)
         carried = begin(with_needed_features(change, before), before, self, stored=False)
@@ -379,6 +382,10 @@ class Log(LogReader):
             for id_, table in state.held_tables().items()
             if table and table.changed_epoch > base.epoch and table is not earlier.get(id_)
         }
+        owners = {table.statics_of: table for table in changed.values() if table.statics_of}
+        for owner, statics in owners.items():
+            table = changed.get(owner) or state.tables[owner]
+            changed[owner] = replace(table, statics=statics)
         return replace(state, tables=with_changes(state.tables, changed, base.epoch))
 
     def _again(

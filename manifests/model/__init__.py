@@ -11,6 +11,7 @@
     regions.py  range_tombstones.py         rows by the bounds of their values; such rows deleted
     lifetimes.py  hidden_columns.py         when rows expire; when they were written
     generated.py                            columns that follow from other columns
+    statics.py                              columns with one value for each partition key
     operations.py                           what an epoch does to a database
     epoch.py  members.py                    the content of a slot, and the changes of an epoch
     map_ref.py                              where the pages of a large map are

@@ -71,6 +71,8 @@ class CreateTable(Model):
 
     `identities` are the last values of identity columns, which the table had before it was dropped.
     `primary_key` is as in `SetPrimaryKey`, and `lifetimes` as in `SetLifetimes`.
+    `partition_key` has the columns that the values of static columns belong to, each by its first
+    id. A table of static values says in `statics_of` which table it belongs to.
     """
 
     op: Literal["create_table"] = "create_table"
@@ -86,6 +88,8 @@ class CreateTable(Model):
     identities: tuple[IdentityCounter, ...] | None = None
     primary_key: tuple[ColumnNumber, ...] | None = None
     lifetimes: Lifetimes | None = None
+    partition_key: tuple[ColumnNumber, ...] | None = None
+    statics_of: TableIdText | None = None
 
 
 class DropTable(Model):

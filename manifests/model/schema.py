@@ -208,6 +208,7 @@ class SchemaField(InputModel):
     `column_default.py` writes it; absent means NULL. `default` is for rows that are written later.
     In a column with an `identity`, the table gives rows their values.
     A column with `generated` is computed from other columns.
+    A `static` column has one value for all rows of a partition key (`statics.py`).
     """
 
     id: Annotated[int, Field(ge=0, le=2_147_483_647)] = 0
@@ -221,6 +222,7 @@ class SchemaField(InputModel):
     default: ColumnDefault | None = None
     identity: IdentityColumn | None = None
     generated: Generation | None = None
+    static: Literal[True] | None = None
 
     @property
     def may_be_absent(self) -> bool:

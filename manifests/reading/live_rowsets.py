@@ -5,7 +5,8 @@ Spec: docs/spec/checkpoint.md
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -16,7 +17,10 @@ from colonnade.manifests.arrays.entry_table import EntryTable, Which
 from colonnade.manifests.arrays.hidden_rows import visible
 from colonnade.manifests.checkpoint.reader import UNUSABLE, read_entry_segment
 from colonnade.manifests.errors import ColonnadeError
+from colonnade.manifests.model.primary_key import key_fields
+from colonnade.manifests.model.statics import static_fields
 from colonnade.manifests.reading.following import LogFollower
+from colonnade.manifests.state.amendments import StaticRows
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 
 
@@ -39,9 +43,24 @@ class LiveRowSetReader(LogFollower):
         found = self.read_entries(table, keep, which=which).to_list()
         if which in ("stored", "tombstones"):
             return found
-        shown = visible(table, [each for each in found if not each.has_tombstones])
+        live = [each for each in found if not each.has_tombstones]
+        shown = self.with_statics(table, visible(table, live))
         buried = [each for each in found if each.has_tombstones]
         return sorted((*shown, *buried), key=lambda rowset: rowset.id) if buried else shown
+
+    def with_statics(self, table: TableState, rowsets: Sequence[LiveRowSet]) -> list[LiveRowSet]:
+        """Return RowSets of a table, each with the place of the static values of its rows.
+
+        Reads the RowSets of the table of static values, if the table has static columns.
+        """
+        statics = table.statics
+        if not rowsets or statics is None or not static_fields(table.schema):
+            return list(rowsets)
+        key = key_fields(table.partition_key, table.schema)
+        rows = StaticRows(statics.prefix, key, tuple(self.read_rowsets(statics)))
+        return [
+            replace(each, amendments=replace(each.amendments, statics=rows)) for each in rowsets
+        ]
 
     def find_rowsets(self, table: TableState, ids: Collection[int]) -> dict[int, LiveRowSet]:
         """Return the live RowSets among these ids. Reads the segments that may contain them."""
@@ -49,7 +68,7 @@ class LiveRowSetReader(LogFollower):
             return {}
         live = self.read_entries(table, ids=ids, which="all")
         wanted = np.flatnonzero(np.isin(live.ids, np.array([*ids], np.int64)))
-        return {rowset.id: rowset for rowset in live.at(wanted)}
+        return {rowset.id: rowset for rowset in self.with_statics(table, live.at(wanted))}
 
     def read_entries(
         self,

@@ -10,10 +10,27 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
+from typing import Annotated, Any
+
+from pydantic import Field, InstanceOf
 
 from colonnade.manifests.model.entries import ColumnReplacement, DeletionVectorEntry
 from colonnade.manifests.model.operations import ReplaceColumn
 from colonnade.manifests.model.regions import Mask, PlannedRegions
+from colonnade.manifests.model.schema import SchemaField
+
+
+@dataclass(frozen=True, slots=True)
+class StaticRows:
+    """Where the static values of a table are: the rows of its table of static values.
+
+    `prefix` is that of the names of its objects. `key` has the columns of the partition key.
+    `rowsets` are its live RowSets (`LiveRowSet`, which contains this).
+    """
+
+    prefix: str
+    key: tuple[SchemaField, ...]
+    rowsets: tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,13 +40,16 @@ class Amendments:
     No column is in two of the `replacements`. Readers read a replaced column from its replacement.
 
     Rows inside a region of `hidden` count as deleted, and values of `masks` as NULL. Both follow
-    from the state and the time of a reader (`state/visible.py`), and are never in the log.
+    from the state and the time of a reader (`arrays/hidden_rows.py`), and are never in the log.
+    Neither are `statics`, which readers need for static columns. A plan says once for all its
+    RowSets what they are.
     """
 
     vector: DeletionVectorEntry | None = None
     replacements: tuple[ColumnReplacement, ...] = ()
     hidden: PlannedRegions = ()
     masks: tuple[Mask, ...] = ()
+    statics: Annotated[InstanceOf[StaticRows] | None, Field(exclude=True)] = None
 
     def __bool__(self) -> bool:
         """Return whether the RowSet has deleted rows or replaced columns."""

@@ -19,6 +19,7 @@ from colonnade.manifests.model.operations import EnableFeatures
 from colonnade.manifests.model.primary_key import PRIMARY_KEY
 from colonnade.manifests.model.range_tombstones import RANGE_TOMBSTONES
 from colonnade.manifests.model.slot_blocks import FREED_SLOTS, UPGRADED_SLOTS
+from colonnade.manifests.model.statics import STATIC_COLUMNS
 from colonnade.manifests.model.tombstones import TOMBSTONES
 from colonnade.manifests.model.widening import WIDENED_COLUMNS
 from colonnade.manifests.state.partition_layout import PARTITIONS
@@ -42,6 +43,7 @@ READER_FEATURES: frozenset[str] = frozenset(
         REPLACE_COLUMN,
         SHARED_EPOCHS,
         SORT_ORDERS,
+        STATIC_COLUMNS,
         TOMBSTONES,
         UPGRADED_SLOTS,
         WIDENED_COLUMNS,

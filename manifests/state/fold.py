@@ -9,7 +9,7 @@ Spec: docs/spec/epoch-log.md#fold
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import NoReturn
 
@@ -49,6 +49,7 @@ from colonnade.manifests.model.operations import (
     Untag,
     Vacuum,
 )
+from colonnade.manifests.model.statics import statics_id
 from colonnade.manifests.state.columns_fold import (
     check_fields,
     check_values,
@@ -72,6 +73,7 @@ from colonnade.manifests.state.refusal import refuse
 from colonnade.manifests.state.rowsets_fold import RowSetsFold
 from colonnade.manifests.state.snapshot import BatchMap, RowSets, Snapshot, TableMap, TableState
 from colonnade.manifests.state.sort_order import check_fits
+from colonnade.manifests.state.statics_fold import check_owner, check_statics, with_statics
 from colonnade.manifests.state.table_fold import TableOperation, altered_table
 
 
@@ -115,6 +117,7 @@ class _Fold:
         self._transaction = snapshot.transaction
         self._time_ms = snapshot.time_ms
         self._dropped = snapshot.dropped
+        self._designed: set[TableId] = set()
 
     def apply(self, epoch: Epoch) -> None:
         if epoch.epoch != self._epoch + 1:
@@ -132,8 +135,10 @@ class _Fold:
         self._time_ms = epoch.time_ms
         if epoch.further is not None:
             self._check_shared(epoch)
+        self._designed.clear()
         for operation in epoch.ops:
             self._apply_operation(operation)
+        self._check_statics()
         if len(epoch.ops) > 1 and any(isinstance(op, DropDatabase) for op in epoch.ops):
             self._refuse("ends the log together with other operations")
 
@@ -176,7 +181,8 @@ class _Fold:
             case CreateTable():
                 self._create(operation)
             case DropTable():
-                self._touch(operation.table)
+                dropped = self._touch(operation.table).table
+                self._designed.update((dropped.id, dropped.statics_of or dropped.id))
                 self._changed[TableId(operation.table)] = None
                 del self._rowsets[TableId(operation.table)]
                 self._batches.pop(TableId(operation.table), None)
@@ -207,9 +213,7 @@ class _Fold:
         table = TableId(operation.table)
         if self._find(table) is not None:
             self._refuse(f"creates table {table} again")
-        if self._base.lone_table and any(
-            self._find(t) for t in (*self._base.tables, *self._changed)
-        ):
+        if self._base.lone_table and operation.statics_of is None and any(self._own_tables()):
             self._refuse("adds a table to a database that holds one lone table")
         self._check_free(operation.name)
         fields = operation.partition_fields or ()
@@ -234,12 +238,43 @@ class _Fold:
             identities=operation.identities or (),
             primary_key=operation.primary_key or (),
             lifetimes=operation.lifetimes,
+            partition_key=operation.partition_key or (),
+            statics_of=None if operation.statics_of is None else TableId(operation.statics_of),
         )
+        self._designed.add(table)
+        self._key_of_partitions(state)
         check_fits(self._epoch, state, operation.sort_key)
         check_constraints(self._epoch, state)
         check_key(self._epoch, state)
         check_lifetimes(self._epoch, state)
         check_identities(self._epoch, state)
+
+    def _own_tables(self) -> Iterator[TableState]:
+        """Yield the tables that are not tables of static values."""
+        for key in {*self._base.tables, *self._changed}:
+            table = self._find(key)
+            if table is not None and table.statics_of is None:
+                yield table
+
+    def _key_of_partitions(self, statics: TableState) -> None:
+        """Give a table the partition key of its new table of static values, if it has none."""
+        owner = None if statics.statics_of is None else self._find(statics.statics_of)
+        if owner is not None and not owner.partition_key:
+            fold = self._touch(owner.id)
+            fold.table = self._changed[owner.id] = replace(
+                fold.table, partition_key=statics.primary_key
+            )
+
+    def _check_statics(self) -> None:
+        """Check that tables which the epoch has designed agree with their static values."""
+        for key in self._designed:
+            table, statics = self._find(key), self._find(statics_id(key))
+            owner = None if table is None else self._find(table.statics_of or table.id)
+            if owner is not None:
+                check_statics(self._epoch, with_statics(owner, self._find))
+            for each in (table, statics):
+                if each is not None:
+                    check_owner(self._epoch, each, self._find)
 
     def _set_layout(self, operation: SetPartitionLayout) -> None:
         fold = self._touch(operation.table)
@@ -278,6 +313,7 @@ class _Fold:
             self._require(NESTED_FIELDS, "changes fields inside a column")
         state = altered_table(self._epoch, fold.table, operation)
         fold.table = self._changed[state.id] = state
+        self._designed.add(state.id)
 
     def _renumber(self, operation: Renumber) -> None:
         """Forget the RowSets of a table. Later operations of the epoch add them again."""
@@ -336,12 +372,23 @@ class _Fold:
     def _refuse(self, what: str) -> NoReturn:
         refuse(self._epoch, what)
 
+    def _join_statics(self) -> None:
+        """Give each table the state that its table of static values has reached."""
+        changed = [table for table in self._changed.values() if table is not None]
+        owners = {table.id for table in changed if table.partition_key}
+        owners |= {table.statics_of for table in changed if table.statics_of is not None}
+        for owner in owners:
+            table = self._find(owner)
+            if table is not None:
+                self._changed[owner] = with_statics(table, self._find)
+
     def snapshot(self) -> Snapshot:
         """Return the reached state. Requires: the fold is not used afterwards."""
         for table, fold in self._rowsets.items():
             state = fold.freeze()
             landed = self._batches.get(table)
             self._changed[table] = _with_batches(state, landed) if landed else state
+        self._join_statics()
         return replace(
             self._base,
             epoch=self._epoch,

@@ -30,6 +30,7 @@ from colonnade.manifests.model.operations import (
 )
 from colonnade.manifests.model.primary_key import PRIMARY_KEY
 from colonnade.manifests.model.range_tombstones import RANGE_TOMBSTONES
+from colonnade.manifests.model.statics import STATIC_COLUMNS
 from colonnade.manifests.model.tombstones import TOMBSTONES, adds_tombstones
 from colonnade.manifests.model.widening import WIDENED_COLUMNS
 from colonnade.manifests.state.columns_fold import (
@@ -44,6 +45,7 @@ from colonnade.manifests.state.primary_key_fold import states_key
 from colonnade.manifests.state.range_tombstones_fold import states_range_tombstones
 from colonnade.manifests.state.replaced_columns import REPLACE_COLUMN
 from colonnade.manifests.state.sort_order import SORT_ORDERS, states_sort_orders
+from colonnade.manifests.state.statics_fold import states_statics
 
 
 def needed_features(operation: Operation) -> tuple[tuple[str, str], ...]:
@@ -78,6 +80,7 @@ _NEEDS: tuple[tuple[Callable[[Operation], bool], str, str], ...] = (
     (states_key, PRIMARY_KEY, "has a primary key"),
     (states_sort_orders, SORT_ORDERS, "changes a sort key"),
     (states_lifetimes, LIFETIMES, "has lifetimes"),
+    (states_statics, STATIC_COLUMNS, "has static columns"),
     (states_range_tombstones, RANGE_TOMBSTONES, "has range tombstones"),
     (lambda operation: isinstance(operation, ReplaceColumn), *_REPLACES[0]),
 )

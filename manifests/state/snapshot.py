@@ -30,6 +30,7 @@ from colonnade.manifests.model.primary_key import PrimaryKey
 from colonnade.manifests.model.range_tombstones import RangeTombstone
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.model.slot_blocks import SlotBlocks
+from colonnade.manifests.model.statics import STATIC_COLUMNS, statics_id
 from colonnade.manifests.object_names import table_prefix
 from colonnade.manifests.state.amendments import UNAMENDED, Amendments, LaterAmendments
 
@@ -202,6 +203,10 @@ class TableState:
     one. `primary_key` is empty for a table without one. `tombstones` are the range tombstones whose
     rows may still be stored, by ascending epochs. `lifetimes` is None if nothing expires.
 
+    `partition_key` has the columns that static values belong to, each by its first id; it is empty
+    if the table never had a static column. Then `statics` is the table of static values at the same
+    epoch. In that table, `statics_of` is the id of the table that it belongs to.
+
     `now_ms` is the time that a reader sees the table at, in ms since 1970 UTC. Rows that expire by
     then are hidden. None shows expired rows, which writers need that must not lose any row.
 
@@ -232,6 +237,9 @@ class TableState:
     primary_key: PrimaryKey = ()
     tombstones: tuple[RangeTombstone, ...] = ()
     lifetimes: Lifetimes | None = None
+    partition_key: PrimaryKey = ()
+    statics: TableState | None = None
+    statics_of: TableId | None = None
     now_ms: int | None = field(default=None, compare=False)
     read_again: Callable[[ColonnadeError], TableState] | None = field(
         default=None, compare=False, repr=False
@@ -379,6 +387,14 @@ class Snapshot:
             return self.tables.names()
         return {key: table.name for key, table in self.tables.items()}
 
+    def own_names(self) -> Mapping[TableId, str]:
+        """Return the names of the tables that users have made: no tables of static values."""
+        names = self.table_names()
+        if STATIC_COLUMNS not in self.reader_features:
+            return names
+        statics = set(map(statics_id, names))
+        return {key: name for key, name in names.items() if key not in statics}
+
     def held_tables(self) -> Mapping[TableId, TableState | None]:
         """Return the tables that need no read of a checkpoint; None for a dropped table."""
         return self.tables.held() if isinstance(self.tables, TableMap) else self.tables
@@ -392,7 +408,7 @@ class Snapshot:
         table = self.find_table(name)
         if table is not None:
             return table
-        known = ", ".join(sorted(self.table_names().values())) or "none yet"
+        known = ", ".join(sorted(self.own_names().values())) or "none yet"
         raise NotFoundError(
             f"Table {name!r} does not exist at epoch {self.epoch}; the tables are: {known}."
         )

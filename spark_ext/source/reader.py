@@ -157,7 +157,7 @@ class ColonnadeReader(DataSourceReader):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yield the rows of one share, in exactly the schema that Spark expects."""
         with one_sentence():
-            plan = ScanPlan.model_validate_json(partition.value)
+            plan = ScanPlan.from_json(partition.value)
             for batch in read_plan(open_store(self._read.address), plan):
                 yield self._labelled(batch)
 

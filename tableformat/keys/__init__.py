@@ -10,6 +10,7 @@
     repeated.py     keys that several live rows share
     point_read.py   the rows of few keys, with few reads
     policy.py       what happens to rows whose key a table has: the properties that say so
+    own_table.py    a table with static columns as two: its own columns, and its static values
     tombstones.py   deleted keys that a table remembers, compared with rows
     sequence.py     the order in which the rows of one key count
     modes.py        how the values of the rows of one key become one value

@@ -19,8 +19,8 @@ from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.keys.key_set import KeySet
-from colonnade.tableformat.rowset.deleted import open_stored, with_hidden_rows
-from colonnade.tableformat.rowset.reader import RowSetReader
+from colonnade.tableformat.rowset.deleted import with_hidden_rows
+from colonnade.tableformat.rowset.reader import RowSetReader, open_stored
 from colonnade.tableformat.types.arrow_types import arrow_schema
 
 _SIDE_BY_SIDE = 16

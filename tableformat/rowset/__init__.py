@@ -4,7 +4,8 @@
     block.py  encodings/  ipc_stream.py  block_statistics.py    rows of a column as bytes
     sparse_index.py  bloom_filter.py  footer.py                 what is stored beside the blocks
     source.py  column_segments.py  stored_block.py              where the bytes are
-    reader.py  filter_pruning.py  deleted.py  adapt.py          rows out
+    stored_reader.py  filter_pruning.py  deleted.py  adapt.py   stored rows out
+    reader.py  statics.py  key_codes.py    rows with the static values of their partition keys
     hidden.py  kept_hidden.py  masks.py    rows and values that a reader does not show
     writer.py  output.py  sort.py  spill.py  write_options.py  task_writer.py    rows in
     read_back.py          rewritten rows compared with their inputs

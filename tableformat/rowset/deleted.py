@@ -6,7 +6,6 @@ A deletion vector names some of them. The rest are inside the regions that the R
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 from pyroaring import FrozenBitMap
 
@@ -15,24 +14,9 @@ from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.rowset.hidden import hidden_rows
 from colonnade.tableformat.rowset.kept_hidden import KeptHidden
-from colonnade.tableformat.rowset.reader import RowSetReader
+from colonnade.tableformat.rowset.stored_reader import StoredReader
 
 _KEPT = KeptHidden()
-
-
-def open_stored(
-    store: ObjectStore, prefix: str, rowset: LiveRowSet, *, whole: bool = False
-) -> tuple[RowSetReader, DeletionVector | None]:
-    """Open a RowSet. Return its reader, and the rows that its vector deletes.
-
-    The caller adds the rows that the RowSet hides (`with_hidden_rows`) where it reads. `whole` is
-    as in `RowSetReader`. Costs the reads of a reader and, beside them, one of a vector. Raises
-    CorruptionError, StoreError.
-    """
-    return store.both(
-        partial(RowSetReader, store, prefix, rowset, whole=whole),
-        partial(_read_vector, store, prefix, rowset),
-    )
 
 
 def read_deleted(store: ObjectStore, prefix: str, rowset: LiveRowSet) -> DeletionVector | None:
@@ -41,10 +25,10 @@ def read_deleted(store: ObjectStore, prefix: str, rowset: LiveRowSet) -> Deletio
     Costs at most one read, and those of `hidden_rows` for a RowSet that hides regions. Raises
     CorruptionError that names the vector, and StoreError.
     """
-    deleted = _read_vector(store, prefix, rowset)
+    deleted = read_vector(store, prefix, rowset)
     if not rowset.amendments.hidden:
         return deleted
-    return with_hidden_rows(RowSetReader(store, prefix, rowset), rowset, deleted)
+    return with_hidden_rows(StoredReader(store, prefix, rowset), rowset, deleted)
 
 
 def shown_count(store: ObjectStore, prefix: str, rowset: LiveRowSet) -> int:
@@ -59,7 +43,7 @@ def shown_count(store: ObjectStore, prefix: str, rowset: LiveRowSet) -> int:
 
 
 def with_hidden_rows(
-    reader: RowSetReader,
+    reader: StoredReader,
     rowset: LiveRowSet,
     deleted: DeletionVector | None,
     ranges: Sequence[tuple[int, int]] | None = None,
@@ -80,7 +64,11 @@ def with_hidden_rows(
     return DeletionVector(found) if found else None
 
 
-def _read_vector(store: ObjectStore, prefix: str, rowset: LiveRowSet) -> DeletionVector | None:
+def read_vector(store: ObjectStore, prefix: str, rowset: LiveRowSet) -> DeletionVector | None:
+    """Return the rows that the vector of a RowSet deletes, without those that it hides.
+
+    Raises CorruptionError that names the vector, and StoreError.
+    """
     vector = rowset.amendments.vector
     if vector is None:
         return None

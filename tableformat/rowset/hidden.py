@@ -20,7 +20,7 @@ from colonnade.manifests.model.regions import Interval, Region
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.tableformat.predicate import evaluate
 from colonnade.tableformat.predicate.regions import named_by_id, region_predicate
-from colonnade.tableformat.rowset.reader import RowSetReader
+from colonnade.tableformat.rowset.stored_reader import StoredReader
 
 Ranges = Sequence[tuple[int, int]]
 
@@ -28,7 +28,7 @@ _ORDERED_AS_INTEGERS = ("byte", "short", "int", "long", "date", "timestamp", "ti
 
 
 def hidden_rows(
-    reader: RowSetReader, regions: Sequence[Region], ranges: Ranges | None = None
+    reader: StoredReader, regions: Sequence[Region], ranges: Ranges | None = None
 ) -> BitMap:
     """Return the numbers of the rows inside any region, among `ranges` (None: all rows).
 

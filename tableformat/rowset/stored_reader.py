@@ -51,10 +51,11 @@ _Loaded = tuple[list[int], dict[tuple[int, int], memoryview], dict[tuple[int, in
 """Some stretches, and the bytes of their blocks and filters by column id and stretch."""
 
 
-class RowSetReader:
-    """Reads one RowSet with the current values of its columns. Deleted rows are read too.
+class StoredReader:
+    """Reads what one RowSet stores, with the current values of its columns, also of deleted rows.
 
-    Values that `amendments.masks` hide are NULL in `read`, and are as stored everywhere else.
+    A static column is not stored, and is NULL here; `RowSetReader` has its values. Values that
+    `amendments.masks` hide are NULL in `read`, and are as stored everywhere else.
 
     Creating a reader reads and verifies the RowSet's footer. Where a request costs a round, `whole`
     reads and holds the whole RowSet with it. The footers of replacements are read when their
@@ -96,7 +97,9 @@ class RowSetReader:
         blocks = self._segments.open(layout)
         chosen = self._chosen_cuts(ranges)
         if keep is not None and len(chosen):
-            wanted = [column for column in layout if column.id in keep_columns]
+            # Bounds of a column that is elsewhere are unknown.
+            known = {each.id for each in columns if not each.static}
+            wanted = [each for each in layout if each.id in keep_columns and each.id in known]
             chosen = self._kept_cuts(chosen, masks.open_keep(keep), wanted, blocks)
         for stretch in self._stretches(chosen, blocks, window_bytes or self._window(_WINDOW_BYTES)):
             if not columns:
@@ -117,7 +120,7 @@ class RowSetReader:
 
         Reads indexes and no block. Raises CorruptionError, StoreError.
         """
-        layout = [column_of(column) for column in columns]
+        layout = [column_of(column) for column in columns if not column.static]
         known = {each.wanted.id: each for each in self._segments.open(layout) if each is not None}
         bounds = self._bounds(self._chosen_cuts(ranges), layout, known)
         return self.stretches(ranges), bounds
@@ -129,7 +132,7 @@ class RowSetReader:
 
         Ends of parts are cuts. Reads indexes and no block. Raises CorruptionError.
         """
-        layout = [column_of(column) for column in columns]
+        layout = [column_of(column) for column in columns if not column.static]
         opened = self._segments.open(layout)
         chosen = self._chosen_cuts(ranges)
         known = {each.wanted.id: each for each in opened if each is not None}

@@ -13,8 +13,7 @@ from typing import NamedTuple
 from colonnade.manifests.model.deletion_vector import DeletionVector
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import ObjectStore
-from colonnade.tableformat.rowset.deleted import open_stored
-from colonnade.tableformat.rowset.reader import RowSetReader
+from colonnade.tableformat.rowset.reader import RowSetReader, open_stored
 from colonnade.tableformat.rowset.write_options import MIB
 from colonnade.tableformat.scan.plan import RowSetScan, ScanPlan
 

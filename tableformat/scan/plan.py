@@ -21,7 +21,10 @@ from colonnade.manifests.arrays.bounds import BoundsTable, Keep
 from colonnade.manifests.arrays.expired import without_expired_bounds
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.entries import Count, RowCount, RowSetEntry
+from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.schema import Model, TableSchema, without_metadata
+from colonnade.manifests.model.statics import SUFFIX, static_fields
+from colonnade.manifests.state.amendments import StaticRows
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.tableformat.partition.prune import partition_test
 from colonnade.tableformat.predicate import (
@@ -59,7 +62,8 @@ class ScanPlan(Model):
 
     `projection` names the columns to return, and `table_schema` has all columns at the epoch.
     `predicate` is the JSON form of the filter that every returned row meets. `order` is the order
-    of the returned rows; None means that RowSets are read one after another.
+    of the returned rows; None means that RowSets are read one after another. `statics` says where
+    the values of static columns are, if the plan reads any.
     """
 
     table: str
@@ -70,6 +74,7 @@ class ScanPlan(Model):
     predicate: Any = None
     order: RowOrder | None = None
     rowsets: tuple[RowSetScan, ...]
+    statics: StaticsPlan | None = None
 
     @field_serializer("table_schema")
     def _whole_schema(self, schema: TableSchema) -> dict[str, Any]:
@@ -82,6 +87,19 @@ class ScanPlan(Model):
         Values of RowSets that are the defaults, such as empty amendments, are left out.
         """
         return self.model_dump_json(exclude_defaults=True)
+
+    @classmethod
+    def from_json(cls, text: str) -> ScanPlan:
+        """Read a plan that `to_json` has written. Raises pydantic's ValidationError."""
+        plan = cls.model_validate_json(text)
+        if plan.statics is None:
+            return plan
+        rows = plan.statics.rows()
+        found = tuple(
+            each.model_copy(update={"rowset": _with_statics(each.rowset, rows)})
+            for each in plan.rowsets
+        )
+        return plan.model_copy(update={"rowsets": found})
 
     @property
     def output_schema(self) -> TableSchema:
@@ -98,6 +116,25 @@ class ScanPlan(Model):
         if self.predicate is None:
             return None
         return bind(from_json(self.predicate), self.table_schema)
+
+
+class StaticsPlan(Model):
+    """Where the static values are that a plan reads.
+
+    `scan` reads them from the table of static values. Its columns `key` are the partition key.
+    """
+
+    key: tuple[str, ...]
+    scan: ScanPlan
+
+    def rows(self) -> StaticRows:
+        """Return the place of the rows, as the RowSets of a plan carry it."""
+        scan = self.scan
+        key = scan.table_schema.select(self.key).fields
+        return StaticRows(scan.prefix, key, tuple(each.rowset for each in scan.rowsets))
+
+
+ScanPlan.model_rebuild()
 
 
 def rowset_filter(table: TableState, predicate: Predicate | None) -> Keep | None:
@@ -140,6 +177,10 @@ def plan_scan(
             twice = next(name for name in names if names.count(name) > 1)
             raise InvalidInputError(f"Column {twice!r} is asked for more than once; name it once.")
     begins = () if order is None else table.schema.by_id(order.fields[0].column).ids
+    found = tuple(rowsets)
+    statics = _statics(table, epoch, found, names, predicate)
+    if statics is not None:
+        begins = (*begins, *table.schema.field(statics.key[0]).ids)
     shown = {each: field.id for field in table.schema.fields for each in field.ids}
     return ScanPlan(
         table=table.name,
@@ -154,9 +195,49 @@ def plan_scan(
                 rowset=_with_bounds(_as_shown(rowset, shown), begins),
                 ranges=((0, rowset.entry.rows),),
             )
-            for rowset in rowsets
+            for rowset in found
+        ),
+        statics=statics,
+    )
+
+
+def _statics(
+    table: TableState,
+    epoch: int,
+    rowsets: Sequence[LiveRowSet],
+    names: Collection[str],
+    predicate: Predicate | None,
+) -> StaticsPlan | None:
+    """Return the static values that a plan of RowSets reads; None if it reads no static column."""
+    if not rowsets or not static_fields(table.schema):
+        return None
+    filtered = frozenset[int]() if predicate is None else bind(predicate, table.schema).column_ids
+    wanted = [
+        each for each in static_fields(table.schema) if each.name in names or each.id in filtered
+    ]
+    rows = rowsets[0].amendments.statics if wanted else None
+    if rows is None:
+        return None
+    key = key_fields(table.partition_key, table.schema)
+    plain = (each.model_copy(update={"static": None}) for each in wanted)
+    schema = TableSchema(fields=(*key, *plain))
+    bounds = key[0].ids
+    scan = ScanPlan(
+        table=table.name + SUFFIX,
+        prefix=rows.prefix,
+        epoch=epoch,
+        table_schema=without_metadata(schema),
+        projection=schema.names,
+        rowsets=tuple(
+            RowSetScan(rowset=_with_bounds(each, bounds), ranges=((0, each.entry.rows),))
+            for each in rows.rowsets
         ),
     )
+    return StaticsPlan(key=tuple(each.name for each in key), scan=scan)
+
+
+def _with_statics(rowset: LiveRowSet, rows: StaticRows) -> LiveRowSet:
+    return replace(rowset, amendments=replace(rowset.amendments, statics=rows))
 
 
 def _as_shown(rowset: LiveRowSet, shown: Mapping[int, int]) -> LiveRowSet:

@@ -7,13 +7,13 @@
     assignments.py what an UPDATE sets, bound to a schema and evaluated on rows
     constant_value.py  a value that a user states, as an exact value of a column
     keyed/         statements on tables with a primary key
+    division.py  static_values.py   static values that rows bring, merged in the same epoch
     key_guard.py   keys that a statement inserts because no row had them
     identity_guard.py  kept_identities.py   values of identity columns
     fill.py  fill_job.py  computed.py   a column computed for all rows, beside running writers
     methods.py     the statements as methods, of a table and of a table in a transaction
     rerun.py       evaluate, commit, and evaluate again after a conflict
     finish.py      the last step of each statement: what the table promises
-    keyed/         statements on tables with a primary key
     row_numbers.py rows that a task wrote, however many, by number
     reported.py  update_job.py  written_columns.py    what tasks of another engine did
     commit.py      commits what the tasks of a job wrote

@@ -9,7 +9,9 @@ import pyarrow as pa
 
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import TableState
+from colonnade.tableformat.keys.own_table import own_table
 from colonnade.tableformat.keys.policy import merges
+from colonnade.tableformat.statements.division import Division
 from colonnade.tableformat.statements.keyed.merge import evaluate_merge
 from colonnade.tableformat.statements.statement import (
     Statement,
@@ -36,7 +38,7 @@ def evaluate_append(
     InvalidInputError that names a column that does not fit the table, and StoreError. After any
     error, also one of `batches`, what was written is removed.
     """
-    if merges(table, None if settings is None else settings.on_duplicate):
+    if merges(own_table(table), None if settings is None else settings.on_duplicate):
         data = pa.Table.from_batches(list(batches))
         return evaluate_merge(log, table, data, job_id, settings)
     return _added(log, table, batches, job_id, settings)
@@ -64,9 +66,11 @@ def _added(
     job_id: str,
     settings: WriteSettings | None,
 ) -> Statement:
-    given = expiring(batches, expiry_of(table, settings))
-    rows = new_rows(log, table, job_id, given)
-    added = write_batches(log, table, job_id, rows, settings)
+    division = Division(table, job_id)
+    own = division.own
+    given = expiring(division.batches(batches), expiry_of(own, settings))
+    rows = new_rows(log, own, job_id, given)
+    added = write_batches(log, own, job_id, rows, settings)
     inserted = sum(entry.rows for entry in added)
-    statement = row_statement("append", table, (), added, inserted=inserted)
-    return inserting(statement, settings)
+    statement = row_statement("append", own, (), added, inserted=inserted)
+    return division.joined(inserting(statement, settings))

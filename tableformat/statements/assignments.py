@@ -7,7 +7,7 @@ Grammar: docs/predicates.md#values
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,6 +74,15 @@ class Assignments:
     def targets(self) -> TableSchema:
         """The columns that get new values."""
         return TableSchema(fields=tuple(f for f in self.schema.fields if f.id in self.values))
+
+    def of(self, fields: Sequence[SchemaField]) -> Assignments:
+        """Return what is set in some columns, as assignments to these columns alone."""
+        ids = {field.id for field in fields}
+        return Assignments(
+            TableSchema(fields=tuple(fields)),
+            {column: value for column, value in self.values.items() if column in ids},
+            tuple(each for each in self.generations if each.field.id in ids),
+        )
 
     def apply(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return the rows after the update, with all columns of the table.

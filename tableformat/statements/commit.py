@@ -24,13 +24,16 @@ from colonnade.manifests.model.operations import (
     DropTable,
     Operation,
 )
+from colonnade.manifests.model.statics import stored_schema
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import open_store
+from colonnade.tableformat.keys.own_table import own_table
 from colonnade.tableformat.statements.finish import finished
 from colonnade.tableformat.statements.overwrite import written_overwrite
 from colonnade.tableformat.statements.overwrite_partitions import written_partitions
 from colonnade.tableformat.statements.statement import (
     Statement,
+    StaticValues,
     has_batch,
     inserting,
     is_done,
@@ -50,18 +53,20 @@ def commit_written(
     base: Snapshot | None = None,
     *,
     fresh: bool = False,
+    statics: StaticValues | None = None,
 ) -> Snapshot:
     """Commit the RowSets that the tasks of a job wrote as one epoch; return the state after it.
 
+    `statics` are static values that the rows brought.
     When a condition selects the rows to overwrite, the columns of the condition are read in RowSets
     that bounds do not decide. Raises InvalidInputError when a new row does not meet that condition.
     All else is as `commit_reported` says.
     """
     entries = tuple(entries)
-    if not job.needs_commit(entries):
+    if statics is None and not job.needs_commit(entries):
         # Without `base`, the newest state: retention may have removed the job's base.
         return base or (log or Log(open_store(job.address))).read_head()
-    reported = partial(written_statement, job, entries)
+    reported = partial(written_statement, job, entries, statics=statics)
     return commit_reported(job, reported, log, base, fresh=fresh)
 
 
@@ -173,7 +178,7 @@ def _has_columns(job: WriteJob, head: Snapshot, error: ConflictError) -> bool:
     table, target = head.tables.get(TableId(job.target.table)), job.target
     if not job.columns.operations or table is None or table.schema_id < target.schema_id:
         return False
-    if (table.schema_id, table.schema) == (target.schema_id, target.table_schema):
+    if (table.schema_id, stored_schema(table.schema)) == (target.schema_id, target.table_schema):
         return True
     raise ConflictError(
         f"The write was to change columns ({job.columns.text}), but another writer changed them"
@@ -182,7 +187,11 @@ def _has_columns(job: WriteJob, head: Snapshot, error: ConflictError) -> bool:
 
 
 def written_statement(
-    job: WriteJob, entries: Sequence[RowSetEntry], log: Log, table: TableState
+    job: WriteJob,
+    entries: Sequence[RowSetEntry],
+    log: Log,
+    table: TableState,
+    statics: StaticValues | None = None,
 ) -> Statement:
     """Return the RowSets that the tasks of a job wrote as a statement on a state of its table.
 
@@ -190,7 +199,8 @@ def written_statement(
     InvalidInputError when a new row does not meet the job's condition, CorruptionError, StoreError.
     """
     given = None if job.given is None else frozenset(job.given)
-    return inserting(_written_statement(job, entries, log, table), job.settings, given)
+    written = _written_statement(job, entries, log, own_table(table))
+    return replace(inserting(written, job.settings, given), brought=statics)
 
 
 def _written_statement(

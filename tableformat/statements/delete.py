@@ -10,6 +10,7 @@ from colonnade.tableformat.scan.plan import rowset_filter
 from colonnade.tableformat.scan.selection import select_rows
 from colonnade.tableformat.statements.ranges import evaluate_range
 from colonnade.tableformat.statements.statement import Statement, row_statement
+from colonnade.tableformat.statements.static_values import static_reads
 
 
 def evaluate_delete(
@@ -33,7 +34,8 @@ def evaluate_delete(
             return unread
     deleted, read = find_rows(log, table, where)
     parameters = {} if text is None else {"where": text}
-    return row_statement("delete", table, deleted, reads=(read,), parameters=parameters)
+    reads = (read, *static_reads(table, read.columns or frozenset()))
+    return row_statement("delete", table, deleted, reads=reads, parameters=parameters)
 
 
 def find_rows(

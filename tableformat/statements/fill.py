@@ -23,6 +23,7 @@ from colonnade.manifests.model.schema import SchemaField, type_text
 from colonnade.manifests.model.void import VOID
 from colonnade.manifests.state.replaced_columns import replaceable
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
+from colonnade.tableformat.keys.own_table import refuse_static
 from colonnade.tableformat.statements.statement import row_statement
 from colonnade.tableformat.write.job import WriteJob
 
@@ -223,6 +224,7 @@ def fill_target(table: TableState, name: str, *, is_new: bool) -> SchemaField:
         raise NotFoundError(
             f"{error.message} Only whole columns can be filled, not fields inside them."
         ) from error
+    refuse_static(table, (target.id,), "A job cannot fill")
     if target.identity is not None:
         raise InvalidInputError(
             f"Column {target.name!r} cannot be filled, because it is an identity column, whose"

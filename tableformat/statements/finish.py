@@ -9,20 +9,24 @@ from dataclasses import replace
 
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import TableState
+from colonnade.tableformat.keys.own_table import own_table
 from colonnade.tableformat.statements.identity_guard import guarded
 from colonnade.tableformat.statements.keyed.unique import compared, compared_once
 from colonnade.tableformat.statements.statement import Statement
+from colonnade.tableformat.statements.static_values import with_static_values
 
 
 def finished(statement: Statement, log: Log, table: TableState) -> Statement:
     """Return a statement on a state of a table as it can be committed by itself.
 
-    It gives no value of an identity column twice, and adds no row whose primary key is taken.
-    Raises the errors of `compared`.
+    It gives no value of an identity column twice, and adds no row whose primary key is taken. It
+    has the static values that its rows bring. Raises the errors of `compared` and of
+    `with_static_values`.
     """
+    statement, own = with_static_values(statement, log, table), own_table(table)
     if statement.rows_at_slot:
         statement = replace(statement, rows=(), keys=(), rows_at_slot=False)
-    return compared(guarded(statement, log.store, table), log, table)
+    return compared(guarded(statement, log.store, own), log, own)
 
 
 def finished_in_transaction(statement: Statement, log: Log, table: TableState) -> Statement:
@@ -30,6 +34,7 @@ def finished_in_transaction(statement: Statement, log: Log, table: TableState) -
 
     Raises the errors of `compared`.
     """
+    statement, own = with_static_values(statement, log, table), own_table(table)
     if statement.rows_at_slot:
         statement = replace(statement, keyed=None, rows_at_slot=False)
-    return compared_once(guarded(statement, log.store, table), log, table)
+    return compared_once(guarded(statement, log.store, own), log, own)

@@ -11,9 +11,11 @@ from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.state.snapshot import TableState, as_written
+from colonnade.tableformat.keys.own_table import refuse_static
 from colonnade.tableformat.predicate import BoundPredicate, Predicate, bind, evaluate, from_json
 from colonnade.tableformat.scan.selection import select_rows
 from colonnade.tableformat.statements.delete import find_rows
+from colonnade.tableformat.statements.division import Division
 from colonnade.tableformat.statements.statement import (
     Statement,
     inserting,
@@ -43,12 +45,16 @@ def evaluate_overwrite_where(
     Raises InvalidInputError that names the column at fault, or when a new row does not meet the
     condition. Raises CorruptionError, StoreError.
     """
-    bound = bind(where, table.schema)
-    given = expiring(batches, expiry_of(table, settings))
-    rows = _checked(new_rows(log, table, job_id, given), bound, text)
-    added = write_batches(log, table, job_id, rows, settings)
-    statement = _statement(log, table, where, added, {} if text is None else {"where": text})
-    return inserting(statement, settings)
+    division = Division(table, job_id)
+    own = division.own
+    columns = bind(where, table.schema).column_ids
+    refuse_static(table, columns, "The condition of an overwrite cannot name")
+    bound = bind(where, own.schema)
+    given = expiring(division.batches(batches), expiry_of(own, settings))
+    rows = _checked(new_rows(log, own, job_id, given), bound, text)
+    added = write_batches(log, own, job_id, rows, settings)
+    statement = _statement(log, own, where, added, {} if text is None else {"where": text})
+    return division.joined(inserting(statement, settings))
 
 
 def written_overwrite(

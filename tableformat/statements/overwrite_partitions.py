@@ -23,6 +23,7 @@ from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.partition.divide import divide
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.scan.selection import deleted_rows
+from colonnade.tableformat.statements.division import Division
 from colonnade.tableformat.statements.statement import (
     Statement,
     inserting,
@@ -49,10 +50,12 @@ def evaluate_overwrite_partitions(
 
     Raises InvalidInputError that names the column at fault, CorruptionError, StoreError.
     """
-    given = expiring(batches, expiry_of(table, settings))
-    rows = new_rows(log, table, job_id, given)
-    added = write_batches(log, table, job_id, rows, settings)
-    return inserting(written_partitions(log, table, added, {}), settings)
+    division = Division(table, job_id)
+    own = division.own
+    given = expiring(division.batches(batches), expiry_of(own, settings))
+    rows = new_rows(log, own, job_id, given)
+    added = write_batches(log, own, job_id, rows, settings)
+    return division.joined(inserting(written_partitions(log, own, added, {}), settings))
 
 
 def written_partitions(

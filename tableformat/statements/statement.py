@@ -79,10 +79,25 @@ _RARE = ("rowsets_in_place", "bytes_in_place", "ranges_deleted")
 
 
 @dataclass(frozen=True, slots=True)
+class StaticValues:
+    """Static values that a statement brings: rows of a partition key and some static columns.
+
+    NULL leaves the value that is there, unless the statement `sets` it. New RowSets get ids of
+    `job_id`.
+    """
+
+    rows: pa.Table
+    job_id: str
+    sets: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Statement:
     """A statement that was evaluated on one table and is not committed yet.
 
-    With `overwrites_all`, every row of the table is deleted in addition to `rows`.
+    With `overwrites_all`, every row of the table is deleted in addition to `rows`. `brought` are
+    the static values that it brings. They become `statics`, a statement on the table of static
+    values in the same epoch.
 
     The other fields are for tables with a primary key. A statement `inserts` if its new rows are
     not forms of other rows, and `on_duplicate` may then replace the property of the table. `given`
@@ -108,17 +123,20 @@ class Statement:
     lost: Mapping[str, FrozenBitMap] = field(default_factory=dict)
     compared: bool = False
     rows_at_slot: bool = False
+    brought: StaticValues | None = None
+    statics: Statement | None = None
 
     @property
     def is_empty(self) -> bool:
         """Whether the statement changes nothing."""
-        return not (self.ops or self.rows or self.overwrites_all)
+        statics = self.statics is not None and not self.statics.is_empty
+        return not (self.ops or self.rows or self.overwrites_all or statics)
 
     @property
     def is_plain(self) -> bool:
         """Whether it only adds rows and reads none, so that history already shows its counts."""
         did = self.counts
-        counted = did.rows_updated or did.ranges_deleted
+        counted = did.rows_updated or did.ranges_deleted or self.statics
         return not (self.rows or self.reads or self.keys or counted)
 
 
@@ -207,14 +225,15 @@ def make_change(
 ) -> Change:
     """Return a statement on a table as a change, with the id `transaction` if it is given."""
     chosen = settings or CommitSettings()
+    parts = [each for each in (statement, statement.statics) if each is not None]
     return Change(
         transaction or new_transaction_id(),
         statement.operation,
-        (*statement.ops, *chosen.operations(table.id)),
+        (*(op for each in parts for op in each.ops), *chosen.operations(table.id)),
         {**statement.parameters, **chosen.parameters()},
-        rows=statement.rows,
-        reads=statement.reads,
-        keys=statement.keys,
+        rows=tuple(row for each in parts for row in each.rows),
+        reads=tuple(read for each in parts for read in each.reads),
+        keys=tuple(guard for each in parts for guard in each.keys),
         metrics={} if statement.is_plain else statement.counts.metrics(),
         expect_epoch=chosen.expect_epoch,
         job_id=job_id,

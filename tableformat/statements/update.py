@@ -9,20 +9,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from colonnade.manifests.commit.change import DeletedRows, TableRead
+from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.limits import Limits
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.codec import EPOCH_LIMIT
+from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.operations import ReplaceColumn
+from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.schema import TableSchema
+from colonnade.manifests.model.statics import static_fields
 from colonnade.manifests.state.replaced_columns import replaceable
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import ObjectStore
+from colonnade.tableformat.keys.own_table import own_table
 from colonnade.tableformat.predicate import Predicate, bind
 from colonnade.tableformat.rowset.column import column_of
 from colonnade.tableformat.rowset.column_segments import ColumnSegments
@@ -36,7 +42,14 @@ from colonnade.tableformat.scan.selection import (
     selected_numbers,
 )
 from colonnade.tableformat.statements.assignments import Assignments
-from colonnade.tableformat.statements.statement import Statement, row_statement, write_batches
+from colonnade.tableformat.statements.division import held_values
+from colonnade.tableformat.statements.statement import (
+    Statement,
+    StaticValues,
+    row_statement,
+    write_batches,
+)
+from colonnade.tableformat.statements.static_values import agreed_values, static_reads
 from colonnade.tableformat.types.storage_form import to_storage
 from colonnade.tableformat.write.constraints import (
     BoundConstraint,
@@ -78,30 +91,91 @@ def evaluate_update(
     at fault, or a constraint that does not hold or that only Spark can evaluate. Raises
     CorruptionError, StoreError.
     """
-    rules = bind_constraints(table.name, table.constraints, table.schema)
     keep = rowset_filter(table, where)
     rowsets = log.read_rowsets(table, keep)
     chosen = [each for each in select_rows(log.store, table, rowsets, where) if each.count]
-    ids = in_place(log, table, [(c.rowset, c.count) for c in chosen], values.targets)
-    kept = [each for each in chosen if each.rowset.id in ids]
-    moved = [each for each in chosen if each.rowset.id not in ids]
-    batches = _updated(log, table, moved, values)
-    added = write_batches(log, table, job_id, batches, settings) if moved else ()
-    options = replacement_options(target_of(table, log.limits), len(kept), settings)
-    place = WritePlace(log.store, table.id, table.prefix, job_id, log.limits.inline_bytes)
     read = values.column_ids
     if where is not None:
         read |= bind(where, table.schema).column_ids
-    return row_statement(
+    own, statics = values.of(own_table(table).schema.fields), static_fields(table.schema)
+    added = _changed(log, table, chosen, own, job_id, settings) if own.values else _UNCHANGED
+    statement = row_statement(
         "update",
         table,
-        [DeletedRows(table.id, each.rowset, "update", each.rows) for each in moved],
-        added,
-        replaced=[_replace(place, table, each, values, rules, options) for each in kept],
-        replaced_rows=sum(each.count for each in kept),
-        reads=(TableRead(table.id, keep, read),),
+        added.moved,
+        added.rowsets,
+        replaced=added.replaced,
+        replaced_rows=sum(each.count for each in chosen) - added.moved_count,
+        reads=(TableRead(table.id, keep, read), *static_reads(table, read)),
         parameters={} if text is None else {"where": text},
     )
+    if chosen and any(each.id in values.values for each in statics):
+        brought = _static_values(log, table, chosen, values, job_id)
+        statement = replace(statement, brought=brought)
+    return statement
+
+
+class _Changed(NamedTuple):
+    """What an update does to the RowSets of a table: rows that move, and columns in place."""
+
+    moved: tuple[DeletedRows, ...] = ()
+    moved_count: int = 0
+    rowsets: tuple[RowSetEntry, ...] = ()
+    replaced: tuple[ReplaceColumn, ...] = ()
+
+
+_UNCHANGED = _Changed()
+
+
+def _changed(
+    log: Log,
+    table: TableState,
+    chosen: Sequence[Selection],
+    values: Assignments,
+    job_id: str,
+    settings: WriteSettings | None,
+) -> _Changed:
+    own = own_table(table)
+    rules = bind_constraints(own.name, own.constraints, own.schema)
+    ids = in_place(log, own, [(c.rowset, c.count) for c in chosen], values.targets)
+    kept = [each for each in chosen if each.rowset.id in ids]
+    moved = [each for each in chosen if each.rowset.id not in ids]
+    batches = _updated(log, table, moved, values)
+    added = write_batches(log, own, job_id, batches, settings) if moved else ()
+    options = replacement_options(target_of(own, log.limits), len(kept), settings)
+    place = WritePlace(log.store, own.id, own.prefix, job_id, log.limits.inline_bytes)
+    return _Changed(
+        tuple(DeletedRows(own.id, each.rowset, "update", each.rows) for each in moved),
+        sum(each.count for each in moved),
+        added,
+        tuple(_replace(place, table, each, values, rules, options) for each in kept),
+    )
+
+
+def _static_values(
+    log: Log, table: TableState, chosen: Sequence[Selection], values: Assignments, job_id: str
+) -> StaticValues:
+    """Return the static values that an update sets in the partitions of the rows that it finds."""
+    key = key_fields(table.partition_key, table.schema)
+    for each in key:
+        if each.id in values.values:
+            raise InvalidInputError(
+                f"An update cannot set column {each.name!r} of the partition key of table"
+                f" {table.name!r} together with a static column; set them by two updates."
+            )
+    statics = values.of(static_fields(table.schema))
+    ids = {*statics.column_ids, *(each.id for each in key)}
+    fields = tuple(each for each in table.schema.fields if each.id in ids)
+    names = [each.name for each in key]
+    parts = []
+    for selection in chosen:
+        schema = TableSchema(fields=fields)
+        for _, batch in read_selected(log.store, table, selection, schema):
+            computed = statics.compute(batch)
+            columns = [*batch.select(names).columns, *computed.columns]
+            parts.append(pa.RecordBatch.from_arrays(columns, [*names, *computed.schema.names]))
+    rows = held_values(table, parts, statics.targets.fields)
+    return agreed_values(table, rows, statics.targets.fields, job_id)
 
 
 def in_place(
@@ -164,8 +238,10 @@ def replacement_options(
 def _updated(
     log: Log, table: TableState, chosen: list[Selection], values: Assignments
 ) -> Iterator[pa.RecordBatch]:
+    ids = {*values.column_ids, *(each.id for each in values.schema.fields)}
+    schema = TableSchema(fields=tuple(each for each in table.schema.fields if each.id in ids))
     for selection in chosen:
-        for _, batch in read_selected(log.store, table, selection, table.schema):
+        for _, batch in read_selected(log.store, table, selection, schema):
             yield values.apply(batch)
 
 

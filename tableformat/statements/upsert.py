@@ -15,6 +15,7 @@ from colonnade.manifests.model.text_policy import text_policy
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.keys.find import find_rows
 from colonnade.tableformat.keys.key_set import KeySet, key_columns
+from colonnade.tableformat.statements.division import Division
 from colonnade.tableformat.statements.kept_identities import (
     with_identities,
     with_identity_columns,
@@ -45,7 +46,11 @@ def evaluate_upsert(
     NotFoundError or InvalidInputError that names the column at fault, or a key that is NULL or
     occurs in two rows. Raises CorruptionError, StoreError.
     """
-    source = _conformed(expiring_table(data, expiry_of(table, settings)), table)
+    division = Division(table, job_id)
+    rows, table = division.rows(data), division.own
+    if rows is None:
+        return division.joined(Statement("upsert"))
+    source = _conformed(expiring_table(rows, expiry_of(table, settings)), table)
     keys = KeySet.of(source, key_columns(on, table.schema))
     deleted: list[DeletedRows] = []
     sources: list[NDArray[np.int64]] = []
@@ -58,7 +63,7 @@ def evaluate_upsert(
     wanted = with_identities(log, table, job_id, wanted, deleted, keys.schema)
     added = write_batches(log, table, job_id, wanted.to_batches(CONFORMED_ROWS), settings)
     inserted = KeySet.of(source.take(pa.array(fresh)), keys.schema)
-    return row_statement(
+    statement = row_statement(
         "upsert",
         table,
         deleted,
@@ -68,6 +73,7 @@ def evaluate_upsert(
         inserted=len(fresh),
         parameters={"on": ", ".join(field.name for field in keys.fields)},
     )
+    return division.joined(statement)
 
 
 def _conformed(data: pa.Table, table: TableState) -> pa.Table:

@@ -12,6 +12,7 @@ defaults.py  default_sql.py                defaults of columns, as users state t
 new_columns.py  wanted_columns.py          columns that rows bring into a table
 constraints.py   conditions that every row of a table meets
 lifetimes.py     time to live, as properties
+partition_key.py static columns, and the key that their values belong to
 generated.py     columns that are computed from others
 history.py  time_travel.py  kept_epochs.py  restore.py     earlier states
 erase.py         rows removed from every state

@@ -105,7 +105,7 @@ class ArrowDatabase:
 
     def tables(self) -> list[str]:
         """The names of the tables, sorted."""
-        return sorted(self.refresh().table_names().values())
+        return sorted(self.refresh().own_names().values())
 
     def table(self, name: str, *, epoch: int | None = None) -> ArrowTable:
         """Open the table that has this name, or that had it at `epoch`.
@@ -130,6 +130,8 @@ class ArrowDatabase:
         identity: Mapping[str, IdentityColumn] | None = None,
         generated: Mapping[str, str] | None = None,
         primary_key: Sequence[str] = (),
+        static: Sequence[str] = (),
+        partition_key: Sequence[str] = (),
     ) -> ArrowTable:
         """Create an empty table; see `ArrowTable.create`.
 
@@ -148,6 +150,8 @@ class ArrowDatabase:
             identity=identity,
             generated=generated,
             primary_key=primary_key,
+            static=static,
+            partition_key=partition_key,
         )
         location.require_absent(base)
         self._snapshot = commit_written(

@@ -21,7 +21,7 @@ from colonnade.manifests.model.schema import IdentityColumn, TableSchema, assign
 from colonnade.manifests.model.schema_check import check_schema
 from colonnade.manifests.state.partition_layout import parse_layout
 from colonnade.manifests.state.sort_order import check_sort_key
-from colonnade.tableformat.keys.policy import key_policy
+from colonnade.tableformat.keys.own_table import check_policies
 from colonnade.tableformat.rowset.column import check_names
 from colonnade.tableformat.table.constraints import (
     NewConstraint,
@@ -34,6 +34,7 @@ from colonnade.tableformat.table.generated import (
     with_generated,
 )
 from colonnade.tableformat.table.lifetimes import check_lifetimes, divided, edited, lifetimes_of
+from colonnade.tableformat.table.partition_key import parse_partition_key, with_static_columns
 from colonnade.tableformat.table.primary_key import (
     parse_primary_key,
     sorted_by,
@@ -54,6 +55,8 @@ def new_table(
     identity: Mapping[str, IdentityColumn] | None = None,
     generated: Iterable[NewGenerated] = (),
     primary_key: Sequence[str] = (),
+    static: Sequence[str] = (),
+    partition_key: Sequence[str] = (),
 ) -> CreateTable:
     """Design a table: check its schema, and give ids to it and its columns.
 
@@ -61,11 +64,14 @@ def new_table(
     columns and transforms of columns, such as `days(ts)` or `bucket(16, id)`. `identity` has the
     columns whose values the table gives; fields of the schema may also say so themselves.
     `generated` are the generated columns with their expressions. Rows are sorted by the
-    `primary_key` if there is no sort key; its columns are NOT NULL. Raises InvalidInputError that
-    names the column or constraint at fault, and NotFoundError for an unknown column.
+    `primary_key` if there is no sort key; its columns are NOT NULL. A `static` column has one value
+    for each `partition_key`, which is the first column of the primary key unless it is given.
+
+    Raises InvalidInputError that names the column or constraint at fault, and NotFoundError for an
+    unknown column.
     """
     check_schema(schema)
-    schema = with_key_columns(schema, primary_key)
+    schema = with_static_columns(with_key_columns(schema, primary_key), static, partition_key)
     check_properties(properties or {})
     properties, stated = divided(properties or {})
     check_comment(comment)
@@ -75,7 +81,8 @@ def new_table(
     numbered = with_generated(numbered, generated, schema)
     check_bloom_columns(properties, numbered)
     key = parse_primary_key(numbered, primary_key)
-    key_policy(properties, numbered, key)
+    partitions = parse_partition_key(name, numbered, partition_key, key)
+    check_policies(properties, numbered, key, partitions)
     order = parse_sort_key(numbered, sort_key) or sorted_by(key)
     layout = parse_layout(check_names(partition_by, "partition_by"), numbered)
     lives = lifetimes_of(edited({}, numbered, name, stated), name, now_ms=now_ms())
@@ -92,6 +99,7 @@ def new_table(
         constraints=make_constraints(constraints, numbered) or None,
         primary_key=key_of(key) or None,
         lifetimes=lives,
+        partition_key=key_of(partitions) or None,
     )
 
 
@@ -107,6 +115,8 @@ def described_table(
     identity: Mapping[str, IdentityColumn] | None,
     generated: Mapping[str, str | NewGenerated] | None,
     primary_key: Sequence[str],
+    static: Sequence[str] = (),
+    partition_key: Sequence[str] = (),
 ) -> CreateTable:
     """Design a table as `ArrowTable.create` has it described. Raises as `new_table` does."""
     return new_table(
@@ -120,6 +130,8 @@ def described_table(
         identity,
         named_expressions(generated or {}),
         primary_key,
+        static,
+        partition_key,
     )
 
 

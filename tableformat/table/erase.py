@@ -20,6 +20,7 @@ from colonnade.manifests.vacuum.result import VacuumResult
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
 from colonnade.tableformat.compaction.run import compact_here
 from colonnade.tableformat.compaction.tombstones import forget_tombstones
+from colonnade.tableformat.keys.own_table import refuse_static
 from colonnade.tableformat.keys.tombstones import tombstone_schema
 from colonnade.tableformat.predicate import Predicate, Where, bind, parse_predicate
 from colonnade.tableformat.scan.plan import rowset_filter
@@ -77,6 +78,8 @@ def erase(table: ArrowTable, where: Where, *, all_tables: bool = False) -> Erasu
     """
     predicate = parse_predicate(where)
     text = str(where)
+    bound = bind(predicate, table.state.schema)
+    refuse_static(table.state, bound.column_ids, "A condition of an erasure cannot name")
 
     def stored(log: Log, base: Snapshot, state: TableState, job_id: str) -> Statement:
         # A row that has expired is hidden, and still stored.

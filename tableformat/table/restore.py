@@ -38,6 +38,7 @@ from colonnade.manifests.model.operations import (
     SetSortOrder,
     Txn,
 )
+from colonnade.manifests.model.statics import SUFFIX
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.manifests.state.sort_order import SortKey, order_of, orders_of
 from colonnade.tableformat.rowset.deleted import read_deleted
@@ -60,13 +61,19 @@ def restore_table(
     with _reading(log, base, then):
         before = then.tables.get(table.id) or _replaced(base, table, then)
         if _is_same(table, before):
-            return _commit(log, base, then, commit, (table,))
+            kept = (table, *_statics_of(table, then))
+            return _commit(log, base, then, commit, kept, _emptied(log, kept, then))
         if _has_landed(commit, base, (table.id,)):
             return base
-        last = _last_states(log, base, then, {before.id: before})[before.id]
+        lost = {each.id: each for each in (before, before.statics) if each is not None}
+        last = _last_states(log, base, then, lost)
         if before.id != table.id:
-            last = replace(_following(last, table), name=table.name)
-        ops = (*_drop(table), *_made_again(log, last, before, commit))
+            last[before.id] = replace(_following(last[before.id], table), name=table.name)
+            if before.statics is not None:
+                last[before.statics.id] = _named_after(last[before.statics.id], table)
+        ops = [*_drop(table)]
+        for key, each in lost.items():
+            ops += _made_again(log, last[key], each, commit)
         return _commit(log, base, then, commit, ops=ops)
 
 
@@ -84,9 +91,9 @@ def restore_database(
         present = base.tables.items()
         kept = [table for key, table in present if _is_same(table, then.tables.get(key))]
         stay = {table.id for table in kept}
-        ops: list[Operation] = []
+        ops: list[Operation] = [*_emptied(log, kept, then)]
         for table in base.tables.values():
-            ops += () if table.id in stay else _drop(table)
+            ops += () if {table.id, table.statics_of} & stay else _drop(table)
         lost = {key: table for key, table in then.tables.items() if key not in stay}
         if _has_landed(commit, base, lost):
             return base
@@ -154,6 +161,26 @@ def _replaced(base: Snapshot, table: TableState, then: Snapshot) -> TableState:
     )
 
 
+def _statics_of(table: TableState, then: Snapshot) -> Iterator[TableState]:
+    """Yield the table of static values of a table, if it existed at an earlier state."""
+    if table.statics is not None and _is_same(table.statics, then.tables.get(table.statics.id)):
+        yield table.statics
+
+
+def _emptied(log: Log, kept: Iterable[TableState], then: Snapshot) -> Iterator[Operation]:
+    """Yield operations that drop the static values of tables that had none at an earlier state."""
+    for table in kept:
+        if table.statics is not None and not [*_statics_of(table, then)]:
+            stored = log.read_entries(table.statics, which="stored").ids.tolist()
+            yield DropRowSet(table=table.statics.id, rowsets=id_ranges(stored))
+
+
+def _named_after(statics: TableState, table: TableState) -> TableState:
+    """Return static values that take the place of those of another table."""
+    state = statics if table.statics is None else _following(statics, table.statics)
+    return replace(state, name=table.name + SUFFIX)
+
+
 def _is_same(now: TableState, then: TableState | None) -> bool:
     """Return whether a table existed all the time, without being dropped and created again."""
     return then is not None and now.created_epoch == then.created_epoch
@@ -219,6 +246,8 @@ def _made_again(
             identities=last.identities or None,
             primary_key=then.primary_key or None,
             lifetimes=last.lifetimes,
+            partition_key=then.partition_key or None,
+            statics_of=then.statics_of,
         ),
         *_layouts(then),
         *_set_orders(then, orders),

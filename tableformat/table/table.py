@@ -14,6 +14,7 @@ from colonnade.manifests.commit.change import Change
 from colonnade.manifests.errors import (
     ColonnadeError,
     ConflictError,
+    InvalidInputError,
 )
 from colonnade.manifests.ids import new_job_id
 from colonnade.manifests.log.log import Log
@@ -22,6 +23,7 @@ from colonnade.manifests.reading.begun_head import begin_head
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import StorePath
 from colonnade.tableformat.compaction.auto import compact_after
+from colonnade.tableformat.keys.own_table import own_table
 from colonnade.tableformat.keys.policy import merges
 from colonnade.tableformat.location import StorageOptions, locate, locate_existing, read_base
 from colonnade.tableformat.predicate import Predicate, Where, parse_predicate
@@ -32,6 +34,7 @@ from colonnade.tableformat.scan.other_columns import with_columns_of
 from colonnade.tableformat.scan.plan import plan_scan, rowset_filter
 from colonnade.tableformat.statements.append import evaluate_append
 from colonnade.tableformat.statements.commit import commit_written
+from colonnade.tableformat.statements.division import Division
 from colonnade.tableformat.statements.finish import finished
 from colonnade.tableformat.statements.methods import Evaluate, RowMethods
 from colonnade.tableformat.statements.overwrite import evaluate_overwrite_where
@@ -101,6 +104,8 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         identity: Mapping[str, IdentityColumn] | None = None,
         generated: Mapping[str, str | NewGenerated] | None = None,
         primary_key: Sequence[str] = (),
+        static: Sequence[str] = (),
+        partition_key: Sequence[str] = (),
         storage_options: StorageOptions | None = None,
     ) -> ArrowTable:
         """Create an empty table: at `path` itself, or in the database directly above it.
@@ -113,7 +118,9 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         `generated` are columns that other columns of the row decide: `{"day": "CAST(ts AS DATE)"}`.
         Rows leave them out, or have the same value in them. No two rows share a `primary_key`,
         whose columns become NOT NULL; the table is sorted by it unless a sort key is given. The
-        property `onDuplicate` says what a plain write does with a key that is there.
+        property `onDuplicate` says what a plain write does with a key that is there. A `static`
+        column has one value for all rows of a `partition_key`, which is the first column of the
+        primary key unless it is given; `statics` has these values.
         Raises AlreadyExistsError when there is a table, and InvalidInputError that names column and
         type for a schema that cannot be stored, or a constraint that cannot be checked.
         """
@@ -132,6 +139,8 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
             identity=identity,
             generated=generated,
             primary_key=primary_key,
+            static=static,
+            partition_key=partition_key,
         )
         job = plan_write(location, base, "append", create=design)
         after = commit_written(job, (), log, base, fresh=True)
@@ -240,6 +249,28 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
 
         begun, newest = store.both(open_last, self.refresh)
         return newest, begun
+
+    @property
+    def statics(self) -> ArrowTable:
+        """The static values of the table: a table with one row for each partition key.
+
+        It is read and written like any other. The table itself decides its columns. Raises
+        InvalidInputError for a table that never had a static column.
+        """
+        base = self.refresh()
+        statics = self._location.require(base).statics
+        if statics is None:
+            raise InvalidInputError(
+                f"Table {self.path} has no static columns; create it with `static`, or add a column"
+                " that is static."
+            )
+        here = replace(
+            self._location,
+            table=statics.name,
+            id=statics.id,
+            created_epoch=statics.created_epoch,
+        )
+        return ArrowTable(here, self._log, base)
 
     def append(
         self,
@@ -421,7 +452,7 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         if mode == "append" and self._merges(base, settings):
             merged = self._merged(batches, settings, commit)
             return merged, merged
-        limits = self._log.limits
+        limits, division = self._log.limits, Division(self._location.require(base), new_job_id())
         job = plan_write(
             self._location,
             base,
@@ -432,13 +463,15 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
             now_ms=self._log.query_ms(base),
         )
         take_lease(job, self._log, base)
-        draws = LogDraws(self._log, base, self._location.require(base), job.job_id)
-        entries = write_rows(job, batches, self._location.store, draws=draws)
-        return base, commit_written(job, entries, self._log, base, fresh=True)
+        draws = LogDraws(self._log, base, division.own, job.job_id)
+        own = division.batches(batches)
+        entries = write_rows(job, own, self._location.store, draws=draws)
+        brought = division.brought
+        return base, commit_written(job, entries, self._log, base, fresh=True, statics=brought)
 
     def _merges(self, base: Snapshot, settings: WriteSettings | None) -> bool:
         chosen = None if settings is None else settings.on_duplicate
-        return merges(self._location.require(base), chosen)
+        return merges(own_table(self._location.require(base)), chosen)
 
     def _merged(
         self,

@@ -30,6 +30,7 @@ from colonnade.manifests.model.deletion_vector import (
 from colonnade.manifests.model.entries import DeletionVectorEntry
 from colonnade.manifests.model.operations import CreateTable
 from colonnade.manifests.model.schema import IdentityColumn, TableSchema
+from colonnade.manifests.model.statics import statics_id
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.predicate import Where, parse_predicate
@@ -95,7 +96,7 @@ class Transaction:
 
     def tables(self) -> list[str]:
         """Return the names of the tables as the transaction sees them, sorted."""
-        return sorted(self.state.table_names().values())
+        return sorted(self.state.own_names().values())
 
     def table(self, name: str) -> TransactionTable:
         """Return a table by its name. Raises NotFoundError that lists the existing tables."""
@@ -115,6 +116,8 @@ class Transaction:
         identity: Mapping[str, IdentityColumn] | None = None,
         generated: Mapping[str, str] | None = None,
         primary_key: Sequence[str] = (),
+        static: Sequence[str] = (),
+        partition_key: Sequence[str] = (),
     ) -> TransactionTable:
         """Create a table, as `Database.create_table` does.
 
@@ -131,6 +134,8 @@ class Transaction:
             identity=identity,
             generated=generated,
             primary_key=primary_key,
+            static=static,
+            partition_key=partition_key,
         )
         return self.create_as(design)
 
@@ -248,7 +253,12 @@ class Transaction:
             return finished_in_transaction(evaluate(self._log, state), self._log, state)
 
     def _added(self, table: TableId, statement: Statement) -> RowCounts:
-        state, work = self.state_of(table), self._plan.work.get(table)
+        statics, state = statement.statics, self.state_of(table)
+        if statics is not None:
+            with self.all_or_nothing():
+                self._added(statics_id(table), statics)
+                return self._added(table, replace(statement, statics=None))
+        work = self._plan.work.get(table)
         if work is None:
             with self._removals_are_conflicts():
                 work = TableWork.begin(self._log, self._base.tables.get(table), state)

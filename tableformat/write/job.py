@@ -37,6 +37,7 @@ from colonnade.manifests.model.lifetimes import Lifetimes
 from colonnade.manifests.model.operations import CreateTable, Lease, Operation
 from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.schema import Model, TableSchema
+from colonnade.manifests.model.statics import stored_schema
 from colonnade.manifests.model.text_policy import TextPolicy, text_policy
 from colonnade.manifests.object_names import table_prefix
 from colonnade.manifests.state.snapshot import Snapshot, TableState
@@ -233,42 +234,46 @@ def take_lease(job: WriteJob, log: Log, base: Snapshot | None) -> None:
 
 
 def target_of(table: TableState, limits: Limits) -> WriteTarget:
-    """Return the write target for an existing table. `limits` are those of its log."""
+    """Return the write target for an existing table. `limits` are those of its log.
+
+    Static columns are left out, because RowSets do not store them.
+    """
+    schema = stored_schema(table.schema)
     return WriteTarget(
         table=table.id,
         name=table.name,
         prefix=table.prefix,
-        table_schema=table.schema,
+        table_schema=schema,
         schema_id=table.schema_id,
         sort_key=table.sort_key,
-        bloom_columns=bloom_columns(table.properties, table.schema, table.primary_key),
+        bloom_columns=bloom_columns(table.properties, schema, table.primary_key),
         invalid_text=text_policy(table.properties),
         partition_layout_id=table.partition_layout_id,
         partition_fields=table.partition_fields,
         inline_rowset_bytes=limits.inline_rowset_bytes,
         constraints=table.constraints,
         sort_order_id=table.sort_order_id,
-        primary_key=tuple(f.id for f in key_fields(table.primary_key, table.schema)),
-        expires=_expires(table.lifetimes, table.schema),
+        primary_key=tuple(f.id for f in key_fields(table.primary_key, schema)),
+        expires=_expires(table.lifetimes, schema),
     )
 
 
 def _new_target(create: CreateTable, location: Location, limits: Limits) -> WriteTarget:
-    key = create.primary_key or ()
+    key, schema = create.primary_key or (), stored_schema(create.table_schema)
     return WriteTarget(
         table=create.table,
         name=create.name,
         prefix=table_prefix(create.table, at_root=location.table is None),
-        table_schema=create.table_schema,
+        table_schema=schema,
         sort_key=create.sort_key,
-        bloom_columns=bloom_columns(create.properties, create.table_schema, key),
+        bloom_columns=bloom_columns(create.properties, schema, key),
         invalid_text=text_policy(create.properties),
         partition_layout_id=1 if create.partition_fields else 0,
         partition_fields=create.partition_fields or (),
         inline_rowset_bytes=limits.inline_rowset_bytes,
         constraints=create.constraints or (),
-        primary_key=tuple(field.id for field in key_fields(key, create.table_schema)),
-        expires=_expires(create.lifetimes, create.table_schema),
+        primary_key=tuple(field.id for field in key_fields(key, schema)),
+        expires=_expires(create.lifetimes, schema),
     )
 
 

@@ -80,7 +80,7 @@ def list_tables(args: Args) -> dict[str, Any]:
     location, snapshot = SNAPSHOTS.head(place(args["path"]))
     if location.table is not None:
         raise NotFoundError(f"{location.url} is a table, not a database; name its database.")
-    return {"tables": sorted(snapshot.table_names().values())}
+    return {"tables": sorted(snapshot.own_names().values())}
 
 
 def table_exists(args: Args) -> dict[str, Any]:

@@ -190,15 +190,15 @@ def _rowsets(args: Mapping[str, Any], keep: Keep | None) -> list[LiveRowSet]:
     table = seen(_table(args, args["epoch"]), args)
     key = (place_of(args), args["database"], table.id, table.changed_epoch)
     whole = keep is None and not is_state(args["epoch"])
-    if whole and (known := _all_rowsets.get(key)) is not None:
-        return visible(table, known)
     log = Log(open_store(place_of(args)))
+    if whole and (known := _all_rowsets.get(key)) is not None:
+        return log.with_statics(table, visible(table, known))
     if not whole:
         return log.read_rowsets(table, keep)
     found = log.read_rowsets(table.as_stored)
     if len(found) <= MAX_REMEMBERED:
         _all_rowsets.put(key, found)
-    return visible(table, found)
+    return log.with_statics(table, visible(table, found))
 
 
 def _first(

@@ -24,6 +24,7 @@ from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.tableformat.keys.expired import stored_rowsets
 from colonnade.tableformat.keys.key_numbers import key_numbers
 from colonnade.tableformat.keys.key_set import KeySet
+from colonnade.tableformat.statements.division import Division
 from colonnade.tableformat.statements.key_guard import guard_keys
 from colonnade.tableformat.statements.keyed.batch import KeyedBatch, keyed_batch
 from colonnade.tableformat.statements.keyed.given import left_out_columns, require_values
@@ -58,9 +59,14 @@ def evaluate_merge(
             f"Table {table.name!r} has no primary key to upsert by; name the columns that identify"
             " a row with `on`, or give the table a primary key."
         )
-    merge = _Merge(log, table, data, job_id, settings)
-    found = merge.at(table)
-    return Statement(
+    division = Division(table, job_id)
+    rows = division.rows(data)
+    if rows is None:
+        return division.joined(Statement("upsert"))
+    own = division.own
+    merge = _Merge(log, own, rows, job_id, settings)
+    found = merge.at(own)
+    statement = Statement(
         "upsert",
         tuple(AddRowSet(table=table.id, rowset=each.rowset) for each in found.added),
         rows=found.rows,
@@ -71,6 +77,7 @@ def evaluate_merge(
         compared=True,
         rows_at_slot=True,
     )
+    return division.joined(statement)
 
 
 class _Merge:

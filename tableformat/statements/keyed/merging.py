@@ -20,6 +20,7 @@ from colonnade.manifests.model.identity import identity_columns
 from colonnade.manifests.state.snapshot import TableState, as_written
 from colonnade.tableformat.keys.find import find_rows
 from colonnade.tableformat.keys.key_set import KeySet
+from colonnade.tableformat.keys.own_table import own_table
 from colonnade.tableformat.keys.policy import policy_of
 from colonnade.tableformat.statements.keyed.meeting import Meeting
 from colonnade.tableformat.statements.keyed.new_keys import key_schema
@@ -53,7 +54,7 @@ class Merging:
 
     def check_unaltered(self, table: TableState) -> None:
         """Raise ConflictError if a later state of the table merges rows in another way."""
-        mine = self.table
+        mine, table = self.table, own_table(table)
         alike = (
             table.primary_key == mine.primary_key
             and table.schema == mine.schema

@@ -19,7 +19,8 @@ from colonnade.manifests.model.primary_key import key_fields, key_of
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.model.tombstones import TOMBSTONES
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
-from colonnade.tableformat.keys.policy import check_sequences_stay, follow_columns, key_policy
+from colonnade.tableformat.keys.own_table import check_policies
+from colonnade.tableformat.keys.policy import check_sequences_stay, follow_columns
 from colonnade.tableformat.keys.repeated import repeated_keys
 from colonnade.tableformat.table.alteration.draft import (
     Alteration,
@@ -90,6 +91,11 @@ def check_not_in_key(column: SchemaField, draft: Draft, done: str) -> None:
             f"Column {column.name!r} cannot be {done}: it is in the primary key; drop the key"
             " first, or set another one."
         )
+    if column.ids[0] in draft.table.partition_key:
+        raise InvalidInputError(
+            f"Column {column.name!r} cannot be {done}: static values belong to it; write the rows"
+            " to a new table with another partition key."
+        )
 
 
 def key_operations(draft: Draft) -> tuple[tuple[Operation, ...], tuple[Operation, ...]]:
@@ -100,7 +106,9 @@ def key_operations(draft: Draft) -> tuple[tuple[Operation, ...], tuple[Operation
     """
     table, new = draft.table, draft.primary_key
     if draft.key:
-        key_policy(_properties(draft), draft.schema, key_fields(draft.key, draft.schema))
+        key = key_fields(draft.key, draft.schema)
+        partitions = key_fields(draft.table.partition_key, draft.schema)
+        check_policies(_properties(draft), draft.schema, key, partitions)
     if new is None or new == table.primary_key:
         return (), ()
     ended = (SetKey(table=table.id, columns=()),) if table.primary_key else ()

@@ -22,7 +22,7 @@ from colonnade.manifests.state.snapshot import as_written
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.compaction.run import run_job
 from colonnade.tableformat.jobs import Stop
-from colonnade.tableformat.rowset import reader as rowset_reader
+from colonnade.tableformat.rowset import stored_reader as rowset_reader
 from colonnade.tableformat.rowset.block_statistics import from_log
 from colonnade.tableformat.rowset.bloom_filter import encode_filter
 from colonnade.tableformat.rowset.column import Order, StoredColumn, column_of

@@ -105,8 +105,8 @@ def test_a_small_rowset_is_one_request(rows: int) -> None:
 
 def test_many_windows_are_read_ahead_and_hold_every_row(monkeypatch: pytest.MonkeyPatch) -> None:
     inner, schema, entry = wide_rowset()
-    monkeypatch.setattr("colonnade.tableformat.rowset.reader._FAR_WINDOW_BYTES", 10_000)
-    monkeypatch.setattr("colonnade.tableformat.rowset.reader._WINDOW_BYTES", 10_000)
+    monkeypatch.setattr("colonnade.tableformat.rowset.stored_reader._FAR_WINDOW_BYTES", 10_000)
+    monkeypatch.setattr("colonnade.tableformat.rowset.stored_reader._WINDOW_BYTES", 10_000)
     store = FaultyStore(inner)
     store.parallel = 4
     columns = ["text", "c3"]

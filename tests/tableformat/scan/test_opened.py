@@ -10,7 +10,7 @@ from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.schema import assign_ids
 from colonnade.manifests.store import MemoryStore
-from colonnade.tableformat.rowset import deleted
+from colonnade.tableformat.rowset import reader as rowset_reader
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.scan import opened
 from colonnade.tableformat.types.arrow_types import schema_from_arrow
@@ -145,7 +145,7 @@ def test_a_scan_without_columns_reads_no_whole_rowset(
         asked.append(whole)
         return RowSetReader(*args, whole=whole)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(deleted, "RowSetReader", note)
+    monkeypatch.setattr(rowset_reader, "RowSetReader", note)
     assert reader.scan([]).to_arrow().num_rows == ROWS
     assert reader.scan(["c0"]).to_arrow().num_rows == ROWS
     assert asked == [False, True]

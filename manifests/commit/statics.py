@@ -1,0 +1,247 @@
+"""What a change of a table also does to the table of its static values. Pure.
+
+A statement plans the operations on its own table alone. The matching operations on the table of
+static values are added here, so that no statement can forget them.
+Spec: docs/spec/static-columns.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass, replace
+from typing import get_args
+
+from colonnade.manifests.commit.change import Change
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.ids import TableId
+from colonnade.manifests.model.entries import SortField
+from colonnade.manifests.model.lifetimes import Lifetimes
+from colonnade.manifests.model.operations import (
+    AddCheck,
+    AlterSchema,
+    CreateTable,
+    DropTable,
+    Operation,
+    RenameTable,
+    Restore,
+    SetLifetimes,
+    SetPartitionLayout,
+    SetPrimaryKey,
+    SetProperties,
+    SetSortOrder,
+)
+from colonnade.manifests.model.primary_key import PrimaryKey, key_fields
+from colonnade.manifests.model.schema import TableSchema
+from colonnade.manifests.model.statics import (
+    SUFFIX,
+    followed_properties,
+    problem_of,
+    static_fields,
+    statics_id,
+    statics_schema,
+)
+from colonnade.manifests.state.snapshot import Snapshot
+
+
+def with_static_values(change: Change, base: Snapshot) -> Change:
+    """Return a change that was planned on a state, with its operations on static values.
+
+    Operations on static values that the change has already stay as they are. Raises
+    InvalidInputError that says why a table cannot have its new columns.
+    """
+    designs = [op for op in change.ops if isinstance(op, _DESIGNS)]
+    if not designs:
+        return change
+    there = {op.table for op in designs}
+    _refuse_single(designs, base, there)
+    tables = _Tables(base)
+    further = [op for op in tables.followed(designs) if op.table not in there]
+    for operation in change.ops:
+        tables.check_uses(operation)
+    return replace(change, ops=(*change.ops, *further)) if further else change
+
+
+_Rule = SetPrimaryKey | SetLifetimes | SetPartitionLayout | SetSortOrder | AddCheck
+_Design = CreateTable | DropTable | RenameTable | AlterSchema | Restore | SetProperties | _Rule
+_DESIGNS = get_args(_Design)
+
+
+@dataclass(frozen=True, slots=True)
+class _Owner:
+    """A table while a change designs it: its name, keys, columns, and the static values."""
+
+    name: str
+    schema: TableSchema
+    properties: Mapping[str, str]
+    primary_key: PrimaryKey
+    partition_key: PrimaryKey = ()
+    statics: TableSchema | None = None
+    schema_id: int = 0
+
+
+class _Tables:
+    """The tables of a state, as a change has designed them so far."""
+
+    def __init__(self, base: Snapshot) -> None:
+        self._base = base
+        self._owners: dict[TableId, _Owner] = {}
+
+    def check_uses(self, operation: Operation) -> None:
+        """Refuse an operation that gives a static column a part that only rows can have."""
+        for number, part in _uses(operation):
+            owner = self._owner(TableId(getattr(operation, "table", "")))
+            if owner is None:
+                continue
+            for column in static_fields(owner.schema):
+                if number in column.ids:
+                    raise InvalidInputError(
+                        f"Column {column.name!r} of table {owner.name!r} is static, so that it"
+                        f" cannot be a part of {part}; name another column."
+                    )
+
+    def followed(self, designs: list[_Design]) -> Iterator[_Design]:
+        """Yield what the designs do to tables of static values."""
+        for operation in designs:
+            found = self._follow(TableId(operation.table), operation)
+            if found is not None:
+                yield found
+
+    def _follow(self, table: TableId, operation: _Design) -> _Design | None:
+        if isinstance(operation, CreateTable):
+            schema, key = operation.table_schema, operation.partition_key or ()
+            primary_key = operation.primary_key or ()
+            properties = operation.properties
+            self._owners[table] = _Owner(operation.name, schema, properties, primary_key, key)
+            return self._designed(table, operation.table_schema, operation.next_column_id)
+        owner = self._owner(table)
+        if owner is None:
+            return None
+        match operation:
+            case DropTable():
+                return DropTable(table=statics_id(table)) if owner.partition_key else None
+            case RenameTable(name=name):
+                self._owners[table] = replace(owner, name=name)
+                if not owner.partition_key:
+                    return None
+                return RenameTable(table=statics_id(table), name=name + SUFFIX)
+            case SetProperties(set=given, remove=removed) if owner.statics is not None:
+                followed = followed_properties(given)
+                gone = tuple(followed_properties(dict.fromkeys(removed, "")))
+                if not (followed or gone):
+                    return None
+                return SetProperties(table=statics_id(table), set=followed, remove=gone)
+            case AlterSchema(table_schema=schema, next_column_id=next_id):
+                return self._designed(table, schema, next_id)
+            case Restore(table_schema=TableSchema() as schema):
+                return self._designed(table, schema, self._base.tables[table].next_column_id)
+        return None
+
+    def _owner(self, table: TableId) -> _Owner | None:
+        if table not in self._owners and (known := self._base.tables.get(table)) is not None:
+            statics = known.statics
+            self._owners[table] = _Owner(
+                known.name,
+                known.schema,
+                known.properties,
+                known.primary_key,
+                known.partition_key,
+                None if statics is None else statics.schema,
+                0 if statics is None else statics.schema_id,
+            )
+        return self._owners.get(table)
+
+    def _designed(self, table: TableId, schema: TableSchema, next_id: int) -> _Design | None:
+        """Return the operation after which the static values have the columns of a table."""
+        owner = self._owners[table] = replace(self._owners[table], schema=schema)
+        if not owner.partition_key and not static_fields(schema):
+            return None
+        key = owner.partition_key or owner.primary_key[:1]
+        check_static_columns(owner.name, schema, key)
+        statics = statics_schema(schema, key)
+        if statics == owner.statics:
+            return None
+        number = 0 if owner.statics is None else owner.schema_id + 1
+        self._owners[table] = replace(owner, partition_key=key, statics=statics, schema_id=number)
+        if owner.statics is not None:
+            return AlterSchema(
+                table=statics_id(table),
+                table_schema=statics,
+                schema_id=number,
+                next_column_id=next_id,
+            )
+        return CreateTable(
+            table=statics_id(table),
+            name=owner.name + SUFFIX,
+            table_schema=statics,
+            next_column_id=next_id,
+            properties=followed_properties(owner.properties),
+            primary_key=key,
+            sort_key=tuple(SortField(column=field.id) for field in key_fields(key, statics)),
+            statics_of=table,
+        )
+
+
+def check_static_columns(table: str, schema: TableSchema, key: PrimaryKey) -> None:
+    """Refuse static columns or a partition key that a table cannot have.
+
+    Raises InvalidInputError that names the table and the column.
+    """
+    problem = problem_of(schema, key)
+    if problem is not None:
+        raise InvalidInputError(
+            f"Table {table!r} cannot have these columns: {problem}; static columns belong to a"
+            " partition key of NOT NULL columns, which a primary key or partition_key gives."
+        )
+
+
+def _uses(operation: Operation) -> Iterator[tuple[int, str]]:
+    """Yield the columns, by id, that an operation makes a part of something, and of what."""
+    match operation:
+        case CreateTable():
+            yield from ((each, "the primary key") for each in operation.primary_key or ())
+            yield from ((each.column, "the sort key") for each in operation.sort_key)
+            fields = operation.partition_fields or ()
+            yield from ((each.column, "the partitioning") for each in fields)
+            for constraint in operation.constraints or ():
+                yield from ((each, f"{constraint.name} CHECK") for each in constraint.columns)
+            yield from _lifetime_uses(operation.lifetimes)
+            yield from _generated_uses(operation.table_schema)
+        case AlterSchema():
+            yield from _generated_uses(operation.table_schema)
+        case SetPrimaryKey():
+            yield from ((each, "the primary key") for each in operation.columns)
+        case SetSortOrder():
+            yield from ((each.column, "the sort key") for each in operation.fields)
+        case SetPartitionLayout():
+            yield from ((each.column, "the partitioning") for each in operation.fields)
+        case AddCheck(constraint=constraint):
+            yield from ((each, f"{constraint.name} CHECK") for each in constraint.columns)
+        case SetLifetimes():
+            yield from _lifetime_uses(operation.lifetimes)
+
+
+def _lifetime_uses(lifetimes: Lifetimes | None) -> Iterator[tuple[int, str]]:
+    if lifetimes is not None:
+        yield from ((each, "a time to live") for each in sorted(lifetimes.named))
+
+
+def _generated_uses(schema: TableSchema) -> Iterator[tuple[int, str]]:
+    for column in schema.fields:
+        if column.generated is not None:
+            part = f"the expression of generated column {column.name!r}"
+            yield from ((each, part) for each in column.generated.columns)
+
+
+def _refuse_single(designs: Iterable[_Design], base: Snapshot, designed: Set[str]) -> None:
+    """Refuse to design a table of static values without the table that it belongs to."""
+    for operation in designs:
+        restored = isinstance(operation, Restore) and operation.table_schema is None
+        table = base.tables.get(TableId(operation.table))
+        if restored or isinstance(operation, SetProperties) or table is None:
+            continue
+        if table.statics_of is not None and table.statics_of not in designed:
+            owner = table.name.removesuffix(SUFFIX)
+            raise InvalidInputError(
+                f"Table {table.name!r} has the static values of table {owner!r}, which decides"
+                f" its name, columns and rules; change {owner!r} instead."
+            )

@@ -1,0 +1,63 @@
+"""The fold of static columns: a table and its table of static values agree after every epoch. Pure.
+
+Spec: docs/spec/static-columns.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from colonnade.manifests.ids import TableId
+from colonnade.manifests.model.operations import AlterSchema, CreateTable, Operation, Restore
+from colonnade.manifests.model.statics import (
+    problem_of,
+    static_fields,
+    statics_id,
+    statics_schema,
+)
+from colonnade.manifests.state.refusal import refuse
+from colonnade.manifests.state.snapshot import TableState
+
+Find = Callable[[TableId], TableState | None]
+"""Finds a table of a state by its id."""
+
+
+def states_statics(operation: Operation) -> bool:
+    """Return whether an operation needs the feature `static_columns`."""
+    if isinstance(operation, CreateTable) and (operation.partition_key or operation.statics_of):
+        return True
+    if not isinstance(operation, AlterSchema | CreateTable | Restore):
+        return False
+    return operation.table_schema is not None and bool(static_fields(operation.table_schema))
+
+
+def with_statics(table: TableState, find: Find) -> TableState:
+    """Return a table together with its table of static values in the same state."""
+    if not table.partition_key:
+        return table
+    return replace(table, statics=find(statics_id(table.id)))
+
+
+def check_statics(epoch: int, table: TableState) -> None:
+    """Check that a table and its table of static values agree. Raises CorruptionError."""
+    problem = problem_of(table.schema, table.partition_key)
+    if problem is not None:
+        refuse(epoch, f"leaves table {table.name!r} with wrong static columns: {problem}")
+    statics, key = table.statics, table.partition_key
+    if not key:
+        return
+    if statics is None or (statics.statics_of, statics.primary_key) != (table.id, key):
+        refuse(epoch, f"leaves table {table.name!r} without a table of its static values")
+    if statics.schema != statics_schema(table.schema, key):
+        refuse(epoch, f"gives table {table.name!r} and its static values different columns")
+
+
+def check_owner(epoch: int, statics: TableState, find: Find) -> None:
+    """Check that the table exists that a table of static values belongs to.
+
+    Raises CorruptionError.
+    """
+    owner = statics.statics_of
+    if owner is not None and (find(owner) is None or statics.id != statics_id(owner)):
+        refuse(epoch, f"leaves the static values {statics.name!r} without their table")

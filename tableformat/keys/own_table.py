@@ -1,0 +1,114 @@
+"""The two parts of a table with static columns: its own columns, and its static values. Pure.
+
+Statements write to either part as to any other table. The properties of the table decide how the
+values of both merge.
+Spec: docs/spec/static-columns.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import replace
+
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.model.primary_key import key_of
+from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.manifests.model.statics import static_fields, statics_schema, stored_schema
+from colonnade.manifests.state.snapshot import TableState
+from colonnade.tableformat.keys.modes import REPLACE, Mode
+from colonnade.tableformat.keys.policy import MERGE, SEQUENCE, key_policy, policy_of
+
+
+def own_table(table: TableState) -> TableState:
+    """Return a table without static columns, and without the properties that name one."""
+    if not static_fields(table.schema):
+        return table
+    own = {key: text for key, text in table.properties.items() if not _of_statics(key, table)}
+    schema = stored_schema(table.schema)
+    return replace(table, schema=schema, properties=own, statics=None, partition_key=())
+
+
+def statics_table(table: TableState, *, sets: bool) -> TableState:
+    """Return the table of static values, as a statement on a table merges values into it.
+
+    NULL leaves the value that is there, unless the statement `sets` columns or a property says
+    otherwise. Requires: the table has static columns.
+    """
+    assert table.statics is not None, "A table with static columns has a table of their values."
+    properties: Mapping[str, str] = {}
+    if not sets:
+        modes = {f"{MERGE}{each.name}": "coalesce" for each in static_fields(table.schema)}
+        folded = {key.casefold(): key for key in modes}
+        for key, text in table.properties.items():
+            if _of_statics(key, table):
+                modes[folded.get(key.casefold(), key)] = text
+        properties = _without_sequences(modes)
+    return replace(table.statics, properties=properties)
+
+
+def refuse_static(table: TableState, columns: Iterable[int], what: str) -> None:
+    """Refuse static columns where only stored columns can be read or written.
+
+    `what` begins the sentence. Raises InvalidInputError that names the table and the column.
+    """
+    ids = set(columns)
+    for each in static_fields(table.schema):
+        if each.id in ids:
+            raise InvalidInputError(
+                f"{what} column {each.name!r} of table {table.name!r}, which is static; use columns"
+                " that each row has itself."
+            )
+
+
+def check_policies(
+    properties: Mapping[str, str],
+    schema: TableSchema,
+    key: Sequence[SchemaField],
+    partition_key: Sequence[SchemaField],
+) -> None:
+    """Check what properties say of keys, for the own columns and the static values of a table.
+
+    Raises InvalidInputError that names the property: also one that gives a static column a sequence
+    that is not static, or the reverse.
+    """
+    names = {each.name.casefold() for each in static_fields(schema)}
+    own = {name: text for name, text in properties.items() if not _names_one(name, names)}
+    statics = {name: text for name, text in properties.items() if _names_one(name, names)}
+    key_policy(own, stored_schema(schema), key)
+    if statics:
+        key_policy(statics, statics_schema(schema, key_of(partition_key)), partition_key)
+
+
+def keeps_last(statics: TableState, columns: Iterable[SchemaField]) -> bool:
+    """Return whether the last value that arrives for a key is the result in all these columns.
+
+    `statics` is a table of static values as `statics_table` returns it.
+    """
+    policy = policy_of(statics)
+    simple = (REPLACE, Mode("coalesce"))
+    return not policy.sequences and all(policy.mode(each) in simple for each in columns)
+
+
+def _of_statics(key: str, table: TableState) -> bool:
+    """Return whether a property says how the values of a static column merge."""
+    return _names_one(key, {each.name.casefold() for each in static_fields(table.schema)})
+
+
+def _names_one(key: str, names: Set[str]) -> bool:
+    """Return whether a property is about how a column of some (folded) names merges."""
+    prefix = next((each for each in (MERGE, f"{SEQUENCE}.") if key.startswith(each)), None)
+    return prefix is not None and key[len(prefix) :].casefold() in names
+
+
+def _without_sequences(properties: Mapping[str, str]) -> dict[str, str]:
+    """Return properties without the merge modes of columns that are sequences."""
+    sequences = {
+        text.strip().strip("`").casefold()
+        for key, text in properties.items()
+        if key.startswith(f"{SEQUENCE}.")
+    }
+    return {
+        key: text
+        for key, text in properties.items()
+        if not (key.startswith(MERGE) and key[len(MERGE) :].casefold() in sequences)
+    }

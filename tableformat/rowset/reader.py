@@ -1,0 +1,59 @@
+"""Read rows of one RowSet, with the static values of their partition keys."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from functools import partial
+
+import pyarrow as pa
+
+from colonnade.manifests.arrays.bounds import Keep
+from colonnade.manifests.model.deletion_vector import DeletionVector
+from colonnade.manifests.model.schema import SchemaField
+from colonnade.manifests.state.snapshot import LiveRowSet
+from colonnade.manifests.store import ObjectStore
+from colonnade.tableformat.rowset.deleted import read_vector
+from colonnade.tableformat.rowset.statics import StaticColumns
+from colonnade.tableformat.rowset.stored_reader import StoredReader
+
+
+class RowSetReader(StoredReader):
+    """Reads one RowSet as `StoredReader` does, and the values of static columns in `read`."""
+
+    def __init__(
+        self, store: ObjectStore, prefix: str, rowset: LiveRowSet, *, whole: bool = False
+    ) -> None:
+        super().__init__(store, prefix, rowset, whole=whole)
+        self._rowset = rowset
+
+    def read(
+        self,
+        columns: Sequence[SchemaField],
+        ranges: Sequence[tuple[int, int]] | None = None,
+        keep: Keep | None = None,
+        keep_columns: Collection[int] = (),
+        window_bytes: int | None = None,
+    ) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """Yield (first row, batch) for every stretch, as `StoredReader.read` says.
+
+        Static values that the rows may have are read once, before the first batch.
+        """
+        statics = StaticColumns(self.store, self._rowset, columns)
+        read = (*columns, *statics.added)
+        for first, batch in super().read(read, ranges, keep, keep_columns, window_bytes):
+            yield first, statics.apply(batch)
+
+
+def open_stored(
+    store: ObjectStore, prefix: str, rowset: LiveRowSet, *, whole: bool = False
+) -> tuple[RowSetReader, DeletionVector | None]:
+    """Open a RowSet. Return its reader, and the rows that its vector deletes.
+
+    The caller adds the rows that the RowSet hides (`with_hidden_rows`) where it reads. `whole` is
+    as in `StoredReader`. Costs the reads of a reader and, beside them, one of a vector. Raises
+    CorruptionError, StoreError.
+    """
+    return store.both(
+        partial(RowSetReader, store, prefix, rowset, whole=whole),
+        partial(read_vector, store, prefix, rowset),
+    )

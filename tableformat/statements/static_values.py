@@ -1,0 +1,108 @@
+"""Merge the static values that a statement brings into the table of static values.
+
+Spec: docs/spec/static-columns.md#writers
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from colonnade.manifests.commit.change import TableRead
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.primary_key import key_fields
+from colonnade.manifests.model.schema import SchemaField
+from colonnade.manifests.model.statics import static_fields
+from colonnade.manifests.state.amendments import StaticRows
+from colonnade.manifests.state.snapshot import TableState
+from colonnade.tableformat.keys.own_table import keeps_last, statics_table
+from colonnade.tableformat.rowset.statics import read_values
+from colonnade.tableformat.statements.division import last_values
+from colonnade.tableformat.statements.keyed.merge import evaluate_merge
+from colonnade.tableformat.statements.statement import Statement, StaticValues
+from colonnade.tableformat.write.constraints import shown_values
+
+
+def with_static_values(statement: Statement, log: Log, table: TableState) -> Statement:
+    """Return a statement on a table with what it does to the static values.
+
+    Values that stay as they are cost no write. Reads the table of static values. Raises the errors
+    of `evaluate_merge`.
+    """
+    brought = statement.brought
+    if brought is None:
+        return statement
+    statics = statics_table(table, sets=brought.sets)
+    rows = _changed(log, table, statics, brought)
+    if not rows.num_rows:
+        return replace(statement, brought=None)
+    merged = evaluate_merge(log, statics, rows, brought.job_id)
+    # The table itself says how its static values merge, so its changes are compared, not these.
+    keys = tuple(replace(each, check=None) for each in merged.keys)
+    merged = replace(merged, keys=keys, keyed=None, rows_at_slot=False)
+    return replace(statement, brought=None, statics=merged)
+
+
+def static_reads(table: TableState, columns: frozenset[int]) -> tuple[TableRead, ...]:
+    """Return what a statement reads of static values, if it reads one of the columns."""
+    read = columns.intersection(each.id for each in static_fields(table.schema))
+    if not read or table.statics is None:
+        return ()
+    return (TableRead(table.statics.id, None, read),)
+
+
+def agreed_values(
+    table: TableState, rows: pa.Table, columns: Sequence[SchemaField], job_id: str
+) -> StaticValues:
+    """Return the static values that an update computes for rows: one for each partition key.
+
+    Raises InvalidInputError that names a column and a key whose rows give it different values.
+    """
+    key = key_fields(table.partition_key, table.schema)
+    found, numbers = last_values(rows, key, columns, nulls=True)
+    for column in columns:
+        last = found[column.name].combine_chunks().take(pa.array(numbers))
+        same = _same(rows[column.name].combine_chunks(), last)
+        if not same.all():
+            names = [each.name for each in key]
+            first = rows.select(names).slice(int(np.argmin(same)), 1).combine_chunks()
+            raise InvalidInputError(
+                f"Static column {column.name!r} of table {table.name!r} has one value for each"
+                f" partition key, but the update gives the rows of"
+                f" {shown_values(first.to_batches()[0], 0, names)} different values; compute it"
+                " from columns that are the same in all of them."
+            )
+    return StaticValues(found, job_id, sets=True)
+
+
+def _changed(log: Log, table: TableState, statics: TableState, brought: StaticValues) -> pa.Table:
+    """Return the rows whose values differ from those that are there."""
+    given = [each for each in static_fields(table.schema) if each.name in brought.rows.column_names]
+    if not keeps_last(statics, given):
+        return brought.rows
+    key = key_fields(table.partition_key, table.schema)
+    rows = StaticRows(statics.prefix, key, tuple(log.read_rowsets(statics)))
+    known = read_values(log.store, rows, given)
+    keys = [brought.rows[each.name].combine_chunks() for each in key]
+    unchanged = np.ones(brought.rows.num_rows, np.bool_)
+    for column, there in zip(given, known.of_keys(keys), strict=True):
+        new = brought.rows[column.name].combine_chunks()
+        same = _same(new, there)
+        unchanged &= same if brought.sets else same | np.asarray(pc.is_null(new))
+    return brought.rows.filter(pa.array(~unchanged))
+
+
+def _same(left: pa.Array, right: pa.Array) -> NDArray[np.bool_]:
+    """Return in which rows two columns of one type have the same value, or both NULL."""
+    if pa.types.is_nested(left.type) or isinstance(left.type, pa.BaseExtensionType):
+        pairs = zip(left, right, strict=True)
+        return np.array([a.equals(b) for a, b in pairs], np.bool_)
+    both = pc.and_(pc.is_null(left), pc.is_null(right))
+    equal = pc.fill_null(pc.equal(left, right), False)
+    return np.asarray(pc.or_(both, equal))
