@@ -34,7 +34,8 @@ def finished_in_transaction(statement: Statement, log: Log, table: TableState) -
 
     Raises the errors of `compared`.
     """
-    statement, own = with_static_values(statement, log, table), own_table(table)
+    statement = with_static_values(statement, log, table, whole=True)
+    own = own_table(table)
     if statement.rows_at_slot:
         statement = replace(statement, keyed=None, rows_at_slot=False)
     return compared_once(guarded(statement, log.store, own), log, own)

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from colonnade.manifests.commit.change import TableRead
-from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.commit.change import KeyGuard, TableRead
+from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.schema import SchemaField
@@ -29,23 +30,32 @@ from colonnade.tableformat.statements.statement import Statement, StaticValues
 from colonnade.tableformat.write.constraints import shown_values
 
 
-def with_static_values(statement: Statement, log: Log, table: TableState) -> Statement:
+def with_static_values(
+    statement: Statement, log: Log, table: TableState, *, whole: bool = False
+) -> Statement:
     """Return a statement on a table with what it does to the static values.
 
-    Values that stay as they are cost no write. Reads the table of static values. Raises the errors
-    of `evaluate_merge`.
+    Values that stay as they are cost no write, unless the `whole` is asked for: a transaction
+    cannot tell at its slot whether they are still there. Reads the table of static values. Raises
+    the errors of `evaluate_merge`.
     """
     brought = statement.brought
     if brought is None:
         return statement
     statics = statics_table(table, sets=brought.sets)
-    rows = _changed(log, table, statics, brought)
-    if not rows.num_rows:
-        return replace(statement, brought=None)
-    merged = evaluate_merge(log, statics, rows, brought.job_id)
+    unchanged = np.zeros(brought.rows.num_rows, np.bool_)
+    if not whole:
+        unchanged = _unchanged(log, table, statics, brought)
+    merged, rows = Statement("upsert"), brought.rows.filter(pa.array(~unchanged))
+    if rows.num_rows:
+        merged = evaluate_merge(log, statics, rows, brought.job_id)
     # The table itself says how its static values merge, so its changes are compared, not these.
-    keys = tuple(replace(each, check=None) for each in merged.keys)
-    merged = replace(merged, keys=keys, keyed=None, rows_at_slot=False)
+    keys = [replace(each, check=None) for each in merged.keys]
+    if unchanged.any():
+        kept = replace(brought, rows=brought.rows.filter(pa.array(unchanged)))
+        check = partial(_check_unchanged, log, table, statics, kept)
+        keys.append(KeyGuard(statics.id, lambda _: (), frozenset(), check))
+    merged = replace(merged, keys=tuple(keys), keyed=None, rows_at_slot=False)
     return replace(statement, brought=None, statics=merged)
 
 
@@ -81,11 +91,13 @@ def agreed_values(
     return StaticValues(found, job_id, sets=True)
 
 
-def _changed(log: Log, table: TableState, statics: TableState, brought: StaticValues) -> pa.Table:
-    """Return the rows whose values differ from those that are there."""
+def _unchanged(
+    log: Log, table: TableState, statics: TableState, brought: StaticValues
+) -> NDArray[np.bool_]:
+    """Return which rows have the values that are there."""
     given = [each for each in static_fields(table.schema) if each.name in brought.rows.column_names]
     if not keeps_last(statics, given):
-        return brought.rows
+        return np.zeros(brought.rows.num_rows, np.bool_)
     key = key_fields(table.partition_key, table.schema)
     rows = StaticRows(statics.prefix, key, tuple(log.read_rowsets(statics)))
     known = read_values(log.store, rows, given)
@@ -95,7 +107,23 @@ def _changed(log: Log, table: TableState, statics: TableState, brought: StaticVa
         new = brought.rows[column.name].combine_chunks()
         same = _same(new, there)
         unchanged &= same if brought.sets else same | np.asarray(pc.is_null(new))
-    return brought.rows.filter(pa.array(~unchanged))
+    return unchanged
+
+
+def _check_unchanged(
+    log: Log, table: TableState, planned: TableState, kept: StaticValues, now: TableState
+) -> None:
+    """Refuse a statement some of whose values a concurrent writer has changed meanwhile.
+
+    It did not write them, because they were there. Reads them only if static values have changed.
+    """
+    if now.changed_epoch == planned.changed_epoch:
+        return
+    if not _unchanged(log, table, replace(now, properties=planned.properties), kept).all():
+        raise ConflictError(
+            f"A concurrent writer has changed static values of table {table.name!r} that this"
+            " statement has found as it wanted them; run it again."
+        )
 
 
 def _same(left: pa.Array, right: pa.Array) -> NDArray[np.bool_]:
