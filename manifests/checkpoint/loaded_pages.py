@@ -20,6 +20,7 @@ from colonnade.manifests.checkpoint.stored_tables import CheckpointTables, Store
 from colonnade.manifests.model.codec import unseal, verify
 from colonnade.manifests.model.operations import Anchor
 from colonnade.manifests.model.schema import SchemaField, is_primitive
+from colonnade.manifests.model.statics import STATIC_COLUMNS, with_own_statics
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store.base import ObjectStore
 
@@ -127,9 +128,13 @@ class LoadedPages:
     def retentions(self, state: Snapshot, only: str | None = None) -> list[TableRetention]:
         """Return the properties about retention of all tables, that of `only` by its id.
 
+        So are those of its static values.
         Costs as `read`.
         """
-        summaries, tables = self.read(state, apart=() if only is None else (only,))
+        apart: tuple[str, ...] = () if only is None else (only,)
+        if only is not None and STATIC_COLUMNS in state.reader_features:
+            apart = with_own_statics(only)
+        summaries, tables = self.read(state, apart=apart)
         found = [TableRetention(table.id, table.properties) for table in tables]
         for summary in summaries:
             if summary.retention:

@@ -55,10 +55,16 @@ def with_static_values(change: Change, base: Snapshot) -> Change:
     there = {op.table for op in designs}
     _refuse_single(designs, base, there)
     tables = _Tables(base)
-    further = [op for op in tables.followed(designs) if op.table not in there]
+    ops: list[Operation] = []
     for operation in change.ops:
+        ops.append(operation)
+        further = tables.followed(operation) if isinstance(operation, _DESIGNS) else None
+        if further is not None and further.table not in there:
+            # Right after its cause, because later operations may add rows to a new table.
+            ops.append(further)
+    for operation in designs:
         tables.check_uses(operation)
-    return replace(change, ops=(*change.ops, *further)) if further else change
+    return replace(change, ops=tuple(ops)) if len(ops) > len(change.ops) else change
 
 
 _Rule = SetPrimaryKey | SetLifetimes | SetPartitionLayout | SetSortOrder | AddCheck
@@ -99,14 +105,9 @@ class _Tables:
                         f" cannot be a part of {part}; name another column."
                     )
 
-    def followed(self, designs: list[_Design]) -> Iterator[_Design]:
-        """Yield what the designs do to tables of static values."""
-        for operation in designs:
-            found = self._follow(TableId(operation.table), operation)
-            if found is not None:
-                yield found
-
-    def _follow(self, table: TableId, operation: _Design) -> _Design | None:
+    def followed(self, operation: _Design) -> _Design | None:
+        """Return what a design does to the table of static values, if it does anything."""
+        table = TableId(operation.table)
         if isinstance(operation, CreateTable):
             schema, key = operation.table_schema, operation.partition_key or ()
             primary_key = operation.primary_key or ()

@@ -32,6 +32,11 @@ def statics_id(table: TableId) -> TableId:
     return TableId(sha256(f"static values of {table}".encode()).hexdigest()[:16])
 
 
+def with_own_statics(table: str) -> tuple[str, ...]:
+    """Return the ids of a table and of its table of static values, which may not exist."""
+    return (table, statics_id(TableId(table)))
+
+
 def followed_properties(properties: Mapping[str, str]) -> dict[str, str]:
     """Return the properties of a table that its table of static values has, too."""
     return {name: text for name, text in properties.items() if name.startswith(FOLLOWED)}

@@ -26,6 +26,7 @@ from colonnade.manifests.model.operations import (
     Unpin,
     Vacuum,
 )
+from colonnade.manifests.model.statics import with_own_statics
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.vacuum.copies import copy_what_is_lost, whole_pages, whole_states
 from colonnade.manifests.vacuum.floor import keep_states, list_anchors
@@ -208,7 +209,7 @@ def _with_others(
 ) -> Floor:
     """Return the floor, with the other tables whose retention keeps it from rising further."""
     assert request.only is not None
-    own = [each for each in tables if each.table == request.only]
+    own = [each for each in tables if each.table in with_own_statics(request.only)]
     alone = effective(own, request.hours, request.epochs, request.only)
     others = others_that_keep_more(tables, head.table_names(), alone, request.only)
     if not others or _plan_floor(log, head, alone, now_ms).epoch <= floor.epoch:

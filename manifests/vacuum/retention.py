@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from colonnade.manifests.checkpoint.loaded_pages import TableRetention
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.ids import TableId
+from colonnade.manifests.model.statics import with_own_statics
 from colonnade.manifests.state.snapshot import Snapshot
 
 HOURS = "retention.hours"
@@ -80,13 +81,13 @@ def effective(
     """Return the retention of a database: the longest that any of its tables requires.
 
     The number of epochs counts the epochs of the whole database. `hours` and `epochs` replace the
-    properties of the table with the id `only`, or of all tables. Raises InvalidInputError for an
-    invalid number.
+    properties of the table with the id `only` and its static values, or of all tables. Raises
+    InvalidInputError for an invalid number.
     """
     check_numbers(hours, epochs)
     policies = [
         _asked(retention_of(properties), hours, epochs)
-        if only in (None, table)
+        if only is None or table in with_own_statics(only)
         else retention_of(properties)
         for table, properties in tables
     ] or [_asked(Retention(), hours, epochs)]
@@ -104,7 +105,7 @@ def others_that_keep_more(
     asked = {
         name: retention_of(properties.get(table, {}))
         for table, name in names.items()
-        if table != only
+        if table not in with_own_statics(only)
     }
     return tuple(
         f"retention of table {name!r} ({each.hours:g} hours, {each.epochs} of the newest epochs)"

@@ -28,17 +28,20 @@ _log = logging.getLogger(__name__)
 def compact_after(log: Log, head: Snapshot, table: str) -> Snapshot:
     """Compact one small group of a table that was just written, if its `compaction.auto` is true.
 
-    Returns the state after the compaction, or `head`. An error is only logged as a warning: the
-    rows are committed, and the next maintenance run meets the same error. Costs nothing without the
-    property. With it, reads the entries of the table's RowSets and rewrites the group. Before that,
-    epochs of their own mark the rows of the group that deleted ranges have, and those that expired
-    long enough ago, so that it leaves them out.
+    The static values of the table are compacted like it. Returns the state after the compaction, or
+    `head`. An error is only logged as a warning: the rows are committed, and the next maintenance
+    run meets the same error. Costs nothing without the property. With it, reads the entries of the
+    table's RowSets and rewrites the group. Before that, epochs of their own mark the rows of the
+    group that deleted ranges have, and those that expired long enough ago, so that it leaves them
+    out.
     """
     try:
         # Finding the table may read a page of a checkpoint.
         state = head.tables.get(TableId(table))
         if state is not None and parse_policy(state.properties).auto:
-            return _compact(log, head, state.id)
+            head = _compact(log, head, state.id)
+            if state.statics is not None:
+                head = _compact(log, head, state.statics.id)
     except Exception as error:
         _log.warning(
             "No compaction after epoch %d: %s",

@@ -30,7 +30,7 @@ from colonnade.manifests.model.deletion_vector import (
 from colonnade.manifests.model.entries import DeletionVectorEntry
 from colonnade.manifests.model.operations import CreateTable
 from colonnade.manifests.model.schema import IdentityColumn, TableSchema
-from colonnade.manifests.model.statics import statics_id
+from colonnade.manifests.model.statics import statics_id, with_own_statics
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.predicate import Where, parse_predicate
@@ -277,11 +277,16 @@ class Transaction:
         before = self._state
         # A preview of all tables after each statement would cost the square of their number, and
         # so would a preview of all statements on one table.
-        whole = partial(self._change, plan.only(table), self._hold_vector)
+        known = before.tables.get(table)
+        owner = table if known is None or known.statics_of is None else known.statics_of
+        # A table and its static values are designed together.
+        both = with_own_statics(owner)
+        whole = partial(self._change, plan.only(both), self._hold_vector)
         touched = map(TableId, self._plan.touched)
         others = {key: before.tables.get(key) for key in touched if key != table}
         if more is None:
-            after = self._log.preview(whole(), self._base, others)
+            apart = {key: each for key, each in others.items() if key not in both}
+            after = self._log.preview(whole(), self._base, apart)
         else:
             step = self._change(TransactionPlan(work={table: more}), self._hold_vector)
             after = self._log.preview(

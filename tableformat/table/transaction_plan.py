@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -62,12 +62,12 @@ class TransactionPlan:
             done=(*self.done, f"drop {name}"),
         )
 
-    def only(self, table: str) -> TransactionPlan:
-        """Return the plan with what it does to one table, and nothing else."""
+    def only(self, tables: Collection[str]) -> TransactionPlan:
+        """Return the plan with what it does to some tables, and nothing else."""
         return TransactionPlan(
-            dropped=tuple(each for each in self.dropped if each == table),
-            created={key: each for key, each in self.created.items() if key == table},
-            work={key: each for key, each in self.work.items() if key == table},
+            dropped=tuple(each for each in self.dropped if each in tables),
+            created={key: each for key, each in self.created.items() if key in tables},
+            work={key: each for key, each in self.work.items() if key in tables},
         )
 
     @property

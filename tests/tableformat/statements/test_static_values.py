@@ -229,3 +229,37 @@ def test_large_tables_with_static_columns_hold_what_a_model_holds(
         life.step()
     life.check_history()
     assert colonnade.open_database(tmp_path / "readings").verify(depth=4).is_sound
+
+
+def test_static_values_are_compacted_and_vacuumed_with_their_table(tmp_path: Path) -> None:
+    table = colonnade.create(
+        tmp_path / "readings",
+        SCHEMA,
+        primary_key=["site", "device", "at"],
+        static=["owner"],
+        properties={"compaction.auto": "true", "compaction.min-rowsets": "4"},
+    )
+    for at in range(12):
+        row = {"site": "a", "device": 1, "at": at, "value": 0.5, "owner": str(at), "meta": None}
+        table.append(pa.Table.from_pylist([row], SCHEMA))
+    for each in (table, table.statics):
+        assert len(table.log.read_rowsets(each.state)) < 6
+    done = table.vacuum(retention_hours=0)
+    assert done.epochs_removed == table.refresh().floor > 10
+    assert table.scan(["owner"]).to_arrow()["owner"].unique().to_pylist() == ["11"]
+    assert colonnade.open_database(tmp_path / "readings").verify(depth=4).is_sound
+
+
+def test_a_transaction_makes_a_table_and_its_static_values(tmp_path: Path) -> None:
+    database = colonnade.create_database(tmp_path / "plant")
+    with database.transaction() as tx:
+        for name in ("a", "b"):
+            tx.create(name, SCHEMA, primary_key=["device", "at"], static=["owner"])
+            row = {"site": "", "device": 7, "at": 1, "value": None, "owner": name, "meta": None}
+            tx.table(name).append(pa.Table.from_pylist([row], SCHEMA))
+            tx.table(name).upsert(pa.table({"device": [7, 8], "owner": [name, "other"]}))
+    assert database.tables() == ["a", "b"]
+    for name in ("a", "b"):
+        table = colonnade.open(tmp_path / "plant" / name)
+        assert table.scan().to_arrow()["owner"].to_pylist() == [name]
+        assert table.statics.scan().to_arrow().num_rows == 2
