@@ -151,6 +151,22 @@ class Life:
             del self.model.rows[row]
         self.table.delete((colonnade.col(self.owner) == owner) & (colonnade.col("at") < at))
 
+    def delete_range(self) -> None:
+        """Delete a range of rows unread; the static values of its partition stay."""
+        (site, device), at = self.key(), self.rng.randrange(50)
+        for row in [k for k in self.model.rows if k[:2] == (site, device) and k[2] < at]:
+            del self.model.rows[row]
+        col = colonnade.col
+        where = (col("site") == site) & (col("device") == device) & (col("at") < at)
+        self.table.delete_range(where)
+
+    def forget(self) -> None:
+        """Delete the static values of a partition; its rows stay."""
+        site, device = self.key()
+        self.model.statics.pop((site, device), None)
+        col = colonnade.col
+        self.table.statics.delete((col("site") == site) & (col("device") == device))
+
     def transact(self) -> None:
         owner, key = self.rng.choice(OWNERS), self.key()
         with colonnade.open_database(self.table.location.store.url).transaction() as tx:
@@ -181,7 +197,8 @@ class Life:
 
     def step(self) -> None:
         steps = [self.add] * 5 + [self.give, self.set_static, self.set_by_static, self.delete]
-        steps += [self.transact, self.compact, self.rename] + ([self.restore] if self.known else [])
+        steps += [self.transact, self.compact, self.rename, self.delete_range, self.forget]
+        steps += [self.restore] if self.known else []
         self.rng.choice(steps)()
         self.known[self.table.refresh().epoch] = deepcopy(self.model)
         self.check(self.table, self.owner)
@@ -191,6 +208,7 @@ class Life:
         kept = table.statics.scan().to_arrow()
         found = {(r["site"], r["device"]): r for r in kept.to_pylist()}
         assert len(found) == kept.num_rows
+        assert all(key in self.model.statics for key, row in found.items() if row[owner])
         for key, values in self.model.statics.items():
             row = found.get(key, {owner: None, "meta": None})
             assert (row[owner], row["meta"]) == (values["owner"], values["meta"])
