@@ -172,7 +172,7 @@ def parse_write_options(options: Mapping[str, str]) -> SparkWriteOptions:
         given.get("replacewhere"),
         split_fields(given.get("partitionby", "")),
         _overwrite_mode(given.get("partitionoverwritemode")),
-        _truth("overwriteSchema", given.get("overwriteschema", "false")),
+        truth("Option overwriteSchema", given.get("overwriteschema", "false")),
         *_evolving(given),
         storage,
         split_sort_key(given.get("primarykey", "")),
@@ -181,14 +181,16 @@ def parse_write_options(options: Mapping[str, str]) -> SparkWriteOptions:
 
 def _evolving(given: Mapping[str, str]) -> tuple[bool, bool]:
     """Return `mergeSchema` and `ignoreUnknownColumns`. Refuse options that exclude each other."""
-    merges, ignores = (_truth(name, given.get(name.lower(), "false")) for name in EVOLVING)
+    merges, ignores = (
+        truth(f"Option {name}", given.get(name.lower(), "false")) for name in EVOLVING
+    )
     if merges and ignores:
         raise InvalidInputError(
             "Options mergeSchema and ignoreUnknownColumns exclude each other: new columns are"
             " either added or left out."
         )
     for name, chosen in zip(EVOLVING, (merges, ignores), strict=True):
-        if chosen and _truth("overwriteSchema", given.get("overwriteschema", "false")):
+        if chosen and truth("Option overwriteSchema", given.get("overwriteschema", "false")):
             raise InvalidInputError(
                 f"Options {name} and overwriteSchema exclude each other: the table gets the columns"
                 " of the rows."
@@ -238,9 +240,10 @@ def epoch_or_tag(version: int | str) -> tuple[int | None, str | None]:
     return int(version) if isinstance(version, str) else version, None
 
 
-def _truth(name: str, text: str) -> bool:
+def truth(what: str, text: str) -> bool:
+    """Return whether a text says true. Raises InvalidInputError that names `what` for others."""
     if text.strip().lower() not in ("true", "false"):
-        raise InvalidInputError(f"Option {name} must be true or false, not {text!r}.")
+        raise InvalidInputError(f"{what} must be true or false, not {text!r}.")
     return text.strip().lower() == "true"
 
 

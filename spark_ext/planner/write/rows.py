@@ -16,6 +16,7 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import RowKind
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import open_store
+from colonnade.spark_ext.options import truth
 from colonnade.spark_ext.planner.clauses.filters import Tree, exact_predicate, predicate_of
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS, seen
 from colonnade.spark_ext.planner.state.storage import job_of, place_of
@@ -115,11 +116,13 @@ def can_delete(args: Mapping[str, Any]) -> dict[str, Any]:
     """Say whether the rows that `filters` select can be deleted without being read.
 
     That is so if statistics show that they select each RowSet as a whole or not at all. It is also
-    so for a range of the table's order, unless the deleted rows are to be counted (`count_rows`).
+    so for a range of the table's order, unless the deleted rows are to be counted. `count_rows` is
+    the text of the setting that says so; raises InvalidInputError unless it is true or false.
     """
     snapshot = SNAPSHOTS.at(place_of(args), args["database"], args["epoch"])
     table, log = seen(snapshot.tables[args["id"]], args), Log(open_store(place_of(args)))
-    counted = args["count_rows"] or is_state(args["epoch"])
+    counts = truth("Setting spark.colonnade.countRows", args["count_rows"])
+    counted = counts or is_state(args["epoch"])
     filters = args["filters"]
     return {"unread": _is_whole(log, table, filters) or (not counted and _is_range(table, filters))}
 

@@ -75,6 +75,9 @@ def test_a_range_is_deleted_unread_and_later_statements_see_what_is_left(
 def test_a_deletion_that_counts_its_rows_reads_them(
     spark: SparkShell,
 ) -> None:
+    spark.sql("SET spark.colonnade.countRows = yes")
+    refused = spark.refusal(f"DELETE FROM {TABLE} WHERE device = 1 AND minute < 10")
+    assert "Setting spark.colonnade.countRows must be true or false, not 'yes'." in refused
     spark.sql("SET spark.colonnade.countRows = true")
     spark.sql(f"DELETE FROM {TABLE} WHERE device = 1 AND minute < 10")
     spark.sql("RESET spark.colonnade.countRows")

@@ -54,7 +54,7 @@ def is_whole(path: Path, *filters: dict[str, Any]) -> bool:
     state = load({"path": str(path), "options": {}})
     names = ("url", "database", "epoch", "id")
     return bool(
-        rows.can_delete({n: state[n] for n in names} | {"filters": filters, "count_rows": False})[
+        rows.can_delete({n: state[n] for n in names} | {"filters": filters, "count_rows": "false"})[
             "unread"
         ]
     )
@@ -132,7 +132,7 @@ def test_a_statement_that_retention_overtakes_before_it_was_sent_is_a_conflict(
         if statement == "append":
             writes.commit_write(written(plan, pa.table({"id": [7], "name": ["x"]})))
         else:
-            where = {"filters": [compare(">=", 3)], "count_rows": False}
+            where = {"filters": [compare(">=", 3)], "count_rows": "false"}
             rows.delete_where({"job": plan["job"], "database": plan["database"], **where})
 
     load({"path": str(path), "options": {}})
@@ -163,12 +163,12 @@ def test_an_object_that_retention_removes_during_a_read_is_not_damage(
     names = ("url", "database", "epoch", "id")
     with pytest.raises(NotFoundError, match="Epoch 2 of .* was removed by retention"):
         OPS["can_delete"](
-            {n: state[n] for n in names} | {"filters": [compare(">=", 3)], "count_rows": False}
+            {n: state[n] for n in names} | {"filters": [compare(">=", 3)], "count_rows": "false"}
         )
 
     def delete(plan: dict[str, Any]) -> None:
         job = {"job": plan["job"], "database": plan["database"]}
-        OPS["delete_where"](job | {"filters": [compare(">=", 3)], "count_rows": False})
+        OPS["delete_where"](job | {"filters": [compare(">=", 3)], "count_rows": "false"})
 
     for _ in range(2):
         with pytest.raises(ConflictError, match="was removed by retention; read the table again"):

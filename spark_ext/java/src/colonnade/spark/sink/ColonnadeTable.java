@@ -247,7 +247,7 @@ public class ColonnadeTable extends TableAtEpoch
     }
     Map<String, Object> args = new HashMap<>(state());
     args.put("filters", ExpressionTree.of(filters));
-    args.put("count_rows", Boolean.parseBoolean(SQLConf.get().getConfString(COUNT_ROWS, "false")));
+    args.put("count_rows", SQLConf.get().getConfString(COUNT_ROWS, "false"));
     return Planner.call("can_delete", args).get("unread").asBoolean();
   }
 
