@@ -13,6 +13,7 @@ from colonnade.manifests.model.entries import PartitionField, SortField
 from colonnade.manifests.model.lifetimes import ColumnLifetime, Lifetimes
 from colonnade.manifests.model.operations import (
     AddCheck,
+    AddRowSet,
     AlterSchema,
     CreateTable,
     DropTable,
@@ -36,7 +37,7 @@ from colonnade.manifests.model.statics import statics_id
 from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import MemoryStore
-from tests.log_samples import ORDERS, change, database, epoch_after
+from tests.log_samples import ORDERS, change, database, entry, epoch_after
 
 STATICS = statics_id(TableId(ORDERS))
 SITE = SchemaField(id=1, name="site", type="int", nullable=False)
@@ -72,6 +73,14 @@ def test_a_table_and_its_static_values_are_made_renamed_and_dropped_together() -
     state = after(state, RenameTable(table=ORDERS, name="r"))
     assert {each.name for each in state.tables.values()} == {"r", "r.statics"}
     assert not after(state, DropTable(table=ORDERS)).tables
+
+
+def test_one_change_makes_a_table_and_brings_static_values() -> None:
+    rows, values = (AddRowSet(table=each, rowset=entry()) for each in (ORDERS, STATICS))
+    state = after(empty(), CREATE, rows, values)
+    statics = state.table("readings").statics
+    assert statics is not None
+    assert statics.rowsets.row_count == entry().rows
 
 
 def test_a_table_gets_static_values_with_its_first_static_column() -> None:
