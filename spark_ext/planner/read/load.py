@@ -6,8 +6,10 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.schema import TableSchema
+from colonnade.manifests.model.statics import static_fields
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.spark_ext.options import parse_read_options
 from colonnade.spark_ext.planner.clauses.defaults import default_texts
@@ -15,6 +17,7 @@ from colonnade.spark_ext.planner.clauses.generated import described
 from colonnade.spark_ext.planner.clauses.identity_columns import described_identities
 from colonnade.spark_ext.planner.clauses.partitions import described_layout
 from colonnade.spark_ext.planner.clauses.sort_keys import described_order
+from colonnade.spark_ext.planner.clauses.static_columns import static_properties
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS, Recent
 from colonnade.spark_ext.planner.state.storage import place
 from colonnade.spark_ext.types import declared_json, refuse_fine_times
@@ -36,6 +39,7 @@ def load(args: Mapping[str, Any]) -> dict[str, Any]:
     Besides the public options, `timestampMicros` is a time that Spark has already parsed.
     `query` is the number of the query that loads the table, if it has one (`Snapshots.head`). The
     reply's `now` is the time of the query, if that decides what it sees; later requests return it.
+    With `about`, which is "statics", the reply describes the table of static values.
     """
     options = dict(args["options"])
     micros = options.pop("timestampMicros", None)
@@ -51,6 +55,8 @@ def load(args: Mapping[str, Any]) -> dict[str, Any]:
         args.get("query"),
         read.seen_at,
     )
+    if args.get("about") is not None:
+        table = require_statics(table)
     shown = table if read.schema_epoch is None else _shown(location, table, read.schema_epoch)
     return {
         "url": location.store.url,
@@ -68,7 +74,9 @@ def load(args: Mapping[str, Any]) -> dict[str, Any]:
         "defaults": default_texts(shown.schema),
         "identities": described_identities(shown.schema),
         "generated": described(shown.schema),
-        "properties": shown_properties(table),
+        "statics": [field.name for field in static_fields(shown.schema)],
+        "partition_key": [field.name for field in key_fields(table.partition_key, table.schema)],
+        "properties": {**shown_properties(table), **static_properties(table)},
         "comment": table.comment,
         "sort_key": described_order(table.sort_key, table.schema),
         "partitioning": described_layout(table.partition_fields, table.schema),
@@ -119,6 +127,15 @@ def _shown(location: Location, table: TableState, schema_epoch: int) -> TableSta
     head = SNAPSHOTS.head(location.address)[1]
     state = SNAPSHOTS.log(location.store).read_at(schema_epoch, head=head)
     return with_columns_of(table, location.require_at(state, head))
+
+
+def require_statics(table: TableState) -> TableState:
+    """Return the table of static values of a table. Raises NotFoundError if it has none."""
+    if table.statics is None:
+        raise NotFoundError(
+            f"Table {table.name!r} has no static columns, so there are no static values to read."
+        )
+    return table.statics
 
 
 OPS = {"load": load, "check_options": check_options}

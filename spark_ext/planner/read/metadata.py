@@ -40,6 +40,9 @@ COLUMNS_SCHEMA = (
 )
 PROPERTIES_SCHEMA = "key string, value string"
 
+STATICS = "statics"
+"""The metadata table of static values. Its columns are those of the table, and tasks read it."""
+
 _START = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
@@ -58,8 +61,8 @@ def _table(path: str) -> ArrowTable:
 
 
 def metadata_names(args: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the names of all metadata tables."""
-    return {"names": list(TABLES)}
+    """Return the names of all metadata tables. `load.load` describes that of static values."""
+    return {"names": [*TABLES, STATICS]}
 
 
 def plain_rows(rows: Iterable[Row]) -> list[list[Any]]:

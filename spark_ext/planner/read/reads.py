@@ -72,6 +72,9 @@ def scan(args: Mapping[str, Any]) -> dict[str, Any]:
     With `in_order` the rows of each task are in the order of the sort key, if that is possible
     (`in_order.py`). The reply's `in_order` says so, and `merges` whether a task merges RowSets.
 
+    The reply's `statics` says once for all tasks where the values of static columns are; it is None
+    if the columns have none.
+
     With `grouped` a task reads rows of one partition only, if all RowSets have the table's layout;
     with `fair`, only if no task becomes long (`grouping.py`). The reply's `partitioning` is then
     the layout, and `partitions` has the partition values of each task.
@@ -89,6 +92,7 @@ def scan(args: Mapping[str, Any]) -> dict[str, Any]:
     rowsets = _first(rowsets, args, table.schema)
     order = _wanted_order(args, table, rowsets) if args.get("in_order") else None
     plan = plan_scan(table, args["epoch"], rowsets, args["columns"], predicate, order)
+    statics, plan = _statics(table, plan), plan.model_copy(update={"statics": None})
     TRANSACTIONS.note_read(args["epoch"], TableRead(table.id, keep))
     size = read_bytes(plan)
     count = task_count(size, args["parallelism"])
@@ -96,13 +100,10 @@ def scan(args: Mapping[str, Any]) -> dict[str, Any]:
         plan = _narrowed(place_of(args), plan)
         count = task_count(read_bytes(plan), args["parallelism"])
     tasks, grouped, in_order = divided(args, table, plan, size, count)
-    if order is not None and in_order:
-        ordering = described_order(order.fields, table.schema)
-    else:
-        apart = bool(tasks) and all(len(task.rowsets) == 1 for task in tasks)
-        ordering = _ordering(table, plan) if apart else []
+    ordering = _order_of_tasks(table, plan, order if in_order else None, tasks)
     return {
         "tasks": _tasks(args, tasks),
+        "statics": statics,
         "rows": sum(rowset.row_count for rowset in rowsets),
         "bytes": size,
         "rowsets": len(rowsets),
@@ -226,10 +227,28 @@ def _tasks(args: Mapping[str, Any], plans: Sequence[ScanPlan]) -> list[str]:
     return [f'{{"url":{url},"plan":{plan.to_json()},{limit}{kept}}}' for plan in plans]
 
 
+def _statics(table: TableState, plan: ScanPlan) -> str | None:
+    """Return where the static values of a plan are, as JSON that is equal where the values are."""
+    if plan.statics is None or table.statics is None:
+        return None
+    scan = plan.statics.scan.model_copy(update={"epoch": table.statics.changed_epoch})
+    return plan.statics.model_copy(update={"scan": scan}).model_dump_json(exclude_defaults=True)
+
+
 def _has_order(schema: TableSchema, name: str) -> bool:
     """Whether Spark orders the column as its bounds and the sort key do."""
     data_type = schema.field(name).type
     return isinstance(data_type, str) and domain_of(data_type) is not None
+
+
+def _order_of_tasks(
+    table: TableState, plan: ScanPlan, order: RowOrder | None, tasks: Sequence[ScanPlan]
+) -> list[dict[str, Any]]:
+    """Return the order of the rows of each task: what they were asked for, or that of RowSets."""
+    if order is not None:
+        return described_order(order.fields, table.schema)
+    apart = bool(tasks) and all(len(task.rowsets) == 1 for task in tasks)
+    return _ordering(table, plan) if apart else []
 
 
 def _ordering(table: TableState, plan: ScanPlan) -> list[dict[str, Any]]:

@@ -143,15 +143,18 @@ public class DatabaseCatalog
 
   @Override
   public Table loadTable(Identifier identifier, String version) throws NoSuchTableException {
-    Tables.refuseAboutPast(named(identifier));
-    return Tables.load(identifier, named(identifier), Map.of("versionAsOf", version));
+    return past(identifier, Map.of("versionAsOf", version));
   }
 
   @Override
   public Table loadTable(Identifier identifier, long micros) throws NoSuchTableException {
-    Tables.refuseAboutPast(named(identifier));
-    Map<String, String> options = Map.of("timestampMicros", Long.toString(micros));
-    return Tables.load(identifier, named(identifier), options);
+    return past(identifier, Map.of("timestampMicros", Long.toString(micros)));
+  }
+
+  private Table past(Identifier identifier, Map<String, String> options)
+      throws NoSuchTableException {
+    Table about = Tables.aboutPast(named(identifier), options);
+    return about == null ? Tables.load(identifier, named(identifier), options) : about;
   }
 
   @Override

@@ -91,6 +91,12 @@ public class SessionCatalog extends DelegatingCatalogExtension
    * a Colonnade table, else null.
    */
   private Table about(Identifier identifier) throws NoSuchTableException {
+    String path = pathOfOwner(identifier);
+    return path == null ? null : Tables.about(path, identifier.name());
+  }
+
+  /** Returns the path of the table that a metadata table is about; null for any other name. */
+  private String pathOfOwner(Identifier identifier) throws NoSuchTableException {
     String[] above = identifier.namespace();
     if (above.length < 1 || above.length > 2) {
       return null;
@@ -103,45 +109,41 @@ public class SessionCatalog extends DelegatingCatalogExtension
     } catch (NoSuchTableException error) {
       return null;
     }
-    if (path == null) {
-      return null;
-    }
-    if (!MetadataTable.kinds().contains(identifier.name())) {
+    if (path != null && !MetadataTable.kinds().contains(identifier.name())) {
       throw new NoSuchTableException(identifier);
     }
-    return new MetadataTable(path, identifier.name());
+    return path;
   }
 
   @Override
   public Table loadTable(Identifier identifier, String version) throws NoSuchTableException {
-    String path = pathOfPast(identifier);
-    return path == null
-        ? super.loadTable(identifier, version)
-        : Tables.load(path, Map.of("versionAsOf", version));
+    Table past = past(identifier, Map.of("versionAsOf", version));
+    return past == null ? super.loadTable(identifier, version) : past;
   }
 
   @Override
   public Table loadTable(Identifier identifier, long micros) throws NoSuchTableException {
-    String path = pathOfPast(identifier);
-    return path == null
-        ? super.loadTable(identifier, micros)
-        : Tables.load(path, Map.of("timestampMicros", Long.toString(micros)));
+    Table past = past(identifier, Map.of("timestampMicros", Long.toString(micros)));
+    return past == null ? super.loadTable(identifier, micros) : past;
   }
 
-  /** Returns the path of a table for time travel, or null for a table of another format. */
-  private String pathOfPast(Identifier identifier) throws NoSuchTableException {
-    if (identifier.namespace().length <= 1) {
-      try {
-        return Registration.pathOf(super.loadTable(identifier));
-      } catch (NoSuchTableException missing) {
-        if (about(identifier) == null) {
-          throw missing;
-        }
+  /** Returns a table at an earlier state, or null for a table of another format. */
+  private Table past(Identifier identifier, Map<String, String> options)
+      throws NoSuchTableException {
+    String path = null;
+    try {
+      if (identifier.namespace().length > 1) {
+        throw new NoSuchTableException(identifier);
       }
-    } else if (about(identifier) == null) {
-      throw new NoSuchTableException(identifier);
+      path = Registration.pathOf(super.loadTable(identifier));
+    } catch (NoSuchTableException missing) {
+      String owner = pathOfOwner(identifier);
+      if (owner == null) {
+        throw missing;
+      }
+      return Tables.aboutPast(owner, identifier.name(), options);
     }
-    throw Tables.pastOfAbout(identifier.toString());
+    return path == null ? null : Tables.load(path, options);
   }
 
   @Override

@@ -35,7 +35,33 @@ final class Tables {
 
   /** Returns the metadata table that a name refers to, or null. */
   static Table about(TableName named) {
-    return isAbout(named) ? new MetadataTable(named.owner().path(), named.last()) : null;
+    return isAbout(named) ? about(named.owner().path(), named.last()) : null;
+  }
+
+  /** Returns the metadata table of a kind of the table at a path. */
+  static Table about(String path, String kind) {
+    return kind.equals(StaticsTable.KIND)
+        ? StaticsTable.load(path, Map.of())
+        : new MetadataTable(path, kind);
+  }
+
+  /** Returns the metadata table that a name refers to, at the state that options name, or null. */
+  static Table aboutPast(TableName named, Map<String, String> options) {
+    return isAbout(named) ? aboutPast(named.owner().path(), named.last(), options) : null;
+  }
+
+  /**
+   * Returns the metadata table of a kind of the table at a path, at the state that {@code options}
+   * name. Only the table of static values has earlier versions.
+   */
+  static Table aboutPast(String path, String kind, Map<String, String> options) {
+    if (kind.equals(StaticsTable.KIND)) {
+      return StaticsTable.load(path, options);
+    }
+    String sentence =
+        "Metadata table " + path + "." + kind + " has no earlier versions; leave out the version or"
+            + " time.";
+    throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
   }
 
   /** Whether a name refers to a metadata table. A real table of that name comes first. */
@@ -51,19 +77,6 @@ final class Tables {
       String sentence = "Metadata table " + named + " cannot be dropped.";
       throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
     }
-  }
-
-  /** Refuses time travel for a metadata table. */
-  static void refuseAboutPast(TableName named) {
-    if (isAbout(named)) {
-      throw pastOfAbout(named.toString());
-    }
-  }
-
-  static RuntimeException pastOfAbout(String name) {
-    String sentence =
-        "Metadata table " + name + " has no earlier versions; leave out the version or time.";
-    return ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
   }
 
   /** Whether a table has the layout that a statement states. Returns true if it states none. */
