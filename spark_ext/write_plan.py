@@ -20,11 +20,13 @@ from colonnade.manifests.model.schema import (
     TableSchema,
     type_text,
 )
+from colonnade.manifests.model.statics import static_fields
 from colonnade.manifests.model.void import VOID
 from colonnade.manifests.state.partition_layout import field_text, parse_layout
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.spark_ext.options import SparkWriteOptions
 from colonnade.spark_ext.types import same_values
+from colonnade.tableformat.keys.own_table import own_table
 from colonnade.tableformat.keys.policy import merges, without_key
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.predicate import Predicate, bind, parse_predicate
@@ -57,6 +59,8 @@ class TableDesign:
     identities: Mapping[str, IdentityColumn] = field(default_factory=dict)
     generated: tuple[NewGenerated, ...] = ()
     primary_key: tuple[str, ...] = ()
+    static: tuple[str, ...] = ()
+    partition_key: tuple[str, ...] = ()
 
 
 def plan_spark_write(
@@ -98,11 +102,11 @@ def plan_spark_write(
     create = _creation(options, given, design, location, table)
     merged = None
     if table is not None and create is None:
-        if mode == "append" and named is not None and merges(table, options.settings.on_duplicate):
-            merged = given_columns(table, named)
+        own, chosen = own_table(table), options.settings.on_duplicate
+        if mode == "append" and named is not None and merges(own, chosen):
+            merged = given_columns(own, named)
         _check_fit(options, given, table, location, merged)
-        if where is not None:
-            bind(where, table.schema)
+        _check_where(where, table)
     job = plan_write(
         location,
         base,
@@ -115,7 +119,21 @@ def plan_spark_write(
         parameters=_parameters(options, mode),
     )
     _check_on_duplicate(options, job)
-    return job if table is None or merged is None else merging_job(job, table, merged)
+    return job if table is None or merged is None else merging_job(job, own_table(table), merged)
+
+
+def _check_where(where: Predicate | None, table: TableState) -> None:
+    """Check the condition of an overwrite. Raises InvalidInputError."""
+    if where is None:
+        return
+    named = bind(where, table.schema).column_ids
+    for column in static_fields(table.schema):
+        if column.id in named:
+            raise InvalidInputError(
+                f"Option replaceWhere names {column.name!r}, a static column of table"
+                f" {table.name!r}, which new rows do not store; use INSERT INTO ... REPLACE WHERE"
+                " in SQL."
+            )
 
 
 def _check_fit(
@@ -165,6 +183,11 @@ def _with_columns(
         raise InvalidInputError(
             f"Table {table.name!r} has the identity column {identity[0].name!r}, which would no"
             " longer give values; drop it first, or use df.writeTo(name).createOrReplace()."
+        )
+    if statics := static_fields(table.schema):
+        raise InvalidInputError(
+            f"Table {table.name!r} has the static column {statics[0].name!r}, which other columns"
+            " might not have; drop it first, or use df.writeTo(name).createOrReplace()."
         )
     key, layout = table.sort_key, table.partition_fields
     primary = () if options.primary_key else key_fields(table.primary_key, table.schema)
@@ -266,6 +289,8 @@ def _creation(
         design.identities,
         design.generated,
         design.primary_key or options.primary_key,
+        design.static,
+        design.partition_key,
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from colonnade.manifests.limits import Limits
@@ -56,13 +57,46 @@ IDENTITY_DRAWS = {
 """How many values of identity columns a task asks for."""
 
 
+@dataclass(frozen=True, slots=True)
+class StaticsTask:
+    """How tasks report the static values that rows bring.
+
+    The first `key` columns of `columns` are the partition key. If they are `distinct`, only the
+    last of equal rows counts. `nulls` says whether NULL is a value.
+    """
+
+    columns: TableSchema
+    key: int
+    distinct: bool
+    nulls: bool
+
+
 def task_json(
-    job: WriteJob, options: WriteOptions | None = None, held_bytes: int = HELD_BYTES
+    job: WriteJob,
+    options: WriteOptions | None = None,
+    held_bytes: int = HELD_BYTES,
+    statics: StaticsTask | None = None,
 ) -> str:
     """Return the JSON that each task of `job` gets; `options` replace the options of the job."""
+    task = _task(job, options, held_bytes)
+    if statics is not None:
+        plain = [each.model_copy(update={"static": None}) for each in statics.columns.fields]
+        alone = {"sort_key": (), "partition_fields": (), "bloom_columns": ()}
+        columns = {"table_schema": TableSchema(fields=tuple(plain))}
+        target = job.target.model_copy(update={**alone, **columns})
+        task["statics"] = {
+            **_task(job.model_copy(update={"target": target}), None, held_bytes),
+            "key_columns": statics.key,
+            "distinct": statics.distinct,
+            "nulls": statics.nulls,
+        }
+    return json.dumps(task)
+
+
+def _task(job: WriteJob, options: WriteOptions | None, held_bytes: int) -> dict[str, Any]:
     target = job.target
     chosen = options or target_options(target, job.settings)
-    task = {
+    return {
         "url": job.url,
         "prefix": target.prefix,
         "job_id": job.job_id,
@@ -74,7 +108,6 @@ def task_json(
         "encoding": ENCODING,
         "identity_draws": IDENTITY_DRAWS,
     }
-    return json.dumps(task)
 
 
 def columns_task_json(

@@ -17,7 +17,11 @@ import pyarrow as pa
 from pyspark.sql import types as spark
 from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 
+from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.schema import TableSchema
+from colonnade.manifests.model.statics import static_fields
+from colonnade.manifests.state.snapshot import TableState
 from colonnade.manifests.store import open_store
 from colonnade.spark_ext.errors import one_sentence
 from colonnade.spark_ext.options import SparkWriteOptions
@@ -45,8 +49,23 @@ def plan_python_write(
     log = Log(location.store)
     base = read_base(location, log)
     job = plan_spark_write(location, base, options, given, overwrite, named=given.names)
+    _refuse_statics(given, None if base is None else location.find(base))
     take_lease(job, log, base)
     return job
+
+
+def _refuse_statics(given: TableSchema, table: TableState | None) -> None:
+    """Refuse rows with static columns: tasks of this source report rows of the table alone."""
+    if table is None:
+        return
+    names = {name.casefold() for name in given.names}
+    for column in static_fields(table.schema):
+        if column.name.casefold() in names:
+            raise InvalidInputError(
+                f"Column {column.name!r} of table {table.name!r} is static, and the source without"
+                " the jar cannot write it; leave it out, or create the session by"
+                " colonnade.configure(builder), or use colonnade.open(path).append in Python."
+            )
 
 
 @dataclass(frozen=True)

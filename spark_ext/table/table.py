@@ -298,6 +298,8 @@ class TableBuilder:
         self._sort_key: tuple[str, ...] = ()
         self._partition_by: tuple[str, ...] = ()
         self._primary_key: tuple[str, ...] = ()
+        self._static: tuple[str, ...] = ()
+        self._partition_key: tuple[str, ...] = ()
         self._properties: dict[str, str] = {}
         self._comment: str | None = None
         self._constraints: dict[str, str] = {}
@@ -373,6 +375,22 @@ class TableBuilder:
         self._primary_key = colNames
         return self
 
+    def static(self, *colNames: str) -> TableBuilder:
+        """Make columns static: each has one value for all rows of a partition key.
+
+        They are nullable, and neither in a key nor in the partitioning.
+        """
+        self._static = colNames
+        return self
+
+    def partitionKey(self, *colNames: str) -> TableBuilder:
+        """Set the columns that static values belong to; they become NOT NULL.
+
+        Without this, it is the first column of the primary key.
+        """
+        self._partition_key = colNames
+        return self
+
     def partitionedBy(self, *cols: str) -> TableBuilder:
         """Partition rows by columns, or by transforms such as `days(ts)` or `bucket(16, id)`."""
         self._partition_by = cols
@@ -415,6 +433,8 @@ class TableBuilder:
                 },
                 identity=self._identity,
                 primary_key=self._primary_key,
+                static=self._static,
+                partition_key=self._partition_key,
             )
         except AlreadyExistsError:
             if not self._open_existing:

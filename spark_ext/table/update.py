@@ -22,6 +22,7 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.generated import generated_fields
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.model.schema_check import ROW_HANDLER
+from colonnade.manifests.model.statics import static_fields
 from colonnade.manifests.state.replaced_columns import replaceable
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.spark_ext.executors import parallel_jobs, run_on_rows
@@ -124,6 +125,8 @@ def _targets(table: TableState, update: Update) -> TableSchema | None:
     """Return the columns to set; None if one of them cannot be replaced or has another type."""
     if table.lifetimes is not None:
         return None  # a query of an earlier epoch sees the table at the time of that epoch
+    if static_fields(table.schema):
+        return None  # the values that are read may be static, and so may those that are set
     try:
         fields = [table.schema.field(name.strip().strip("`")) for name in update.values]
     except NotFoundError:

@@ -12,6 +12,7 @@ from colonnade.spark_ext.planner.clauses.asked_columns import add_column, dotted
 from colonnade.spark_ext.planner.clauses.defaults import read_default
 from colonnade.spark_ext.planner.clauses.partitions import layout_texts
 from colonnade.spark_ext.planner.clauses.sort_keys import clustered_by
+from colonnade.spark_ext.planner.clauses.static_columns import refuse_change
 from colonnade.tableformat.table.alteration import (
     AddConstraint,
     Alteration,
@@ -71,6 +72,7 @@ def _set_default(change: Args) -> Alteration:
 
 def _properties(change: Args) -> Alteration:
     set_to, removed = dict(change["set"]), tuple(change["remove"])
+    refuse_change((*set_to, *removed))
     if SORT_KEY in set_to or SORT_KEY in removed:
         # Spark's half sends each property as a change of its own.
         return SetSortKey(split_sort_key(set_to.get(SORT_KEY, "")))

@@ -17,6 +17,8 @@ from typing import Any
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import TableSchema
+from colonnade.manifests.state.snapshot import TableState
+from colonnade.spark_ext.planner.clauses.static_columns import static_column_of
 from colonnade.tableformat.predicate import Predicate, bind
 from colonnade.tableformat.predicate.expressions import (
     FALSE,
@@ -81,15 +83,19 @@ def exact_predicate(filters: Sequence[Tree]) -> Predicate:
         ) from None
 
 
-def overwritten(filters: Sequence[Tree]) -> tuple[Predicate, bool]:
-    """Return the predicate of an overwrite, and whether it is exactly that of the filters.
+def overwritten(filters: Sequence[Tree], table: TableState | None) -> tuple[Predicate, bool]:
+    """Return the predicate of an overwrite of `table`, and whether it is exactly that of `filters`.
 
     If it is not exact, only Spark can find the rows. The predicate is then FALSE and selects none.
+    Only Spark compares new rows with a condition on static columns.
     """
     try:
-        return exact_predicate(filters), True
+        found = exact_predicate(filters)
     except InvalidInputError:
         return FALSE, False
+    if table is not None and static_column_of(found, table) is not None:
+        return FALSE, False
+    return found, True
 
 
 def usable(tree: Tree, schema: TableSchema) -> Predicate | None:

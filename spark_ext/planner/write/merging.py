@@ -16,6 +16,7 @@ from colonnade.spark_ext.options import SparkWriteOptions, parse_write_options
 from colonnade.spark_ext.planner.state.storage import place
 from colonnade.spark_ext.planner.write.base import base_of, evolved
 from colonnade.spark_ext.types import declared_json
+from colonnade.tableformat.keys.own_table import own_table
 from colonnade.tableformat.keys.policy import merges
 from colonnade.tableformat.statements.keyed.given import (
     checks_merged_rows,
@@ -40,15 +41,16 @@ def columns_given(args: Mapping[str, Any]) -> dict[str, Any]:
     state, _ = evolved(location, base, args.get("evolving"))
     assert state is not None  # the statement has read the table
     table = location.require(state)
-    if not merges(table, options.settings.on_duplicate):
+    own = own_table(table)
+    if not merges(own, options.settings.on_duplicate):
         return {"given": None}
     names = list(args["names"])
     column = expires_column(table.lifetimes, table.schema)
     if options.settings.ttl is not None and column is not None:
         names.append(column.name)  # Spark fills it where the rows lack it
-    given = given_columns(table, names)
+    given = given_columns(own, names)
     return {
-        "given": {"columns": names, "checked": not checks_merged_rows(table, given)},
+        "given": {"columns": names, "checked": not checks_merged_rows(own, given)},
         "schema": declared_json(open_schema(open_columns(table.schema, given))),
     }
 
@@ -68,12 +70,12 @@ def check_merging(
         return
     if (names := given["columns"]) is not None:
         known = None if job.given is None else frozenset(job.given)
-        if known is None or checks_merged_rows(table, known) == given["checked"]:
+        if known is None or checks_merged_rows(own_table(table), known) == given["checked"]:
             raise ConflictError(
                 f"Table {table.name!r} merges rows by their keys in another way than when the"
                 f" statement with the columns {', '.join(names)} was analyzed; run it again."
             )
-    elif job.mode == "append" and merges(table, options.settings.on_duplicate):
+    elif job.mode == "append" and merges(own_table(table), options.settings.on_duplicate):
         raise InvalidInputError(
             f"Table {table.name!r} merges the rows by their keys, and this session cannot tell"
             " which columns they have: create the session by colonnade.configure(builder), which"

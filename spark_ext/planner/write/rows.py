@@ -8,6 +8,7 @@ happens only once.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from colonnade.manifests.commit.change import TableRead
@@ -23,6 +24,7 @@ from colonnade.spark_ext.planner.state.storage import job_of, place_of
 from colonnade.spark_ext.planner.state.transactions import is_state
 from colonnade.spark_ext.planner.write.column_updates import replaced_rowsets
 from colonnade.spark_ext.planner.write.commits import commit
+from colonnade.spark_ext.planner.write.statics import bringing, divided_reports
 from colonnade.tableformat.keys.key_set import can_be_key
 from colonnade.tableformat.scan.plan import rowset_filter
 from colonnade.tableformat.scan.selection import judge
@@ -36,6 +38,7 @@ from colonnade.tableformat.statements.reported import (
     reported_statement,
 )
 from colonnade.tableformat.statements.statement import Statement, inserting
+from colonnade.tableformat.statements.static_values import static_reads
 from colonnade.tableformat.write.job import WriteJob
 from colonnade.tableformat.write.run import decode_entries
 
@@ -51,7 +54,8 @@ def commit_rows(args: Mapping[str, Any]) -> dict[str, Any]:
     may then move the rows instead, by the same job.
     """
     job, base = _planned(args)
-    reports = [decode_report(message) for message in args["messages"]]
+    messages, statics = divided_reports(args["messages"])
+    reports = [decode_report(message) for message in messages]
 
     def changed(log: Log, table: TableState) -> Statement:
         return changed_rows(
@@ -65,7 +69,8 @@ def commit_rows(args: Mapping[str, Any]) -> dict[str, Any]:
         )
 
     try:
-        return commit(job, base, changed)
+        brought = bringing(changed, job, statics, sets=args["kind"] == "update")
+        return commit(job, base, brought)
     except ColumnConflictError as conflict:
         return {"conflict": conflict.message}
 
@@ -89,7 +94,16 @@ def changed_rows(
     if keys is not None:
         # Leaving out a column is safe: fewer key columns only make more rows conflict.
         keys = [name for name in keys if can_be_key(table.schema.field(name))]
-    return reported_statement(log, table, kind, reports, read, keys, replaced)
+    return _with_statics(reported_statement(log, table, kind, reports, read, keys, replaced), table)
+
+
+def _with_statics(statement: Statement, table: TableState) -> Statement:
+    """Return a statement of Spark with all static values among what it has read.
+
+    Spark does not say which columns its scans have.
+    """
+    columns = frozenset(field.id for field in table.schema.fields)
+    return replace(statement, reads=(*statement.reads, *static_reads(table, columns)))
 
 
 def commit_overwrite(args: Mapping[str, Any]) -> dict[str, Any]:
@@ -100,16 +114,17 @@ def commit_overwrite(args: Mapping[str, Any]) -> dict[str, Any]:
     that are filters.
     """
     job, base = _planned(args)
-    entries = [e for message in args["messages"] for e in decode_entries(message.encode())]
+    messages, statics = divided_reports(args["messages"])
+    entries = [e for message in messages for e in decode_entries(message.encode())]
     reports = [decode_report(message) for message in args["overwritten"]]
 
     def overwritten(log: Log, table: TableState) -> Statement:
         keep = rowset_filter(table, predicate_of(args["filters"], table.schema))
         read = TableRead(table.id, keep, overwrites=True)
         found = found_overwrite(log, table, reports, entries, read, job.parameters)
-        return inserting(found, job.settings)
+        return inserting(_with_statics(found, table), job.settings)
 
-    return commit(job, base, overwritten)
+    return commit(job, base, bringing(overwritten, job, statics, sets=False))
 
 
 def can_delete(args: Mapping[str, Any]) -> dict[str, Any]:

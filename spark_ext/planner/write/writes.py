@@ -22,6 +22,7 @@ from colonnade.spark_ext.planner.clauses.generated import described_generation, 
 from colonnade.spark_ext.planner.clauses.identity_columns import require_fillable, stated_identities
 from colonnade.spark_ext.planner.clauses.partitions import described_layout, layout_texts
 from colonnade.spark_ext.planner.clauses.sort_keys import clustered_by
+from colonnade.spark_ext.planner.clauses.static_columns import PARTITION_KEY, STATIC
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.state.storage import job_of, place
 from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS
@@ -32,10 +33,11 @@ from colonnade.spark_ext.planner.write.expiry import require_expiring
 from colonnade.spark_ext.planner.write.identity import remember
 from colonnade.spark_ext.planner.write.merging import check_merging
 from colonnade.spark_ext.planner.write.rows import changed_rows
+from colonnade.spark_ext.planner.write.statics import bringing, divided_reports, statics_task
 from colonnade.spark_ext.types import from_json
 from colonnade.spark_ext.write_plan import TableDesign, plan_spark_write
-from colonnade.spark_ext.write_task import task_json
-from colonnade.tableformat.statements.commit import written_statement
+from colonnade.spark_ext.write_task import StaticsTask, task_json
+from colonnade.tableformat.statements.commit import Reported, written_statement
 from colonnade.tableformat.statements.reported import TaskReport
 from colonnade.tableformat.table.properties import PRIMARY_KEY, SORT_KEY
 from colonnade.tableformat.write.job import WriteJob, take_lease
@@ -68,12 +70,13 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
     Raises ConflictError if the path now leads to another table than the one seen.
     """
     design, filters = args["design"], args["where"]
-    where, exact = (None, True) if filters is None else overwritten(filters)
     options = parse_write_options({**args["options"], "path": args["path"]})
     location, base = base_of(place(options.path, options.storage), args["seen"], args.get("query"))
     if TRANSACTIONS.to_write(location) is not None:
         _check_within(options)
     state, changes = evolved(location, base, args.get("evolving"))
+    table = None if state is None else location.find(state)
+    where, exact = (None, True) if filters is None else overwritten(filters, table)
     given = args.get("given")
     job = plan_spark_write(
         location,
@@ -86,7 +89,7 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
         dynamic=args.get("dynamic", False),
         named=None if given is None else given["columns"],
     )
-    check_merging(job, None if state is None else location.find(state), options, given)
+    check_merging(job, table, options, given)
     if base is not None:
         job = job.with_columns(base, changes)
     if job.create is None:
@@ -99,20 +102,21 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
         UNSENT.add(job.transaction)
     take_lease(job, Log(location.store), base)
     remember(job)
+    statics = statics_task(job, table, from_json(json.loads(args["schema"])))
     return {
-        **_described(job, exact),
+        **_described(job, exact, statics),
         "path": location.url,
         "database": None if base is None else base.database,
     }
 
 
-def _described(job: WriteJob, exact: bool) -> dict[str, Any]:
+def _described(job: WriteJob, exact: bool, statics: StaticsTask | None) -> dict[str, Any]:
     """Describe a planned write to the Java source."""
     target = job.target
     names = {column.id: column.name for column in target.table_schema.fields}
     return {
         "job": job.model_dump_json(),
-        "task": task_json(job),
+        "task": task_json(job, statics=statics),
         "exact": exact,
         "identified": bool(identity_columns(target.table_schema)),
         "ordering": [
@@ -129,19 +133,17 @@ def commit_write(args: Mapping[str, Any]) -> dict[str, Any]:
     no epoch. For a MERGE that only inserts rows, `merged` has the `keys` of `commit_rows`.
     """
     job = job_of(args)
-    entries = tuple(e for text in args["messages"] for e in decode_entries(text.encode()))
-    if not job.needs_commit(entries):
+    messages, statics = divided_reports(args["messages"])
+    entries = tuple(e for text in messages for e in decode_entries(text.encode()))
+    if not (statics.entries or job.needs_commit(entries)):
         return {"epoch": job.base}
     known, merged = args["database"], args.get("merged")
     base = None if known is None else SNAPSHOTS.at(job.address, known, job.base)
-    if merged is None or job.mode != "append" or job.create is not None:
-        return commit(job, base, partial(written_statement, job, entries))
-    inserted = TaskReport.inserting(entries)
-    return commit(
-        job,
-        base,
-        partial(changed_rows, kind="merge", reports=[inserted], filters=None, keys=merged),
-    )
+    reported: Reported = partial(written_statement, job, entries)
+    if merged is not None and job.mode == "append" and job.create is None:
+        inserted = [TaskReport.inserting(entries)]
+        reported = partial(changed_rows, kind="merge", reports=inserted, filters=None, keys=merged)
+    return commit(job, base, bringing(reported, job, statics, sets=False))
 
 
 def _check_within(options: SparkWriteOptions) -> None:
@@ -165,6 +167,8 @@ def table_design(args: Mapping[str, Any]) -> TableDesign:
     properties = dict(args["properties"])
     sort_key = split_sort_key(properties.pop(SORT_KEY, ""))
     primary_key = split_sort_key(properties.pop(PRIMARY_KEY, ""))
+    static = split_sort_key(properties.pop(STATIC, ""))
+    partition_key = split_sort_key(properties.pop(PARTITION_KEY, ""))
     clustered = clustered_by(args["cluster_by"])
     if sort_key and clustered:
         raise InvalidInputError(f"Give either CLUSTER BY or the property {SORT_KEY}, not both.")
@@ -180,6 +184,8 @@ def table_design(args: Mapping[str, Any]) -> TableDesign:
         stated_identities(args.get("identities", {})),
         tuple(map(described_generation, args.get("generated", ()))),
         primary_key,
+        static,
+        partition_key,
     )
 
 

@@ -90,7 +90,7 @@ public final class WriteRows {
     Map<String, String> hadoop = new HashMap<>();
     JsonNode given = request.path("hadoop");
     given.fieldNames().forEachRemaining(name -> hadoop.put(name, given.get(name).asText()));
-    WriteTask write = new WriteTask(json, schema, hadoop, List.of(), numbers);
+    WriteTask write = new WriteTask(json, schema, hadoop, List.of(), numbers, null, false);
     if (request.has("inserted")) {
       return new RowChangeWriterFactory(write).createWriter(0, 0);
     }

@@ -17,11 +17,14 @@ import org.apache.spark.sql.execution.datasources.v2.python.PythonWriterCommitMe
  */
 final class RowChangeWriter implements DeltaWriter<InternalRow> {
   private final RowWriter writer;
+  private final boolean keepsRows;
   private final RowNumbers deleted = new RowNumbers();
   private final RowNumbers moved = new RowNumbers();
 
-  RowChangeWriter(RowWriter writer) {
+  /** Creates a writer. {@code keepsRows} says whether updated rows stay where they are. */
+  RowChangeWriter(RowWriter writer, boolean keepsRows) {
     this.writer = writer;
+    this.keepsRows = keepsRows;
   }
 
   @Override
@@ -31,7 +34,9 @@ final class RowChangeWriter implements DeltaWriter<InternalRow> {
 
   @Override
   public void update(InternalRow metadata, InternalRow id, InternalRow row) throws IOException {
-    moved.add(id.getLong(0));
+    if (!keepsRows) {
+      moved.add(id.getLong(0));
+    }
     write(row);
   }
 

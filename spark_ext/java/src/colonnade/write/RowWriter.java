@@ -22,8 +22,25 @@ public interface RowWriter extends AutoCloseable {
    *     the order of {@code entries}
    * @param outputs the outputs that wrote the RowSets; the caller must abort them if it will not
    *     commit
+   * @param statics the static values that the rows brought; null if the task takes none
    */
-  record Written(List<RowSetEntry> entries, RowNumbers inserted, List<RowSetOutput> outputs) {}
+  record Written(
+      List<RowSetEntry> entries,
+      RowNumbers inserted,
+      List<RowSetOutput> outputs,
+      Statics statics) {
+    Written(List<RowSetEntry> entries, RowNumbers inserted, List<RowSetOutput> outputs) {
+      this(entries, inserted, outputs, null);
+    }
+  }
+
+  /**
+   * Static values.
+   *
+   * @param columns the ids of the columns of the partition key and of the static columns
+   * @param entries the entries of the RowSets that have them
+   */
+  record Statics(List<Integer> columns, List<RowSetEntry> entries) {}
 
   /**
    * Creates the writer of a job for rows of a schema, whose columns are matched by name.
@@ -43,7 +60,8 @@ public interface RowWriter extends AutoCloseable {
     return job.replacesText() ? new ReplacingWriter(job, rowSchema, writers) : writers.get();
   }
 
-  private static RowWriter checked(RowWriter writer, List<RowCheck> checks) {
+  /** Returns a writer that refuses rows that do not meet all conditions. */
+  static RowWriter checked(RowWriter writer, List<RowCheck> checks) {
     RowWriter first = writer;
     for (RowCheck check : checks) {
       first = check.before(first);

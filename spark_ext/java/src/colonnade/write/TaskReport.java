@@ -12,13 +12,14 @@ final class TaskReport {
   private TaskReport() {}
 
   /** Returns the report of a task that only adds RowSets. */
-  static byte[] of(List<RowSetEntry> entries) {
-    return JsonBytes.of(json -> write(entries, json));
+  static byte[] of(RowWriter.Written written) {
+    return with(written.statics(), json -> write(written.entries(), json));
   }
 
   /** Returns the report of a task that also deletes and moves rows. */
   static byte[] of(RowWriter.Written written, RowNumbers deleted, RowNumbers moved) {
-    return JsonBytes.of(
+    return with(
+        written.statics(),
         json -> {
           json.writeStartObject();
           json.writeFieldName("rowsets");
@@ -29,6 +30,28 @@ final class TaskReport {
           moved.write(json);
           json.writeFieldName("inserted");
           written.inserted().write(json);
+          json.writeEndObject();
+        });
+  }
+
+  /** Returns a report, with static values beside it if the task takes such values. */
+  private static byte[] with(RowWriter.Statics statics, JsonBytes.Body own) {
+    if (statics == null) {
+      return JsonBytes.of(own);
+    }
+    return JsonBytes.of(
+        json -> {
+          json.writeStartObject();
+          json.writeFieldName("statics");
+          write(statics.entries(), json);
+          json.writeFieldName("columns");
+          json.writeStartArray();
+          for (int each : statics.columns()) {
+            json.writeNumber(each);
+          }
+          json.writeEndArray();
+          json.writeFieldName("own");
+          own.write(json);
           json.writeEndObject();
         });
   }

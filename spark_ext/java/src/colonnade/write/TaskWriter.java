@@ -32,7 +32,7 @@ public final class TaskWriter implements DataWriter<InternalRow> {
   @Override
   public WriterCommitMessage commit() throws IOException {
     try {
-      return new PythonWriterCommitMessage(TaskReport.of(writer.finish().entries()));
+      return new PythonWriterCommitMessage(TaskReport.of(writer.finish()));
     } catch (IOException error) {
       throw TaskFailure.of(error);
     }

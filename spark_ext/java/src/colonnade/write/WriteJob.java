@@ -45,12 +45,19 @@ record WriteJob(
 
   /** Reads the JSON that the planner gives to each task. */
   static WriteJob parse(String json) {
-    JsonNode task;
+    return parse(tree(json));
+  }
+
+  /** Returns the JSON that the planner gives to each task. */
+  static JsonNode tree(String json) {
     try {
-      task = MAPPER.readTree(json);
+      return MAPPER.readTree(json);
     } catch (JsonProcessingException error) {
       throw new IllegalArgumentException("What a task of a write gets must be JSON.", error);
     }
+  }
+
+  static WriteJob parse(JsonNode task) {
     List<TableField> columns = new ArrayList<>();
     task.get("columns").forEach(field -> columns.add(TableField.parse(field)));
     List<SortField> sortKey = new ArrayList<>();
@@ -79,5 +86,11 @@ record WriteJob(
         WriteOptions.parse(task.get("options")),
         EncodingChoices.parse(task.get("encoding")),
         IdentityDraws.parse(task.get("identity_draws")));
+  }
+  /** Returns the job for rows of other columns. */
+  WriteJob withColumns(List<TableField> others) {
+    return new WriteJob(
+        url, prefix, jobId, replacesText, others, identities, sortKey, partitionedBy, options,
+        encoding, draws);
   }
 }

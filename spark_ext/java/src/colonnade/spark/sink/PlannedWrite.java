@@ -147,7 +147,7 @@ public record PlannedWrite(
 
   /** Returns what the tasks receive, which take values of identity columns from the source. */
   WriteTask writeTask(IdentityValues identities) {
-    return new WriteTask(task, rows, storeSettings(), checks, identities.source());
+    return new WriteTask(task, rows, storeSettings(), checks, identities.source(), null, false);
   }
 
   /** Returns the settings that tasks need to reach the store. They hold secrets. */

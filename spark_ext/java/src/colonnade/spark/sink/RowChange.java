@@ -48,6 +48,7 @@ public record RowChange(
    */
   void requireSettable() {
     requireKeptIdentities();
+    requireOwnStatics();
     if (kind.equals("update")) {
       NamedColumns.running().forEach(this::requireOwn);
     }
@@ -85,6 +86,53 @@ public record RowChange(
         throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
       }
     }
+  }
+
+  /** Returns the static columns that an UPDATE sets. Spark must have begun to run the statement. */
+  List<String> setStatics() {
+    return kind.equals("update")
+        ? table.statics().stream().filter(AssignedColumns::mayHave).toList()
+        : List.of();
+  }
+
+  /** Whether no other column is set. Spark must have begun to run the statement. */
+  boolean setsOnly(List<String> columns) {
+    return Stream.of(table.schema().fieldNames())
+        .filter(name -> !columns.contains(name))
+        .noneMatch(AssignedColumns::mayHave);
+  }
+
+  /**
+   * Refuses a MERGE that sets static columns: several of its clauses may set them, in rows of one
+   * partition key. Refuses an UPDATE that moves rows to another key beside that.
+   */
+  private void requireOwnStatics() {
+    List<String> set =
+        kind.equals("delete")
+            ? List.of()
+            : table.statics().stream().filter(AssignedColumns::mayHave).toList();
+    if (set.isEmpty()) {
+      return;
+    }
+    if (kind.equals("merge")) {
+      throw invalid(
+          "MERGE cannot set static column '%s' of table %s; set it by UPDATE, or by an upsert of"
+              + " colonnade.open(path) in Python.",
+          set.get(0), table.path());
+    }
+    for (String key : table.partitionKey()) {
+      if (AssignedColumns.mayHave(key)) {
+        throw invalid(
+            "UPDATE cannot set column '%s' of the partition key of table %s together with a static"
+                + " column; set them by two updates.",
+            key, table.path());
+      }
+    }
+  }
+
+  private static RuntimeException invalid(String sentence, Object... names) {
+    return ColonnadeException.unchecked(
+        "COLONNADE_INVALID_INPUT", String.format(sentence, names));
   }
 
   List<Map<String, Object>> filters() {

@@ -2,6 +2,8 @@ package colonnade.spark.sink;
 
 import colonnade.spark.quirks.SetColumns;
 import colonnade.write.RowChangeWriterFactory;
+import colonnade.write.WriteTask;
+import java.util.List;
 import org.apache.spark.sql.connector.distributions.Distribution;
 import org.apache.spark.sql.connector.distributions.Distributions;
 import org.apache.spark.sql.connector.expressions.SortOrder;
@@ -68,7 +70,8 @@ final class RowChangeWrite
 
   @Override
   public boolean replace(SetColumns columns) {
-    return new ColumnChange(planned, change, columns).run();
+    boolean stored = change.table().statics().stream().noneMatch(columns.names()::contains);
+    return stored && new ColumnChange(planned, change, columns).run();
   }
 
   @Override
@@ -78,11 +81,15 @@ final class RowChangeWrite
 
   @Override
   public DeltaWriterFactory createBatchWriterFactory(PhysicalWriteInfo info) {
+    List<String> set = List.of();
     if (change.replaced() == null) {
       change.requireSettable();
+      set = change.setStatics();
     }
     identities = planned.identities();
-    return new RowChangeWriterFactory(planned.writeTask(identities));
+    WriteTask task = planned.writeTask(identities);
+    return new RowChangeWriterFactory(
+        set.isEmpty() ? task : task.setting(set, change.setsOnly(set)));
   }
 
   @Override

@@ -228,6 +228,22 @@ public abstract class TableAtEpoch
         : null;
   }
 
+  /** The names of the static columns. */
+  public List<String> statics() {
+    return texts("statics");
+  }
+
+  /** The names of the columns of the partition key, to which static values belong. */
+  public List<String> partitionKey() {
+    return texts("partition_key");
+  }
+
+  private List<String> texts(String key) {
+    List<String> texts = new ArrayList<>();
+    loaded.path(key).forEach(each -> texts.add(each.textValue()));
+    return texts;
+  }
+
   /** Whether some columns get their values from the table. */
   protected boolean hasIdentities() {
     return !loaded.path("identities").isEmpty();

@@ -1,0 +1,139 @@
+"""Static values in writes of the Java source: how tasks report them, and how a commit takes them.
+
+A task writes the static values that its rows bring to RowSets of its job. No epoch names these. Its
+report has them beside the own report of the task:
+
+    {"statics": [ENTRY, ...], "columns": [ID, ...], "own": REPORT}
+
+The columns are those of the partition key, and then the static columns that the rows have. The
+commit reads the values, and merges them into the table of static values.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.entries import RowSetEntry
+from colonnade.manifests.model.primary_key import PrimaryKey, key_fields
+from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.manifests.model.statics import static_fields
+from colonnade.manifests.state.snapshot import TableState, as_written
+from colonnade.spark_ext.write_task import StaticsTask
+from colonnade.tableformat.keys.modes import REPLACE
+from colonnade.tableformat.keys.own_table import keeps_last, statics_table
+from colonnade.tableformat.keys.policy import policy_of
+from colonnade.tableformat.rowset.stored_reader import StoredReader
+from colonnade.tableformat.statements.commit import Reported
+from colonnade.tableformat.statements.division import last_values
+from colonnade.tableformat.statements.statement import Statement, StaticValues
+from colonnade.tableformat.statements.static_values import agreed_values
+from colonnade.tableformat.types.arrow_types import arrow_schema
+from colonnade.tableformat.write.job import WriteJob
+from colonnade.tableformat.write.run import decode_entries
+
+_WRAPPED = '{"statics":'
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedStatics:
+    """The static values that tasks report: RowSets that have all the same columns."""
+
+    columns: tuple[int, ...] = ()
+    entries: tuple[RowSetEntry, ...] = ()
+
+
+def statics_task(job: WriteJob, table: TableState | None, given: TableSchema) -> StaticsTask | None:
+    """Return how the tasks of a job report the static values of rows with the columns `given`.
+
+    `table` is the existing table that the job writes to. Returns None if the rows have no static
+    column.
+    """
+    schema, key = _design(job, table)
+    names = {name.casefold() for name in given.names}
+    brought = [each for each in static_fields(schema) if each.name.casefold() in names]
+    if not brought:
+        return None
+    distinct, nulls = True, False
+    if table is not None and job.create is None:
+        statics = statics_table(table, sets=False)
+        distinct = keeps_last(statics, brought)
+        nulls = any(policy_of(statics).mode(each) == REPLACE for each in brought)
+    fields = (*key_fields(key, schema), *brought)
+    return StaticsTask(TableSchema(fields=fields), len(key), distinct, nulls)
+
+
+def _design(job: WriteJob, table: TableState | None) -> tuple[TableSchema, PrimaryKey]:
+    if job.create is None:
+        assert table is not None
+        return table.schema, table.partition_key
+    created = job.create
+    return created.table_schema, created.partition_key or (created.primary_key or ())[:1]
+
+
+def divided_reports(messages: Sequence[str]) -> tuple[list[str], ReportedStatics]:
+    """Divide the reports of tasks: their own reports, and the static values of all of them."""
+    own: list[str] = []
+    columns: tuple[int, ...] = ()
+    entries: list[RowSetEntry] = []
+    for message in messages:
+        if message.startswith(_WRAPPED):
+            parts: dict[str, Any] = json.loads(message)
+            entries += decode_entries(json.dumps(parts["statics"]).encode())
+            columns = tuple(parts["columns"])
+            message = json.dumps(parts["own"])
+        own.append(message)
+    return own, ReportedStatics(columns, tuple(entries))
+
+
+def bringing(
+    reported: Reported, job: WriteJob, statics: ReportedStatics, *, sets: bool
+) -> Reported:
+    """Return what a job did, with the static values that its rows brought.
+
+    `sets` says that the job set them, also to NULL; then the rows of a key must agree. Reads the
+    values. Raises the errors of `agreed_values`, CorruptionError and StoreError.
+    """
+    if not statics.entries:
+        return reported
+
+    def both(log: Log, table: TableState) -> Statement:
+        return replace(reported(log, table), brought=_values(log, table, job, statics, sets))
+
+    return both
+
+
+def _values(
+    log: Log, table: TableState, job: WriteJob, statics: ReportedStatics, sets: bool
+) -> StaticValues:
+    known = {each.id: each for each in table.schema.fields}
+    fields = tuple(known[each] for each in statics.columns)
+    key = key_fields(table.partition_key, table.schema)
+    brought = fields[len(key) :]
+    rows = _rows(log, table, job, statics, fields)
+    if sets:
+        return agreed_values(table, rows, brought, job.job_id)
+    if keeps_last(statics_table(table, sets=False), brought):
+        rows, _ = last_values(rows, key, brought, nulls=False)
+    return StaticValues(rows, job.job_id)
+
+
+def _rows(
+    log: Log,
+    table: TableState,
+    job: WriteJob,
+    statics: ReportedStatics,
+    fields: Sequence[SchemaField],
+) -> pa.Table:
+    plain = [each.model_copy(update={"static": None}) for each in fields]
+    batches = [
+        batch
+        for entry in statics.entries
+        for _, batch in StoredReader(log.store, job.target.prefix, as_written(entry)).read(plain)
+    ]
+    return pa.Table.from_batches(batches, arrow_schema(TableSchema(fields=tuple(plain))))
