@@ -2,6 +2,7 @@
 
     ColonnadeError
       InvalidInputError (ValueError)   fix the call
+        RepeatedMatchError             the same; several rows of a MERGE match one row
       NotFoundError                    choose another name
       AlreadyExistsError               choose another name
       ConflictError                    plan again on the new head, then retry
@@ -57,6 +58,10 @@ class InvalidInputError(ColonnadeError, ValueError):
     """The arguments of a call are not valid: fix the call."""
 
     kind = "INVALID_INPUT"
+
+
+class RepeatedMatchError(InvalidInputError):
+    """Several rows of the source of a MERGE match one row of the table."""
 
 
 class NotFoundError(ColonnadeError):

@@ -9,6 +9,7 @@ import colonnade.manifests.errors as errors
 KINDS = {
     "ColonnadeError": "ERROR",
     "InvalidInputError": "INVALID_INPUT",
+    "RepeatedMatchError": "INVALID_INPUT",
     "NotFoundError": "NOT_FOUND",
     "AlreadyExistsError": "ALREADY_EXISTS",
     "ConflictError": "CONFLICT",

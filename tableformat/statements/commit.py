@@ -200,7 +200,8 @@ def written_statement(
     """
     given = None if job.given is None else frozenset(job.given)
     written = _written_statement(job, entries, log, own_table(table))
-    return replace(inserting(written, job.settings, given), brought=statics)
+    statement = replace(inserting(written, job.settings, given), brought=statics)
+    return replace(statement, operation="merge", is_merge=True) if job.is_merge else statement
 
 
 def _written_statement(

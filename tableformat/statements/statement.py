@@ -101,7 +101,8 @@ class Statement:
 
     The other fields are for tables with a primary key. A statement `inserts` if its new rows are
     not forms of other rows, and `on_duplicate` may then replace the property of the table. `given`
-    are the ids of the columns that the new rows were given values in; None means all. `keyed`
+    are the ids of the columns that the new rows were given values in; None means all. In the rows
+    of a MERGE (`is_merge`), which merge with those of the table, no two may share a key. `keyed`
     compares the new rows at the slot. `lost` are rows of new RowSets that are not added, by the id
     of the RowSet's object. `compared` says that no row is left whose key is taken at the state of
     the statement. With `rows_at_slot`, `keyed` finds all deleted rows and keys, and `rows` and
@@ -119,6 +120,7 @@ class Statement:
     inserts: bool = False
     on_duplicate: OnDuplicate | None = None
     given: frozenset[int] | None = None
+    is_merge: bool = False
     keyed: KeyedRows | None = None
     lost: Mapping[str, FrozenBitMap] = field(default_factory=dict)
     compared: bool = False

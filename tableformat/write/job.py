@@ -85,8 +85,9 @@ class WriteJob(Model):
     the same epoch. An overwrite deletes the rows that `where` selects, which is a predicate as
     JSON; None means all rows. A partition overwrite deletes the rows in the partitions of its new
     rows. `given` are the columns that added rows have values in, where it is known that these rows
-    merge with the rows of the table by their keys. `now_ms` is the time of the write, in ms since
-    1970 UTC: it says which rows of the table have expired, and when the new ones were written.
+    merge with the rows of the table by their keys. With `is_merge`, they are the rows of a MERGE,
+    and no two of them may share a key. `now_ms` is the time of the write, in ms since 1970 UTC: it
+    says which rows of the table have expired, and when the new ones were written.
     """
 
     address: StoreAddress
@@ -104,6 +105,7 @@ class WriteJob(Model):
     commit: CommitSettings = CommitSettings()
     parameters: dict[str, str]
     given: tuple[ColumnNumber, ...] | None = None
+    is_merge: bool = False
     now_ms: Count = 0
 
     def expiry(self) -> Expiry | None:

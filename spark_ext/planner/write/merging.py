@@ -2,22 +2,26 @@
 
 Spark fills the columns that a statement leaves out, and the planner cannot tell them from the given
 ones afterwards. So a rule asks before that how such a statement is analyzed, and the plan of the
-write knows the columns.
+write knows the columns. Another rule asks whether a MERGE may find its rows by the primary key.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from colonnade.manifests.errors import ConflictError, InvalidInputError
+from colonnade.manifests.model.generated import generated_fields
+from colonnade.manifests.model.identity import identity_columns
+from colonnade.manifests.model.primary_key import key_fields
+from colonnade.manifests.sizes import parse_size
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.spark_ext.options import SparkWriteOptions, parse_write_options
 from colonnade.spark_ext.planner.state.storage import place
 from colonnade.spark_ext.planner.write.base import base_of, evolved
 from colonnade.spark_ext.types import declared_json
 from colonnade.tableformat.keys.own_table import own_table
-from colonnade.tableformat.keys.policy import merges
+from colonnade.tableformat.keys.policy import merges, policy_of
 from colonnade.tableformat.statements.keyed.given import (
     checks_merged_rows,
     given_columns,
@@ -26,6 +30,15 @@ from colonnade.tableformat.statements.keyed.given import (
 from colonnade.tableformat.write.expiry import expires_column
 from colonnade.tableformat.write.identity import open_schema
 from colonnade.tableformat.write.job import WriteJob
+
+MOST_SETTING = "spark.colonnade.mergeByKeyBytes"
+
+MOST_BYTES = 64 << 20
+"""The most bytes that the source of a MERGE reads which finds its rows by their keys.
+
+One process finds the rows. Where columns are left out, it also writes these rows again, so it is an
+eighth of that.
+"""
 
 
 def columns_given(args: Mapping[str, Any]) -> dict[str, Any]:
@@ -55,6 +68,66 @@ def columns_given(args: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def merge_by_key(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how Spark analyzes a MERGE that finds its rows by the primary key, without a join.
+
+    `path`, `seen`, `options` and `evolving` are those of `plan_write`. The MERGE compares the
+    columns `keys`, and sets the columns `names`, which include them. What its source reads takes
+    `bytes`, and `most` is the setting of the most bytes, or None. The reply is that of
+    `columns_given`. Its `given` is None if the MERGE has to join.
+    Raises InvalidInputError if `most` is not a size.
+    """
+    most = _most_bytes(args["most"])
+    options = parse_write_options({**args["options"], "path": args["path"]})
+    location, base = base_of(place(options.path, options.storage), args["seen"], args.get("query"))
+    assert base is not None  # the statement has read the table
+    table, names = location.require(base), args["names"]
+    sets_all = len(names) == len(table.schema.fields)
+    joins = (
+        args["bytes"] > (most if sets_all else most // 8)
+        or args.get("evolving") is not None
+        or options.settings.ttl is not None
+        or not _may_merge_by_key(table, args["keys"], names)
+    )
+    if joins:
+        return {"given": None}
+    given = given_columns(table, names)
+    return {
+        "given": {"columns": names, "checked": bool(table.constraints), "keys": args["keys"]},
+        "schema": declared_json(open_schema(open_columns(table.schema, given))),
+    }
+
+
+def _most_bytes(text: str | None) -> int:
+    try:
+        return MOST_BYTES if text is None else parse_size(text)
+    except ValueError:
+        raise InvalidInputError(
+            f"{MOST_SETTING} is {text!r}, which is not a size; set it to a number of bytes such as"
+            " 64m."
+        ) from None
+
+
+def _may_merge_by_key(table: TableState, keys: Collection[str], names: Collection[str]) -> bool:
+    """Return whether a MERGE has the result of an upsert, apart from repeated keys.
+
+    A column that expires, is static or is computed, and a constraint on a column that is not set, mean other
+    things in a MERGE.
+    """
+    schema, own = table.schema, key_fields(table.primary_key, table.schema)
+    if not own or {each.name for each in own} != set(keys):
+        return False
+    fields = [each for each in schema.fields if each.name in names]
+    return (
+        table.lifetimes is None
+        and table.statics is None
+        and not generated_fields(schema)
+        and not identity_columns(schema)
+        and policy_of(table).replaces(fields)
+        and (not table.constraints or len(fields) == len(schema.fields))
+    )
+
+
 def check_merging(
     job: WriteJob,
     table: TableState | None,
@@ -69,8 +142,7 @@ def check_merging(
     if table is None or given is None:
         return
     if (names := given["columns"]) is not None:
-        known = None if job.given is None else frozenset(job.given)
-        if known is None or checks_merged_rows(own_table(table), known) == given["checked"]:
+        if not _merges_as(table, job, given):
             raise ConflictError(
                 f"Table {table.name!r} merges rows by their keys in another way than when the"
                 f" statement with the columns {', '.join(names)} was analyzed; run it again."
@@ -83,4 +155,16 @@ def check_merging(
         )
 
 
-OPS = {"columns_given": columns_given}
+def _merges_as(table: TableState, job: WriteJob, given: Mapping[str, Any]) -> bool:
+    """Return whether a table still merges rows as the statement with them was analyzed."""
+    if job.given is None:
+        return False
+    if not job.is_merge:
+        checked = not checks_merged_rows(own_table(table), frozenset(job.given))
+        return checked == bool(given["checked"])
+    if bool(table.constraints) != given["checked"]:
+        return False
+    return _may_merge_by_key(table, given["keys"], given["columns"])
+
+
+OPS = {"columns_given": columns_given, "merge_by_key": merge_by_key}

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.errors import InvalidInputError, RepeatedMatchError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.identity import identity_columns
 from colonnade.spark_ext.options import SparkWriteOptions, parse_write_options, split_sort_key
@@ -65,8 +65,8 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
     describes a table to create (`table_design`). `transaction` is an id to commit under, if any.
     `query` is as in `load.load`. `evolving` says for which rows the epoch first gives the table
     what it lacks (`brought_columns.with_columns`); None means that nothing changes. `given` is what
-    `merging.columns_given` returned, or has the `columns` None where nobody knows which columns the
-    user gave; without it, the user gave all columns.
+    `merging.columns_given` or `merging.merge_by_key` returned, or has the `columns` None where
+    nobody knows which columns the user gave; without it, the user gave all columns.
     Raises ConflictError if the path now leads to another table than the one seen.
     """
     design, filters = args["design"], args["where"]
@@ -88,6 +88,7 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
         where=where,
         dynamic=args.get("dynamic", False),
         named=None if given is None else given["columns"],
+        is_merge=given is not None and "keys" in given,
     )
     check_merging(job, table, options, given)
     if base is not None:
@@ -130,7 +131,8 @@ def commit_write(args: Mapping[str, Any]) -> dict[str, Any]:
     """Commit the RowSets that the tasks of a `job` wrote in one epoch; `messages` list them.
 
     `database` is the one in the reply of the plan. An append of no rows to an existing table makes
-    no epoch. For a MERGE that only inserts rows, `merged` has the `keys` of `commit_rows`.
+    no epoch. For a MERGE that only inserts rows, `merged` has the `keys` of `commit_rows`. If
+    several rows of a MERGE by the primary key match one row, the reply's `repeated` says so.
     """
     job = job_of(args)
     messages, statics = divided_reports(args["messages"])
@@ -143,7 +145,10 @@ def commit_write(args: Mapping[str, Any]) -> dict[str, Any]:
     if merged is not None and job.mode == "append" and job.create is None:
         inserted = [TaskReport.inserting(entries)]
         reported = partial(changed_rows, kind="merge", reports=inserted, filters=None, keys=merged)
-    return commit(job, base, bringing(reported, job, statics, sets=False))
+    try:
+        return commit(job, base, bringing(reported, job, statics, sets=False))
+    except RepeatedMatchError as error:
+        return {"repeated": error.message}
 
 
 def _check_within(options: SparkWriteOptions) -> None:

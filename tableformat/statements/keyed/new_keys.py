@@ -10,6 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from colonnade.manifests.commit.change import KeyGuard
+from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.schema import TableSchema
@@ -19,6 +20,7 @@ from colonnade.tableformat.keys.find import find_rows
 from colonnade.tableformat.keys.key_numbers import check_values, key_numbers
 from colonnade.tableformat.keys.key_set import KeySet
 from colonnade.tableformat.keys.parts import Words, key_hashes, part_count, part_of
+from colonnade.tableformat.keys.policy import ON_DUPLICATE
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.write.constraints import shown_values
@@ -68,6 +70,15 @@ class NewKeys:
 def key_schema(table: TableState) -> TableSchema:
     """Return the columns of the primary key of a table, in its order."""
     return TableSchema(fields=key_fields(table.primary_key, table.schema))
+
+
+def taken_key(table: TableState, key: TableSchema, shown: str, who: str) -> InvalidInputError:
+    """Return the refusal of a key, `shown` as text. `who` begins the words on its other row."""
+    names = ", ".join(field.name for field in key.fields)
+    return InvalidInputError(
+        f"The primary key ({names}) of table {table.name!r} allows a key once, but {who} the key"
+        f" {shown}; write other keys, or choose what {ON_DUPLICATE} does with such rows."
+    )
 
 
 def new_keys(

@@ -38,6 +38,7 @@ from colonnade.tableformat.statements.keyed.new_keys import (
     key_schema,
     may_repeat,
     new_keys,
+    taken_key,
 )
 from colonnade.tableformat.statements.keyed.written_merge import WrittenMerge
 from colonnade.tableformat.statements.statement import RowCounts, Statement
@@ -95,7 +96,14 @@ def _comparison(log: Log, table: TableState, statement: Statement) -> _Compariso
     if on_duplicate_of(statement, table) != "merge":
         return _Comparison(log, table, statement)
     written = [op.rowset for op in statement.ops if isinstance(op, AddRowSet)]
-    return WrittenMerge(log, table, written, statement.given, alone=statement.overwrites_all)
+    return WrittenMerge(
+        log,
+        table,
+        written,
+        statement.given,
+        alone=statement.overwrites_all,
+        is_merge=statement.is_merge,
+    )
 
 
 def _concerns(statement: Statement, table: TableState) -> bool:
@@ -237,12 +245,7 @@ class _Comparison:
             self._lost[at] |= BitMap(numbers[rowsets == at])
 
     def _refusal(self, part: NewKeys, row: int, who: str) -> InvalidInputError:
-        names = ", ".join(field.name for field in self._key.fields)
-        return InvalidInputError(
-            f"The primary key ({names}) of table {self._table.name!r} allows a key once, but {who}"
-            f" the key {part.shown(row)}; write other keys, or choose what {ON_DUPLICATE} does with"
-            " such rows."
-        )
+        return taken_key(self._table, self._key, part.shown(row), who)
 
     def _result(self) -> ResolvedRows:
         expired = tuple(

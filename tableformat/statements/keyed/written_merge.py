@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from pyroaring import FrozenBitMap
 
 from colonnade.manifests.commit.change import KeyGuard, ResolvedRows
+from colonnade.manifests.errors import RepeatedMatchError
 from colonnade.manifests.ids import job_id_of
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import RowSetEntry
@@ -35,7 +36,12 @@ from colonnade.tableformat.statements.keyed.given import (
 from colonnade.tableformat.statements.keyed.late import Late
 from colonnade.tableformat.statements.keyed.meeting import meet
 from colonnade.tableformat.statements.keyed.merging import Merging
-from colonnade.tableformat.statements.keyed.new_keys import NewKeys, key_guard, new_keys
+from colonnade.tableformat.statements.keyed.new_keys import (
+    NewKeys,
+    key_guard,
+    new_keys,
+    taken_key,
+)
 from colonnade.tableformat.statements.keyed.places import KeyPlaces, Mask
 from colonnade.tableformat.types.arrow_types import arrow_schema
 
@@ -44,8 +50,9 @@ class WrittenMerge:
     """Written RowSets that meet one state of their table after another.
 
     `given` are the ids of the columns that the rows were given values in; None means all. With
-    `alone`, the statement overwrites all rows, so the new rows meet each other alone. Holds the
-    keys of all new rows.
+    `alone`, the statement overwrites all rows, so the new rows meet each other alone. In the rows
+    of a MERGE, no two may share a key, and columns that are not given are for new keys alone.
+    Holds the keys of all new rows.
     """
 
     def __init__(
@@ -56,8 +63,10 @@ class WrittenMerge:
         given: Given | None,
         *,
         alone: bool,
+        is_merge: bool = False,
     ) -> None:
         self._log, self._table, self._written, self._alone = log, table, written, alone
+        self._is_merge = is_merge
         self._merging = merging = Merging(log, table, job_id_of(written[0].object), None, written)
         every = all_columns(table)
         # Tasks have given identity columns values, which only new rows take.
@@ -110,7 +119,8 @@ class WrittenMerge:
         """Meet a state of the table, besides its rows that the statement deletes anyway.
 
         Keys whose rows have not moved since are not merged again. Raises InvalidInputError that
-        names a column and a key, or a constraint; CorruptionError, StoreError.
+        names a column and a key, or a constraint. For a MERGE, raises RepeatedMatchError if several
+        new rows match one row of the table. Raises CorruptionError, StoreError.
         """
         if table.changed_epoch != self._changed_epoch:
             self._merging.check_unaltered(table)
@@ -121,9 +131,14 @@ class WrittenMerge:
                 for part, _ in self._every
             ]
             self._leave_out_late(table, found)
-            for (part, places), rowsets in zip(self._parts, found, strict=True):
+            moved = []
+            for (_, places), rowsets in zip(self._parts, found, strict=True):
                 live = [each for each in rowsets if not each.has_tombstones]
-                self._meet(part, places, live, table, leaving)
+                moved.append(places.follow(table, live, leaving))
+            if self._is_merge:
+                self._refuse_repeated()
+            for (part, places), keys in zip(self._parts, moved, strict=True):
+                self._meet(part, places, keys)
             self._changed_epoch = table.changed_epoch
         every = [places for _, places in self._parts]
         return self._merging.result(
@@ -146,17 +161,27 @@ class WrittenMerge:
             merging.check_unaltered,
         )
 
-    def _meet(
-        self,
-        part: NewKeys,
-        places: KeyPlaces,
-        rowsets: Sequence[LiveRowSet],
-        table: TableState,
-        leaving: Mapping[int, FrozenBitMap],
-    ) -> None:
-        keys = places.follow(table, rowsets, leaving)
+    def _refuse_repeated(self) -> None:
+        """Refuse keys of several new rows. Those that match come first, as in a join."""
+        for part, places in self._parts:
+            repeated = part.numbers[part.repeated]
+            matched = repeated[places.is_there[repeated]]
+            if len(matched):
+                key = part.shown(int(part.firsts[matched[0]]))
+                raise RepeatedMatchError(
+                    "Several rows of the source of a MERGE match the row of table"
+                    f" {self._table.name!r} with the key {key}; give each key once."
+                )
+        for part, _ in self._parts:
+            if len(repeated := part.repeated):
+                shown = part.shown(int(repeated[0]))
+                who = "more than one new row has"
+                raise taken_key(self._table, self._merging.key, shown, who)
+
+    def _meet(self, part: NewKeys, places: KeyPlaces, keys: Mask) -> None:
+        """Merge the rows of keys that have moved."""
         new = part.firsts[~places.is_there]
-        if len(new):
+        if len(new) and not self._is_merge:
             require_values(self._table, self._given, part.shown(int(new[0])))
         first = self._changed_epoch is None
         if first:

@@ -13,7 +13,7 @@ import colonnade
 from colonnade import AddConstraint, AlterProperties, ArrowTable
 from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.spark_ext.planner.read.load import load
-from colonnade.spark_ext.planner.write.merging import columns_given
+from colonnade.spark_ext.planner.write.merging import columns_given, merge_by_key
 from colonnade.spark_ext.planner.write.writes import commit_write, plan_write
 from colonnade.tableformat.write.job import WriteJob
 from colonnade.tableformat.write.run import encode_entries, write_rows
@@ -134,3 +134,51 @@ def test_rows_that_bring_a_column_meet_the_state_before_their_slot(
     table.refresh()
     assert table.get(2) == {"id": 2, "v": "new" if beside else "b", "more": 5}
     assert table.get(1) == {"id": 1, "v": "a", "more": None}
+
+
+def ask_merge(path: str, names: list[str], **more: Any) -> Any:
+    loaded = load({"path": path, "options": {}})
+    args = {"path": path, "seen": loaded, "names": names, "options": {}, "keys": ["id"]}
+    return merge_by_key({**args, "evolving": None, "bytes": 1, "most": None, **more})["given"]
+
+
+def test_a_merge_by_the_key_states_its_columns(tmp_path: Path) -> None:
+    path = make(tmp_path / "t").path
+    given = ask_merge(path, ["id", "v"])
+    assert given == {"columns": ["id", "v"], "checked": False, "keys": ["id"]}
+    job = plan(path, given)
+    assert (job.is_merge, job.given, job.parameters) == (True, (1, 2), {})
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"bytes": 65 << 20},
+        {"bytes": 9, "most": "8"},
+        {"names": ["id"], "bytes": 9 << 20},
+        {"keys": ["v"]},
+        {"keys": ["id", "v"]},
+        {"options": {"ttl": "1h"}},
+        {"evolving": {"columns": "", "by_name": True}},
+    ],
+)
+def test_a_merge_that_is_large_or_means_something_else_joins(
+    tmp_path: Path, more: dict[str, Any]
+) -> None:
+    assert ask_merge(make(tmp_path / "t").path, **{"names": ["id", "v"], **more}) is None
+
+
+def test_a_merge_joins_where_rows_expire(tmp_path: Path) -> None:
+    stamped = pa.schema([("id", pa.int64()), ("at", pa.timestamp("us", "UTC"))])
+    lasting = colonnade.create(
+        tmp_path / "l", stamped, primary_key=["id"], properties={"ttl.expires": "at"}
+    )
+    assert ask_merge(lasting.path, ["id", "at"]) is None
+
+
+def test_a_merge_by_the_key_is_refused_where_the_table_has_changed_since(tmp_path: Path) -> None:
+    table = make(tmp_path / "t")
+    given = ask_merge(table.path, ["id", "v"])
+    table.alter(AlterProperties(set={"merge.v": "concat:,"}))
+    with pytest.raises(ConflictError, match="in another way than when"):
+        plan(table.path, given)

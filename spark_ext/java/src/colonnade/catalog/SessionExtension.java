@@ -8,6 +8,7 @@ import colonnade.spark.quirks.EvolvingMerges;
 import colonnade.spark.quirks.EvolvingWrites;
 import colonnade.spark.quirks.FillGenerated;
 import colonnade.spark.quirks.GivenColumns;
+import colonnade.spark.quirks.KeyedMerges;
 import colonnade.spark.quirks.LoadCatalogFirst;
 import colonnade.spark.quirks.OfferedColumns;
 import colonnade.spark.quirks.SparkVersion;
@@ -33,6 +34,7 @@ public final class SessionExtension extends AbstractFunction1<SparkSessionExtens
     extensions.injectPostHocResolutionRule(session -> new OfferedColumns());
     extensions.injectPostHocResolutionRule(session -> new FillGenerated());
     extensions.injectResolutionRule(session -> new UnknownColumns());
+    extensions.injectResolutionRule(session -> new KeyedMerges());
     extensions.injectHintResolutionRule(session -> new EvolvingWrites());
     extensions.injectHintResolutionRule(session -> new EvolvingInserts());
     extensions.injectHintResolutionRule(session -> new GivenColumns());

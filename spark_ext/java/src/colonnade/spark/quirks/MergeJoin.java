@@ -118,7 +118,7 @@ public final class MergeJoin {
   }
 
   /** Strips casts that keep different integers different. */
-  private static Expression exact(Expression side) {
+  static Expression exact(Expression side) {
     return side instanceof Cast cast
             && cast.child().dataType() instanceof IntegralType
             && cast.dataType() instanceof IntegralType

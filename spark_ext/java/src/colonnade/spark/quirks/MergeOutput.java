@@ -99,7 +99,7 @@ record MergeOutput(
             && KNOWN.contains(number.value());
   }
 
-  private static int operation(MergeRows.Keep keep) {
+  static int operation(MergeRows.Keep keep) {
     return (Integer) ((Literal) keep.output().head()).value();
   }
 

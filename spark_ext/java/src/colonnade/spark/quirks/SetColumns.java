@@ -86,7 +86,7 @@ public abstract class SetColumns implements AutoCloseable {
         : Optional.empty();
   }
 
-  private static List<Expression> conjuncts(Expression condition) {
+  static List<Expression> conjuncts(Expression condition) {
     List<Expression> parts = new ArrayList<>();
     if (condition instanceof And and) {
       parts.addAll(conjuncts(and.left()));

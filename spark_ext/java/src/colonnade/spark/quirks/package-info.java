@@ -9,7 +9,7 @@
  *   names of tables          NamedTables, CachedReads
  *   expressions              ColumnMapping, ReadColumns, ColumnValues, FoldedDefault
  *   reads                    AnswersAsRows, OfferedColumns, StatedReads
- *   overwrite and MERGE      SparkCondition, MergeJoin, GivenColumns
+ *   overwrite and MERGE      SparkCondition, MergeJoin, GivenColumns, KeyedMerges, KeyedMerge
  *   UPDATE and MERGE that
  *     replace columns        ColumnUpdates, ColumnUpdateExec, SetColumns, UpdatedColumns,
  *                            MergedColumns, MergeOutput, NamedColumns

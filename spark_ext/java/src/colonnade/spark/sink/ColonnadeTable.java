@@ -57,6 +57,9 @@ public class ColonnadeTable extends TableAtEpoch
   /** The setting of a session whose DELETE reads the rows, so that history can count them. */
   private static final String COUNT_ROWS = "spark.colonnade.countRows";
 
+  /** The setting of the most bytes that the source of a MERGE reads which finds rows by their keys. */
+  private static final String MERGE_BY_KEY_SETTING = "spark.colonnade.mergeByKeyBytes";
+
   private static final boolean CAN_CHOOSE = canChoose();
 
   ColonnadeTable(
@@ -134,16 +137,37 @@ public class ColonnadeTable extends TableAtEpoch
 
   @Override
   public ColonnadeTable forGiven(List<String> names, Map<String, String> options) {
-    if (!loaded().get("properties").has(PRIMARY_KEY)) {
-      return this;
-    }
+    return hasPrimaryKey() ? given("columns_given", named(names, options)) : this;
+  }
+
+  @Override
+  public ColonnadeTable forMerge(
+      List<String> keys, List<String> names, long bytes, Map<String, String> options) {
+    Map<String, Object> args = named(names, options);
+    args.put("keys", keys);
+    args.put("bytes", bytes);
+    args.put("most", SQLConf.get().getConfString(MERGE_BY_KEY_SETTING, null));
+    return given("merge_by_key", args);
+  }
+
+  @Override
+  public boolean hasPrimaryKey() {
+    return loaded().get("properties").has(PRIMARY_KEY);
+  }
+
+  private Map<String, Object> named(List<String> names, Map<String, String> options) {
     Map<String, Object> args = new HashMap<>();
     args.put("path", path());
     args.put("seen", state());
     args.put("names", names);
     args.put("options", options);
     args.put("evolving", evolving());
-    JsonNode found = Planner.call("columns_given", PlannedQuery.with(args));
+    return args;
+  }
+
+  /** Returns this table for rows that merge by their keys, if the planner says that they do. */
+  private ColonnadeTable given(String op, Map<String, Object> args) {
+    JsonNode found = Planner.call(op, PlannedQuery.with(args));
     JsonNode given = found.get("given");
     if (given.isNull()) {
       return this;

@@ -9,10 +9,13 @@ import org.apache.spark.sql.connector.write.WriterCommitMessage;
 
 /** A planned write. Each task receives its rows by partition and in the order of the sort key. */
 final class ColonnadeWrite implements RequiresDistributionAndOrdering {
+  private final String kind;
   private final PlannedWrite planned;
   private final BiConsumer<PlannedWrite, WriterCommitMessage[]> end;
 
-  ColonnadeWrite(PlannedWrite planned, BiConsumer<PlannedWrite, WriterCommitMessage[]> end) {
+  ColonnadeWrite(
+      String kind, PlannedWrite planned, BiConsumer<PlannedWrite, WriterCommitMessage[]> end) {
+    this.kind = kind;
     this.planned = planned;
     this.end = end;
   }
@@ -20,6 +23,12 @@ final class ColonnadeWrite implements RequiresDistributionAndOrdering {
   @Override
   public String description() {
     return "colonnade";
+  }
+
+  /** Returns the text that query plans show. */
+  @Override
+  public String toString() {
+    return kind;
   }
 
   @Override

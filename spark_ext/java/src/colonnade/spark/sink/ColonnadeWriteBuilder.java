@@ -113,11 +113,12 @@ public final class ColonnadeWriteBuilder
   public Write build() {
     PlannedWrite planned = request.plan();
     if (planned.exact()) {
-      return new ColonnadeWrite(planned, end);
+      return new ColonnadeWrite(request.kind(), planned, end);
     }
     SparkCondition condition = SparkCondition.running(seen).orElseThrow();
     List<Map<String, Object>> filters = request.where();
     return new ColonnadeWrite(
+        request.kind(),
         planned.with(condition.check(request.rows())),
         (written, messages) -> written.replace(condition, filters, messages));
   }

@@ -4,6 +4,7 @@ import colonnade.planner.HadoopSettings;
 import colonnade.planner.Planner;
 import colonnade.spark.quirks.CachedReads;
 import colonnade.spark.quirks.IdentityEndpoint;
+import colonnade.spark.quirks.KeyedMerges;
 import colonnade.spark.quirks.SparkCondition;
 import colonnade.spark.table.ColumnName;
 import colonnade.spark.table.ExpressionTree;
@@ -68,13 +69,16 @@ public record PlannedWrite(
 
   /**
    * Commits an append. A MERGE that inserts compares {@code merged}, its key columns, with existing
-   * rows.
+   * rows. Where a MERGE by the primary key is an append, several of its rows may match one row of
+   * the table, which is Spark's error.
    */
   void append(Optional<List<String>> merged, WriterCommitMessage[] messages) {
     Map<String, Object> more = new HashMap<>();
     more.put("messages", texts(messages));
     merged.ifPresent(keys -> more.put("merged", keys));
-    send("commit_write", more);
+    if (send("commit_write", more).hasNonNull("repeated")) {
+      throw KeyedMerges.repeatedMatch();
+    }
   }
 
   /**

@@ -87,6 +87,14 @@ public record WriteRequest(
         given, checks);
   }
 
+  /** Returns what the write does, for query plans. */
+  String kind() {
+    if (given != null && given.has("keys")) {
+      return "merge by the primary key";
+    }
+    return overwrite ? "overwrite" : "append";
+  }
+
   /** The planned write; nothing is written. Fails where the columns do not fit the table. */
   public PlannedWrite plan() {
     Map<String, Object> args = new HashMap<>();

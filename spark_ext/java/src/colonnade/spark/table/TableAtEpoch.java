@@ -109,6 +109,21 @@ public abstract class TableAtEpoch
    */
   public abstract TableAtEpoch forGiven(List<String> names, Map<String, String> options);
 
+  /** Whether the table has a primary key. */
+  public abstract boolean hasPrimaryKey();
+
+  /**
+   * Returns this table for the rows of a MERGE that finds its rows by the primary key. If it has to
+   * join, returns this table itself.
+   *
+   * @param keys the columns that the MERGE compares
+   * @param names the columns that it sets, keys and all
+   * @param bytes what its source reads
+   * @param options those of the write
+   */
+  public abstract TableAtEpoch forMerge(
+      List<String> keys, List<String> names, long bytes, Map<String, String> options);
+
   /** What the planner says of the columns that a user gave; null if the rows do not merge. */
   public JsonNode given() {
     return loaded.get(GIVEN);
