@@ -28,7 +28,8 @@ SIZES = (1_000, 10_000, 100_000)
 BATCHES, BATCH = 50, 10_000
 LATER = f"after {BATCHES} batches"
 GETS = 50
-PARTS = ("orders", "random keys", "joins")
+PARTS = ("orders", "random keys", "merges", "joins")
+MERGE_SETTING = "spark.colonnade.mergeByKeyBytes"
 MERGE = """
     MERGE INTO {t} t USING {s} s ON t.{key} = s.{key}
     WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"""
@@ -95,9 +96,8 @@ class KeyedTables:
     def figures(self, runs: int, only: Sequence[str]) -> Iterator[Figure]:
         """Yield every row of the benchmark's table; print each one right after its measurement.
 
-        `only` chooses among the parts: orders, random keys, joins. After 50 batches, the peers are
-        measured with orders alone, because 50 batches of the large table would take them most of an
-        hour.
+        `only` chooses among the `PARTS`. After 50 batches, the peers are measured with orders
+        alone, because 50 batches of the large table would take them most of an hour.
         """
         if "orders" in only:
             found = pq.read_table(orders(self.folder.parent, self.scale))
@@ -111,6 +111,8 @@ class KeyedTables:
             large = random_keys(max(2_000, int(ROWS * self.scale)))
             yield from self._all_of(large, [self.ours], runs, target=0.25)
             yield from self._reads(large, runs)
+        if "merges" in only:
+            yield from self._merges(random_keys(max(2_000, int(ROWS * self.scale))), runs)
         if "joins" in only:
             half = max(8, int(JOINED_ROWS * self.scale)) // 2
             yield from joins(self.spark, self.folder, half, runs)
@@ -158,6 +160,28 @@ class KeyedTables:
         what = f"{what} and a round of maintain; ratio: to a new table"
         mine, other = in_turn(works, 3 * runs)
         yield self._alone(what, mine, other, 1.1)
+
+    def _merges(self, table: Keyed, runs: int) -> Iterator[Figure]:
+        """Run MERGE on the key beside a MERGE that joins, and beside an upsert."""
+        name = "merged"
+        self._create_ours(name, table.key, table.first())
+        path = self.ours.place(name)
+
+        def merge(most: str) -> None:
+            self.spark.conf.set(MERGE_SETTING, most)
+            self._frame(self.ours, name, self._batch(table, BATCH)).createOrReplaceTempView("given")
+            self._run(self.ours, name, MERGE.replace("{s}", "given").replace("{key}", table.key))
+
+        def upsert() -> None:
+            frame = self._frame(self.ours, name, self._batch(table, BATCH))
+            colonnade.Table.forPath(self.spark, path).upsert(frame)
+
+        works: list[Callable[[], object]] = [partial(merge, "64m"), partial(merge, "0"), upsert]
+        by_key, joined, upserted = in_turn(works, runs, before=os.sync)
+        self.spark.conf.unset(MERGE_SETTING)
+        what = f"MERGE on the key, of {self._scaled(BATCH):,} keys into {table.what}"
+        yield self._alone(f"{what}; ratio: to a MERGE that joins", by_key, joined)
+        yield self._alone(f"{what}; ratio: to an upsert", by_key, upserted)
 
     def _reads(self, table: Keyed, runs: int) -> Iterator[Figure]:
         """Read one key, and 1 % of the keys in their order."""
@@ -220,12 +244,15 @@ class KeyedTables:
         return in_turn(works, runs, before=os.sync)
 
     def _upsert(self, engine: Engine, table: Keyed, batch: Path) -> None:
-        frame = self.spark.read.schema(engine.read(table.name).schema).parquet(str(batch))
+        frame = self._frame(engine, table.name, batch)
         if isinstance(engine, Colonnade):
             colonnade.Table.forPath(self.spark, engine.place(table.name)).upsert(frame)
             return
         frame.createOrReplaceTempView("given")
         self._run(engine, table.name, MERGE.replace("{s}", "given").replace("{key}", table.key))
+
+    def _frame(self, engine: Engine, name: str, batch: Path) -> DataFrame:
+        return self.spark.read.schema(engine.read(name).schema).parquet(str(batch))
 
     def _batch(self, table: Keyed, size: int) -> Path:
         """Write random rows to a file; half of their keys are new."""

@@ -19,14 +19,30 @@ def key_numbers(rows: pa.Table, schema: TableSchema) -> tuple[NDArray[np.int64],
     Keys are numbered in the order in which they first occur. `schema` has the key columns. Raises
     InvalidInputError that names a column which is NULL or NaN in a row.
     """
-    codes = np.zeros(rows.num_rows, np.int64)
+    codes: NDArray[np.int64] | None = None
     for field in schema.fields:
         check_values(field, rows[field.name])
         column = comparable(rows[field.name].combine_chunks())
         places = _codes(column)
-        # Codes count the distinct values so far, so the product is small.
-        codes = _codes(pa.array(codes * (int(places.max(initial=0)) + 1) + places))
-    return codes, np.asarray(np.unique(codes, return_index=True)[1], np.int64)
+        if codes is not None:
+            # Codes count the distinct values so far, so the product is small.
+            places = _codes(pa.array(codes * (int(places.max(initial=0)) + 1) + places))
+        codes = places
+    assert codes is not None  # a key has a column
+    # A key is new where its number is above those of all earlier rows.
+    return codes, np.flatnonzero(np.diff(np.maximum.accumulate(codes), prepend=-1))
+
+
+def rows_by_number(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return rows in the order of their numbers, and rows of one number in their own order.
+
+    Requires numbers from 0 on without gaps.
+    """
+    if len(numbers) != int(numbers.max(initial=-1)) + 1:
+        return np.argsort(numbers, kind="stable")
+    order = np.empty(len(numbers), np.int64)  # each number once, which needs no sort
+    order[numbers] = np.arange(len(numbers))
+    return order
 
 
 def check_values(field: SchemaField, values: pa.Array | pa.ChunkedArray) -> None:

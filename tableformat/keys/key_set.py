@@ -73,7 +73,7 @@ class KeySet:
         for field, column in zip(schema.fields, columns, strict=True):
             refuse_null(field, column)
         known = KeyCodes.of(columns)
-        if not repeated:
+        if not repeated and all(len(each) < rows.num_rows for each in known.values):
             _check_distinct(known.codes[-1], columns, schema)
         return cls(schema, tuple(columns), known)
 
@@ -114,7 +114,7 @@ class KeySet:
             return None
         rows = np.unique(self.codes[-1].to_numpy(zero_copy_only=False), return_index=True)[1]
         found = [each[rows] for each in columns if each is not None]
-        order = np.lexsort(found[::-1])
+        order = np.lexsort(found[::-1]) if len(found) > 1 else np.argsort(found[0])
         return tuple(each[order] for each in found), rows[order]
 
     @cached_property

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from colonnade.tableformat.keys.key_numbers import rows_by_number
 from colonnade.tableformat.keys.ranks import ranks
 
 
@@ -38,13 +39,13 @@ class Arrivals:
         `sequence` has a value for each row, or is None where rows count in order of arrival.
         """
         if sequence is None:
-            return np.argsort(self.keys, kind="stable")
+            return rows_by_number(self.keys)
         return np.asarray(np.lexsort((ages(sequence), self.keys)), np.int64)
 
     def stored_first(self, sequence: pa.Array | None) -> NDArray[np.int64]:
         """Return the rows by key, the row of the table first, and then the oldest to the newest."""
         if sequence is None:
-            return np.argsort(self.keys, kind="stable")
+            return rows_by_number(self.keys)
         arrived = np.arange(len(self.keys)) >= self.stored
         return np.asarray(np.lexsort((ages(sequence), arrived, self.keys)), np.int64)
 

@@ -32,8 +32,7 @@ class KeyCodes:
         values = tuple(pc.unique(column) for column in columns)
         codes: list[pa.Array] = []
         for column, distinct in zip(columns, values, strict=True):
-            place = pc.index_in(column, distinct).cast(pa.int64())
-            codes.append(_fold(codes, distinct, place))
+            codes.append(_fold(codes, distinct, _places(column, distinct)))
         return cls(values, (*(pc.unique(code) for code in codes[:-1]), codes[-1]))
 
     def find(self, columns: Sequence[pa.Array]) -> NDArray[np.int64]:
@@ -60,6 +59,13 @@ def comparable(column: pa.Array) -> pa.Array:
 
 def _combine(code: pa.Array, distinct: pa.Array, place: pa.Array) -> pa.Array:
     return pc.add(pc.multiply(code, max(1, len(distinct))), place)
+
+
+def _places(column: pa.Array, distinct: pa.Array) -> pa.Array:
+    """Return the place of each value among the distinct ones, which are in the order of the rows."""
+    if len(distinct) == len(column):
+        return pa.array(np.arange(len(column)))
+    return pc.index_in(column, distinct).cast(pa.int64())
 
 
 def _fold(codes: list[pa.Array], distinct: pa.Array, place: pa.Array) -> pa.Array:

@@ -111,8 +111,8 @@ def _most_bytes(text: str | None) -> int:
 def _may_merge_by_key(table: TableState, keys: Collection[str], names: Collection[str]) -> bool:
     """Return whether a MERGE has the result of an upsert, apart from repeated keys.
 
-    A column that expires, is static or is computed, and a constraint on a column that is not set, mean other
-    things in a MERGE.
+    A column that expires, is static or is computed, and a constraint on a column that is not set,
+    mean other things in a MERGE.
     """
     schema, own = table.schema, key_fields(table.primary_key, table.schema)
     if not own or {each.name for each in own} != set(keys):

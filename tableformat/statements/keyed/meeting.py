@@ -17,6 +17,7 @@ from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.keys.find import MatchingRows
+from colonnade.tableformat.keys.key_numbers import rows_by_number
 from colonnade.tableformat.keys.merged_rows import merged_rows
 from colonnade.tableformat.keys.modes import REPLACE
 from colonnade.tableformat.keys.policy import KeyPolicy
@@ -58,7 +59,7 @@ class Meeting:
 
         Generated columns are NULL. Identity columns may be NULL.
         """
-        order = np.argsort(self.keys, kind="stable")
+        order = rows_by_number(self.keys)
         starts = np.searchsorted(self.keys[order], np.arange(first, end + 1))
         for low, high in _parts(starts):
             # Ascending: first rows of the table, and then new rows in the order of arrival.

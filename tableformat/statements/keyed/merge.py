@@ -108,6 +108,7 @@ class _Merge:
         self._places = KeyPlaces(self._log.store, self._keys, len(self._firsts), now)
         self._merging.withdraw_all()
         self._changed_epoch: int | None = None
+        self._result: ResolvedRows | None = None
 
     def _leave_out_late(self, table: TableState, rowsets: Sequence[LiveRowSet]) -> None:
         """Leave out rows that are older than a deletion of their key, and begin again without.
@@ -131,19 +132,21 @@ class _Merge:
 
     def at(self, table: TableState) -> ResolvedRows:
         """Meet a state of the table; keys whose rows have not moved since need no work."""
-        if table.changed_epoch != self._changed_epoch:
-            self._merging.check_unaltered(table)
-            now, keep = self._table.now_ms, self._every_key.keep
-            rowsets = stored_rowsets(self._log, table, keep, now, "all")
-            self._leave_out_late(table, [each for each in rowsets if each.has_tombstones])
-            live = [each for each in rowsets if not each.has_tombstones]
-            moved = self._places.follow(table, live)
-            first = self._changed_epoch is None
-            self._merge(np.ones_like(moved) if first else moved)
-            self._changed_epoch = table.changed_epoch
+        if self._result is not None and table.changed_epoch == self._changed_epoch:
+            return self._result
+        self._merging.check_unaltered(table)
+        now, keep = self._table.now_ms, self._every_key.keep
+        rowsets = stored_rowsets(self._log, table, keep, now, "all")
+        self._leave_out_late(table, [each for each in rowsets if each.has_tombstones])
+        live = [each for each in rowsets if not each.has_tombstones]
+        moved = self._places.follow(table, live)
+        first = self._changed_epoch is None
+        self._merge(np.ones_like(moved) if first else moved)
+        self._changed_epoch = table.changed_epoch
         inserted = int((~self._places.is_there).sum())
         replaced = self._places.replaced(self._table.id)
-        return self._merging.result(replaced, inserted, self._places.expired_count)
+        self._result = self._merging.result(replaced, inserted, self._places.expired_count)
+        return self._result
 
     def guard(self) -> KeyGuard:
         """Return a guard that makes a commit fail if a concurrent writer has added a new key.

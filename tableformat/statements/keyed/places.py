@@ -91,7 +91,7 @@ class KeyPlaces:
 
     def _rows(self, numbers: NDArray[np.int64], keys: Mask) -> list[MatchingRows]:
         rows = []
-        for rowset in np.unique(self._rowset[keys]).tolist():
+        for rowset in np.flatnonzero(np.bincount(self._rowset[keys])).tolist():
             chosen = np.flatnonzero(keys & (self._rowset == rowset))
             chosen = chosen[np.argsort(self._row[chosen])]
             live = self._live[self._known[rowset]]
