@@ -62,7 +62,7 @@ def _combine(code: pa.Array, distinct: pa.Array, place: pa.Array) -> pa.Array:
 
 
 def _places(column: pa.Array, distinct: pa.Array) -> pa.Array:
-    """Return the place of each value among the distinct ones, which are in the order of the rows."""
+    """Return the places of values among the distinct ones, which are in order of occurrence."""
     if len(distinct) == len(column):
         return pa.array(np.arange(len(column)))
     return pc.index_in(column, distinct).cast(pa.int64())
