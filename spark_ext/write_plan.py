@@ -74,7 +74,6 @@ def plan_spark_write(
     where: Predicate | None = None,
     dynamic: bool = False,
     named: Collection[str] | None = None,
-    is_merge: bool = False,
 ) -> WriteJob:
     """Plan a write of rows with the columns `given` to `location`, based on the state `base`.
 
@@ -89,7 +88,6 @@ def plan_spark_write(
 
     `named` are the names of the columns that the user gave, if they are known: where added rows
     merge with those of the table by their keys, `given` has also columns that Spark has filled.
-    With `is_merge`, the rows are those of a MERGE by the primary key, so they always merge.
 
     Raises InvalidInputError that names a column that does not fit the table, or an option that does
     not fit the statement. Raises AlreadyExistsError if `design` is for a new table and the table
@@ -104,8 +102,9 @@ def plan_spark_write(
     create = _creation(options, given, design, location, table)
     merged = None
     if table is not None and create is None:
-        if mode == "append" and named is not None:
-            merged = _merged_columns(options, own_table(table), named, is_merge)
+        own, chosen = own_table(table), options.settings.on_duplicate
+        if mode == "append" and named is not None and merges(own, chosen):
+            merged = given_columns(own, named)
         _check_fit(options, given, table, location, merged)
         _check_where(where, table)
     job = plan_write(
@@ -120,18 +119,7 @@ def plan_spark_write(
         parameters=_parameters(options, mode),
     )
     _check_on_duplicate(options, job)
-    if table is None or merged is None:
-        return job
-    return merging_job(job, own_table(table), merged, is_merge)
-
-
-def _merged_columns(
-    options: SparkWriteOptions, own: TableState, named: Collection[str], is_merge: bool
-) -> Given | None:
-    """Return the columns that rows bring which merge with those of a table, or None."""
-    if is_merge or merges(own, options.settings.on_duplicate):
-        return given_columns(own, named)
-    return None
+    return job if table is None or merged is None else merging_job(job, own_table(table), merged)
 
 
 def _check_where(where: Predicate | None, table: TableState) -> None:

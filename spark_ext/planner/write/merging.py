@@ -8,6 +8,7 @@ write knows the columns. Another rule asks whether a MERGE may find its rows by 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
 from colonnade.manifests.errors import ConflictError, InvalidInputError
@@ -128,19 +129,29 @@ def _may_merge_by_key(table: TableState, keys: Collection[str], names: Collectio
     )
 
 
+def merge_options(options: SparkWriteOptions, given: Mapping[str, Any] | None) -> SparkWriteOptions:
+    """Return the options of a write. The rows of a MERGE by the primary key always merge."""
+    if given is None or "keys" not in given:
+        return options
+    settings = options.settings.model_copy(update={"on_duplicate": "merge"})
+    return replace(options, settings=settings)
+
+
 def check_merging(
     job: WriteJob,
     table: TableState | None,
     options: SparkWriteOptions,
     given: Mapping[str, Any] | None,
-) -> None:
-    """Check that a planned write merges its rows as the statement was analyzed.
+) -> WriteJob:
+    """Return a planned write, which merges its rows as the statement was analyzed.
 
     Raises ConflictError if the table merges rows in another way by now. Raises InvalidInputError
     if it is unknown which columns the user gave, and the rows would merge.
     """
     if table is None or given is None:
-        return
+        return job
+    if "keys" in given:
+        job = job.model_copy(update={"is_merge": True, "parameters": {}})
     if (names := given["columns"]) is not None:
         if not _merges_as(table, job, given):
             raise ConflictError(
@@ -153,6 +164,7 @@ def check_merging(
             " which columns they have: create the session by colonnade.configure(builder), which"
             " adds Colonnade's extension, or use colonnade.open(path).upsert."
         )
+    return job
 
 
 def _merges_as(table: TableState, job: WriteJob, given: Mapping[str, Any]) -> bool:

@@ -31,7 +31,7 @@ from colonnade.spark_ext.planner.write.base import base_of, evolved
 from colonnade.spark_ext.planner.write.commits import commit
 from colonnade.spark_ext.planner.write.expiry import require_expiring
 from colonnade.spark_ext.planner.write.identity import remember
-from colonnade.spark_ext.planner.write.merging import check_merging
+from colonnade.spark_ext.planner.write.merging import check_merging, merge_options
 from colonnade.spark_ext.planner.write.rows import changed_rows
 from colonnade.spark_ext.planner.write.statics import bringing, divided_reports, statics_task
 from colonnade.spark_ext.types import from_json
@@ -78,6 +78,7 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
     table = None if state is None else location.find(state)
     where, exact = (None, True) if filters is None else overwritten(filters, table)
     given = args.get("given")
+    options = merge_options(options, given)
     job = plan_spark_write(
         location,
         state,
@@ -88,9 +89,8 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
         where=where,
         dynamic=args.get("dynamic", False),
         named=None if given is None else given["columns"],
-        is_merge=given is not None and "keys" in given,
     )
-    check_merging(job, table, options, given)
+    job = check_merging(job, table, options, given)
     if base is not None:
         job = job.with_columns(base, changes)
     if job.create is None:

@@ -63,11 +63,10 @@ def checks_merged_rows(table: TableState, given: Given) -> bool:
     return not (all_columns(table) <= given and policy_of(table).replaces(schema.fields))
 
 
-def merging_job(job: WriteJob, table: TableState, given: Given, is_merge: bool = False) -> WriteJob:
+def merging_job(job: WriteJob, table: TableState, given: Given) -> WriteJob:
     """Return a job of added rows as one whose rows merge with those of the table by their keys.
 
-    Its tasks may write rows that have values in the `given` columns alone. With `is_merge`, the
-    statement is a MERGE, and has no parameters of an append.
+    Its tasks may write rows that have values in the `given` columns alone.
     """
     constraints = () if checks_merged_rows(table, given) else job.target.constraints
     target = job.target.model_copy(
@@ -75,8 +74,6 @@ def merging_job(job: WriteJob, table: TableState, given: Given, is_merge: bool =
     )
     settings = job.settings.model_copy(update={"on_duplicate": "merge"})
     changed = {"target": target, "settings": settings, "given": tuple(sorted(given))}
-    if is_merge:
-        changed |= {"is_merge": True, "parameters": {}}
     return job.model_copy(update=changed)
 
 

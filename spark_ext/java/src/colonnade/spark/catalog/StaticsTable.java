@@ -69,4 +69,11 @@ final class StaticsTable extends TableAtEpoch implements SupportsRead {
   public TableAtEpoch forGiven(List<String> names, Map<String, String> options) {
     return this;
   }
+
+  /** Returns this table, which no statement writes. */
+  @Override
+  public TableAtEpoch forMerge(
+      List<String> keys, List<String> names, long bytes, Map<String, String> options) {
+    return this;
+  }
 }

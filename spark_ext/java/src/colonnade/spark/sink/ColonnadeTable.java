@@ -51,9 +51,6 @@ public class ColonnadeTable extends TableAtEpoch
   /** The option of a write that replaces the columns along with the rows. */
   public static final String OVERWRITE_SCHEMA = "overwriteSchema";
 
-  /** The property that a table with a primary key shows. */
-  private static final String PRIMARY_KEY = "primaryKey";
-
   /** The setting of a session whose DELETE reads the rows, so that history can count them. */
   private static final String COUNT_ROWS = "spark.colonnade.countRows";
 
@@ -148,11 +145,6 @@ public class ColonnadeTable extends TableAtEpoch
     args.put("bytes", bytes);
     args.put("most", SQLConf.get().getConfString(MERGE_BY_KEY_SETTING, null));
     return given("merge_by_key", args);
-  }
-
-  @Override
-  public boolean hasPrimaryKey() {
-    return loaded().get("properties").has(PRIMARY_KEY);
   }
 
   private Map<String, Object> named(List<String> names, Map<String, String> options) {

@@ -55,6 +55,9 @@ public abstract class TableAtEpoch
 
   private static final String COMMENT = "comment";
 
+  /** The property that a table with a primary key shows. */
+  private static final String PRIMARY_KEY = "primaryKey";
+
   private final JsonNode loaded;
   private final boolean callable;
   private final boolean deletedFrom;
@@ -110,7 +113,9 @@ public abstract class TableAtEpoch
   public abstract TableAtEpoch forGiven(List<String> names, Map<String, String> options);
 
   /** Whether the table has a primary key. */
-  public abstract boolean hasPrimaryKey();
+  public boolean hasPrimaryKey() {
+    return loaded.path("properties").has(PRIMARY_KEY);
+  }
 
   /**
    * Returns this table for the rows of a MERGE that finds its rows by the primary key. If it has to
