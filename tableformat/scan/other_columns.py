@@ -49,7 +49,9 @@ def _as_read(wanted: SchemaField, table: TableState, position: int) -> SchemaFie
         (each for each in table.schema.fields if not set(each.ids).isdisjoint(wanted.ids)), None
     )
     if own is None:
-        absent = wanted.model_copy(update={"nullable": wanted.nullable or wanted.initial is None})
+        nullable = wanted.nullable or wanted.initial is None
+        # No partition has a value of it, and the table need not have static values at all.
+        absent = wanted.model_copy(update={"nullable": nullable, "static": None})
         if min(wanted.ids) >= table.next_column_id:
             return absent
         # RowSets may still hold the column from before it was dropped. A compaction leaves it out.

@@ -127,10 +127,39 @@ def _check_unchanged(
 
 
 def _same(left: pa.Array, right: pa.Array) -> NDArray[np.bool_]:
-    """Return in which rows two columns of one type have the same value, or both NULL."""
+    """Return in which rows two columns of one type have the same value, or both NULL.
+
+    NaN is the same as NaN, and -0.0 is another value than 0.0.
+    """
+    left, right = _exact(left), _exact(right)
     if pa.types.is_nested(left.type) or isinstance(left.type, pa.BaseExtensionType):
         pairs = zip(left, right, strict=True)
         return np.array([a.equals(b) for a, b in pairs], np.bool_)
     both = pc.and_(pc.is_null(left), pc.is_null(right))
     equal = pc.fill_null(pc.equal(left, right), False)
     return np.asarray(pc.or_(both, equal))
+
+
+def _exact(values: pa.Array) -> pa.Array:
+    """Return values with their floating-point numbers as integers of the same bits."""
+    if pa.types.is_floating(values.type):
+        values = pc.if_else(pc.is_nan(values), pa.scalar(float("nan"), values.type), values)
+    exact = _exact_type(values.type)
+    return values if exact == values.type else values.view(exact)
+
+
+def _exact_type(shown: pa.DataType) -> pa.DataType:
+    if pa.types.is_floating(shown):
+        return pa.int32() if shown.bit_width == 32 else pa.int64()
+    if pa.types.is_map(shown):
+        parts = (_exact_field(each) for each in (shown.key_field, shown.item_field))
+        return pa.map_(*parts)
+    if pa.types.is_list(shown):
+        return pa.list_(_exact_field(shown.value_field))
+    if pa.types.is_struct(shown):
+        return pa.struct([_exact_field(each) for each in shown])
+    return shown
+
+
+def _exact_field(field: pa.Field) -> pa.Field:
+    return field.with_type(_exact_type(field.type))

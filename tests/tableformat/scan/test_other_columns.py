@@ -186,3 +186,17 @@ def test_a_type_that_rows_may_not_fit_is_refused_with_the_reason(tmp_path: Path)
         "Column 'n' of table 't' is long at the epoch that is read, and cannot be read as int: int"
         " does not hold all values of long; leave the schema epoch out."
     )
+
+
+def test_a_static_column_of_another_epoch_is_null_where_the_table_had_none(tmp_path: Path) -> None:
+    schema = pa.schema([("k", pa.int32()), ("n", pa.int32())])
+    table = colonnade.create(tmp_path / "t", schema, primary_key=["k", "n"])
+    table.append(pa.table({"k": [1], "n": [1]}, schema))
+    before = table.epoch
+    table.alter(AddColumn(SchemaField(name="room", type="string", static=True)))
+    given = table.append(pa.table({"k": pa.array([1], pa.int32()), "room": ["attic"]}))
+    assert rows(table, given, given) == [{"k": 1, "n": 1, "room": "attic"}]
+    assert rows(table, before, given) == [{"k": 1, "n": 1, "room": None}]
+    assert rows(table, before, given, where="room IS NOT NULL") == []
+    restored = table.restore(epoch=before)
+    assert rows(table, restored, given) == [{"k": 1, "n": 1, "room": None}]

@@ -281,3 +281,33 @@ def test_a_transaction_makes_a_table_and_its_static_values(tmp_path: Path) -> No
         table = colonnade.open(tmp_path / "plant" / name)
         assert table.scan().to_arrow()["owner"].to_pylist() == [name]
         assert table.statics.scan().to_arrow().num_rows == 2
+
+
+NUMBERS = pa.schema(
+    [
+        ("k", pa.string()),
+        ("n", pa.int64()),
+        ("x", pa.float64()),
+        ("list", pa.list_(pa.struct([("y", pa.float32())]))),
+    ]
+)
+
+
+def test_static_values_of_nan_are_the_same_and_of_zeros_by_their_sign(tmp_path: Path) -> None:
+    table = colonnade.create(tmp_path / "t", NUMBERS, primary_key=["k", "n"], static=["x", "list"])
+
+    def give(value: float) -> None:
+        row = {"k": "a", "x": value, "list": [{"y": value}]}
+        fields = [NUMBERS.field(each) for each in row]
+        table.upsert(pa.Table.from_pylist([row], pa.schema(fields)))
+
+    table.append(pa.table({"k": ["a", "a"], "n": [1, 2]}))
+    give(float("nan"))
+    written = table.statics.state.changed_epoch
+    give(float("nan"))
+    table.update({"x": "x", "list": "list"}, "k = 'a'")
+    assert table.statics.state.changed_epoch == written
+    for value in (-0.0, 0.0, -0.0):
+        give(value)
+        shown = table.scan(["x", "list"]).to_arrow().to_pylist()
+        assert str(shown) == str([{"x": value, "list": [{"y": value}]}] * 2)
