@@ -22,7 +22,7 @@ from colonnade.manifests.arrays.expired import without_expired_bounds
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.entries import Count, RowCount, RowSetEntry
 from colonnade.manifests.model.primary_key import key_fields
-from colonnade.manifests.model.schema import Model, TableSchema, without_metadata
+from colonnade.manifests.model.schema import Model, SchemaField, TableSchema, without_metadata
 from colonnade.manifests.model.statics import SUFFIX, static_fields
 from colonnade.manifests.state.amendments import StaticRows
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
@@ -181,6 +181,8 @@ def plan_scan(
     statics = _statics(table, epoch, found, names, predicate)
     if statics is not None:
         begins = (*begins, *table.schema.field(statics.key[0]).ids)
+        key = table.schema.select(statics.key).fields
+        found = tuple(_keyed_by(each, key) for each in found)
     shown = {each: field.id for field in table.schema.fields for each in field.ids}
     return ScanPlan(
         table=table.name,
@@ -238,6 +240,17 @@ def _statics(
 
 def _with_statics(rowset: LiveRowSet, rows: StaticRows) -> LiveRowSet:
     return replace(rowset, amendments=replace(rowset.amendments, statics=rows))
+
+
+def _keyed_by(rowset: LiveRowSet, key: tuple[SchemaField, ...]) -> LiveRowSet:
+    """Return a RowSet whose static values have the partition key as a plan reads it.
+
+    Its types differ from those of the table if the plan has the columns of another epoch.
+    """
+    rows = rowset.amendments.statics
+    return (
+        rowset if rows is None or rows.key == key else _with_statics(rowset, replace(rows, key=key))
+    )
 
 
 def _as_shown(rowset: LiveRowSet, shown: Mapping[int, int]) -> LiveRowSet:

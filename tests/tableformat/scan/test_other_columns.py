@@ -200,3 +200,15 @@ def test_a_static_column_of_another_epoch_is_null_where_the_table_had_none(tmp_p
     assert rows(table, before, given, where="room IS NOT NULL") == []
     restored = table.restore(epoch=before)
     assert rows(table, restored, given) == [{"k": 1, "n": 1, "room": None}]
+
+
+def test_static_values_are_found_by_keys_that_are_wider_at_another_epoch(tmp_path: Path) -> None:
+    schema = pa.schema([("k", pa.int32()), ("n", pa.int32()), ("room", pa.string())])
+    table = colonnade.create(tmp_path / "t", schema, primary_key=["k", "n"], static=["room"])
+    table.append(pa.table({"k": [-1, 2], "n": [1, 1], "room": ["attic", "cellar"]}, schema))
+    before = table.epoch
+    wider = table.alter(WidenColumn(("k",), "long"))
+    expected = [{"k": -1, "n": 1, "room": "attic"}, {"k": 2, "n": 1, "room": "cellar"}]
+    assert rows(table, before, wider) == expected
+    assert rows(table, before, wider, order="key") == expected
+    assert rows(table, before, wider, where="room = 'cellar'", columns=["n"]) == [{"n": 1}]
