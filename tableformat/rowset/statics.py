@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from colonnade.manifests.arrays.bounds import bounds_table
+from colonnade.manifests.arrays.bounds import Keep, bounds_table
 from colonnade.manifests.arrays.region_bounds import meets
 from colonnade.manifests.model.entries import ColumnStatistics
 from colonnade.manifests.model.regions import Interval, Region
@@ -141,10 +141,13 @@ _KEPT = _Kept()
 
 
 def read_values(
-    store: ObjectStore, rows: StaticRows, columns: Sequence[SchemaField]
+    store: ObjectStore, rows: StaticRows, columns: Sequence[SchemaField], keep: Keep
 ) -> StaticValues:
-    """Return static columns for all partition keys. Raises CorruptionError, StoreError."""
-    return _read(store, rows, None, columns)
+    """Return static columns for all partition keys in the blocks that `keep` selects by its bounds.
+
+    Raises CorruptionError, StoreError.
+    """
+    return _loaded(store, rows.prefix, rows.key, rows.rowsets, columns, keep)
 
 
 def _near(rows: StaticRows, rowset: LiveRowSet) -> Region | None:
@@ -162,20 +165,33 @@ def _near(rows: StaticRows, rowset: LiveRowSet) -> Region | None:
 def _read(
     store: ObjectStore, rows: StaticRows, near: Region | None, columns: Sequence[SchemaField]
 ) -> StaticValues:
-    read = (*rows.key, *columns)
+    keep = None if near is None else partial(prune, region_predicate(near))
+    return _loaded(store, rows.prefix, rows.key, _met(rows, near), columns, keep)
+
+
+def _loaded(
+    store: ObjectStore,
+    prefix: str,
+    key: Sequence[SchemaField],
+    rowsets: Sequence[LiveRowSet],
+    columns: Sequence[SchemaField],
+    keep: Keep | None,
+) -> StaticValues:
+    read = (*key, *columns)
     names = [str(at) for at in range(len(read))]
+    ids = [each.id for each in key]
     parts = [
         pa.RecordBatch.from_arrays(batch.columns, names=names)
-        for rowset in _met(rows, near)
-        for batch in _live(store, rows.prefix, rowset, read, near)
+        for rowset in rowsets
+        for batch in _live(store, prefix, rowset, read, keep, ids)
     ]
     if not parts:
         schema = arrow_schema(TableSchema(fields=tuple(columns)))
         return StaticValues(tuple(pa.nulls(0, each.type) for each in schema), None)
     whole = pa.Table.from_batches(parts).combine_chunks()
     arrays = [pa.concat_arrays(each.chunks) for each in whole.columns]
-    keys = [comparable(each) for each in arrays[: len(rows.key)]]
-    return StaticValues(tuple(arrays[len(rows.key) :]), KeyCodes.of(keys))
+    keys = [comparable(each) for each in arrays[: len(key)]]
+    return StaticValues(tuple(arrays[len(key) :]), KeyCodes.of(keys))
 
 
 def _met(rows: StaticRows, near: Region | None) -> Sequence[LiveRowSet]:
@@ -195,14 +211,12 @@ def _live(
     prefix: str,
     rowset: LiveRowSet,
     columns: Sequence[SchemaField],
-    near: Region | None,
+    keep: Keep | None,
+    keep_columns: Sequence[int],
 ) -> Iterator[pa.RecordBatch]:
     deleted = read_deleted(store, prefix, rowset)
-    keep = None if near is None else partial(prune, region_predicate(near))
-    ids = () if near is None else tuple(each.id for each in near.columns)
-    for first, batch in StoredReader(store, prefix, rowset).read(
-        columns, keep=keep, keep_columns=ids
-    ):
+    reader = StoredReader(store, prefix, rowset)
+    for first, batch in reader.read(columns, keep=keep, keep_columns=keep_columns):
         if deleted is None:
             yield batch
         else:

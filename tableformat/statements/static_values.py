@@ -18,10 +18,11 @@ from colonnade.manifests.commit.change import KeyGuard, TableRead
 from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.primary_key import key_fields
-from colonnade.manifests.model.schema import SchemaField
+from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.model.statics import static_fields
 from colonnade.manifests.state.amendments import StaticRows
 from colonnade.manifests.state.snapshot import TableState
+from colonnade.tableformat.keys.key_set import KeySet
 from colonnade.tableformat.keys.own_table import keeps_last, statics_table
 from colonnade.tableformat.rowset.statics import read_values
 from colonnade.tableformat.statements.division import last_values
@@ -36,8 +37,8 @@ def with_static_values(
     """Return a statement on a table with what it does to the static values.
 
     Values that stay as they are cost no write, unless the `whole` is asked for: a transaction
-    cannot tell at its slot whether they are still there. Reads the table of static values. Raises
-    the errors of `evaluate_merge`.
+    cannot tell at its slot whether they are still there. Reads static values where bounds allow one
+    of the keys. Raises the errors of `evaluate_merge`.
     """
     brought = statement.brought
     if brought is None:
@@ -99,8 +100,11 @@ def _unchanged(
     if not keeps_last(statics, given):
         return np.zeros(brought.rows.num_rows, np.bool_)
     key = key_fields(table.partition_key, table.schema)
-    rows = StaticRows(statics.prefix, key, tuple(log.read_rowsets(statics)))
-    known = read_values(log.store, rows, given)
+    schema = TableSchema(fields=key)
+    wanted = KeySet.of(brought.rows.select(schema.names), schema, repeated=True)
+    rowsets = tuple(log.read_rowsets(statics, wanted.keep))
+    rows = StaticRows(statics.prefix, key, rowsets)
+    known = read_values(log.store, rows, given, wanted.keep)
     keys = [brought.rows[each.name].combine_chunks() for each in key]
     unchanged = np.ones(brought.rows.num_rows, np.bool_)
     for column, there in zip(given, known.of_keys(keys), strict=True):
