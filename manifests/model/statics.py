@@ -20,7 +20,7 @@ STATIC_COLUMNS = "static_columns"
 SUFFIX = ".statics"
 """What the name of a table of static values has behind the name of the table."""
 
-FOLLOWED = ("retention.", "compaction.")
+FOLLOWED = ("retention.", "compaction.", "isolation")
 """How the properties of a table begin that its table of static values has, too."""
 
 _ALONE = {"comment": None, "metadata": None, "initial": None, "default": None}

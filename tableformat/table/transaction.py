@@ -44,6 +44,7 @@ from colonnade.tableformat.statements.methods import Evaluate, RowMethods
 from colonnade.tableformat.statements.overwrite import evaluate_overwrite_where
 from colonnade.tableformat.statements.overwrite_partitions import evaluate_overwrite_partitions
 from colonnade.tableformat.statements.statement import RowCounts, Statement, has_batch
+from colonnade.tableformat.statements.static_values import static_reads
 from colonnade.tableformat.table.design import described_table
 from colonnade.tableformat.table.transaction_plan import TransactionPlan, Vectors
 from colonnade.tableformat.table.work import TableWork
@@ -282,8 +283,12 @@ class Transaction:
         # A table and its static values are designed together.
         both = with_own_statics(owner)
         whole = partial(self._change, plan.only(both), self._hold_vector)
-        touched = map(TableId, self._plan.touched)
-        others = {key: before.tables.get(key) for key in touched if key != table}
+        touched = [TableId(key) for each in self._plan.touched for key in with_own_statics(each)]
+        others = {
+            key: before.tables.get(key)
+            for key in touched
+            if key != table and (key in self._base.tables or key in before.tables)
+        }
         if more is None:
             apart = {key: each for key, each in others.items() if key not in both}
             after = self._log.preview(whole(), self._base, apart)
@@ -376,7 +381,8 @@ class TransactionTable(RowMethods):
         used = {field.id for field in plan.output_schema.fields}
         bound = plan.bound_predicate()
         read = frozenset(used if bound is None else used | bound.column_ids)
-        self._transaction.note_read(TableRead(table.id, keep, read))
+        for each in (TableRead(table.id, keep, read), *static_reads(table, read)):
+            self._transaction.note_read(each)
         return Scan(Location(self._log.store, table.name, exists=True), plan)
 
     def append(self, data: Any, *, settings: WriteSettings | None = None) -> RowCounts:

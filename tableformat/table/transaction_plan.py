@@ -11,6 +11,7 @@ from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.deletion_vector import DeletionVector
 from colonnade.manifests.model.entries import DeletionVectorEntry
 from colonnade.manifests.model.operations import CreateTable, DropRowSet, DropTable, Operation
+from colonnade.manifests.model.statics import with_own_statics
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.tableformat.statements.statement import COUNTED, Statement
 from colonnade.tableformat.table.work import TableWork
@@ -54,11 +55,12 @@ class TransactionPlan:
 
     def without(self, table: str, name: str, *, known: bool) -> TransactionPlan:
         """Return the plan without a table. A table that the base knows is also dropped."""
+        gone = with_own_statics(table)
         return replace(
             self,
             dropped=(*self.dropped, table) if known else self.dropped,
             created={key: each for key, each in self.created.items() if key != table},
-            work={key: each for key, each in self.work.items() if key != table},
+            work={key: each for key, each in self.work.items() if key not in gone},
             done=(*self.done, f"drop {name}"),
         )
 

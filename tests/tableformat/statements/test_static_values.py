@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import colonnade
-from colonnade import RenameColumn
+from colonnade import ConflictError, RenameColumn
 from colonnade.tableformat.table.table import ArrowTable
 
 SCHEMA = pa.schema(
@@ -311,3 +311,45 @@ def test_static_values_of_nan_are_the_same_and_of_zeros_by_their_sign(tmp_path: 
         give(value)
         shown = table.scan(["x", "list"]).to_arrow().to_pylist()
         assert str(shown) == str([{"x": value, "list": [{"y": value}]}] * 2)
+
+
+def test_a_transaction_replaces_a_table_and_its_static_values(tmp_path: Path) -> None:
+    database = colonnade.create_database(tmp_path / "plant")
+    database.create_table("a", NUMBERS, primary_key=["k", "n"], static=["x"])
+    database.table("a").append(pa.table({"k": ["a"], "n": [1], "x": [0.5]}))
+    with database.transaction() as tx:
+        tx.table("a").upsert(pa.table({"k": ["a"], "x": [1.5]}))
+        tx.drop("a")
+        tx.create("a", NUMBERS, primary_key=["k", "n"], static=["x"])
+        tx.table("a").append(pa.table({"k": ["a", "b"], "n": [1, 1], "x": [None, 2.5]}))
+        assert tx.table("a").scan(["x"]).to_arrow()["x"].to_pylist() == [None, 2.5]
+    assert database.table("a").scan(["x"]).to_arrow()["x"].to_pylist() == [None, 2.5]
+    assert database.verify(depth=4).is_sound
+
+
+@pytest.mark.parametrize("reads", ["scan", "update", "delete"])
+def test_serializable_transactions_conflict_with_static_values_they_read(
+    tmp_path: Path, reads: str
+) -> None:
+    database = colonnade.create_database(tmp_path / "plant")
+    table = database.create_table(
+        "a",
+        NUMBERS,
+        primary_key=["k", "n"],
+        static=["x"],
+        properties={"isolation": "serializable"},
+    )
+    other = database.create_table("b", NUMBERS)
+    table.append(pa.table({"k": ["a"], "n": [1], "x": [0.5]}))
+    tx = database.transaction()
+    if reads == "scan":
+        tx.table("a").scan(["n"], where="x = 0.5").to_arrow()
+    elif reads == "update":
+        tx.table("a").update({"list": None}, "x = 0.5")
+    else:
+        tx.table("a").delete("x = 0.5")
+    tx.table("b").append(pa.table({"k": ["a"]}))
+    table.upsert(pa.table({"k": ["a"], "x": [1.5]}))
+    with pytest.raises(ConflictError, match=r"a\.statics' that the statement reads changed"):
+        tx.commit()
+    assert other.scan().to_arrow().num_rows == 0
