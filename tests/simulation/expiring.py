@@ -150,13 +150,24 @@ def is_expired(times: Times, lives: Lifetimes, now_ms: int, *, value: bool) -> b
 class ProcessStore(MemoryStore):
     """One process's way to the objects, which all processes share."""
 
-    def __init__(self, shared: MemoryStore, record: Record, meet: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        shared: MemoryStore,
+        record: Record,
+        meet: Callable[[], None],
+        clock_ms: Callable[[], int],
+    ) -> None:
         super().__init__()
         self.__dict__.update(
             {key: value for key, value in shared.__dict__.items() if key not in ("parallel",)}
         )
         self._record = record
         self._meet = meet
+        self._clock_ms = clock_ms
+
+    def date_of_write(self, name: str) -> int:
+        # The clock of the store is right. That of the machine would make each run another one.
+        return self._clock_ms()
 
     def get(self, name: str, *, limit: int | None = None) -> bytes:
         self._meet()
@@ -188,7 +199,7 @@ class Process:
         self._order = order
         self._off_ms = order.choice((0, 0, -DAY_MS, -2 * HOUR_MS, 90_000))
         self.now_ms = START_MS
-        store = ProcessStore(world.shared, world.record, world.meet)
+        store = ProcessStore(world.shared, world.record, world.meet, lambda: world.now_ms)
         log = Log(
             store,
             clock_ms=lambda: self.now_ms,
@@ -278,7 +289,7 @@ class Expiring:
     def run(self) -> Record:
         """Let all work, then read every epoch. Raises AssertionError."""
         with seeded(self._order, {}):
-            store = ProcessStore(self.shared, self.record, lambda: None)
+            store = ProcessStore(self.shared, self.record, lambda: None, lambda: self.now_ms)
             base = create_database(store, lone_table=False, clock_ms=lambda: self.now_ms)
             log = Log(store, clock_ms=lambda: self.now_ms)
             ArrowDatabase(store, log, base).create_table("t", SCHEMA)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
@@ -90,7 +89,8 @@ class Process:
 
     def __init__(self, world: Statics, order: random.Random) -> None:
         self._world, self._order = world, order
-        store = ProcessStore(world.shared, world.record, world.meet)  # type: ignore[arg-type]
+        record: Any = world.record
+        store = ProcessStore(world.shared, record, world.meet, world.clock)
         log = Log(
             store,
             clock_ms=world.clock,
@@ -204,8 +204,8 @@ class Statics:
     def run(self) -> Statics:
         """Let all work, then read epochs. Raises AssertionError."""
         with seeded(self._order, {}):
-            meet: Callable[[], None] = lambda: None  # noqa: E731
-            store = ProcessStore(self.shared, self.record, meet)  # type: ignore[arg-type]
+            record: Any = self.record
+            store = ProcessStore(self.shared, record, lambda: None, self.clock)
             base = create_database(store, lone_table=False, clock_ms=self.clock)
             database = ArrowDatabase(store, Log(store, clock_ms=self.clock), base)
             database.create_table(

@@ -88,6 +88,7 @@ def test_a_table_of_a_catalog_has_the_columns_of_the_epoch_that_is_named(
     joined = f"SELECT count(*) FROM {name} WITH ('schemaEpoch' = {old}) JOIN {name} USING (k)"
     assert spark.sql(joined) == [[2]]
     assert "schemaEpoch" in spark.refused_run(read(schemaEpoch=old).replace(str(old), "'x'"))
+    spark.sql(f"DROP TABLE {name}")
 
 
 def test_an_impossible_schema_epoch_is_refused(spark_shell: SparkShell, tmp_path: Path) -> None:
