@@ -266,7 +266,8 @@ class _Comparison:
 
 def _identity(rowset: LiveRowSet) -> _Identity:
     """Return what identifies a RowSet and its live rows."""
-    return rowset.entry.object, rowset.amendments
+    # Static values are no part of the rows, and a table of them is not hashable.
+    return rowset.entry.object, replace(rowset.amendments, statics=None)
 
 
 def _without(rows: NDArray[np.int64], gone: FrozenBitMap) -> NDArray[np.int64]:

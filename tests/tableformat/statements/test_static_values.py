@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -353,3 +354,26 @@ def test_serializable_transactions_conflict_with_static_values_they_read(
     with pytest.raises(ConflictError, match=r"a\.statics' that the statement reads changed"):
         tx.commit()
     assert other.scan().to_arrow().num_rows == 0
+
+
+def test_an_append_that_meets_other_static_values_at_its_slot_is_compared_again(
+    tmp_path: Path,
+) -> None:
+    keys = {"primary_key": ["device", "at"], "static": ["owner"]}
+    table = colonnade.create(tmp_path / "readings", SCHEMA, **keys)  # type: ignore[arg-type]
+    other = colonnade.open(tmp_path / "readings")
+
+    def rows(first: int, owner: str) -> pa.Table:
+        row = {"site": "", "device": 1, "value": 0.5, "owner": owner, "meta": None}
+        rows = [{**row, "at": first + 3 * at} for at in range(1_000)]
+        return pa.Table.from_pylist(rows, SCHEMA)
+
+    table.append(rows(0, "ann"))
+
+    def late() -> Iterator[pa.RecordBatch]:
+        yield from rows(1, "ann").to_batches()
+        other.append(rows(2, "ann"))
+
+    table.append(pa.RecordBatchReader.from_batches(SCHEMA, late()))
+    assert sorted(table.scan().to_arrow()["at"].to_pylist()) == list(range(3_000))
+    assert set(table.scan().to_arrow()["owner"].to_pylist()) == {"ann"}
