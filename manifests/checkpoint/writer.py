@@ -55,6 +55,7 @@ from colonnade.manifests.state.snapshot import (
     Snapshot,
     TableState,
 )
+from colonnade.manifests.state.statics_fold import joined
 from colonnade.manifests.store.base import ObjectStore, PutOutcome
 
 
@@ -126,13 +127,16 @@ def store_snapshot(
     """
     before = snapshot.tables if isinstance(snapshot.tables, StoredTables) else None
     parts = _Parts(store, new_job_id(), snapshot.epoch, limits, replay, erased)
-    changed = {key: table and parts.table(table) for key, table in snapshot.held_tables().items()}
+    held = snapshot.held_tables()
+    changed = {key: table and parts.table(table) for key, table in held.items()}
     if erased is not None and erased not in changed and erased in snapshot.tables:
         changed[erased] = parts.table(snapshot.tables[erased])
+    changed = joined(changed)
     data = None
     if before is None or before.stored.records.table.byte_count <= limits.root_bytes:
         every = {**snapshot.tables, **changed}
-        tables = {key: parts.table(table) for key, table in every.items() if table is not None}
+        whole = joined({key: table and parts.table(table) for key, table in every.items()})
+        tables = {key: table for key, table in whole.items() if table is not None}
         stored = replace(snapshot, tables=tables)
         data = encode_root(stored, earlier)
     if data is None or (len(tables) > limits.root_tables and len(data) > limits.root_bytes):
@@ -181,7 +185,7 @@ class _Parts:
                 raise
             # No part of an unreadable checkpoint is used again.
             told = {key: self.table(table) for key, table in before.replayed(error).items()}
-            old, changed = None, {**told, **changed}
+            old, changed = None, joined({**told, **changed})
             records, names = self._maps(None, changed)
         # A committer keeps its tables in memory, so that later failures of the store do not matter.
         every = (*(old.held() if old else ()), *changed.values())

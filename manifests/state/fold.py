@@ -49,7 +49,7 @@ from colonnade.manifests.model.operations import (
     Untag,
     Vacuum,
 )
-from colonnade.manifests.model.statics import statics_id
+from colonnade.manifests.model.statics import STATIC_COLUMNS, statics_id
 from colonnade.manifests.state.columns_fold import (
     check_fields,
     check_values,
@@ -267,6 +267,8 @@ class _Fold:
 
     def _check_statics(self) -> None:
         """Check that tables which the epoch has designed agree with their static values."""
+        if not self._features.has(STATIC_COLUMNS):
+            return
         for key in self._designed:
             table, statics = self._find(key), self._find(statics_id(key))
             owner = None if table is None else self._find(table.statics_of or table.id)

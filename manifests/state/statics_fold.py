@@ -5,7 +5,7 @@ Spec: docs/spec/static-columns.md
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from colonnade.manifests.ids import TableId
@@ -37,6 +37,16 @@ def with_statics(table: TableState, find: Find) -> TableState:
     if not table.partition_key:
         return table
     return replace(table, statics=find(statics_id(table.id)))
+
+
+def joined(tables: Mapping[TableId, TableState | None]) -> dict[TableId, TableState | None]:
+    """Return changed tables, each with the table of its static values if that is among them."""
+    changed = dict(tables)
+    for key, table in tables.items():
+        statics = None if table is None else tables.get(statics_id(key))
+        if table is not None and table.partition_key and statics is not None:
+            changed[key] = replace(table, statics=statics)
+    return changed
 
 
 def check_statics(epoch: int, table: TableState) -> None:

@@ -15,6 +15,9 @@ import pytest
 
 import colonnade
 from colonnade import ConflictError, RenameColumn
+from colonnade.manifests.log.log import Log, create_database
+from colonnade.manifests.store import open_store
+from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.table import ArrowTable
 
 SCHEMA = pa.schema(
@@ -377,3 +380,23 @@ def test_an_append_that_meets_other_static_values_at_its_slot_is_compared_again(
     table.append(pa.RecordBatchReader.from_batches(SCHEMA, late()))
     assert sorted(table.scan().to_arrow()["at"].to_pylist()) == list(range(3_000))
     assert set(table.scan().to_arrow()["owner"].to_pylist()) == {"ann"}
+
+
+def test_a_writer_of_checkpoints_reads_static_values_from_the_newest_one(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "plant")
+    create_database(store, lone_table=False)
+    log = Log(store, checkpoint_interval=4)
+    database = ArrowDatabase(store, log, log.read_head())
+    schema = pa.schema([SCHEMA.field(name) for name in ("device", "at", "owner")])
+    table = database.create_table("t", schema, primary_key=["device", "at"], static=["owner"])
+    for at in range(14):
+        owner = f"owner {at}"
+        table.append(pa.table([[at % 3], [at], [owner]], schema=schema))
+        tables = {each.name: each for each in table.snapshot.tables.values()}
+        assert tables["t"].statics == tables["t.statics"]
+        others = colonnade.open_database(tmp_path / "plant")
+        others.table("t").statics.optimize().executeCompaction()
+        others.vacuum(retention_hours=0)
+        table.scan().to_arrow()
+        shown = table.scan(["device", "owner"]).to_arrow().to_pylist()
+        assert {each["owner"] for each in shown if each["device"] == at % 3} == {owner}
