@@ -158,7 +158,7 @@ def _sum(
 def _made_items(
     path: Path, items: pa.Table, properties: dict[str, str] | None = None
 ) -> colonnade.ArrowTable:
-    """Lineitem sorted by order, of which two writes have brought one half each."""
+    """Lineitem sorted by order. Each of two writes has added one half of it."""
     table = colonnade.create(path, items.schema, sort_key=[ORDER], properties=properties)
     half = len(items) // 2
     for part in (items[:half], items[half:]):

@@ -126,10 +126,9 @@ class LoadedPages:
             yield place, self._pages[place]
 
     def retentions(self, state: Snapshot, only: str | None = None) -> list[TableRetention]:
-        """Return the properties about retention of all tables, that of `only` by its id.
+        """Return the properties about retention of all tables.
 
-        So are those of its static values.
-        Costs as `read`.
+        Those of `only` and of its static values are by their ids. Costs as `read`.
         """
         apart: tuple[str, ...] = () if only is None else (only,)
         if only is not None and STATIC_COLUMNS in state.reader_features:

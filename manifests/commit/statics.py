@@ -46,7 +46,7 @@ from colonnade.manifests.state.snapshot import Snapshot
 def with_static_values(change: Change, base: Snapshot) -> Change:
     """Return a change that was planned on a state, with its operations on static values.
 
-    Operations on static values that the change has already stay as they are. Raises
+    Operations on static values that the change already has are not changed. Raises
     InvalidInputError that says why a table cannot have its new columns.
     """
     designs = [op for op in change.ops if isinstance(op, _DESIGNS)]
@@ -196,7 +196,7 @@ def check_static_columns(table: str, schema: TableSchema, key: PrimaryKey) -> No
 
 
 def _uses(operation: Operation) -> Iterator[tuple[int, str]]:
-    """Yield the columns, by id, that an operation makes a part of something, and of what."""
+    """Yield columns by their ids, each with what an operation makes it a part of."""
     match operation:
         case CreateTable():
             yield from ((each, "the primary key") for each in operation.primary_key or ())

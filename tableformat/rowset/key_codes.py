@@ -1,4 +1,4 @@
-"""Numbers for keys of several columns, by which the keys of other rows are found. Pure."""
+"""Numbers for keys of several columns, to find the keys of other rows. Pure."""
 
 from __future__ import annotations
 

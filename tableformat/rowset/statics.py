@@ -73,10 +73,10 @@ class StaticColumns:
 
 
 @dataclass(frozen=True)
-class StaticValues:
+class ValuesByKey:
     """Static values by partition key: the columns that a reader asked for, and codes of the keys.
 
-    `codes` is None if there is no row.
+    Without any row, `codes` is None.
     """
 
     columns: tuple[pa.Array, ...]
@@ -101,7 +101,7 @@ class StaticValues:
 class _Entry(NamedTuple):
     store: weakref.ref[ObjectStore]
     rows: StaticRows
-    values: StaticValues
+    values: ValuesByKey
 
 
 class _Kept:
@@ -117,7 +117,7 @@ class _Kept:
         rows: StaticRows,
         rowset: LiveRowSet,
         columns: Sequence[SchemaField],
-    ) -> StaticValues:
+    ) -> ValuesByKey:
         """Return static values of all keys that a RowSet may have.
 
         Raises CorruptionError, StoreError.
@@ -127,7 +127,8 @@ class _Kept:
         with self._lock:
             kept = self._kept.pop(name, None)
             if kept is not None and kept.store() is store and kept.rows == rows:
-                self._kept[name] = kept
+                # Rows that are the same object are compared fast, from the next RowSet on.
+                self._kept[name] = kept._replace(rows=rows)
                 return kept.values
         found = _read(store, rows, near, columns)
         with self._lock:
@@ -142,7 +143,7 @@ _KEPT = _Kept()
 
 def read_values(
     store: ObjectStore, rows: StaticRows, columns: Sequence[SchemaField], keep: Keep
-) -> StaticValues:
+) -> ValuesByKey:
     """Return static columns for all partition keys in the blocks that `keep` selects by its bounds.
 
     Raises CorruptionError, StoreError.
@@ -164,7 +165,7 @@ def _near(rows: StaticRows, rowset: LiveRowSet) -> Region | None:
 
 def _read(
     store: ObjectStore, rows: StaticRows, near: Region | None, columns: Sequence[SchemaField]
-) -> StaticValues:
+) -> ValuesByKey:
     keep = None if near is None else partial(prune, region_predicate(near))
     return _loaded(store, rows.prefix, rows.key, _met(rows, near), columns, keep)
 
@@ -176,7 +177,7 @@ def _loaded(
     rowsets: Sequence[LiveRowSet],
     columns: Sequence[SchemaField],
     keep: Keep | None,
-) -> StaticValues:
+) -> ValuesByKey:
     read = (*key, *columns)
     names = [str(at) for at in range(len(read))]
     ids = [each.id for each in key]
@@ -187,11 +188,11 @@ def _loaded(
     ]
     if not parts:
         schema = arrow_schema(TableSchema(fields=tuple(columns)))
-        return StaticValues(tuple(pa.nulls(0, each.type) for each in schema), None)
+        return ValuesByKey(tuple(pa.nulls(0, each.type) for each in schema), None)
     whole = pa.Table.from_batches(parts).combine_chunks()
     arrays = [pa.concat_arrays(each.chunks) for each in whole.columns]
     keys = [comparable(each) for each in arrays[: len(key)]]
-    return StaticValues(tuple(arrays[len(key) :]), KeyCodes.of(keys))
+    return ValuesByKey(tuple(arrays[len(key) :]), KeyCodes.of(keys))
 
 
 def _met(rows: StaticRows, near: Region | None) -> Sequence[LiveRowSet]:

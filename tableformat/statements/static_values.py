@@ -36,7 +36,7 @@ def with_static_values(
 ) -> Statement:
     """Return a statement on a table with what it does to the static values.
 
-    Values that stay as they are cost no write, unless the `whole` is asked for: a transaction
+    Values that are there already cost no write, unless the `whole` is asked for: a transaction
     cannot tell at its slot whether they are still there. Reads static values where bounds allow one
     of the keys. Raises the errors of `evaluate_merge`.
     """
@@ -131,7 +131,7 @@ def _check_unchanged(
 
 
 def _same(left: pa.Array, right: pa.Array) -> NDArray[np.bool_]:
-    """Return in which rows two columns of one type have the same value, or both NULL.
+    """Return for each row whether two columns of one type have the same value, or both NULL.
 
     NaN is the same as NaN, and -0.0 is another value than 0.0.
     """

@@ -116,7 +116,7 @@ def evaluate_update(
 
 
 class _Changed(NamedTuple):
-    """What an update does to the RowSets of a table: rows that move, and columns in place."""
+    """The rows that an update moves, and the columns that it replaces in place."""
 
     moved: tuple[DeletedRows, ...] = ()
     moved_count: int = 0

@@ -15,6 +15,7 @@ from colonnade.manifests.model.text_policy import text_policy
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.keys.find import find_rows
 from colonnade.tableformat.keys.key_set import KeySet, key_columns
+from colonnade.tableformat.keys.own_table import refuse_static
 from colonnade.tableformat.statements.division import Division
 from colonnade.tableformat.statements.kept_identities import (
     with_identities,
@@ -47,9 +48,11 @@ def evaluate_upsert(
     occurs in two rows. Raises CorruptionError, StoreError.
     """
     division = Division(table, job_id)
-    rows, table = division.rows(data), division.own
+    whole, rows, table = table, division.rows(data), division.own
     if rows is None:
         return division.joined(Statement("upsert"))
+    named = key_columns(on, whole.schema)
+    refuse_static(whole, (each.id for each in named.fields), "An upsert cannot find rows by")
     source = _conformed(expiring_table(rows, expiry_of(table, settings)), table)
     keys = KeySet.of(source, key_columns(on, table.schema))
     deleted: list[DeletedRows] = []

@@ -18,7 +18,7 @@ from colonnade.tableformat.rowset.column import check_names
 def with_static_columns(
     schema: TableSchema, static: Sequence[str], partition_key: Sequence[str]
 ) -> TableSchema:
-    """Return columns of which those of `static` are static, and those of a key are NOT NULL.
+    """Return columns with those of `static` as static ones, and those of a key NOT NULL.
 
     Raises NotFoundError for an unknown column, and InvalidInputError for another value.
     """

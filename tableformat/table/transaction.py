@@ -257,7 +257,8 @@ class Transaction:
         statics, state = statement.statics, self.state_of(table)
         if statics is not None:
             with self.all_or_nothing():
-                self._added(statics_id(table), statics)
+                # The counts are those of the rows of the table.
+                self._added(statics_id(table), replace(statics, counts=RowCounts()))
                 return self._added(table, replace(statement, statics=None))
         work = self._plan.work.get(table)
         if work is None:

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
-from typing import Any
 
 import pyarrow as pa
 
 from colonnade.manifests.clock import DAY_MS
-from colonnade.manifests.errors import ColonnadeError, CorruptionError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.log.log import Log, create_database
@@ -34,11 +32,8 @@ from colonnade.tableformat.statements.expire import EXPIRE
 from colonnade.tableformat.table.alteration import AlterProperties
 from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.write.settings import CommitSettings
-from tests.faults import Stopped
-from tests.simulation.seeded import seeded
-from tests.simulation.turns import Turns
+from tests.simulation.lives import Life
 
-PROCESSES = 3
 WORK = 36
 HOUR_MS = 3_600_000
 START_MS = 20_000 * DAY_MS
@@ -166,7 +161,7 @@ class ProcessStore(MemoryStore):
         self._clock_ms = clock_ms
 
     def date_of_write(self, name: str) -> int:
-        # The clock of the store is right. That of the machine would make each run another one.
+        # The clock of the store is right. With the machine's clock, runs of a seed would differ.
         return self._clock_ms()
 
     def get(self, name: str, *, limit: int | None = None) -> bytes:
@@ -262,62 +257,36 @@ class Process:
         record.check(scan.epoch, seen_ms, scan.to_arrow())
 
 
-class Expiring:
+class Expiring(Life):
     """One run."""
 
     def __init__(self, seed: int) -> None:
-        self._order = random.Random(seed)
-        self._turns = Turns(lambda ready, last: self._order.choice(ready))
-        self._kill_rate = self._order.choice((0.0, 0.0, 0.005))
-        self._left, self._rows = WORK, 0
-        self.shared = MemoryStore()
+        super().__init__(seed, WORK)
+        self._rows = 0
         self.record = Record()
         self.now_ms = START_MS
         self.limits: Limits = LIMITS
-
-    def meet(self) -> None:
-        """Pass the turn, and perhaps kill this process."""
-        self._turns.pass_turn()
-        if self._order.random() < self._kill_rate:
-            raise Stopped("killed")
 
     def new_ids(self, count: int) -> Sequence[int]:
         """Ids of rows that never were."""
         self._rows += count
         return range(self._rows - count, self._rows)
 
+    def begin(self) -> None:
+        """Make a table without lifetimes."""
+        store = ProcessStore(self.shared, self.record, lambda: None, lambda: self.now_ms)
+        base = create_database(store, lone_table=False, clock_ms=lambda: self.now_ms)
+        log = Log(store, clock_ms=lambda: self.now_ms)
+        ArrowDatabase(store, log, base).create_table("t", SCHEMA)
+
+    def worker(self) -> Process:
+        """Start a process with a clock of its own."""
+        return Process(self, self.order)
+
     def run(self) -> Record:
-        """Let all work, then read every epoch. Raises AssertionError."""
-        with seeded(self._order, {}):
-            store = ProcessStore(self.shared, self.record, lambda: None, lambda: self.now_ms)
-            base = create_database(store, lone_table=False, clock_ms=lambda: self.now_ms)
-            log = Log(store, clock_ms=lambda: self.now_ms)
-            ArrowDatabase(store, log, base).create_table("t", SCHEMA)
-            self._turns.run([self._process] * PROCESSES)
-            self._kill_rate = 0.0
-            last = Process(self, self._order)
-            for _ in range(6):
-                last.read()
+        """Live, and return what landed. Raises AssertionError."""
+        self.live()
         return self.record
-
-    def _process(self) -> None:
-        while self._left > 0:
-            try:
-                process = Process(self, self._order)
-                for _ in self._pieces():
-                    try:
-                        process.work()
-                    except CorruptionError:
-                        raise  # Nothing is damaged here.
-                    except ColonnadeError:
-                        continue
-            except Stopped:
-                continue
-
-    def _pieces(self) -> Iterator[Any]:
-        while self._left > 0:
-            self._left -= 1
-            yield
 
 
 def simulate_expiring(seed: int) -> Record:

@@ -15,20 +15,15 @@ from typing import Any
 
 import pyarrow as pa
 
-from colonnade.manifests.errors import ColonnadeError, CorruptionError
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.model.codec import decode_slot
 from colonnade.manifests.model.epoch import Epoch
-from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.compaction.run import compact_here
 from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.write.settings import CommitSettings
-from tests.faults import Stopped
 from tests.simulation.expiring import ProcessStore
-from tests.simulation.seeded import seeded
-from tests.simulation.turns import Turns
+from tests.simulation.lives import Life
 
-PROCESSES = 3
 WORK = 40
 DEVICES = 4
 START_MS = 1_700_000_000_000
@@ -126,7 +121,7 @@ class Process:
         return CommitSettings(metadata=json.dumps(intent))
 
     def _owner(self) -> str | None:
-        # Few owners, so that a value often stays as it is.
+        # Few owners, so that a value is often there already.
         return self._order.choice(("ann", "bo", None))
 
     def _merge(self) -> None:
@@ -180,67 +175,42 @@ class Process:
         self._world.reads += 1
 
 
-class Statics:
+class Statics(Life):
     """One run."""
 
     def __init__(self, seed: int) -> None:
-        self._order = random.Random(seed)
-        self._turns = Turns(lambda ready, last: self._order.choice(ready))
-        self._kill_rate = self._order.choice((0.0, 0.0, 0.005))
-        self._left, self._now_ms = WORK, START_MS
-        self.shared, self.record, self.reads = MemoryStore(), Record(), 0
+        super().__init__(seed, WORK)
+        self._now_ms = START_MS
+        self.record, self.reads = Record(), 0
 
     def clock(self) -> int:
         """The time of all processes, which passes at each look."""
         self._now_ms += 1
         return self._now_ms
 
-    def meet(self) -> None:
-        """Pass the turn, and perhaps kill this process."""
-        self._turns.pass_turn()
-        if self._order.random() < self._kill_rate:
-            raise Stopped("killed")
+    def begin(self) -> None:
+        """Make a table with a static column."""
+        record: Any = self.record
+        store = ProcessStore(self.shared, record, lambda: None, self.clock)
+        base = create_database(store, lone_table=False, clock_ms=self.clock)
+        ArrowDatabase(store, Log(store, clock_ms=self.clock), base).create_table(
+            "t",
+            SCHEMA,
+            primary_key=["device", "at"],
+            static=["owner"],
+            properties={"onDuplicate": "merge"},
+        )
 
-    def run(self) -> Statics:
-        """Let all work, then read epochs. Raises AssertionError."""
-        with seeded(self._order, {}):
-            record: Any = self.record
-            store = ProcessStore(self.shared, record, lambda: None, self.clock)
-            base = create_database(store, lone_table=False, clock_ms=self.clock)
-            database = ArrowDatabase(store, Log(store, clock_ms=self.clock), base)
-            database.create_table(
-                "t",
-                SCHEMA,
-                primary_key=["device", "at"],
-                static=["owner"],
-                properties={"onDuplicate": "merge"},
-            )
-            self._turns.run([self._process] * PROCESSES)
-            self._kill_rate = 0.0
-            last = Process(self, self._order)
-            for _ in range(6):
-                last.read()
-        return self
-
-    def _process(self) -> None:
-        while self._left > 0:
-            try:
-                process = Process(self, self._order)
-                while self._left > 0:
-                    self._left -= 1
-                    try:
-                        process.work()
-                    except CorruptionError:
-                        raise  # Nothing is damaged here.
-                    except ColonnadeError:
-                        continue
-            except Stopped:
-                continue
+    def worker(self) -> Process:
+        """Start a process."""
+        return Process(self, self.order)
 
 
 def simulate_statics(seed: int) -> Statics:
     """Run one seed. Raises AssertionError that names it where something is wrong."""
     try:
-        return Statics(seed).run()
+        run = Statics(seed)
+        run.live()
+        return run
     except Exception as error:
         raise AssertionError(f"seed {seed}: {error!r}") from error

@@ -266,7 +266,7 @@ class _Comparison:
 
 def _identity(rowset: LiveRowSet) -> _Identity:
     """Return what identifies a RowSet and its live rows."""
-    # Static values are no part of the rows, and a table of them is not hashable.
+    # Static values do not belong to the rows, and their RowSets cannot be hashed.
     return rowset.entry.object, replace(rowset.amendments, statics=None)
 
 

@@ -162,7 +162,7 @@ class WrittenMerge:
         )
 
     def _refuse_repeated(self) -> None:
-        """Refuse keys of several new rows. Those that match come first, as in a join."""
+        """Refuse keys of several new rows. Keys that match are refused first, as in a join."""
         for part, places in self._parts:
             repeated = part.numbers[part.repeated]
             matched = repeated[places.is_there[repeated]]

@@ -87,7 +87,7 @@ def test_a_process_reads_static_values_once_until_they_change(
     reads: list[Any] = []
     real = statics._read
 
-    def counted(*given: Any) -> statics.StaticValues:
+    def counted(*given: Any) -> statics.ValuesByKey:
         reads.append(given)
         return real(*given)
 

@@ -281,6 +281,8 @@ def test_a_transaction_makes_a_table_and_its_static_values(tmp_path: Path) -> No
             tx.table(name).append(pa.Table.from_pylist([row], SCHEMA))
             tx.table(name).upsert(pa.table({"device": [7, 8], "owner": [name, "other"]}))
     assert database.tables() == ["a", "b"]
+    [newest] = colonnade.open(tmp_path / "plant" / "a").history(1)
+    assert newest.metrics["rows_inserted"] == 2  # rows of the tables, and no static values
     for name in ("a", "b"):
         table = colonnade.open(tmp_path / "plant" / name)
         assert table.scan().to_arrow()["owner"].to_pylist() == [name]

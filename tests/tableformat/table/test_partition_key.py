@@ -74,6 +74,16 @@ def test_a_table_gets_static_columns_later_and_loses_them(tmp_path: Path) -> Non
     assert table.scan(["owner"]).to_arrow()["owner"].null_count == 3
 
 
+def test_an_append_of_static_values_alone_adds_no_row(tmp_path: Path) -> None:
+    table = create(tmp_path / "t")
+    table.append(rows(site=[1], at=[1], v=[0.5]))
+    before = table.refresh().epoch
+    assert table.append(rows(site=[1, 2], owner=["ann", "bo"])) == before + 1
+    assert table.append(rows(site=[1, 2], owner=["ann", None])) == before + 1
+    assert table.scan(["site", "owner"]).to_arrow().to_pydict() == {"site": [1], "owner": ["ann"]}
+    assert table.statics.scan().to_arrow().num_rows == 2
+
+
 def test_a_database_lists_its_tables_without_those_of_static_values(tmp_path: Path) -> None:
     database = colonnade.create_database(tmp_path / "db")
     database.create_table("t", SCHEMA, primary_key=["site", "at"], static=["owner"])
@@ -129,6 +139,8 @@ def test_the_partition_key_and_static_values_keep_what_they_need(tmp_path: Path)
         table.overwrite(rows(site=[1], at=[1], v=[1.0]), where="owner = 'b'")
     with pytest.raises(InvalidInputError, match="cannot name column 'owner'"):
         erase(table, "owner = 'b'")
+    with pytest.raises(InvalidInputError, match="cannot find rows by column 'owner'"):
+        table.upsert(rows(site=[1], at=[1], v=[1.0], owner=["b"], tag=["p"]), on=["owner"])
     with pytest.raises(InvalidInputError, match="cannot fill column 'owner'"):
         table.backfill("owner", "'x'")
     assert table.refresh().epoch == epoch
