@@ -19,13 +19,19 @@ import org.apache.spark.sql.types.StructType;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * Divides rows: the table's own columns go on, and static values are written to RowSets beside those
- * of the table. The commit merges the latter into the table of static values.
+ * Divides each row in two: the table's own columns are written as for any table, and the static
+ * values are written to RowSets beside those of the table. The commit merges the latter into the
+ * table of static values.
  *
- * <p>Few rows bring new static values. So of equal ones, only the last is kept while rows come.
+ * <p>Most rows bring static values that an earlier row has brought. So the writer holds the latest
+ * different ones, and writes only the last of equal ones.
  */
 final class StaticsWriter implements RowWriter {
-  private static final int MOST_HELD_ROWS = 65_536;
+  /** How many bytes the held values may take. */
+  private static final long MOST_HELD_BYTES = 16L << 20;
+
+  /** What a held row takes beside its values. */
+  private static final int BYTES_OF_ENTRY = 128;
 
   private final StaticsJob job;
   private final boolean always;
@@ -35,6 +41,7 @@ final class StaticsWriter implements RowWriter {
   private final UnsafeProjection ownColumns;
   private final UnsafeProjection staticColumns;
   private final Set<UnsafeRow> held = new LinkedHashSet<>();
+  private long heldBytes;
   private UnsafeRow last;
 
   /**
@@ -127,9 +134,11 @@ final class StaticsWriter implements RowWriter {
       return;
     }
     last = values.copy();
-    held.remove(last);
+    if (!held.remove(last)) {
+      heldBytes += last.getSizeInBytes() + BYTES_OF_ENTRY;
+    }
     held.add(last);
-    if (held.size() == MOST_HELD_ROWS) {
+    if (heldBytes > MOST_HELD_BYTES) {
       writeHeld();
     }
   }
@@ -148,6 +157,7 @@ final class StaticsWriter implements RowWriter {
       statics.write(each);
     }
     held.clear();
+    heldBytes = 0;
     last = null;
   }
 
