@@ -241,7 +241,10 @@ def epoch_or_tag(version: int | str) -> tuple[int | None, str | None]:
 
 
 def truth(what: str, text: str) -> bool:
-    """Return whether a text says true. Raises InvalidInputError that names `what` for others."""
+    """Return whether a text says true.
+
+    Raises InvalidInputError that names `what` for a text that says neither true nor false.
+    """
     if text.strip().lower() not in ("true", "false"):
         raise InvalidInputError(f"{what} must be true or false, not {text!r}.")
     return text.strip().lower() == "true"

@@ -40,7 +40,7 @@ def live_batches(
     """Yield the rows of a RowSet that are not deleted and meet the predicate; no empty batch.
 
     `window_bytes` is as in `RowSetReader.read`. `returned` names the columns of the batches (None:
-    `fields`); the others are only filtered by. Raises CorruptionError, StoreError.
+    all `fields`); the predicate may need further fields. Raises CorruptionError, StoreError.
     """
     keep = None if predicate is None else partial(prune, predicate)
     keep_columns = frozenset[int]() if predicate is None else predicate.column_ids

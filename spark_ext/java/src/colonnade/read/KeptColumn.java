@@ -139,7 +139,7 @@ final class KeptColumn {
     return Arrays.copyOf(array, (int) roomy + Bytes.READ_BEYOND);
   }
 
-  /** Makes a vector of the same shape show all values, until it is filled with others. */
+  /** Makes a vector of the same shape show all values, until its next values are set. */
   void show(ColonnadeVector target) {
     target.validityBytes.share(validity);
     target.valueBytes.share(values);

@@ -11,7 +11,7 @@ import org.apache.spark.sql.types.DataType;
 /**
  * The static values that tasks of this process have used last, so that the next task need not read
  * them. A state of a table never changes. Safe for concurrent use by several threads: the first one
- * reads the values, and the others wait for it.
+ * reads the values, and a thread that comes later waits for it.
  */
 final class KeptStatics {
   /** What all tasks of this process have read. It takes at most an eighth of the memory. */
@@ -68,7 +68,7 @@ final class KeptStatics {
 
   private synchronized void keep(Name name, Kept read) {
     if (kept.get(name) != read) {
-      return; // Another name has taken its place meanwhile.
+      return; // A thread has made room for the values of another name.
     }
     read.bytes = read.values.byteCount();
     bytes += read.bytes;

@@ -8,7 +8,7 @@ import java.util.List;
  * column has no row. As in a primary key, 0.0 and -0.0 are the same.
  */
 final class KeyRows {
-  /** What stands for a key that has no row. */
+  /** The row number of a key that has no row. */
   static final int NONE = -1;
 
   private final TableField.Kind[] kinds;

@@ -16,7 +16,8 @@ import org.apache.spark.sql.vectorized.ColumnarBatch;
 
 /**
  * Reads one task in row order. A batch has the rows between two neighbouring cuts, or fewer if a
- * column has several blocks there, or a few of the rows are deleted. Its rows are valid until the next batch.
+ * column has several blocks there, or if a few of the rows are deleted. Its rows are valid until the
+ * next batch.
  */
 final class ScanTaskReader implements PartitionReader<ColumnarBatch> {
   /**

@@ -87,6 +87,7 @@ record WriteJob(
         EncodingChoices.parse(task.get("encoding")),
         IdentityDraws.parse(task.get("identity_draws")));
   }
+
   /** Returns the job for rows of other columns. */
   WriteJob withColumns(List<TableField> others) {
     return new WriteJob(

@@ -36,7 +36,10 @@ public record WriteTask(
     set = set == null ? null : List.copyOf(set);
   }
 
-  /** Returns the task of an UPDATE that sets static columns; {@code only} says if no others. */
+  /**
+   * Returns the task of an UPDATE that sets static columns. {@code only} says whether it sets no
+   * other column.
+   */
   public WriteTask setting(List<String> statics, boolean only) {
     return new WriteTask(job, rows, hadoop, checks, identities, statics, only);
   }

@@ -214,7 +214,7 @@ record KeyedMerge(
         || plan instanceof DataSourceV2Relation relation
             && relation.table() instanceof TableAtEpoch other
             && other.id().equals(table.id())) {
-      return true; // where a query is that another part of the statement defines, nobody knows
+      return true; // A CTERelationRef does not tell which tables its query reads.
     }
     List<Object> inner = new ArrayList<>();
     inner.addAll(CollectionConverters.asJava(plan.children()));
