@@ -20,7 +20,8 @@ JAVA, CHOICES = WRITE / "WriteOptions.java", WRITE / "staged/EncodingChoices.jav
 DRAWS = WRITE / "IdentityDraws.java"
 OWN = {
     "HIGH_BITS", "DAY_NS", "SMALL", "MOST_ROWS", "BYTES", "WIDTH", "MOST",
-    "MOST_HELD_ROWS", "serialVersionUID", "HANDLER", "CHANGED", "VALUES", "ROW",
+    "MOST_HELD_ROWS", "MOST_HELD_BYTES", "BYTES_OF_ENTRY", "serialVersionUID", "HANDLER",
+    "CHANGED", "VALUES", "ROW",
 }  # fmt: skip
 """Constants of the JVM that no writer in Python has.
 
