@@ -85,6 +85,21 @@ class _Owner:
     schema_id: int = 0
 
 
+def check_uses(operation: Operation, table: str, schema: TableSchema) -> None:
+    """Refuse an operation on a table that gives a static column a part that only rows can have.
+
+    Raises InvalidInputError that names the table and the column.
+    """
+    static = static_fields(schema)
+    for number, part in _uses(operation):
+        for column in static:
+            if number in column.ids:
+                raise InvalidInputError(
+                    f"Column {column.name!r} of table {table!r} is static, so that it cannot be a"
+                    f" part of {part}; name another column."
+                )
+
+
 class _Tables:
     """The tables of a state, as a change has designed them so far."""
 
@@ -93,17 +108,9 @@ class _Tables:
         self._owners: dict[TableId, _Owner] = {}
 
     def check_uses(self, operation: Operation) -> None:
-        """Refuse an operation that gives a static column a part that only rows can have."""
-        for number, part in _uses(operation):
-            owner = self._owner(TableId(getattr(operation, "table", "")))
-            if owner is None:
-                continue
-            for column in static_fields(owner.schema):
-                if number in column.ids:
-                    raise InvalidInputError(
-                        f"Column {column.name!r} of table {owner.name!r} is static, so that it"
-                        f" cannot be a part of {part}; name another column."
-                    )
+        owner = self._owner(TableId(getattr(operation, "table", "")))
+        if owner is not None:
+            check_uses(operation, owner.name, owner.schema)
 
     def followed(self, operation: _Design) -> _Design | None:
         """Return what a design does to the table of static values, if it does anything."""

@@ -39,7 +39,7 @@ def check_bloom_columns(properties: Mapping[str, str], schema: TableSchema) -> N
     """Refuse invalid properties about Bloom filters. Raises InvalidInputError.
 
     A property is invalid if its name is not `PREFIX` and a column, or its value is neither true nor
-    false. It is also invalid if the column does not exist, or its type has no filters.
+    false. It is also invalid if the column does not exist or is static, or its type has no filters.
     """
     for key, text in properties.items():
         if not key.startswith(_FAMILY):
@@ -55,6 +55,11 @@ def check_bloom_columns(properties: Mapping[str, str], schema: TableSchema) -> N
         if field is None:
             raise InvalidInputError(
                 f"Property {key!r} names no column: the table has {', '.join(schema.names)}."
+            )
+        if field.static and _is_true(text):
+            raise InvalidInputError(
+                f"Property {key!r} names a static column, which the RowSets of the table do not"
+                " store; leave the property out."
             )
         if not _suits(field):
             raise InvalidInputError(

@@ -72,11 +72,27 @@ def check_policies(
     that is not static, or the reverse.
     """
     names = {each.name.casefold() for each in static_fields(schema)}
+    _check_sequences(properties, schema, names)
     own = {name: text for name, text in properties.items() if not _names_one(name, names)}
     statics = {name: text for name, text in properties.items() if _names_one(name, names)}
     key_policy(own, stored_schema(schema), key)
     if statics:
         key_policy(statics, statics_schema(schema, key_of(partition_key)), partition_key)
+
+
+def _check_sequences(properties: Mapping[str, str], schema: TableSchema, static: Set[str]) -> None:
+    there = {name.casefold() for name in schema.names}
+    for key, text in properties.items():
+        name = text.strip().strip("`").casefold()
+        if not (key == SEQUENCE or key.startswith(f"{SEQUENCE}.")) or name not in there:
+            continue
+        if (name in static) != _names_one(key, static):
+            raise InvalidInputError(
+                f"Property {key!r} names column {text!r} as a sequence, but"
+                f" {'static columns alone' if name in static else 'a static column cannot'}"
+                f" have {'a static sequence' if name in static else 'one that is not static'};"
+                " name another column."
+            )
 
 
 def keeps_last(statics: TableState, columns: Iterable[SchemaField]) -> bool:

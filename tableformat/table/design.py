@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import pyarrow as pa
 
 from colonnade.manifests.clock import now_ms
+from colonnade.manifests.commit.statics import check_uses
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.ids import new_table_id
 from colonnade.manifests.model.bloom_columns import check_bloom_columns
@@ -87,7 +88,7 @@ def new_table(
     layout = parse_layout(check_names(partition_by, "partition_by"), numbered)
     lives = lifetimes_of(edited({}, numbered, name, stated), name, now_ms=now_ms())
     check_lifetimes(lives, name, numbered, key_of(key), order, layout)
-    return CreateTable(
+    created = CreateTable(
         table=new_table_id(),
         name=check_table_name(name),
         table_schema=numbered,
@@ -101,6 +102,8 @@ def new_table(
         lifetimes=lives,
         partition_key=key_of(partitions) or None,
     )
+    check_uses(created, name, numbered)
+    return created
 
 
 def described_table(

@@ -109,6 +109,9 @@ def test_a_database_lists_its_tables_without_those_of_static_values(tmp_path: Pa
         ({"partition_by": ["owner"]}, "Column 'owner' .* static.*partitioning"),
         ({"constraints": {"c": "owner <> ''"}}, "Column 'owner' .* static.*c CHECK"),
         ({"properties": {"ttl.owner": "1 day"}}, "Column 'owner' .* static.*time to live"),
+        ({"properties": {"bloom-filter-enabled.column.owner": "true"}}, "names a static column"),
+        ({"properties": {"sequence": "owner"}}, "static columns alone have a static sequence"),
+        ({"properties": {"sequence.owner": "v"}}, "static column cannot .* not static"),
     ],
     ids=lambda each: str(each)[:40],
 )
