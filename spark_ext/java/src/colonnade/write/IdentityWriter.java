@@ -129,7 +129,7 @@ final class IdentityWriter implements RowWriter {
   }
 
   /** Returns the columns of the rows with the identity columns that they leave out, at the end. */
-  private static StructType completed(WriteJob job, StructType given) {
+  static StructType completed(WriteJob job, StructType given) {
     StructType complete = given;
     for (IdentityColumn each : job.identities()) {
       if (Stream.of(given.fieldNames()).noneMatch(each.name()::equalsIgnoreCase)) {
@@ -240,9 +240,10 @@ final class IdentityWriter implements RowWriter {
       }
       writer = open.get(1);
     }
-    writer.write(written);
     if (inserted) {
-      writer.markInserted();
+      writer.insert(written);
+    } else {
+      writer.write(written);
     }
   }
 
@@ -254,12 +255,6 @@ final class IdentityWriter implements RowWriter {
     row.writeToMemory(filledBytes, Platform.BYTE_ARRAY_OFFSET);
     filled.pointTo(filledBytes, Platform.BYTE_ARRAY_OFFSET, size);
     return filled;
-  }
-
-  /** Never called: {@link #insert} marks the rows. */
-  @Override
-  public void markInserted() {
-    throw new IllegalStateException("Rows are inserted by insert().");
   }
 
   @Override

@@ -50,11 +50,21 @@ final class PartitionedWriter implements RowWriter {
 
   @Override
   public void write(InternalRow row) throws IOException {
+    turnTo(row);
+    writer.write(row, taken++);
+  }
+
+  @Override
+  public void insert(InternalRow row) throws IOException {
+    turnTo(row);
+    writer.insert(row, taken++);
+  }
+
+  private void turnTo(InternalRow row) throws IOException {
     Object[] values = partitions.of(row);
     if (!Arrays.equals(values, partition)) {
       turnTo(PartitionValues.kept(values));
     }
-    writer.write(row, taken++);
   }
 
   private void turnTo(List<Object> values) throws IOException {
@@ -88,11 +98,6 @@ final class PartitionedWriter implements RowWriter {
     entries.addAll(written.entries());
     outputs.addAll(written.outputs());
     finishedRows += written.entries().stream().mapToLong(RowSetEntry::rows).sum();
-  }
-
-  @Override
-  public void markInserted() {
-    writer.markInserted();
   }
 
   @Override

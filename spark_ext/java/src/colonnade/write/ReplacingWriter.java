@@ -44,7 +44,6 @@ final class ReplacingWriter implements RowWriter {
 
   private List<Held> held = new ArrayList<>();
   private long heldBytes;
-  private boolean lastIsHeld;
 
   /** A row that is out of order. {@code inserted} states whether it is new to the table. */
   private record Held(UnsafeRow row, boolean inserted) {}
@@ -77,28 +76,35 @@ final class ReplacingWriter implements RowWriter {
 
   @Override
   public void write(InternalRow row) throws IOException {
+    accept(row, false);
+  }
+
+  @Override
+  public void insert(InternalRow row) throws IOException {
+    accept(row, true);
+  }
+
+  private void accept(InternalRow row, boolean inserted) throws IOException {
     InternalRow valid = replacement.apply(row);
-    lastIsHeld = valid != row && order.compare(row, valid) != 0;
-    if (lastIsHeld) {
+    if (valid != row && order.compare(row, valid) != 0) {
       UnsafeRow kept = layout.apply(valid).copy();
       if (!held.isEmpty() && heldBytes + kept.getSizeInBytes() > mostHeldBytes
           || held.size() == MOST_HELD_ROWS) {
         writeHeld();
       }
-      held.add(new Held(kept, false));
+      held.add(new Held(kept, inserted));
       heldBytes += kept.getSizeInBytes();
     } else {
-      open.get(0).write(valid == row ? row : layout.apply(valid));
+      pass(open.get(0), valid == row ? row : layout.apply(valid), inserted);
     }
   }
 
-  @Override
-  public void markInserted() {
-    if (lastIsHeld) {
-      Held last = held.remove(held.size() - 1);
-      held.add(new Held(last.row(), true));
+  private static void pass(RowWriter writer, InternalRow row, boolean inserted)
+      throws IOException {
+    if (inserted) {
+      writer.insert(row);
     } else {
-      open.get(0).markInserted();
+      writer.write(row);
     }
   }
 
@@ -107,10 +113,7 @@ final class ReplacingWriter implements RowWriter {
     open.add(writer);
     held.sort(Comparator.comparing(Held::row, order::compare));
     for (Held each : held) {
-      writer.write(each.row());
-      if (each.inserted()) {
-        writer.markInserted();
-      }
+      pass(writer, each.row(), each.inserted());
     }
     held = new ArrayList<>();
     heldBytes = 0;

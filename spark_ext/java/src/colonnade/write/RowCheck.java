@@ -25,17 +25,22 @@ public record RowCheck(Expression condition, String text) implements Serializabl
 
     @Override
     public void write(InternalRow row) throws IOException {
+      require(row);
+      writer.write(row);
+    }
+
+    @Override
+    public void insert(InternalRow row) throws IOException {
+      require(row);
+      writer.insert(row);
+    }
+
+    private void require(InternalRow row) {
       if (!met.eval(row)) {
         throw Refusal.invalid(
             "Some of the new rows do not meet the condition " + text + " whose rows they overwrite;"
                 + " append them, or widen the condition.");
       }
-      writer.write(row);
-    }
-
-    @Override
-    public void markInserted() {
-      writer.markInserted();
     }
 
     @Override

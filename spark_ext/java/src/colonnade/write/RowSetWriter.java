@@ -122,7 +122,13 @@ final class RowSetWriter implements RowWriter {
   }
 
   @Override
-  public void markInserted() {
+  public void insert(InternalRow row) throws IOException {
+    insert(row, taken);
+  }
+
+  /** Appends a row as {@link #insert(InternalRow)}, with its number as {@link #write}. */
+  void insert(InternalRow row, long input) throws IOException {
+    write(row, input);
     inserted.add(taken - 1);
   }
 

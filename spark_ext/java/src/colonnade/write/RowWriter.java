@@ -32,6 +32,13 @@ public interface RowWriter extends AutoCloseable {
     Written(List<RowSetEntry> entries, RowNumbers inserted, List<RowSetOutput> outputs) {
       this(entries, inserted, outputs, null);
     }
+
+    /** Returns this result with static values, which further outputs wrote. */
+    Written with(List<RowSetOutput> further, Statics brought) {
+      List<RowSetOutput> all = new ArrayList<>(outputs);
+      all.addAll(further);
+      return new Written(entries, inserted, all, brought);
+    }
   }
 
   /**
@@ -48,15 +55,11 @@ public interface RowWriter extends AutoCloseable {
    * @throws org.apache.spark.sql.AnalysisException naming the columns that do not fit the table
    */
   static RowWriter of(WriteJob job, StructType rowSchema, ByteSink sink) {
-    return of(job, rowSchema, sink, List.of());
+    return sound(job, rowSchema, () -> plain(job, rowSchema, sink));
   }
 
-  /**
-   * Creates the writer of a job, as {@link #of(WriteJob, StructType, ByteSink)}. {@code
-   * checks} are conditions that every row must meet in its stored form.
-   */
-  static RowWriter of(WriteJob job, StructType rowSchema, ByteSink sink, List<RowCheck> checks) {
-    Supplier<RowWriter> writers = () -> checked(plain(job, rowSchema, sink), checks);
+  /** Returns a writer of rows that other writers get with valid text, if the job replaces text. */
+  static RowWriter sound(WriteJob job, StructType rowSchema, Supplier<RowWriter> writers) {
     return job.replacesText() ? new ReplacingWriter(job, rowSchema, writers) : writers.get();
   }
 
@@ -69,7 +72,8 @@ public interface RowWriter extends AutoCloseable {
     return first;
   }
 
-  private static RowWriter plain(WriteJob job, StructType rowSchema, ByteSink sink) {
+  /** Creates the writer of a job for rows of a schema whose text is valid, or is to be refused. */
+  static RowWriter plain(WriteJob job, StructType rowSchema, ByteSink sink) {
     return job.partitionedBy().isEmpty()
         ? new RowSetWriter(job, rowSchema, null, sink, new BlockEncoder(job.encoding()))
         : new PartitionedWriter(job, rowSchema, sink);
@@ -82,14 +86,8 @@ public interface RowWriter extends AutoCloseable {
    */
   void write(InternalRow row) throws IOException;
 
-  /** Marks the last row as new to the table. Rows without a mark are updated rows. */
-  void markInserted();
-
   /** Appends a row that is new to the table, beside updated rows. Otherwise as {@link #write}. */
-  default void insert(InternalRow row) throws IOException {
-    write(row);
-    markInserted();
-  }
+  void insert(InternalRow row) throws IOException;
 
   /** Writes all pending rows and returns the result. */
   Written finish() throws IOException;

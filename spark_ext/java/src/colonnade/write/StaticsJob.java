@@ -2,6 +2,7 @@ package colonnade.write;
 
 import colonnade.format.TableField;
 import com.fasterxml.jackson.databind.JsonNode;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -35,6 +36,13 @@ record StaticsJob(WriteJob job, int keyColumns, boolean distinct, boolean nulls)
             .filter(each -> key.contains(each) || names.contains(each.name()))
             .toList();
     return new StaticsJob(job.withColumns(set), keyColumns, true, true);
+  }
+
+  /** Returns the job of rows that also have the static columns. */
+  WriteJob beside(WriteJob own) {
+    List<TableField> all = new ArrayList<>(own.columns());
+    all.addAll(columns());
+    return own.withColumns(all);
   }
 
   /** Returns the static columns. */

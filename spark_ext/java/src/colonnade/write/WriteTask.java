@@ -1,11 +1,11 @@
 package colonnade.write;
 
 import colonnade.store.ByteSink;
-import colonnade.write.staged.Refusal;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.io.Serializable;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import org.apache.spark.sql.types.StructType;
 
 /**
@@ -47,39 +47,47 @@ public record WriteTask(
   /** Opens the writer of one task. {@code appends} says whether all its rows are new. */
   RowWriter open(boolean appends) {
     JsonNode task = WriteJob.tree(job);
-    WriteJob parsed = WriteJob.parse(task);
-    ByteSink sink = ByteSink.of(parsed.url(), hadoop);
+    WriteJob own = WriteJob.parse(task);
+    ByteSink sink = ByteSink.of(own.url(), hadoop);
     StaticsJob statics = StaticsJob.parse(task);
     if (statics == null) {
-      return open(parsed, rows, appends, sink, checks);
-    }
-    boolean late = identities != null || parsed.replacesText();
-    if (late && !checks.isEmpty()) {
-      throw Refusal.invalid(
-          "Spark cannot write to a table that has static columns and a condition which is checked"
-              + " after a row has its values; use colonnade.open(path) in Python.");
+      return finished(own, appends, whole -> RowWriter.plain(own, whole, sink));
     }
     StaticsJob brought = set == null ? statics : statics.setting(set);
-    StaticsWriter writer =
-        new StaticsWriter(
-            brought,
-            rows,
-            statics.columns(),
-            appends || set != null,
-            alone,
-            sink,
-            own -> open(parsed, own, appends, sink, List.of()));
-    return RowWriter.checked(writer, checks);
+    WriteJob both = statics.beside(own);
+    StaticsOutput output =
+        new StaticsOutput(brought, IdentityWriter.completed(both, rows), sink);
+    if (alone) {
+      return new StaticsWriter(output, null);
+    }
+    RowWriter writer =
+        finished(
+            both,
+            appends,
+            whole ->
+                new DividingWriter(
+                    output,
+                    whole,
+                    statics.columns(),
+                    appends || set != null,
+                    stored -> RowWriter.plain(own, stored, sink)));
+    return new StaticsWriter(output, writer);
   }
 
-  private RowWriter open(
-      WriteJob parsed, StructType given, boolean appends, ByteSink sink, List<RowCheck> met) {
+  /**
+   * Returns a writer that gives rows their values of identity columns and valid text, and then
+   * checks them. {@code writers} creates writers for rows of a schema that are in their stored form.
+   */
+  private RowWriter finished(
+      WriteJob whole, boolean appends, Function<StructType, RowWriter> writers) {
     return IdentityWriter.before(
-        parsed,
-        given,
+        whole,
+        rows,
         identities,
         appends,
-        whole -> RowWriter.of(parsed, whole, sink, met));
+        given ->
+            RowWriter.sound(
+                whole, given, () -> RowWriter.checked(writers.apply(given), checks)));
   }
 
   /** Shows the job alone: the settings may hold secrets. */
