@@ -21,6 +21,7 @@ from colonnade.spark_ext.errors import one_sentence
 from colonnade.spark_ext.options import ReadOptions
 from colonnade.spark_ext.pyspark_types import from_spark, refuse_uncarried
 from colonnade.spark_ext.types import same_type
+from colonnade.tableformat.keys.static_filters import by_partitions
 from colonnade.tableformat.location import locate_existing
 from colonnade.tableformat.predicate import parse_predicate
 from colonnade.tableformat.scan.other_columns import with_columns_of
@@ -94,6 +95,7 @@ def plan_shares(read: PinnedRead, columns: tuple[str, ...]) -> list[ScanPlan]:
     table = snapshot.table(read.table).seen_at(read.now_ms)
     predicate = None if read.where is None else parse_predicate(read.where)
     shown = replace(table, schema=read.table_schema)
+    predicate = by_partitions(log, shown, predicate)
     rowsets = log.read_rowsets(table, rowset_filter(shown, predicate))
     plan = plan_scan(shown, snapshot.epoch, rowsets, columns, predicate)
     return split_plan(plan, task_bytes(plan))

@@ -20,6 +20,7 @@ from typing import Any
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import decimal_digits
+from colonnade.manifests.model.statistics import Bound
 from colonnade.tableformat.predicate.literals import Kind, Literal
 from colonnade.tableformat.predicate.times import DAY_US, parse_date, parse_time, parse_timestamp
 
@@ -80,6 +81,26 @@ _EXACT_KINDS = {
     "months": Kind.MONTHS,
     "duration": Kind.DURATION,
 }
+
+
+def stored_literal(value: Bound, type_name: str) -> Literal:
+    """Return the literal that equals a storage value of a type that has an order.
+
+    Requires that text of a `char` type has its length.
+    """
+    if digits := decimal_digits(type_name):
+        return Literal(Kind.DECIMAL, Decimal(f"{int(value)}E-{digits[1]}"))
+    if type_name in _BITS:
+        return Literal(Kind.INTEGER, int(value))
+    domain = domain_of(type_name)
+    assert domain is not None, "The type has an order."
+    if domain.family == "instant":
+        return Literal(Kind(type_name), int(value))
+    if domain.family == "boolean":
+        return Literal(Kind.BOOLEAN, bool(value))
+    if domain.family == "float":
+        return Literal(Kind.DOUBLE, float(value))
+    return Literal(_EXACT_KINDS[domain.family], value)
 
 
 def fits(literal: Literal, domain: Domain) -> bool:

@@ -13,7 +13,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +23,7 @@ from colonnade.manifests.arrays.region_bounds import meets
 from colonnade.manifests.model.entries import ColumnStatistics
 from colonnade.manifests.model.regions import Interval, Region
 from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.manifests.model.statistics import decode_bound
 from colonnade.manifests.state.amendments import StaticRows
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.store import ObjectStore
@@ -36,6 +37,9 @@ from colonnade.tableformat.types.arrow_types import arrow_schema
 
 _KEPT_BYTES = 64 * MIB
 """The most memory of all static values that a process keeps."""
+
+_KEPT_STATES = 64
+"""The most tables, states and choices of columns whose static values a process keeps."""
 
 _WHOLE_BYTES = 8 * MIB
 """A table of static values of at most as many stored bytes is read as a whole."""
@@ -98,10 +102,19 @@ class ValuesByKey:
         yield from (each.take(rows) for each in self.columns)
 
 
+class _Part(NamedTuple):
+    """The static values of some keys; None: those of all keys."""
+
+    near: Region | None
+    values: ValuesByKey
+
+
 class _Entry(NamedTuple):
+    """Static values of some columns of a table at one state, the last used part last."""
+
     store: weakref.ref[ObjectStore]
     rows: StaticRows
-    values: ValuesByKey
+    parts: list[_Part]
 
 
 class _Kept:
@@ -122,20 +135,40 @@ class _Kept:
 
         Raises CorruptionError, StoreError.
         """
-        near = _near(rows, rowset)
-        name = (id(store), rows.prefix, near, tuple(columns))
+        near = keys_near(rows, [rowset])
+        state = tuple((each.id, each.row_count) for each in rows.rowsets)
+        name = (id(store), rows.prefix, state, tuple(columns))
         with self._lock:
-            kept = self._kept.pop(name, None)
-            if kept is not None and kept.store() is store and kept.rows == rows:
-                # Rows that are the same object are compared fast, from the next RowSet on.
-                self._kept[name] = kept._replace(rows=rows)
-                return kept.values
+            parts = self._parts(name, store, rows)
+            for at, part in enumerate(parts):
+                if _covers(part.near, near):
+                    parts.append(parts.pop(at))
+                    return part.values
+            near = _joined(rows, near, [part.near for part in parts])
         found = _read(store, rows, near, columns)
         with self._lock:
-            self._kept[name] = _Entry(weakref.ref(store), rows, found)
-            while sum(each.values.nbytes for each in self._kept.values()) > _KEPT_BYTES:
-                self._kept.popitem(last=False)
+            parts = self._parts(name, store, rows)
+            parts[:] = [part for part in parts if not _covers(near, part.near)]
+            parts.append(_Part(near, found))
+            self._forget()
         return found
+
+    def _parts(self, name: tuple[object, ...], store: ObjectStore, rows: StaticRows) -> list[_Part]:
+        entry = self._kept.pop(name, None)
+        known = entry is not None and entry.store() is store and entry.rows == rows
+        parts = entry.parts if entry is not None and known else []
+        # Rows that are the same object are compared fast, from the next RowSet on.
+        self._kept[name] = _Entry(weakref.ref(store), rows, parts)
+        return parts
+
+    def _forget(self) -> None:
+        kept = sum(part.values.nbytes for each in self._kept.values() for part in each.parts)
+        while kept > _KEPT_BYTES or len(self._kept) > _KEPT_STATES:
+            _, entry = next(iter(self._kept.items()))
+            if entry.parts:
+                kept -= entry.parts.pop(0).values.nbytes
+            if not entry.parts:
+                self._kept.popitem(last=False)
 
 
 _KEPT = _Kept()
@@ -151,23 +184,66 @@ def read_values(
     return _loaded(store, rows.prefix, rows.key, rows.rowsets, columns, keep)
 
 
-def _near(rows: StaticRows, rowset: LiveRowSet) -> Region | None:
-    """Return the keys that a RowSet may have; None means that all static values are read."""
+def keys_near(rows: StaticRows, rowsets: Sequence[LiveRowSet]) -> Region | None:
+    """Return the keys that RowSets of a table may have, as a range of the first column of the key.
+
+    None means that all static values are to be read: they are few, or the keys are not known.
+    """
     first = rows.key[0]
-    bounds = rowset.entry.statistics.get(first.id)
-    if bounds is None or bounds.min is None or bounds.max is None:
-        return None
     if sum(each.byte_count for each in rows.rowsets) <= _WHOLE_BYTES:
         return None
-    interval = Interval(column=first.id, low=bounds.min, high=bounds.max)
-    return Region(intervals=(interval,), columns=(first,))
+    bounds = [each.entry.statistics.get(first.id) for each in rowsets]
+    known = [each for each in bounds if each is not None and None not in (each.min, each.max)]
+    if not known or len(known) < len(bounds):
+        return None
+    return _between(
+        first, [Interval(column=first.id, low=each.min, high=each.max) for each in known]
+    )
+
+
+def _covers(wide: Region | None, narrow: Region | None) -> bool:
+    """Whether a range of keys has all keys of another one; None is all keys."""
+    if wide is None or narrow is None:
+        return wide is None
+    (low, high), (other_low, other_high) = _ends(wide), _ends(narrow)
+    return bool(low <= other_low and other_high <= high)
+
+
+def _joined(rows: StaticRows, near: Region | None, kept: Sequence[Region | None]) -> Region | None:
+    """Return a range of keys that also has the kept ranges that overlap, if its values are few.
+
+    Many small RowSets have almost the same keys. Without this, each would read the values again.
+    """
+    for other in kept:
+        if near is None or other is None:
+            return near
+        (low, high), (other_low, other_high) = _ends(near), _ends(other)
+        if low <= other_high and other_low <= high:
+            wider = _between(near.columns[0], [near.intervals[0], other.intervals[0]])
+            if sum(each.byte_count for each in rowsets_near(rows, wider)) <= 2 * _WHOLE_BYTES:
+                near = wider
+    return near
+
+
+def _ends(near: Region) -> tuple[Any, Any]:
+    return near.intervals[0].bounds(near.columns[0])
+
+
+def _between(column: SchemaField, intervals: Sequence[Interval]) -> Region:
+    """Return the least range of a column that has some ranges, which are bounded and closed."""
+    lows = [each.low for each in intervals if each.low is not None]
+    highs = [each.high for each in intervals if each.high is not None]
+    interval = Interval(
+        column=column.id, low=min(lows, key=decode_bound), high=max(highs, key=decode_bound)
+    )
+    return Region(intervals=(interval,), columns=(column,))
 
 
 def _read(
     store: ObjectStore, rows: StaticRows, near: Region | None, columns: Sequence[SchemaField]
 ) -> ValuesByKey:
     keep = None if near is None else partial(prune, region_predicate(near))
-    return _loaded(store, rows.prefix, rows.key, _met(rows, near), columns, keep)
+    return _loaded(store, rows.prefix, rows.key, rowsets_near(rows, near), columns, keep)
 
 
 def _loaded(
@@ -195,7 +271,8 @@ def _loaded(
     return ValuesByKey(tuple(arrays[len(key) :]), KeyCodes.of(keys))
 
 
-def _met(rows: StaticRows, near: Region | None) -> Sequence[LiveRowSet]:
+def rowsets_near(rows: StaticRows, near: Region | None) -> Sequence[LiveRowSet]:
+    """Return the RowSets of static values that may have keys of `keys_near`."""
     if near is None:
         return rows.rowsets
     statistics: list[dict[int, ColumnStatistics]] = [

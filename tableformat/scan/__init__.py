@@ -1,6 +1,7 @@
 """Rows of a table, read: the plan of a scan, its run, and the rows that a predicate selects.
 
     plan.py  narrow.py    what a scan reads, by the log alone; then by the indexes of few RowSets
+    task_statics.py       the static values that one task needs
     other_columns.py      the rows of one epoch with the columns of another
     opened.py             the RowSets of a plan, opened before they are used
     live_rows.py          the rows of one RowSet that a plan returns

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from colonnade.manifests.model.deletion_vector import DeletionVector
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import ObjectStore
+from colonnade.tableformat.predicate import Predicate
 from colonnade.tableformat.rowset.reader import RowSetReader, open_stored
 from colonnade.tableformat.rowset.write_options import MIB
 from colonnade.tableformat.scan.plan import RowSetScan, ScanPlan
@@ -56,12 +57,13 @@ class OpenedAhead:
 
 
 class BegunScan(NamedTuple):
-    """A scan of the state that was read last: the state of the table, and the RowSets to read.
+    """A scan of the state that was read last: what it selects, and the RowSets to read.
 
     It serves a scan of a newer state only where that has the same `table`.
     """
 
     table: TableState
+    predicate: Predicate | None
     rowsets: list[LiveRowSet]
     ahead: OpenedAhead
 

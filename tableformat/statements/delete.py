@@ -5,6 +5,7 @@ from __future__ import annotations
 from colonnade.manifests.commit.change import DeletedRows, TableRead
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import TableState
+from colonnade.tableformat.keys.static_filters import by_partitions
 from colonnade.tableformat.predicate import Predicate, bind
 from colonnade.tableformat.scan.plan import rowset_filter
 from colonnade.tableformat.scan.selection import select_rows
@@ -47,7 +48,9 @@ def find_rows(
     to what was read are a conflict. Raises the errors of `evaluate_delete`.
     """
     keep = rowset_filter(table, where)
-    found = select_rows(log.store, table, log.read_rowsets(table, keep), where)
+    chosen = by_partitions(log, table, where)
+    rowsets = log.read_rowsets(table, rowset_filter(table, chosen))
+    found = select_rows(log.store, table, rowsets, chosen)
     deleted = [
         DeletedRows(table.id, each.rowset, "delete", each.rows) for each in found if each.count
     ]

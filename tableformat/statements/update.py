@@ -29,6 +29,7 @@ from colonnade.manifests.state.replaced_columns import replaceable
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.keys.own_table import own_table
+from colonnade.tableformat.keys.static_filters import by_partitions
 from colonnade.tableformat.predicate import Predicate, bind
 from colonnade.tableformat.rowset.column import column_of
 from colonnade.tableformat.rowset.column_segments import ColumnSegments
@@ -92,8 +93,9 @@ def evaluate_update(
     CorruptionError, StoreError.
     """
     keep = rowset_filter(table, where)
-    rowsets = log.read_rowsets(table, keep)
-    chosen = [each for each in select_rows(log.store, table, rowsets, where) if each.count]
+    met = by_partitions(log, table, where)
+    rowsets = log.read_rowsets(table, rowset_filter(table, met))
+    chosen = [each for each in select_rows(log.store, table, rowsets, met) if each.count]
     read = values.column_ids
     if where is not None:
         read |= bind(where, table.schema).column_ids

@@ -25,6 +25,7 @@ from colonnade.manifests.store import StorePath
 from colonnade.tableformat.compaction.auto import compact_after
 from colonnade.tableformat.keys.own_table import own_table
 from colonnade.tableformat.keys.policy import merges
+from colonnade.tableformat.keys.static_filters import by_partitions
 from colonnade.tableformat.location import StorageOptions, locate, locate_existing, read_base
 from colonnade.tableformat.predicate import Predicate, Where, parse_predicate
 from colonnade.tableformat.scan.arrow_scan import HELD, Scan, batches_of, held_batches
@@ -192,9 +193,10 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
             other = self.snapshot_at(schema_epoch)
             shown = with_columns_of(table, self._location.require_at(other, self._snapshot))
         if begun is not None and begun.table is found:
-            rowsets = begun.rowsets
+            predicate, rowsets = begun.predicate, begun.rowsets
         else:
             with self._log.removals_are_told(snapshot.epoch):
+                predicate = by_partitions(self._log, shown, predicate)
                 rowsets = self._log.read_rowsets(table, rowset_filter(shown, predicate))
         wanted = None if order is None else key_order(shown, rowsets)
         plan = plan_scan(shown, snapshot.epoch, rowsets, columns, predicate, wanted)
@@ -242,9 +244,10 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
             # The state may be old. Without its columns or objects, nothing is opened ahead.
             with suppress(ColonnadeError):
                 now = table.seen_at(self._log.query_ms(seen))
-                rowsets = self._log.read_rowsets(now, rowset_filter(now, predicate))
-                plan = plan_scan(now, seen.epoch, rowsets, columns, predicate)
-                return BegunScan(table, rowsets, open_ahead(store, plan))
+                chosen = by_partitions(self._log, now, predicate)
+                rowsets = self._log.read_rowsets(now, rowset_filter(now, chosen))
+                plan = plan_scan(now, seen.epoch, rowsets, columns, chosen)
+                return BegunScan(table, chosen, rowsets, open_ahead(store, plan))
             return None
 
         begun, newest = store.both(open_last, self.refresh)

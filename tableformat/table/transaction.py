@@ -32,6 +32,7 @@ from colonnade.manifests.model.operations import CreateTable
 from colonnade.manifests.model.schema import IdentityColumn, TableSchema
 from colonnade.manifests.model.statics import statics_id, with_own_statics
 from colonnade.manifests.state.snapshot import Snapshot, TableState
+from colonnade.tableformat.keys.static_filters import by_partitions
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.predicate import Where, parse_predicate
 from colonnade.tableformat.scan.arrow_scan import Scan, batches_of
@@ -376,7 +377,8 @@ class TransactionTable(RowMethods):
         predicate = None if where is None else parse_predicate(where)
         keep = rowset_filter(table, predicate)
         with self._log.removals_are_told(self._transaction.base):
-            rowsets = self._log.read_rowsets(table, keep)
+            predicate = by_partitions(self._log, table, predicate)
+            rowsets = self._log.read_rowsets(table, rowset_filter(table, predicate))
         wanted = None if order is None else key_order(table, rowsets)
         plan = plan_scan(table, self._transaction.base, rowsets, columns, predicate, wanted)
         used = {field.id for field in plan.output_schema.fields}

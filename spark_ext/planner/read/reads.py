@@ -34,12 +34,14 @@ from colonnade.spark_ext.planner.read.top_rows import ColumnOrder, first_rows, t
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS, Recent, seen
 from colonnade.spark_ext.planner.state.storage import place_of
 from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS, is_state
+from colonnade.tableformat.keys.static_filters import by_partitions
 from colonnade.tableformat.predicate.prune import MOST_MEMBERS
 from colonnade.tableformat.predicate.storage import domain_of
 from colonnade.tableformat.scan.narrow import narrow_plan
 from colonnade.tableformat.scan.order import RowOrder
 from colonnade.tableformat.scan.other_columns import with_columns_of
-from colonnade.tableformat.scan.plan import ScanPlan, plan_scan, rowset_filter
+from colonnade.tableformat.scan.plan import ScanPlan, StaticsPlan, plan_scan, rowset_filter
+from colonnade.tableformat.scan.task_statics import divided_bytes, is_divided, statics_of_task
 
 MAX_OPENED = 4
 """The planner opens the indexes of a scan with a filter if it has at most this many RowSets."""
@@ -72,8 +74,8 @@ def scan(args: Mapping[str, Any]) -> dict[str, Any]:
     With `in_order` the rows of each task are in the order of the sort key, if that is possible
     (`in_order.py`). The reply's `in_order` says so, and `merges` whether a task merges RowSets.
 
-    The reply's `statics` says once for all tasks where the values of static columns are; it is None
-    if the columns have none.
+    The reply's `statics` says once for all tasks where the values of static columns are. It is None
+    if the columns have none, and if the values are so many that each task names its own.
 
     With `grouped` a task reads rows of one partition only, if all RowSets have the table's layout;
     with `fair`, only if no task becomes long (`grouping.py`). The reply's `partitioning` is then
@@ -82,8 +84,10 @@ def scan(args: Mapping[str, Any]) -> dict[str, Any]:
     table = _table(args)
     predicate = predicate_of(args["filters"], table.schema)
     at = args.get("values_at")
-    keep = rowset_filter(table if at is None else table.seen_at(at), predicate)
-    rowsets = _rowsets(args, keep)
+    shown = table if at is None else table.seen_at(at)
+    TRANSACTIONS.note_read(args["epoch"], TableRead(table.id, rowset_filter(shown, predicate)))
+    predicate = by_partitions(Log(open_store(place_of(args))), shown, predicate)
+    rowsets = _rowsets(args, rowset_filter(shown, predicate))
     if at is not None:
         rowsets = with_expired_values(table, rowsets, at)
     if (given := args.get("rowsets")) is not None:
@@ -93,17 +97,17 @@ def scan(args: Mapping[str, Any]) -> dict[str, Any]:
     order = _wanted_order(args, table, rowsets) if args.get("in_order") else None
     plan = plan_scan(table, args["epoch"], rowsets, args["columns"], predicate, order)
     statics, plan = _statics(table, plan), plan.model_copy(update={"statics": None})
-    TRANSACTIONS.note_read(args["epoch"], TableRead(table.id, keep))
-    size = read_bytes(plan)
+    apart = statics is not None and is_divided(statics, plan)
+    size = _read_bytes(plan, statics)
     count = task_count(size, args["parallelism"])
     if count > 1 and not args.get("whole") and not may_group(args, table):
         plan = _narrowed(place_of(args), plan)
-        count = task_count(read_bytes(plan), args["parallelism"])
+        count = task_count(_read_bytes(plan, statics), args["parallelism"])
     tasks, grouped, in_order = divided(args, table, plan, size, count)
     ordering = _order_of_tasks(table, plan, order if in_order else None, tasks)
     return {
-        "tasks": _tasks(args, tasks),
-        "statics": statics,
+        "tasks": _tasks(args, tasks, statics if apart else None),
+        "statics": None if statics is None or apart else _json(statics),
         "rows": sum(rowset.row_count for rowset in rowsets),
         "bytes": size,
         "rowsets": len(rowsets),
@@ -116,6 +120,10 @@ def scan(args: Mapping[str, Any]) -> dict[str, Any]:
             task.rowsets[0].rowset.entry.partition for task in (tasks if grouped else ())
         ],
     }
+
+
+def _read_bytes(plan: ScanPlan, statics: StaticsPlan | None) -> int:
+    return read_bytes(plan) + (0 if statics is None else divided_bytes(statics, plan))
 
 
 def _wanted_order(
@@ -215,24 +223,37 @@ def _first(
     return rowsets
 
 
-def _tasks(args: Mapping[str, Any], plans: Sequence[ScanPlan]) -> list[str]:
+def _tasks(
+    args: Mapping[str, Any], plans: Sequence[ScanPlan], statics: StaticsPlan | None
+) -> list[str]:
     """Return the tasks as JSON: the URL, the plan, `most_members`, and the cache of the store.
 
-    No task has storage options, which may be secrets.
+    With `statics`, a task also has the part of these static values that it needs. No task has
+    storage options, which may be secrets.
     """
     address = place_of(args)
     cache = cache_settings(address.storage_options, address.url)
     kept = "" if cache is None else f',"cache":{json.dumps(cache._asdict())}'
     url, limit = json.dumps(args["url"]), f'"most_members":{MOST_MEMBERS}'
-    return [f'{{"url":{url},"plan":{plan.to_json()},{limit}{kept}}}' for plan in plans]
+    tasks = []
+    for plan in plans:
+        own = ""
+        if statics is not None:
+            own = f',"statics":{json.dumps(_json(statics_of_task(statics, plan)))}'
+        tasks.append(f'{{"url":{url},"plan":{plan.to_json()},{limit}{kept}{own}}}')
+    return tasks
 
 
-def _statics(table: TableState, plan: ScanPlan) -> str | None:
-    """Return where the static values of a plan are, as JSON that is equal where the values are."""
+def _statics(table: TableState, plan: ScanPlan) -> StaticsPlan | None:
+    """Return where the static values of a plan are, so that it is equal where the values are."""
     if plan.statics is None or table.statics is None:
         return None
     scan = plan.statics.scan.model_copy(update={"epoch": table.statics.changed_epoch})
-    return plan.statics.model_copy(update={"scan": scan}).model_dump_json(exclude_defaults=True)
+    return plan.statics.model_copy(update={"scan": scan})
+
+
+def _json(statics: StaticsPlan) -> str:
+    return statics.model_dump_json(exclude_defaults=True)
 
 
 def _has_order(schema: TableSchema, name: str) -> bool:

@@ -13,6 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.tableformat.predicate import bind
+from colonnade.tableformat.predicate.bound import BoundCompare
+from colonnade.tableformat.predicate.expressions import Column, Compare, Operator
 from colonnade.tableformat.predicate.literals import Kind, Literal
 from colonnade.tableformat.predicate.storage import (
     Domain,
@@ -24,10 +28,12 @@ from colonnade.tableformat.predicate.storage import (
     order,
     parse_local_timestamp,
     read_text,
+    stored_literal,
 )
 from tests.strategies import PRIMITIVES
 
 NUMBERS = ("byte", "short", "int", "long", "decimal(1,0)", "decimal(9,2)", "decimal(38,10)")
+ORDERED = tuple(name for name in (*NUMBERS, *PRIMITIVES) if domain_of(name) is not None)
 EXACT = st.integers(1 - 10**38, 10**38 - 1).map(lambda value: Literal(Kind.INTEGER, value)) | (
     st.decimals(-(10**20), 10**20, allow_nan=False, places=6).map(
         lambda value: Literal(Kind.DECIMAL, value)
@@ -116,6 +122,27 @@ _SAMPLES: dict[Kind, Any] = {
     Kind.MONTHS: 1,
     Kind.DURATION: 1,
 }
+
+
+@given(data=st.data(), type_name=st.sampled_from(ORDERED))
+def test_the_literal_of_a_storage_value_is_bound_to_that_value(
+    data: st.DataObject, type_name: str
+) -> None:
+    own = domain(type_name)
+    values: dict[str, st.SearchStrategy[Any]] = {
+        "boolean": st.booleans(),
+        "float": st.floats(allow_nan=False, width=32 if type_name == "float" else 64),
+        "string": st.text(max_size=5),
+        "binary": st.binary(max_size=5),
+    }
+    value = data.draw(values.get(own.family, st.integers(own.low, own.high)))
+    schema = TableSchema(fields=(SchemaField(id=1, name="c", type=type_name),))
+    if type_name == "char(3)":
+        value = value[:3].ljust(3)
+    literal = stored_literal(int(value) if own.family == "boolean" else value, type_name)
+    root = bind(Compare(Operator.EQUAL, Column(("c",)), literal), schema).root
+    assert isinstance(root, BoundCompare)
+    assert root.value == value
 
 
 def test_text_is_read_as_the_type_of_its_column_and_stays_text_elsewhere() -> None:

@@ -111,3 +111,38 @@ def test_no_row_is_pruned_by_a_column_that_its_rowset_does_not_store(tmp_path: P
         assert table.scan(where="v IS NULL").to_arrow().num_rows == 0
         assert table.scan(where="v <> 'here' AND k < 5").to_arrow().num_rows == 5
         table.optimize().executeCompaction()
+
+
+def test_rowsets_of_almost_the_same_keys_share_what_was_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = wide(tmp_path / "t", 8_000, 3_000)
+    rng = np.random.default_rng(2)
+    for n in range(1, 40):
+        keys = rng.choice(2_000, 200, replace=False)
+        rows = pa.table({"k": keys, "n": np.full(200, n, np.int32)})
+        table.append(rows)
+    read: list[Any] = []
+    real = statics._read
+
+    def counted(store: Any, rows: StaticRows, near: Any, columns: Any) -> Any:
+        read.append(near)
+        return real(store, rows, near, columns)
+
+    monkeypatch.setattr(statics, "_read", counted)
+    found = table.scan(["k", "v"], "n > 0").to_arrow()
+    assert found.num_rows == 39 * 200
+    assert found["v"].null_count == 0
+    assert len(read) < 12
+    values = table.statics.scan(["k", "v"], "k < 2000").to_arrow().to_pylist()
+    by_key = {each["k"]: each["v"] for each in values}
+    assert all(each["v"] == by_key[each["k"]] for each in found.to_pylist())
+
+
+def test_values_of_old_states_are_forgotten(tmp_path: Path) -> None:
+    schema = pa.schema([("k", pa.int64()), ("n", pa.int32()), ("v", pa.string())])
+    table = colonnade.create(tmp_path / "t", schema, primary_key=["k", "n"], static=["v"])
+    for n in range(statics._KEPT_STATES + 10):
+        table.append(pa.table([[1], [n], [str(n)]], schema=schema))
+        assert table.scan(["v"]).to_arrow()["v"].to_pylist() == [str(n)] * (n + 1)
+    assert len(statics._KEPT._kept) == statics._KEPT_STATES

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
 import random
 from collections.abc import Iterator
 from decimal import Decimal
@@ -153,6 +154,30 @@ def test_spark_writes_and_both_read_as_the_model_says(
     check(spark, model, tmp_path, "merged rows")
     spark.sql("CALL colonnade.system.compact(table => 'large_statics.t')")
     check(spark, model, tmp_path, "compacted")
+
+
+@pytest.mark.long
+def test_tasks_read_the_part_of_many_static_values_that_they_need(spark: SparkShell) -> None:
+    """All values have 1.3 GB, which a heap of 1 GiB does not hold. Those of one task have 65 MB."""
+    spark.sql(
+        f"CREATE TABLE {T} (k BIGINT NOT NULL, n INT NOT NULL, doc STRING) TBLPROPERTIES"
+        " ('primaryKey' = 'k, n', 'static' = 'doc')"
+    )
+    text = "array_join(transform(sequence(1, 500), i -> sha2(concat(id, '.', i), 512)), '')"
+    for first in range(0, 20_000, 1_000):
+        spark.sql(
+            f"INSERT INTO {T} SELECT id, n, IF(n = 1, {text}, NULL)"
+            f" FROM range({first}, {first + 1_000}) LATERAL VIEW explode(array(1, 2, 3)) AS n"
+        )
+    digest = hashlib.sha512(b"777.1").hexdigest()
+    found = spark.sql(f"SELECT n, length(doc), left(doc, 128) FROM {T} WHERE k = 777 ORDER BY n")
+    assert found == [[n, 64_000, digest] for n in (1, 2, 3)]
+    counted = spark.sql(
+        f"SELECT count(*), sum(length(doc)), count(DISTINCT left(doc, 20)) FROM {T}"
+    )
+    assert counted == [[60_000, 60_000 * 64_000, 20_000]]
+    found = spark.sql(f"SELECT k, n FROM {T} WHERE startswith(doc, '{digest}') ORDER BY n")
+    assert found == [[777, 1], [777, 2], [777, 3]]
 
 
 def check(spark: SparkShell, model: Model, folder: Path, when: str) -> None:

@@ -18,6 +18,7 @@ from colonnade.manifests.store import StoreAddress, open_store
 from colonnade.spark_ext.planner.read import division, reads
 from colonnade.spark_ext.planner.read.load import check_options, load
 from colonnade.spark_ext.planner.state.snapshots import Snapshots
+from colonnade.tableformat.rowset import statics
 from colonnade.tableformat.scan.plan import ScanPlan
 from colonnade.tableformat.scan.run import read_plan
 
@@ -150,6 +151,28 @@ def test_filters_leave_rowsets_out_and_say_which_of_them_do(path: str) -> None:
     planned = scan(loaded, "k", filters=asked)
     assert (planned["rowsets"], planned["rows"]) == (2, 20)
     assert planned["columns"]["k"] == {"min": "i:10", "max": "i:29", "nulls": 0}
+
+
+def test_static_values_leave_rowsets_out_and_are_divided_where_they_are_many(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schema = pa.schema([("k", pa.int64()), ("n", pa.int32()), ("room", pa.string())])
+    table = colonnade.create(tmp_path / "t", schema, primary_key=["k", "n"], static=["room"])
+    for k in range(6):
+        table.append(pa.table([[k] * 3, [1, 2, 3], [f"r{k % 3}"] * 3], schema=schema))
+    loaded = load_table(str(tmp_path / "t"))
+    where = {"op": "=", "args": [{"column": ["room"]}, {"type": "string", "value": "r1"}]}
+    planned = scan(loaded, "k", "room", filters=[where])
+    assert (planned["rowsets"], planned["rows"]) == (2, 6)
+    assert [each.rowset.id for plan in plans(planned) for each in plan.rowsets] == [1, 4]
+    assert "statics" not in json.loads(planned["tasks"][0])
+    assert len(json.loads(planned["statics"])["scan"]["rowsets"]) == 6
+
+    monkeypatch.setattr(statics, "_WHOLE_BYTES", 0)
+    planned = scan(loaded, "k", "room", apart=True)
+    assert planned["statics"] is None
+    own = [json.loads(json.loads(task)["statics"]) for task in planned["tasks"]]
+    assert [len(each["scan"]["rowsets"]) for each in own] == [1] * 6
 
 
 def test_limits_and_orders_leave_rowsets_out(path: str) -> None:
