@@ -8,10 +8,12 @@ Spec: docs/spec/operations.md#range-tombstones
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from colonnade.manifests.arrays.bounds import bounds_table
+from colonnade.manifests.arrays.hidden_rows import visible
 from colonnade.manifests.arrays.region_bounds import meets
 from colonnade.manifests.commit.change import DeletedRows
 from colonnade.manifests.errors import InvalidInputError
@@ -40,21 +42,22 @@ def evaluate_range(
     """Return a statement that deletes the rows that meet `where` without reading them.
 
     Returns None where `where` is not exactly a range of the table, where the bounds in the log
-    decide it for whole RowSets, and where the table has 1,000 range tombstones. Reads the entries
-    of the RowSets that may match, and no data. Raises InvalidInputError when `where` does not fit
-    the columns; CorruptionError, StoreError.
+    decide it for whole RowSets, and where the table has 1,000 range tombstones. Rows that have
+    expired are deleted, too, so a longer lifetime does not show them again. Reads the entries of
+    the RowSets that may match, and no data. Raises InvalidInputError when `where` does not fit the
+    columns; CorruptionError, StoreError.
     """
     if not is_range(table, where):
         return None
     regions = exact_regions(bind(where, table.schema), table.schema)
     assert regions is not None
-    rowsets = log.read_rowsets(table, rowset_filter(table, where))
+    rowsets = log.read_rowsets(replace(table, now_ms=None), rowset_filter(table, where))
     inside, edges = _divide(rowsets, regions, table)
-    if not edges:
+    if not edges and visible(table, inside) == inside:
         return None
     return Statement(
         "delete",
-        (AddTombstone(table=table.id, regions=regions),),
+        (AddTombstone(table=table.id, regions=regions),) if edges else (),
         tuple(DeletedRows(table.id, each, "delete", None) for each in inside),
         counts=RowCounts(
             rows_deleted=None, rowsets_touched=len(inside), ranges_deleted=len(regions)

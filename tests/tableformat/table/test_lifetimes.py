@@ -197,6 +197,20 @@ def test_a_changed_time_to_live_counts_at_once_for_rows_that_are_stored() -> Non
     assert ids(world.table.scan()) == [1]
 
 
+@pytest.mark.parametrize("inside", ["RowSets that have expired", "a RowSet with some expired rows"])
+def test_a_longer_time_to_live_shows_no_expired_row_of_a_range_that_was_deleted(
+    inside: str,
+) -> None:
+    world = Clocked(SCHEMA, {"ttl": "1 hour", "ttl.column": "ts"}, primary_key=["id"])
+    given = [row(1, world.now_ms), row(2, world.now_ms + 9 * HOUR_MS)]
+    world.table.append(rows(given[0]) if inside.startswith("RowSets") else rows(*given))
+    world.now_ms += 2 * HOUR_MS
+    world.table.delete_range("id BETWEEN 1 AND 2")
+    assert not world.table.state.tombstones, "bounds decide it for the whole RowSet"
+    world.table.alter(AlterProperties(remove=("ttl", "ttl.column")))
+    assert ids(world.table.scan()) == []
+
+
 def test_rows_that_were_written_before_count_from_the_time_of_the_change() -> None:
     world = Clocked(SCHEMA)
     world.table.append(rows(row(1, 0)))
