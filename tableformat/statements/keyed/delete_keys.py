@@ -26,6 +26,7 @@ from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.tableformat.keys.find import find_rows
 from colonnade.tableformat.keys.key_numbers import key_numbers
 from colonnade.tableformat.keys.key_set import KeySet
+from colonnade.tableformat.keys.own_table import own_table
 from colonnade.tableformat.keys.policy import policy_of
 from colonnade.tableformat.keys.sequence import ages
 from colonnade.tableformat.keys.tombstones import (
@@ -75,9 +76,9 @@ def row_sequence(table: TableState) -> SchemaField | None:
     """Return the column that says how new the rows of a table are, or None without sequences.
 
     Raises InvalidInputError for a table in which columns have sequences of their own: it would be
-    unknown which cells of a row a deletion is newer than.
+    unknown which cells of a row a deletion is newer than. Static columns are no cells of a row.
     """
-    policy = policy_of(table)
+    policy = policy_of(own_table(table))
     columns = {each.id: each for each in table.schema.fields}
     if policy.remembers_deletions:
         return columns[policy.row_sequence or 0]

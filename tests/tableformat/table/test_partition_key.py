@@ -74,6 +74,33 @@ def test_a_table_gets_static_columns_later_and_loses_them(tmp_path: Path) -> Non
     assert table.scan(["owner"]).to_arrow()["owner"].null_count == 3
 
 
+def test_a_table_that_is_restored_to_before_its_static_columns_has_no_static_values(
+    tmp_path: Path,
+) -> None:
+    table = colonnade.create(tmp_path / "t", SCHEMA.remove(3), primary_key=["site", "at"])
+    before = table.append(rows(site=[1], at=[1]))
+    owner = AddColumn(SchemaField(name="owner", type="string", static=True))
+    table.alter(owner)
+    given = table.append(rows(site=[1, 2], owner=["ann", "bo"]))
+    table.restore(epoch=before)
+    assert table.scan().to_arrow().column_names == ["site", "at", "v", "tag"]
+    assert table.statics.scan().to_arrow().num_rows == 0
+    table.alter(owner)
+    assert table.scan(["owner"]).to_arrow()["owner"].to_pylist() == [None]
+    table.restore(epoch=given)
+    assert table.scan(["owner"]).to_arrow()["owner"].to_pylist() == ["ann"]
+    assert sorted(table.statics.scan().to_arrow()["site"].to_pylist()) == [1, 2]
+    assert table.verify(depth=4).is_sound
+
+
+def test_keys_are_deleted_where_only_a_static_column_has_a_sequence(tmp_path: Path) -> None:
+    table = create(tmp_path / "t", static=["owner", "tag"], properties={"sequence.owner": "tag"})
+    table.append(rows(site=[1, 1], at=[1, 2], owner=["ann", None], tag=["a", None]))
+    assert table.delete_keys(rows(site=[1], at=[1])).rows_deleted == 1
+    shown = table.scan(["at", "owner"]).to_arrow().to_pydict()
+    assert shown == {"at": [2], "owner": ["ann"]}
+
+
 def test_an_append_of_static_values_alone_adds_no_row(tmp_path: Path) -> None:
     table = create(tmp_path / "t")
     table.append(rows(site=[1], at=[1], v=[0.5]))
