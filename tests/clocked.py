@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta, timezone
+from typing import Any
 
 import pyarrow as pa
 
@@ -41,7 +42,10 @@ class NotingStore(MemoryStore):
 
 
 class Clocked:
-    """A database with the table `t`. Its machines and its store have the time `now_ms`."""
+    """A database with the table `t`. Its machines and its store have the time `now_ms`.
+
+    `design` is given to `create_table`.
+    """
 
     def __init__(
         self,
@@ -49,10 +53,8 @@ class Clocked:
         properties: Mapping[str, str] | None = None,
         *,
         store: ObjectStore | None = None,
-        primary_key: Sequence[str] = (),
-        sort_key: Sequence[str] = (),
-        partition_by: Sequence[str] = (),
         limits: Limits = LIMITS,
+        **design: Any,
     ) -> None:
         self.now_ms = NOON_MS
         self.store = store or MemoryStore(now_ms=lambda: self.now_ms)
@@ -62,12 +64,7 @@ class Clocked:
         head = create_database(self.store, lone_table=False, clock_ms=lambda: self.now_ms)
         self.database = ArrowDatabase(self.store, self.log, head)
         self.table = self.database.create_table(
-            "t",
-            schema,
-            properties=dict(properties or {}),
-            primary_key=primary_key,
-            sort_key=sort_key,
-            partition_by=partition_by,
+            "t", schema, properties=dict(properties or {}), **design
         )
 
     def reopened(self) -> ArrowTable:

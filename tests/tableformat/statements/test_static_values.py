@@ -1,24 +1,18 @@
-"""Tables with static columns, beside a model in dictionaries, at every epoch."""
+"""Static values in transactions, beside other writers, and through upkeep."""
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator
-from copy import deepcopy
-from dataclasses import dataclass, field
-from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pytest
 
 import colonnade
-from colonnade import ConflictError, RenameColumn
+from colonnade import ConflictError
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.store import open_store
 from colonnade.tableformat.table.database import ArrowDatabase
-from colonnade.tableformat.table.table import ArrowTable
 
 SCHEMA = pa.schema(
     [
@@ -30,227 +24,6 @@ SCHEMA = pa.schema(
         ("meta", pa.struct([("tags", pa.list_(pa.string())), ("size", pa.decimal128(38, 5))])),
     ]
 )
-SITES = ("", "a", "ß", "🦊 x", "`\"'")
-OWNERS = ("ann", "bo", "", "o'neil", "ümit")
-
-Key = tuple[str, int]
-
-
-@dataclass
-class Model:
-    """Rows by primary key, and static values by partition key."""
-
-    rows: dict[tuple[str, int, int], float | None] = field(default_factory=dict)
-    statics: dict[Key, dict[str, Any]] = field(default_factory=dict)
-
-    def shown(self) -> list[dict[str, Any]]:
-        nothing: dict[str, Any] = {"owner": None, "meta": None}
-        return [
-            {"site": s, "device": d, "at": a, "value": v, **self.statics.get((s, d), nothing)}
-            for (s, d, a), v in sorted(self.rows.items())
-        ]
-
-    def give(self, key: Key, values: dict[str, Any]) -> None:
-        given = {name: each for name, each in values.items() if each is not None}
-        if given:
-            self.statics.setdefault(key, {"owner": None, "meta": None}).update(given)
-
-
-class Life:
-    """A table and its model, changed by the same random statements."""
-
-    def __init__(self, path: Path, seed: int, rows: int, devices: int) -> None:
-        self.rng, self.most, self.devices = random.Random(seed), rows, devices
-        self.table = colonnade.create(
-            path,
-            SCHEMA,
-            primary_key=["site", "device", "at"],
-            static=["owner", "meta"],
-            partition_key=["site", "device"],
-            properties={"onDuplicate": "merge"},
-        )
-        self.model = Model()
-        self.known: dict[int, Model] = {}
-        self.owner = "owner"
-
-    def key(self) -> Key:
-        return self.rng.choice(SITES), self.rng.randrange(self.devices)
-
-    def meta(self) -> dict[str, Any] | None:
-        if self.rng.random() < 0.3:
-            return None
-        tags = self.rng.choice([None, [], [None, "x"], ["long" * 20]])
-        size = self.rng.choice([None, "0.00000", "123456789012345678901234567890123.45678"])
-        return {"tags": tags, "size": None if size is None else Decimal(size)}
-
-    def owner_value(self) -> str | None:
-        return None if self.rng.random() < 0.2 else self.rng.choice(OWNERS)
-
-    def rows_of(self, count: int) -> list[dict[str, Any]]:
-        found = []
-        for _ in range(count):
-            site, device = self.key()
-            row = {"site": site, "device": device, "at": self.rng.randrange(50)}
-            found.append(row | {"value": self.rng.choice([None, -0.5, 1e300, 2.25])})
-        return found
-
-    def add(self) -> None:
-        rows = self.rows_of(self.rng.randint(1, self.most))
-        given = self.rng.sample(["owner", "meta"], self.rng.randint(0, 2))
-        for row in rows:
-            key = row["site"], row["device"]
-            values = {n: self.owner_value() if n == "owner" else self.meta() for n in given}
-            self.model.rows[key[0], key[1], row["at"]] = row["value"]
-            self.model.give(key, values)
-            row.update({self.owner if n == "owner" else n: v for n, v in values.items()})
-        names = [
-            "site",
-            "device",
-            "at",
-            "value",
-            *(self.owner if n == "owner" else n for n in given),
-        ]
-        schema = pa.schema([self.field(name) for name in names])
-        data = pa.Table.from_pylist(rows, schema)
-        if self.rng.random() < 0.5:
-            self.table.append(data)
-        else:
-            self.table.upsert(data)
-
-    def field(self, name: str) -> pa.Field:
-        return SCHEMA.field("owner").with_name(name) if name == self.owner else SCHEMA.field(name)
-
-    def give(self) -> None:
-        """Set static values of partitions, which may have no rows."""
-        rows = []
-        for _ in range(self.rng.randint(1, 5)):
-            key = self.key()
-            owner = self.owner_value()
-            rows.append({"site": key[0], "device": key[1], self.owner: owner})
-            self.model.give(key, {"owner": owner})
-        schema = pa.schema([self.field(name) for name in ("site", "device", self.owner)])
-        self.table.upsert(pa.Table.from_pylist(rows, schema))
-
-    def set_static(self) -> None:
-        owner, device = self.owner_value(), self.rng.randrange(self.devices)
-        found = {k[:2] for k in self.model.rows if k[1] == device}
-        for key in found:
-            self.model.statics.setdefault(key, {"owner": None, "meta": None})["owner"] = owner
-        text = None if owner is None else "'" + owner.replace("'", "''") + "'"
-        self.table.update({self.owner: text}, f"device = {device}")
-
-    def set_by_static(self) -> None:
-        owner = self.rng.choice(OWNERS)
-        keys = {k for k, v in self.model.statics.items() if v["owner"] == owner}
-        for row in self.model.rows:
-            if row[:2] in keys:
-                self.model.rows[row] = 7.5
-        self.table.update({"value": 7.5}, colonnade.col(self.owner) == owner)
-
-    def delete(self) -> None:
-        owner, at = self.rng.choice(OWNERS), self.rng.randrange(50)
-        keys = {k for k, v in self.model.statics.items() if v["owner"] == owner}
-        gone = [k for k in self.model.rows if k[:2] in keys and k[2] < at]
-        for row in gone:
-            del self.model.rows[row]
-        self.table.delete((colonnade.col(self.owner) == owner) & (colonnade.col("at") < at))
-
-    def delete_range(self) -> None:
-        """Delete a range of rows unread; the static values of its partition stay."""
-        (site, device), at = self.key(), self.rng.randrange(50)
-        for row in [k for k in self.model.rows if k[:2] == (site, device) and k[2] < at]:
-            del self.model.rows[row]
-        col = colonnade.col
-        where = (col("site") == site) & (col("device") == device) & (col("at") < at)
-        self.table.delete_range(where)
-
-    def forget(self) -> None:
-        """Delete the static values of a partition; its rows stay."""
-        site, device = self.key()
-        self.model.statics.pop((site, device), None)
-        col = colonnade.col
-        self.table.statics.delete((col("site") == site) & (col("device") == device))
-
-    def transact(self) -> None:
-        owner, key = self.rng.choice(OWNERS), self.key()
-        with colonnade.open_database(self.table.location.store.url).transaction() as tx:
-            inside = tx.table(self.table.state.name)
-            row = {"site": key[0], "device": key[1], "at": 99, "value": 1.0, self.owner: owner}
-            names = ("site", "device", "at", "value", self.owner)
-            inside.upsert(pa.Table.from_pylist([row], pa.schema([self.field(n) for n in names])))
-            self.model.rows[key[0], key[1], 99] = 1.0
-            self.model.give(key, {"owner": owner})
-            shown = inside.scan(where=colonnade.col("at") == 99).to_arrow()
-            wanted = [each for each in self.model.shown() if each["at"] == 99]
-            assert ordered(shown, self.owner) == wanted
-
-    def compact(self) -> None:
-        self.table.optimize().executeCompaction()
-        self.table.statics.optimize().executeCompaction()
-
-    def rename(self) -> None:
-        new = "owner" if self.owner == "holder" else "holder"
-        self.table.alter(RenameColumn(self.owner, new))
-        self.owner = new
-
-    def restore(self) -> None:
-        epoch = self.rng.choice([*self.known])
-        self.table.restore(epoch=epoch)
-        self.model = deepcopy(self.known[epoch])
-        self.owner = next(n for n in ("owner", "holder") if n in self.table.schema.names)
-
-    def step(self) -> None:
-        steps = [self.add] * 5 + [self.give, self.set_static, self.set_by_static, self.delete]
-        steps += [self.transact, self.compact, self.rename, self.delete_range, self.forget]
-        steps += [self.restore] if self.known else []
-        self.rng.choice(steps)()
-        self.known[self.table.refresh().epoch] = deepcopy(self.model)
-        self.check(self.table, self.owner)
-
-    def check(self, table: ArrowTable, owner: str) -> None:
-        assert ordered(table.scan().to_arrow(), owner) == self.model.shown()
-        kept = table.statics.scan().to_arrow()
-        found = {(r["site"], r["device"]): r for r in kept.to_pylist()}
-        assert len(found) == kept.num_rows
-        assert all(key in self.model.statics for key, row in found.items() if row[owner])
-        for key, values in self.model.statics.items():
-            row = found.get(key, {owner: None, "meta": None})
-            assert (row[owner], row["meta"]) == (values["owner"], values["meta"])
-
-    def check_history(self) -> None:
-        for epoch, model in self.known.items():
-            shown = self.table.scan(epoch=epoch).to_arrow()
-            owner = "owner" if "owner" in shown.schema.names else "holder"
-            assert ordered(shown, owner) == model.shown()
-
-
-def ordered(table: pa.Table, owner: str) -> list[dict[str, Any]]:
-    rows = table.rename_columns(["owner" if n == owner else n for n in table.schema.names])
-    return sorted(rows.to_pylist(), key=lambda r: (r["site"], r["device"], r["at"]))
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_a_table_with_static_columns_holds_what_a_model_holds(tmp_path: Path, seed: int) -> None:
-    life = Life(tmp_path / "readings", seed, rows=12, devices=4)
-    for _ in range(25):
-        life.step()
-    life.check_history()
-    reopened = colonnade.open(tmp_path / "readings")
-    life.check(reopened, life.owner)
-    report = colonnade.open_database(tmp_path / "readings").verify(depth=4)
-    assert report.is_sound, str(report)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("seed", range(100, 108))
-def test_large_tables_with_static_columns_hold_what_a_model_holds(
-    tmp_path: Path, seed: int
-) -> None:
-    life = Life(tmp_path / "readings", seed, rows=70_000, devices=3_000)
-    for _ in range(12):
-        life.step()
-    life.check_history()
-    assert colonnade.open_database(tmp_path / "readings").verify(depth=4).is_sound
 
 
 def test_static_values_are_compacted_and_vacuumed_with_their_table(tmp_path: Path) -> None:
