@@ -243,6 +243,7 @@ def test_columns_are_renamed_and_dropped_with_their_values(spark: SparkShell) ->
         (f"ALTER TABLE {T} SET TBLPROPERTIES ('static' = 'v')", "'static' cannot be changed"),
         (f"INSERT INTO {T}.statics VALUES ('', DATE'1970-01-01', 'x', NULL)", "append"),
         (f"DROP TABLE {T}.statics", "cannot be dropped"),
+        (f"DELETE FROM {T}.statics WHERE k = ''", "DELETE does not change static values alone"),
     ],
 )
 def test_what_cannot_be_done_is_refused(statement: str, sentence: str, spark: SparkShell) -> None:

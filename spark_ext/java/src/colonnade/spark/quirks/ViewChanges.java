@@ -43,7 +43,10 @@ final class ViewChanges extends SparkStrategy {
       if (table(leaf) instanceof TableAtEpoch table && !table.isDeletedFrom()) {
         String sentence =
             String.format(
-                "%s does not change tables through a view; name the table itself, which is %s.",
+                table.name().equals(table.path())
+                    ? "%s does not change tables through a view; name the table itself, which is %s."
+                    : "%s does not change static values alone; set them by UPDATE of table %s, or by"
+                        + " colonnade.open(path).statics in Python.",
                 statement, table.path());
         throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
       }
