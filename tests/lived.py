@@ -326,10 +326,9 @@ class Life:
             where += f" AND device = {device} AND at >= {at}"
             keys = {key for key in keys if key[1] == device and key[2] >= at}
         elif kind == 3:
-            keys = {key for key in self.model.rows if self.random.random() < 0.2}
-            texts = [f"site = {quoted(s)} AND device = {d} AND at = {a}" for s, d, a in keys]
-            where = " OR ".join(f"({each})" for each in texts[:50])
-            keys = {*[*keys][:50]}
+            some = [key for key in self.model.rows if self.random.random() < 0.2][:50]
+            texts = [f"site = {quoted(s)} AND device = {d} AND at = {a}" for s, d, a in some]
+            where, keys = " OR ".join(f"({each})" for each in texts), {*some}
         self.table.refresh()
         if where and is_range(self.table.state, parse_predicate(where)):
             self.table.delete_range(where)
@@ -342,8 +341,10 @@ class Life:
         visible, sequence = self.model.visible(self.now()), bool(self.merging.sequences)
         rows = [
             dict(zip(KEY, key, strict=True)) | {"seq": self.value("seq")}
-            for key in {(*self.partition(), self.random.randrange(40)) for _ in range(5)}
-            | {key for key in visible if self.random.random() < 0.1}
+            for key in dict.fromkeys(
+                [(*self.partition(), self.random.randrange(40)) for _ in range(5)]
+                + [key for key in visible if self.random.random() < 0.1]
+            )
         ]
         self.table.delete_keys(self.data(rows, [*KEY, *(["seq"] if sequence else [])]))
         for row in rows:
