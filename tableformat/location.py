@@ -33,6 +33,7 @@ from colonnade.manifests.ids import TableId
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.log.removed_folder import put_back
 from colonnade.manifests.log.removed_objects import used_place_error
+from colonnade.manifests.model.statics import SUFFIX
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import ObjectStore, StoreAddress, StorePath, open_store
 from colonnade.manifests.store.checks import no_database
@@ -158,8 +159,9 @@ def locate(path: StorePath, storage_options: StorageOptions | None = None) -> Lo
     first look at the path and one at the folder above it, side by side. If there is none, all
     folders above these follow. A live database that a killed drop has moved away from the path, or
     from the folder above it, is moved back.
-    Raises InvalidInputError for a path inside a table, and for a value that is not a path. Raises
-    NotFoundError for a file. Raises CorruptionError for a database that has lost its epoch 0.
+    Raises InvalidInputError for a path inside a table, unless it may be that of its static values,
+    and for a value that is not a path. Raises NotFoundError for a file. Raises CorruptionError for
+    a database that has lost its epoch 0.
     """
     store = open_store(path, storage_options)
     place = store.address
@@ -169,11 +171,12 @@ def locate(path: StorePath, storage_options: StorageOptions | None = None) -> Lo
     if found is True:
         return Location(store, None, exists=True, look=look)
     if parent is not None and found is not None:
-        if found.lone_table:
+        name = place.url.rpartition("/")[2]
+        if found.lone_table and not name.endswith(SUFFIX):
             raise InvalidInputError(
                 f"{store.url} is inside the table {parent.url}; use another path."
             )
-        return Location(parent, place.url.rpartition("/")[2], exists=True, look=look)
+        return Location(parent, name, exists=True, look=look)
     outer = _first_database([*_stores_above(above)])
     if outer is not None:
         raise InvalidInputError(

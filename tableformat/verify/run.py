@@ -189,12 +189,17 @@ def _is_of_what_stays(finding: Finding, used: set[str]) -> bool:
 
 
 def _chosen(state: Snapshot | None, tables: Collection[str] | None) -> Sequence[TableState]:
-    """Return the chosen tables. Raises NotFoundError that lists the existing tables."""
+    """Return the chosen tables with their static values.
+
+    Raises NotFoundError that lists the existing tables.
+    """
     if state is None:
         return ()
     if tables is None:
         return sorted(state.tables.values(), key=lambda table: table.name)
-    return [state.table(name) for name in tables]
+    named = [state.table(name) for name in tables]
+    statics = [table.statics for table in named if table.statics is not None]
+    return [*{table.id: table for table in (*named, *statics)}.values()]
 
 
 def _sizes(store: ObjectStore) -> tuple[dict[str, int], dict[str, int]]:

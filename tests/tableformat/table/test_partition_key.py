@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,12 @@ import pytest
 
 import colonnade
 from colonnade import AddColumn, DropColumn, SchemaField, WidenColumn
-from colonnade.manifests.errors import ColonnadeError, InvalidInputError
+from colonnade.manifests.errors import (
+    AlreadyExistsError,
+    ColonnadeError,
+    InvalidInputError,
+    NotFoundError,
+)
 from colonnade.tableformat.table.erase import erase
 from colonnade.tableformat.table.partition_key import with_static_columns
 from colonnade.tableformat.table.table import ArrowTable
@@ -99,6 +105,36 @@ def test_keys_are_deleted_where_only_a_static_column_has_a_sequence(tmp_path: Pa
     assert table.delete_keys(rows(site=[1], at=[1])).rows_deleted == 1
     shown = table.scan(["at", "owner"]).to_arrow().to_pydict()
     assert shown == {"at": [2], "owner": ["ann"]}
+
+
+def test_damaged_static_values_are_found_with_their_table_and_repaired_by_their_path(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "t"
+    table = create(path)
+    owners = [random.Random(at).randbytes(300).hex() for at in range(500)]
+    table.append(rows(site=list(range(500)), at=[1] * 500, owner=owners))
+    (file,) = path.glob("*.rowset")  # rows of the table are small, and in the log
+    file.write_bytes(file.read_bytes()[:-1])
+    for each in (colonnade.open(path), colonnade.open(path / "t.statics")):
+        (finding,) = each.verify(depth=1).findings
+        assert (finding.table, finding.rowset) == ("t.statics", 0)
+    statics = colonnade.open(path / "t.statics")
+    statics.repair([0], rescue=tmp_path / "rescued")
+    assert table.verify(depth=4).is_sound
+    assert table.scan(["owner"]).to_arrow()["owner"].null_count == 500
+
+
+def test_a_path_inside_a_table_is_refused_unless_static_values_have_it(tmp_path: Path) -> None:
+    table = create(tmp_path / "t")
+    assert colonnade.open(table.statics.path).schema.names == ["site", "owner"]
+    with pytest.raises(InvalidInputError, match="is inside the table"):
+        colonnade.open(tmp_path / "t" / "other")
+    with pytest.raises(NotFoundError, match=r"'other\.statics' does not exist .* tables are: t;"):
+        colonnade.open(tmp_path / "t" / "other.statics")
+    with pytest.raises(AlreadyExistsError, match="holds the lone table 't' and no other"):
+        create(tmp_path / "t" / "other.statics")
+    assert table.refresh().epoch == 1
 
 
 def test_an_append_of_static_values_alone_adds_no_row(tmp_path: Path) -> None:
