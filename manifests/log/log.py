@@ -62,6 +62,7 @@ from colonnade.manifests.log.late_checkpoint import LateCheckpoint
 from colonnade.manifests.model.codec import encode_epoch
 from colonnade.manifests.model.epoch import Epoch, Stub
 from colonnade.manifests.model.members import find_change, transactions_of
+from colonnade.manifests.model.statics import with_own_statics
 from colonnade.manifests.object_names import MANIFEST
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.fold import apply_epoch, with_changes
@@ -397,7 +398,12 @@ class Log(LogReader):
         error: ColonnadeError,
     ) -> TableState:
         """Return a table of the preview of a change, read from the log, or raise the error."""
-        others = {key: each for key, each in earlier.items() if key != table}
+        # The change makes a table and its static values.
+        others = {
+            key: each
+            for key, each in earlier.items()
+            if key not in with_own_statics(table) and table not in with_own_statics(key)
+        }
         state = self.replay(base.database, error, base.epoch)
         if state.epoch > base.epoch:
             raise error

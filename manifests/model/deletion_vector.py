@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -110,7 +111,7 @@ def write_deletion_vector(
 
     Raises InvalidInputError for a vector without deleted rows; StoreError.
     """
-    held = hold_deletion_vector(job_id, vector, predecessor)
+    held = _held(new_object_id(job_id), vector, predecessor)
     fits = room is None or len(held.data or "") <= room
     if held.check.length <= inline_bytes and fits:
         return held
@@ -124,13 +125,21 @@ def hold_deletion_vector(
 ) -> DeletionVectorEntry:
     """Return an entry that holds the vector itself, however large, for states that are not stored.
 
+    Its name follows from its rows, so a state that is made again names the same vectors.
     Raises InvalidInputError for a vector without deleted rows.
     """
+    rows = hashlib.sha256(encode_deletion_vector(vector)).hexdigest()
+    return _held(ObjectId(job_id + rows[:16]), vector, predecessor)
+
+
+def _held(
+    name: ObjectId, vector: DeletionVector, predecessor: ObjectId | None
+) -> DeletionVectorEntry:
     if not vector.cardinality:
         raise InvalidInputError("A deletion vector must delete at least one row.")
     data = encode_deletion_vector(vector)
     return DeletionVectorEntry(
-        object=new_object_id(job_id),
+        object=name,
         cardinality=vector.cardinality,
         check=byte_check(data),
         predecessor=predecessor,

@@ -24,6 +24,7 @@ from colonnade.manifests.errors import (
 )
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.model.deletion_vector import read_deletion_vector
+from colonnade.manifests.object_names import CHECKPOINTS
 from colonnade.manifests.state.amendments import UNAMENDED
 from colonnade.manifests.state.snapshot import LiveRowSet, RowSets, Snapshot, TableState
 from colonnade.manifests.store import MemoryStore
@@ -523,3 +524,37 @@ def test_a_statement_previews_only_what_it_does_itself(monkeypatch: pytest.Monke
             tx.table("t0").update({"v": 9}, f"id = {10 * number + 3}")
             tx.table("t0").delete(f"id = {10 * number + 4}")
     assert previewed == [1, 2, 1] * 20
+
+
+@pytest.mark.parametrize("static", [(), ("v",)], ids=["plain", "static"])
+@pytest.mark.parametrize("lost_before", range(6))
+def test_a_transaction_goes_on_where_a_checkpoint_of_its_base_is_lost(
+    lost_before: int, static: tuple[str, ...]
+) -> None:
+    log = Log(MemoryStore(), checkpoint_interval=1, pause=lambda _: None)
+    db = database(log)
+    schema = SCHEMA.append(pa.field("day", pa.int64(), nullable=False))
+    key = {"primary_key": ("id",), "static": static, "partition_key": ("day",) if static else ()}
+    db.create_table("t", schema, properties={"onDuplicate": "merge"}, **key)  # type: ignore[arg-type]
+    for day in range(3):
+        ids = range(10 * day, 10 * day + 10)
+        db.table("t").append(rows(*ids).append_column("day", [[day] * 10]))
+    newest = Log(log.store, checkpoint_interval=1, pause=lambda _: None)
+    tx = ArrowDatabase(newest.store, newest, newest.read_head()).transaction()
+    table = tx.table("t")
+    steps: list[Callable[[], Any]] = [
+        lambda: table.update({"v": 1}, "day = 0"),
+        lambda: table.delete("id = 1"),
+        lambda: table.append(pa.table({"id": [2, 50], "v": [3, 3], "day": [1, 1]}, schema)),
+        lambda: table.delete("id = 50 OR id = 3"),
+        lambda: table.update({"v": 4}, "day = 1"),
+    ]
+    for number, step in enumerate([*steps, tx.commit]):
+        if number == lost_before:
+            for each in [*log.store.list(CHECKPOINTS)]:
+                log.store.delete(each.name)
+        step()
+    found = db.table("t").scan(["id", "day", "v"], order="key").to_arrow().to_pylist()
+    assert [row["id"] for row in found] == [0, 2, *range(4, 30)]
+    assert {(row["day"], row["v"]) for row in found} == {(0, 1), (1, 4), (2, 0)}
+    assert db.verify(depth=4).is_sound
