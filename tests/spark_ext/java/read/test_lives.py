@@ -22,7 +22,9 @@ def read(tool: ReadTool, url: str, plan: ScanPlan) -> list[Any]:
     if not plan.rowsets:
         return []
     statics = plan.statics
-    how = {} if statics is None else {"statics": statics.model_dump_json(exclude_defaults=True)}
+    how: dict[str, Any] = {}
+    if statics is not None:
+        how["statics"] = statics.model_dump_json(exclude_defaults=True)
     task = json.loads(plan.model_copy(update={"statics": None}).to_json())
     answer = tool.answer(url, task, spark_schema(plan.output_schema), **how)
     assert "rows" in answer, answer
