@@ -75,6 +75,7 @@ class ColumnFacts:
     type: str
     nullable: bool
     comment: str | None
+    static: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +165,14 @@ def database_facts(place: DatabasePlace, tables: list[TableFacts]) -> DatabaseFa
 def column_facts(state: TableState) -> list[ColumnFacts]:
     """Return the columns of a table, in order."""
     return [
-        ColumnFacts(field.id, field.name, type_name(field.type), field.nullable, field.comment)
+        ColumnFacts(
+            id=field.id,
+            name=field.name,
+            type=type_name(field.type),
+            nullable=field.nullable,
+            comment=field.comment,
+            static=bool(field.static),
+        )
         for field in state.schema.fields
     ]
 

@@ -173,11 +173,14 @@ def _database_view(database: DatabaseFacts) -> RenderableType:
 def _columns_view(columns: list[ColumnFacts]) -> RenderableType:
     return rows_table(
         ("id", "column", "type", "", "comment"),
-        (
-            (c.id, c.name, c.type, "" if c.nullable else "NOT NULL", c.comment or "")
-            for c in columns
-        ),
+        ((c.id, c.name, c.type, _rule(c), c.comment or "") for c in columns),
     )
+
+
+def _rule(column: ColumnFacts) -> str:
+    if column.static:
+        return "static"
+    return "" if column.nullable else "NOT NULL"
 
 
 def _changes_view(changes: list[HistoryEntry]) -> RenderableType:

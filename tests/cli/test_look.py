@@ -94,6 +94,18 @@ def test_rowsets_show_bounds_as_values_and_are_sorted_on_demand(run: Run, shop: 
     assert "20.0 %" in few.out
 
 
+def test_static_columns_are_named_as_such_and_their_values_have_a_path(
+    run: Run, tmp_path: Path
+) -> None:
+    schema = pa.schema([(name, pa.int64()) for name in ("k", "n", "x")])
+    table = colonnade.create(tmp_path / "t", schema, primary_key=["k", "n"], static=["x"])
+    table.append(pa.table({"k": [1, 1, 2], "n": [1, 2, 1], "x": [5, 5, 6]}))
+    columns = run("schema", table.path, "--json").json
+    assert [each["name"] for each in columns if each["static"]] == ["x"]
+    assert "static" in run("schema", table.path).out
+    assert run("count", table.statics.path).out.strip() == "2"
+
+
 def test_a_lone_table_is_a_table_and_a_database(run: Run, tmp_path: Path) -> None:
     schema = colonnade.TableSchema(fields=(colonnade.SchemaField(name="n", type="long"),))
     table = colonnade.create(tmp_path / "lone", schema)
