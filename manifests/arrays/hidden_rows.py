@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from colonnade.manifests.arrays.bounds import BoundsTable, bounds_table
 from colonnade.manifests.arrays.expired import expired_regions, expired_values
-from colonnade.manifests.arrays.region_bounds import Flags, may_meet, meets, meets_each
+from colonnade.manifests.arrays.region_bounds import Flags, RegionArrays, meets, meets_each
 from colonnade.manifests.model.entries import ColumnStatistics
 from colonnade.manifests.model.hidden_columns import (
     CLEANED,
@@ -56,7 +55,8 @@ def visible(
     if table.tombstones:
         _find_deleted(found, table, shown)
     if lives is not None and now is not None:
-        found.hide(expired_regions(table, now), np.arange(len(shown)))
+        expired = expired_regions(table, now)
+        found.hide(expired, np.arange(len(shown)), *meets_each(expired, found.bounds))
         for mask in expired_values(table, now):
             found.mask(mask)
     return [found.amended(at, rowset) for at, rowset in enumerate(shown) if not found.whole[at]]
@@ -99,17 +99,12 @@ class _Found:
         self._masks: dict[int, list[Mask]] = {}
 
     def hide(
-        self, regions: Sequence[Region], places: NDArray[np.int64], pairs: Flags | None = None
+        self, regions: Sequence[Region], places: NDArray[np.int64], some: Flags, every: Flags
     ) -> None:
         """Hide the rows of regions in the RowSets at some places.
 
-        `pairs` says which region concerns which of these RowSets; None means all of them.
+        `some` and `every` are what `meets_each` says of them.
         """
-        if not regions:
-            return
-        some, every = meets_each(regions, self.bounds.take(places))
-        if pairs is not None:
-            some, every = some & pairs, every & pairs
         self.whole[places[every.any(axis=0)]] = True
         for region, at in zip(*(each.tolist() for each in np.nonzero(some)), strict=True):
             self._hidden.setdefault(int(places[at]), []).append(regions[region])
@@ -169,19 +164,19 @@ class _Deleted:
         return self._made[place]
 
     @cached_property
-    def by_first(self) -> Mapping[int, tuple[NDArray[np.int64], Sequence[Any]]]:
-        """The places of the regions by their first column, and the ends of its intervals."""
+    def by_columns(self) -> Sequence[tuple[NDArray[np.int64], RegionArrays]]:
+        """The places of the regions of the same columns, and these regions."""
         columns = {field.id: field for field in self._schema.fields}
-        found: dict[int, list[int]] = {}
-        for at, intervals in enumerate(self._intervals):
-            found.setdefault(intervals[0].column, []).append(at)
-        return {
-            column: (
-                np.array(places),
-                [self._intervals[at][0].bounds(columns[column]) for at in places],
-            )
-            for column, places in found.items()
-        }
+        alike: dict[tuple[int, ...], list[int]] = {}
+        for at, region in enumerate(self._intervals):
+            alike.setdefault(tuple(side.column for side in region), []).append(at)
+        found = []
+        for ids, places in alike.items():
+            regions = [self._intervals[at] for at in places]
+            ends = [[side.bounds(columns[side.column]) for side in each] for each in regions]
+            arrays = RegionArrays.of([columns[each] for each in ids], regions, ends)
+            found.append((np.array(places), arrays))
+        return found
 
 
 _prepared: dict[int, _Deleted] = {}
@@ -199,17 +194,16 @@ def _find_deleted(found: _Found, table: TableState, rowsets: Sequence[LiveRowSet
     cleaned = np.array([clean_epoch(each) for each in rowsets], np.int64)
     behind = np.flatnonzero(cleaned < deleted.epochs.max())
     step = max(1, _PAIRS_AT_ONCE // max(1, len(behind)))
-    for column, (places, ends) in deleted.by_first.items() if len(behind) else ():
-        bounds = found.bounds.columns.get(column)
-        known = None if bounds is None else bounds.take(behind)
-        for at in range(0, len(places), step):
-            part = places[at : at + step]
-            pairs = cleaned[np.newaxis, behind] < deleted.epochs[part][:, np.newaxis]
-            if known is not None and known.known.any():
-                pairs &= may_meet(ends[at : at + step], known)
+    bounds = found.bounds.take(behind)
+    for places, regions in deleted.by_columns if len(behind) else ():
+        for first in range(0, len(places), step):
+            part = np.arange(first, min(first + step, len(places)))
+            pairs = cleaned[np.newaxis, behind] < deleted.epochs[places[part]][:, np.newaxis]
+            pairs &= regions.take(part).first_may_meet(bounds)
             met = np.flatnonzero(pairs.any(axis=1))
-            regions = [deleted.region(each) for each in part[met].tolist()]
-            found.hide(regions, behind, pairs[met])
+            some, every = regions.take(part[met]).meet(bounds)
+            those = [deleted.region(each) for each in places[part[met]].tolist()]
+            found.hide(those, behind, some & pairs[met], every & pairs[met])
 
 
 def _bounds(table: TableState, rowsets: Sequence[LiveRowSet]) -> BoundsTable:
