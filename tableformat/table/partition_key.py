@@ -1,4 +1,4 @@
-"""Define static columns, and the partition key that their values belong to. Pure.
+"""Static columns, the partition key that their values belong to, and their table. Pure.
 
 Spec: docs/spec/static-columns.md
 """
@@ -12,7 +12,21 @@ from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.primary_key import key_of
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.model.statics import static_fields
+from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.rowset.column import check_names
+
+
+def statics_of(table: TableState, shown: str) -> TableState:
+    """Return the table of static values of a table, which messages show as `shown`.
+
+    Raises InvalidInputError for a table that never had a static column.
+    """
+    if table.statics is None:
+        raise InvalidInputError(
+            f"Table {shown} has no static columns; create it with `static`, or add a column that is"
+            " static."
+        )
+    return table.statics
 
 
 def with_static_columns(

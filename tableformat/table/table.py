@@ -14,7 +14,6 @@ from colonnade.manifests.commit.change import Change
 from colonnade.manifests.errors import (
     ColonnadeError,
     ConflictError,
-    InvalidInputError,
 )
 from colonnade.manifests.ids import new_job_id
 from colonnade.manifests.log.log import Log
@@ -54,6 +53,7 @@ from colonnade.tableformat.table.design import described_table
 from colonnade.tableformat.table.generated import NewGenerated
 from colonnade.tableformat.table.get import Key, as_dict, get_rows
 from colonnade.tableformat.table.new_columns import UnknownColumns, fit_rows
+from colonnade.tableformat.table.partition_key import statics_of
 from colonnade.tableformat.table.restore import restore_table
 from colonnade.tableformat.table.time_travel import seen_ms, snapshot_at
 from colonnade.tableformat.table.upkeep import Upkeep
@@ -261,12 +261,7 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         InvalidInputError for a table that never had a static column.
         """
         base = self.refresh()
-        statics = self._location.require(base).statics
-        if statics is None:
-            raise InvalidInputError(
-                f"Table {self.path} has no static columns; create it with `static`, or add a column"
-                " that is static."
-            )
+        statics = statics_of(self._location.require(base), self.path)
         here = replace(
             self._location,
             table=statics.name,

@@ -47,6 +47,7 @@ from colonnade.tableformat.statements.overwrite_partitions import evaluate_overw
 from colonnade.tableformat.statements.statement import RowCounts, Statement, has_batch
 from colonnade.tableformat.statements.static_values import static_reads
 from colonnade.tableformat.table.design import described_table
+from colonnade.tableformat.table.partition_key import statics_of
 from colonnade.tableformat.table.transaction_plan import TransactionPlan, Vectors
 from colonnade.tableformat.table.work import TableWork
 from colonnade.tableformat.types.arrow_types import arrow_schema
@@ -363,6 +364,12 @@ class TransactionTable(RowMethods):
     def schema(self) -> pa.Schema:
         """The table's columns."""
         return arrow_schema(self.state.schema)
+
+    @property
+    def statics(self) -> TransactionTable:
+        """The static values of the table as the transaction sees them; see `ArrowTable.statics`."""
+        statics = statics_of(self.state, repr(self.name))
+        return TransactionTable(self._transaction, self._log, statics.id)
 
     def scan(
         self,

@@ -558,3 +558,42 @@ def test_a_transaction_goes_on_where_a_checkpoint_of_its_base_is_lost(
     assert [row["id"] for row in found] == [0, 2, *range(4, 30)]
     assert {(row["day"], row["v"]) for row in found} == {(0, 1), (1, 4), (2, 0)}
     assert db.verify(depth=4).is_sound
+
+
+def test_a_transaction_reads_and_changes_static_values_with_its_rows() -> None:
+    db = database()
+    schema = pa.schema([("k", pa.int64()), ("n", pa.int64()), ("room", pa.string())])
+    db.create_table("t", schema, primary_key=["k", "n"], static=["room"])
+    db.table("t").append(pa.table({"k": [1, 2], "n": [1, 1], "room": ["a", "b"]}))
+    before = db.refresh().epoch
+    with db.transaction() as tx:
+        table = tx.table("t")
+        table.statics.upsert(pa.table({"k": [1, 9], "room": ["A", "z"]}))
+        table.append(pa.table({"k": [9], "n": [1]}))
+        assert table.scan(["k", "n"], "room = 'z'").to_arrow().to_pylist() == [{"k": 9, "n": 1}]
+        table.statics.delete("room = 'b'")
+        seen = sorted(tuple(each.values()) for each in table.scan().to_arrow().to_pylist())
+        assert seen == [(1, 1, "A"), (2, 1, None), (9, 1, "z")]
+        held = db.table("t").scan(["k", "room"]).to_arrow().to_pylist()
+        assert sorted(each["room"] for each in held) == ["a", "b"]
+        with pytest.raises(InvalidInputError, match="'a' has no static columns"):
+            _ = tx.table("a").statics
+    assert db.refresh().epoch == before + 1
+    found = db.table("t").scan().to_arrow().to_pylist()
+    assert sorted(tuple(each.values()) for each in found) == seen
+
+
+def test_transactions_that_set_the_same_static_value_conflict() -> None:
+    db = database()
+    schema = pa.schema([("k", pa.int64()), ("n", pa.int64()), ("room", pa.string())])
+    db.create_table("t", schema, primary_key=["k", "n"], static=["room"])
+    first, second, other = db.transaction(), db.transaction(), db.transaction()
+    for at, each in enumerate((first, second)):
+        each.table("t").statics.upsert(pa.table({"k": [1], "room": [str(at)]}))
+    other.table("t").statics.upsert(pa.table({"k": [2], "room": ["other"]}))
+    first.commit()
+    with pytest.raises(ConflictError):
+        second.commit()
+    other.commit()
+    found = db.table("t").statics.scan().to_arrow().to_pylist()
+    assert sorted(tuple(each.values()) for each in found) == [(1, "0"), (2, "other")]
