@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
@@ -39,7 +40,7 @@ def load(args: Mapping[str, Any]) -> dict[str, Any]:
     Besides the public options, `timestampMicros` is a time that Spark has already parsed.
     `query` is the number of the query that loads the table, if it has one (`Snapshots.head`). The
     reply's `now` is the time of the query, if that decides what it sees; later requests return it.
-    With `about`, which is "statics", the reply describes the table of static values.
+    With `statics`, the reply describes the table of static values of the table.
     """
     options = dict(args["options"])
     micros = options.pop("timestampMicros", None)
@@ -55,8 +56,9 @@ def load(args: Mapping[str, Any]) -> dict[str, Any]:
         args.get("query"),
         read.seen_at,
     )
-    if args.get("about") is not None:
+    if args.get("statics"):
         table = require_statics(table)
+        location = replace(location, table=table.name)
     shown = table if read.schema_epoch is None else _shown(location, table, read.schema_epoch)
     return {
         "url": location.store.url,
@@ -133,7 +135,7 @@ def require_statics(table: TableState) -> TableState:
     """Return the table of static values of a table. Raises NotFoundError if it has none."""
     if table.statics is None:
         raise NotFoundError(
-            f"Table {table.name!r} has no static columns, so there are no static values to read."
+            f"Table {table.name!r} has no static columns, so there are no static values."
         )
     return table.statics
 

@@ -17,6 +17,9 @@ import org.apache.spark.sql.connector.expressions.Transform;
 final class Tables {
   private static final String NOT_FOUND = "COLONNADE_NOT_FOUND";
 
+  /** The kind of the static values of a table, which are a table like any other. */
+  private static final String STATICS = "statics";
+
   private Tables() {}
 
   static boolean exists(TableName named) {
@@ -40,8 +43,8 @@ final class Tables {
 
   /** Returns the metadata table of a kind of the table at a path. */
   static Table about(String path, String kind) {
-    return kind.equals(StaticsTable.KIND)
-        ? StaticsTable.load(path, Map.of())
+    return kind.equals(STATICS)
+        ? ColonnadeTable.loadStatics(path, Map.of())
         : new MetadataTable(path, kind);
   }
 
@@ -55,8 +58,8 @@ final class Tables {
    * name. Only the table of static values has earlier versions.
    */
   static Table aboutPast(String path, String kind, Map<String, String> options) {
-    if (kind.equals(StaticsTable.KIND)) {
-      return StaticsTable.load(path, options);
+    if (kind.equals(STATICS)) {
+      return ColonnadeTable.loadStatics(path, options);
     }
     String sentence =
         "Metadata table " + path + "." + kind + " has no earlier versions; leave out the version or"

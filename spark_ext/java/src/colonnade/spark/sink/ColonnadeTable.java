@@ -102,6 +102,16 @@ public class ColonnadeTable extends TableAtEpoch
     return of(Planner.call("load", args), true, false, Map.of());
   }
 
+  /**
+   * Loads the static values of the table at {@code path}: a table with one row for each partition
+   * key, also where no row of the table has that key. The options are those of {@link #load}.
+   */
+  public static ColonnadeTable loadStatics(String path, Map<String, String> options) {
+    SessionRules.use();
+    Map<String, Object> args = Map.of("path", path, "options", options, "statics", true);
+    return of(Planner.call("load", PlannedQuery.with(args)), true, false, Map.of());
+  }
+
   /** Returns this table for a catalog that does not know the partition transforms as functions. */
   public ColonnadeTable withoutFunctions() {
     return of(loaded(), false, isDeletedFrom(), catalogProperties());
