@@ -204,8 +204,8 @@ public class DatabaseCatalog
   @Override
   public Table alterTable(Identifier identifier, TableChange... changes)
       throws NoSuchTableException {
-    String path = requirePath(identifier);
-    return Alterations.carryOut(path, changes);
+    Tables.refuseAbout(named(identifier), "altered");
+    return Alterations.carryOut(requirePath(identifier), changes);
   }
 
   private String requirePath(Identifier identifier) throws NoSuchTableException {
@@ -218,7 +218,7 @@ public class DatabaseCatalog
 
   @Override
   public boolean dropTable(Identifier identifier) {
-    Tables.refuseAbout(named(identifier));
+    Tables.refuseAbout(named(identifier), "dropped");
     String path = named(identifier).path();
     return path != null
         && Planner.callOnce("drop_table", Map.of("path", path)).get("dropped").asBoolean();

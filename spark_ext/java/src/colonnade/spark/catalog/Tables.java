@@ -74,10 +74,13 @@ final class Tables {
         && exists(named.owner());
   }
 
-  /** Refuses to drop a metadata table. */
-  static void refuseAbout(TableName named) {
+  /** Refuses a change of a metadata table itself: {@code changed} is "dropped" or "altered". */
+  static void refuseAbout(TableName named, String changed) {
     if (isAbout(named)) {
-      String sentence = "Metadata table " + named + " cannot be dropped.";
+      String sentence =
+          String.format(
+              "Metadata table %s cannot be %s; it follows table %s.",
+              named, changed, named.owner());
       throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
     }
   }

@@ -43,10 +43,7 @@ final class ViewChanges extends SparkStrategy {
       if (table(leaf) instanceof TableAtEpoch table && !table.isDeletedFrom()) {
         String sentence =
             String.format(
-                table.name().equals(table.path())
-                    ? "%s does not change tables through a view; name the table itself, which is %s."
-                    : "%s does not change static values alone; set them by UPDATE of table %s, or by"
-                        + " colonnade.open(path).statics in Python.",
+                "%s does not change tables through a view; name the table itself, which is %s.",
                 statement, table.path());
         throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
       }
