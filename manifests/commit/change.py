@@ -129,7 +129,7 @@ class Change:
     application, that a replaced table had before. They do not belong to this change, and do not
     tell whether it was committed. A `fresh` change was never sent before: its transaction id was
     made for this commit alone. `fill` comes after the operations. Such a change must be `fresh`.
-    `keyed` replaces the operations that add RowSets to its table.
+    `keyed` are of different tables, and replace the operations that add RowSets to these.
     """
 
     transaction: str
@@ -148,4 +148,4 @@ class Change:
     anchored: frozenset[int] = frozenset()
     carried: frozenset[tuple[str, str]] = frozenset()
     fill: ColumnFill | None = None
-    keyed: KeyedRows | None = None
+    keyed: tuple[KeyedRows, ...] = ()

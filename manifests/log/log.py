@@ -175,7 +175,7 @@ class Log(LogReader):
             return base, None
         with self.removals_are_conflicts(change, base):
             enabled = with_needed_features(change, base)
-            if change.keyed is None:
+            if not change.keyed:
                 enabled = spill(self.store, enabled, self.limits)
             sending.carried = begin(enabled, base, self)
         self._take_slot(sending)

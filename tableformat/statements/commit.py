@@ -146,23 +146,23 @@ def _commit_reported(
         ops=(*created, *dropped, *change.ops, *job.end_of_lease()),
         reads=(*change.reads, *(TableRead(table.id, overwrites=True) for _ in dropped)),
         fresh=fresh,
-        keyed=_with_columns(statement.keyed, job, log),
     )
+    keyed = tuple(_with_columns(each, job, log) for each in change.keyed)
     try:
-        return log.commit(change, base)
+        return log.commit(replace(change, keyed=keyed), base)
     except ConflictError as error:
         if not _has_columns(job, log.read_head(), error):
             raise
     # A concurrent writer has given the table the same columns.
     rest = tuple(op for op in change.ops if op not in job.columns.operations)
     said = {name: text for name, text in change.parameters.items() if name not in described}
-    return log.commit(replace(change, ops=rest, parameters=said, keyed=statement.keyed), base)
+    return log.commit(replace(change, ops=rest, parameters=said), base)
 
 
-def _with_columns(keyed: KeyedRows | None, job: WriteJob, log: Log) -> KeyedRows | None:
+def _with_columns(keyed: KeyedRows, job: WriteJob, log: Log) -> KeyedRows:
     """Return what compares rows with the state before their slot, which lacks their new columns."""
     columns = job.columns
-    if keyed is None or not columns.operations:
+    if not columns.operations:
         return keyed
     resolve = keyed.resolve
     return replace(

@@ -240,7 +240,7 @@ def make_change(
         expect_epoch=chosen.expect_epoch,
         job_id=job_id,
         fresh=transaction is None,
-        keyed=statement.keyed,
+        keyed=tuple(each.keyed for each in parts if each.keyed is not None),
     )
 
 

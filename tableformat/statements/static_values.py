@@ -5,7 +5,7 @@ Spec: docs/spec/static-columns.md#writers
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -13,15 +13,23 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
+from pyroaring import FrozenBitMap
 
-from colonnade.manifests.commit.change import KeyGuard, TableRead
+from colonnade.manifests.commit.change import (
+    AddedRows,
+    KeyedRows,
+    KeyGuard,
+    ResolvedRows,
+    TableRead,
+)
 from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.operations import AddRowSet
 from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.model.statics import static_fields
 from colonnade.manifests.state.amendments import StaticRows
-from colonnade.manifests.state.snapshot import TableState
+from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.keys.key_set import KeySet
 from colonnade.tableformat.keys.own_table import keeps_last, statics_table
 from colonnade.tableformat.rowset.statics import read_values
@@ -37,16 +45,21 @@ def with_static_values(
     """Return a statement on a table with what it does to the static values.
 
     Values that are there already cost no write, unless the `whole` is asked for: a transaction
-    cannot tell at its slot whether they are still there. Reads static values where bounds allow one
-    of the keys. Raises the errors of `evaluate_merge`.
+    cannot tell at its slot whether they are still there. Values that rows bring meet those that are
+    there at the slot, so concurrent writers never conflict about them. An update has computed its
+    values, and conflicts. Reads static values where bounds allow one of the keys. Raises the errors
+    of `evaluate_merge`.
     """
     brought = statement.brought
     if brought is None:
         return statement
+    if not (whole or brought.sets):
+        met = _Brought(log, table, brought).statement()
+        return replace(statement, brought=None, statics=met)
     statics = statics_table(table, sets=brought.sets)
     unchanged = np.zeros(brought.rows.num_rows, np.bool_)
     if not whole:
-        unchanged = _unchanged(log, table, statics, brought)
+        unchanged = _unchanged(log, table, statics, brought.rows, sets=True)
     merged, rows = Statement("upsert"), brought.rows.filter(pa.array(~unchanged))
     if rows.num_rows:
         merged = evaluate_merge(log, statics, rows, brought.job_id)
@@ -58,6 +71,65 @@ def with_static_values(
         keys.append(KeyGuard(statics.id, lambda _: (), frozenset(), check))
     merged = replace(merged, keys=tuple(keys), keyed=None, rows_at_slot=False)
     return replace(statement, brought=None, statics=merged)
+
+
+class _Brought:
+    """Values that rows bring, which meet one state of the table after another.
+
+    Rows whose values are there are `_kept`, and not written. A merge gets the others, `_given`.
+    """
+
+    def __init__(self, log: Log, table: TableState, brought: StaticValues) -> None:
+        self._log, self._table, self._job_id = log, table, brought.job_id
+        self._planned = statics_table(table, sets=False)
+        self._kept, self._given = brought.rows, brought.rows.slice(0, 0)
+        self._merge: KeyedRows | None = None
+        self._changed_epoch: int | None = None
+        self._result = ResolvedRows(())
+
+    def statement(self) -> Statement:
+        """Return what the values do to the table of static values, at the state and at the slot."""
+        added = self._at(self._planned).added
+        operations = tuple(AddRowSet(table=self._planned.id, rowset=each.rowset) for each in added)
+        keyed = KeyedRows(self._planned.id, self._resolve)
+        return Statement("upsert", operations, keyed=keyed, rows_at_slot=True)
+
+    def _resolve(self, state: Snapshot, _: Mapping[int, FrozenBitMap]) -> ResolvedRows:
+        """Meet a later state, which the statement changes in no other way.
+
+        Raises ConflictError if the table has other columns or properties for its static values.
+        """
+        table = state.tables.get(self._table.id, self._table)
+        if table.statics is None:
+            raise self._altered()
+        return self._at(statics_table(table, sets=False), state)
+
+    def _at(self, statics: TableState, state: Snapshot | None = None) -> ResolvedRows:
+        if statics.changed_epoch == self._changed_epoch:
+            return self._result
+        planned = self._planned
+        if statics.schema != planned.schema or statics.properties != planned.properties:
+            raise self._altered()
+        unchanged = _unchanged(self._log, self._table, statics, self._kept)
+        if not unchanged.all():
+            changed = self._kept.filter(pa.array(~unchanged))
+            self._given = pa.concat_tables([self._given, changed])
+            self._kept = self._kept.filter(pa.array(unchanged))
+            merged = evaluate_merge(self._log, statics, self._given, self._job_id)
+            added = (op.rowset for op in merged.ops if isinstance(op, AddRowSet))
+            self._merge = merged.keyed
+            self._result = ResolvedRows(tuple(map(AddedRows, added)), merged.rows)
+        elif self._merge is not None and state is not None:
+            shown = replace(state, tables={**state.tables, statics.id: statics})
+            self._result = replace(self._merge.resolve(shown, {}), metrics={})
+        self._changed_epoch = statics.changed_epoch
+        return self._result
+
+    def _altered(self) -> ConflictError:
+        return ConflictError(
+            f"The static columns of table {self._table.name!r}, or how they merge, have changed"
+            " while their values were merged; repeat the write."
+        )
 
 
 def static_reads(table: TableState, columns: frozenset[int]) -> tuple[TableRead, ...]:
@@ -93,24 +165,24 @@ def agreed_values(
 
 
 def _unchanged(
-    log: Log, table: TableState, statics: TableState, brought: StaticValues
+    log: Log, table: TableState, statics: TableState, brought: pa.Table, *, sets: bool = False
 ) -> NDArray[np.bool_]:
-    """Return which rows have the values that are there."""
-    given = [each for each in static_fields(table.schema) if each.name in brought.rows.column_names]
+    """Return which rows have the values that are there; NULL counts as one if it `sets` NULL."""
+    given = [each for each in static_fields(table.schema) if each.name in brought.column_names]
     if not keeps_last(statics, given):
-        return np.zeros(brought.rows.num_rows, np.bool_)
+        return np.zeros(brought.num_rows, np.bool_)
     key = key_fields(table.partition_key, table.schema)
     schema = TableSchema(fields=key)
-    wanted = KeySet.of(brought.rows.select(schema.names), schema, repeated=True)
+    wanted = KeySet.of(brought.select(schema.names), schema, repeated=True)
     rowsets = tuple(log.read_rowsets(statics, wanted.keep))
     rows = StaticRows(statics.prefix, key, rowsets)
     known = read_values(log.store, rows, given, wanted.keep)
-    keys = [brought.rows[each.name].combine_chunks() for each in key]
-    unchanged = np.ones(brought.rows.num_rows, np.bool_)
+    keys = [brought[each.name].combine_chunks() for each in key]
+    unchanged = np.ones(brought.num_rows, np.bool_)
     for column, there in zip(given, known.of_keys(keys), strict=True):
-        new = brought.rows[column.name].combine_chunks()
+        new = brought[column.name].combine_chunks()
         same = _same(new, there)
-        unchanged &= same if brought.sets else same | np.asarray(pc.is_null(new))
+        unchanged &= same if sets else same | np.asarray(pc.is_null(new))
     return unchanged
 
 
@@ -123,7 +195,8 @@ def _check_unchanged(
     """
     if now.changed_epoch == planned.changed_epoch:
         return
-    if not _unchanged(log, table, replace(now, properties=planned.properties), kept).all():
+    now = replace(now, properties=planned.properties)
+    if not _unchanged(log, table, now, kept.rows, sets=True).all():
         raise ConflictError(
             f"A concurrent writer has changed static values of table {table.name!r} that this"
             " statement has found as it wanted them; run it again."

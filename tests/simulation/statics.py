@@ -98,7 +98,7 @@ class Process:
     def work(self) -> None:
         """Do one piece of work."""
         kinds = ("rows", "values", "set", "forget", "compact", "read")
-        match self._order.choices(kinds, (6, 3, 3, 1, 2, 4))[0]:
+        match self._order.choices(kinds, (6, 3, 4, 1, 2, 4))[0]:
             case "rows":
                 self._merge()
             case "values":
@@ -150,10 +150,11 @@ class Process:
         self._database.table("t").upsert(data, commit=self._note({"given": given}))
 
     def _set(self) -> None:
-        device, owner = self._order.randrange(DEVICES), self._owner()
-        commit = self._note({"set": [(device, owner)]})
+        devices, owner = self._order.sample(range(DEVICES), 2), self._owner()
+        commit = self._note({"set": [(device, owner) for device in devices]})
         text = None if owner is None else f"'{owner}'"
-        self._database.table("t").update({"owner": text}, f"device = {device}", commit=commit)
+        where = f"device IN ({devices[0]}, {devices[1]})"
+        self._database.table("t").update({"owner": text}, where, commit=commit)
 
     def read(self) -> None:
         """Compare one scan with the model: of the head, or of an earlier epoch."""
@@ -189,17 +190,21 @@ class Statics(Life):
         return self._now_ms
 
     def begin(self) -> None:
-        """Make a table with a static column."""
+        """Make a table with a static column, and with a row of each device."""
         record: Any = self.record
         store = ProcessStore(self.shared, record, lambda: None, self.clock)
         base = create_database(store, lone_table=False, clock_ms=self.clock)
-        ArrowDatabase(store, Log(store, clock_ms=self.clock), base).create_table(
+        table = ArrowDatabase(store, Log(store, clock_ms=self.clock), base).create_table(
             "t",
             SCHEMA,
             primary_key=["device", "at"],
             static=["owner"],
             properties={"onDuplicate": "merge"},
         )
+        rows = [(device, 0, 0) for device in range(DEVICES)]
+        columns = [pa.array(each, pa.int64()) for each in zip(*rows, strict=True)]
+        note = CommitSettings(metadata=json.dumps({"rows": rows}))
+        table.append(pa.table(columns, names=["device", "at", "v"]), commit=note)
 
     def worker(self) -> Process:
         """Start a process."""

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from pyroaring import FrozenBitMap
 
-from colonnade.manifests.commit.change import AddedRows, DeletedRows
+from colonnade.manifests.commit.change import AddedRows, DeletedRows, KeyedRows
 from colonnade.manifests.commit.rebase.carried import Carried, Targets
 from colonnade.manifests.commit.rebase.targets import ChangedRows, RowSetAt, TargetRowSet, all_rows
 from colonnade.manifests.commit.spill import spill
@@ -24,22 +24,28 @@ _ANY_ROWS = 2**32
 
 
 def resolved(carried: Carried, head: Snapshot) -> Carried:
-    """Return a change, followed up to `head`, with the rows that it adds to its keyed table.
+    """Return a change, followed up to `head`, with the rows that it adds to its keyed tables.
 
     Reads keys, and stores long vectors and segments. The result is valid for the slot after `head`
     only, because the rows that have the keys are looked for again before each slot. Raises the
     errors of `KeyedRows.resolve`, StoreError.
     """
-    change = carried.change
-    if change.keyed is None:
+    if not carried.change.keyed:
         return carried
-    table = change.keyed.table
-    found = change.keyed.resolve(head, _leaving(carried, table))
+    for each in carried.change.keyed:
+        carried = _with_keyed(carried, each, head)
+    if carried.writer.previews:
+        return carried
+    change = spill(carried.log.store, carried.change, carried.log.limits)
+    return replace(carried, change=change)
+
+
+def _with_keyed(carried: Carried, keyed: KeyedRows, head: Snapshot) -> Carried:
+    change, table = carried.change, keyed.table
+    found = keyed.resolve(head, _leaving(carried, table))
     others = tuple(op for op in change.ops if not (isinstance(op, AddRowSet) and op.table == table))
     ops = (*others, *_added(carried, table, found.added, others))
     change = replace(change, ops=ops, metrics={**change.metrics, **found.metrics})
-    if not carried.writer.previews:
-        change = spill(carried.log.store, change, carried.log.limits)
     return replace(carried, change=change, targets=_with_rows(carried, found.rows))
 
 

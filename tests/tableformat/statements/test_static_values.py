@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
 import pyarrow as pa
 import pytest
 
 import colonnade
-from colonnade import ConflictError
+from colonnade import AlterProperties, ConflictError
 from colonnade.manifests.log.log import Log, create_database
-from colonnade.manifests.store import open_store
+from colonnade.manifests.store import LocalStore, open_store
 from colonnade.tableformat.table.database import ArrowDatabase
 
 SCHEMA = pa.schema(
@@ -175,3 +177,80 @@ def test_a_writer_of_checkpoints_reads_static_values_from_the_newest_one(tmp_pat
         table.scan().to_arrow()
         shown = table.scan(["device", "owner"]).to_arrow().to_pylist()
         assert {each["owner"] for each in shown if each["device"] == at % 3} == {owner}
+
+
+SEEN = pa.schema(
+    [
+        ("device", pa.int64()),
+        ("at", pa.int64()),
+        ("owner", pa.string()),
+        ("count", pa.int64()),
+        ("last", pa.int64()),
+    ]
+)
+
+
+def seen(device: int, at: int, owner: str | None, count: int, last: int | None) -> pa.Table:
+    return pa.Table.from_pylist(
+        [{"device": device, "at": at, "owner": owner, "count": count, "last": last}], SEEN
+    )
+
+
+@pytest.mark.parametrize("before", [("ann", 5), ("bo", None), (None, None)])
+def test_rows_meet_static_values_of_concurrent_writers_at_their_slot(
+    tmp_path: Path, before: tuple[str | None, int | None]
+) -> None:
+    table = colonnade.create(
+        tmp_path / "t",
+        SEEN,
+        primary_key=["device", "at"],
+        static=["owner", "count", "last"],
+        properties={"merge.count": "add", "merge.last": "max"},
+    )
+    other = colonnade.open(tmp_path / "t")
+    table.append(seen(1, 0, before[0], 1, before[1]))
+
+    def late() -> Iterator[pa.RecordBatch]:
+        # A stream is read once. So the statement cannot run again.
+        yield from seen(1, 1, "ann", 10, 7).to_batches()
+        yield from seen(2, 1, "eve", 10, 7).to_batches()
+        other.upsert(seen(1, 2, "bo", 100, 6))
+        other.append(seen(2, 2, None, 100, 8))
+        other.statics.upsert(pa.table({"device": [3], "owner": ["zoe"]}))
+
+    table.append(pa.RecordBatchReader.from_batches(SEEN, late()))
+    found = sorted(tuple(each.values()) for each in table.statics.scan().to_arrow().to_pylist())
+    assert found == [(1, "ann", 111, 7), (2, "eve", 110, 8), (3, "zoe", None, None)]
+    assert table.scan().to_arrow().num_rows == 5
+
+
+def test_values_that_another_writer_keeps_setting_never_stop_an_append(tmp_path: Path) -> None:
+    table = colonnade.create(tmp_path / "t", SEEN, primary_key=["device", "at"], static=["owner"])
+    other = colonnade.open(tmp_path / "t")
+    real, mine, left = LocalStore.put_if_absent, table.log.store, [20]
+
+    def beaten(store: LocalStore, name: str, data: Any) -> Any:
+        if store is mine and left[0]:
+            left[0] -= 1
+            other.upsert(pa.table({"device": [1], "owner": [f"o{left[0]}"]}))
+        return real(store, name, data)
+
+    assert other.log.store is not mine
+    with patch.object(LocalStore, "put_if_absent", beaten):
+        table.append(seen(1, 1, "ann", 0, 0))
+    assert left == [0]
+    assert table.statics.scan().to_arrow().to_pylist() == [{"device": 1, "owner": "ann"}]
+
+
+def test_rows_conflict_with_a_change_of_how_their_static_values_merge(tmp_path: Path) -> None:
+    table = colonnade.create(tmp_path / "t", SEEN, primary_key=["device", "at"], static=["count"])
+    other = colonnade.open(tmp_path / "t")
+
+    def late() -> Iterator[pa.RecordBatch]:
+        yield from seen(1, 1, "ann", 10, 7).to_batches()
+        other.alter(AlterProperties(set={"merge.count": "add"}))
+        other.upsert(seen(1, 2, "bo", 100, 6))
+
+    with pytest.raises(ConflictError, match="how they merge, have changed"):
+        table.append(pa.RecordBatchReader.from_batches(SEEN, late()))
+    assert table.scan().to_arrow().num_rows == 1

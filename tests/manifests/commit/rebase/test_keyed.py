@@ -36,7 +36,7 @@ Resolve = Callable[[Snapshot, Leaving], ResolvedRows]
 
 def keyed(resolve: Resolve, *rowsets: AddRowSet) -> Change:
     made = change(*rowsets, name="append")
-    return replace(made, keyed=KeyedRows(ORDERS, resolve))
+    return replace(made, keyed=(KeyedRows(ORDERS, resolve),))
 
 
 def added(rows: int = 10) -> AddRowSet:

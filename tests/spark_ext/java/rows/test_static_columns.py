@@ -153,7 +153,7 @@ def test_statements_change_the_table_of_static_values_alone(spark: SparkShell) -
     ]
     spark.sql(f"INSERT INTO {T} (k, day, ts, v) VALUES ('new', DATE'2000-01-01', 5, 'e')")
     spark.sql(f"DELETE FROM {T}.statics WHERE owner = 'bill'")
-    wanted = [
+    wanted: list[list[Any]] = [
         [*ANN, 1, "a", "ANN", "x"],
         [*ANN, 2, "b", "ANN", "x"],
         [*NONE, 1, "d", "dora", None],
