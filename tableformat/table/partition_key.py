@@ -36,7 +36,10 @@ def with_static_columns(
 
     Raises NotFoundError for an unknown column, and InvalidInputError for another value.
     """
-    statics = {schema.field(name).name for name in check_names(static, "static")}
+    statics = [schema.field(name).name for name in check_names(static, "static")]
+    twice = next((name for name in statics if statics.count(name) > 1), None)
+    if twice is not None:
+        raise InvalidInputError(f"Column {twice!r} is named twice in static; name it once.")
     keys = {schema.field(name).name for name in check_names(partition_key, "partition_key")}
     if not statics and not keys:
         return schema

@@ -164,6 +164,7 @@ def test_a_database_lists_its_tables_without_those_of_static_values(tmp_path: Pa
         ({"static": ["site"]}, "'site' of the partition key is static"),
         ({"static": ["at"]}, "'at' is NOT NULL"),
         ({"static": ["nothing"]}, "'nothing' does not exist"),
+        ({"static": ["owner", "owner"]}, "'owner' is named twice in static"),
         ({"static": "owner"}, "static must be a list"),
         ({"static": [], "partition_key": ["site"]}, "no static column"),
         ({"primary_key": []}, "no partition key"),
