@@ -86,7 +86,8 @@ def scan(args: Mapping[str, Any]) -> dict[str, Any]:
     at = args.get("values_at")
     shown = table if at is None else table.seen_at(at)
     TRANSACTIONS.note_read(args["epoch"], TableRead(table.id, rowset_filter(shown, predicate)))
-    predicate = by_partitions(Log(open_store(place_of(args))), shown, predicate)
+    with suppress(ColonnadeError):  # If static values cannot be read, the tasks report it.
+        predicate = by_partitions(Log(open_store(place_of(args))), shown, predicate)
     rowsets = _rowsets(args, rowset_filter(shown, predicate))
     if at is not None:
         rowsets = with_expired_values(table, rowsets, at)
