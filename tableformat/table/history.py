@@ -20,6 +20,7 @@ from colonnade.manifests.model.operations import (
     Operation,
     Vacuum,
 )
+from colonnade.manifests.model.statics import with_own_statics
 from colonnade.manifests.state.snapshot import Snapshot
 
 
@@ -55,14 +56,17 @@ def table_history(
 ) -> Iterator[HistoryEntry]:
     """Yield the changes of a table, newest first, and the vacuums of its database.
 
+    A change of its static values alone is one of the table. Their RowSets do not count as added.
+
     The history continues with a table of the same name that this one replaced in one epoch, by a
     restore or otherwise. `state_at` is called to find it, and the history ends where the state
     before the replacement was removed.
     """
     tables = {table}
     for epoch in epochs:
+        parts = {part for each in tables for part in with_own_statics(each)}
         for change in reversed(changes_of(epoch)):
-            if any(isinstance(op, Vacuum) or _table(op) in tables for op in change.ops):
+            if any(isinstance(op, Vacuum) or _table(op) in parts for op in change.ops):
                 yield _history_entry(change, tables)
         made = [op for op in epoch.ops if isinstance(op, CreateTable) and op.table in tables]
         for op in made:

@@ -212,3 +212,18 @@ def test_the_partition_key_and_static_values_keep_what_they_need(tmp_path: Path)
         table.backfill("owner", "'x'")
     assert table.refresh().epoch == epoch
     assert table.scan(["owner"]).to_arrow()["owner"].to_pylist() == ["b", "b"]
+
+
+def test_the_history_of_a_table_has_the_changes_of_its_static_values(tmp_path: Path) -> None:
+    table = create(tmp_path / "t")
+    table.append(rows(site=[1, 2], at=[1, 1], v=[0.5, 0.6]))
+    table.update({"owner": "'ann'"}, "site = 1")
+    table.statics.delete("owner = 'ann'")
+    shown = [(each.operation, each.rowsets_added) for each in table.history()]
+    assert shown == [("delete", 0), ("update", 0), ("append", 1), ("create_table", 0)]
+    assert table.history()[1].metrics["rows_updated"] == 1
+    assert [each.operation for each in table.statics.history()] == [
+        "delete",
+        "update",
+        "create_table",
+    ]
