@@ -3,9 +3,10 @@
 A task writes the static values that its rows bring to RowSets of its job. No epoch names these. Its
 report has them beside the own report of the task:
 
-    {"statics": [ENTRY, ...], "columns": [ID, ...], "own": REPORT}
+    {"statics": [ENTRY, ...], "columns": [ID, ...], "updated": ROWS, "own": REPORT}
 
 The columns are those of the partition key, and then the static columns that the rows have. The
+task has not written the rows that it updated, because only their static columns are set. The
 commit reads the values, and merges them into the table of static values.
 """
 
@@ -42,10 +43,14 @@ _WRAPPED = '{"statics":'
 
 @dataclass(frozen=True, slots=True)
 class ReportedStatics:
-    """The static values that tasks report: RowSets that have all the same columns."""
+    """The static values that tasks report: RowSets that have all the same columns.
+
+    `updated` is the number of rows that got static values and were not written themselves.
+    """
 
     columns: tuple[int, ...] = ()
     entries: tuple[RowSetEntry, ...] = ()
+    updated: int = 0
 
 
 def statics_task(job: WriteJob, table: TableState | None, given: TableSchema) -> StaticsTask | None:
@@ -81,14 +86,16 @@ def divided_reports(messages: Sequence[str]) -> tuple[list[str], ReportedStatics
     own: list[str] = []
     columns: tuple[int, ...] = ()
     entries: list[RowSetEntry] = []
+    updated = 0
     for message in messages:
         if message.startswith(_WRAPPED):
             parts: dict[str, Any] = json.loads(message)
             entries += decode_entries(json.dumps(parts["statics"]).encode())
             columns = tuple(parts["columns"])
+            updated += parts["updated"]
             message = json.dumps(parts["own"])
         own.append(message)
-    return own, ReportedStatics(columns, tuple(entries))
+    return own, ReportedStatics(columns, tuple(entries), updated)
 
 
 def bringing(
@@ -103,7 +110,13 @@ def bringing(
         return reported
 
     def both(log: Log, table: TableState) -> Statement:
-        return replace(reported(log, table), brought=_values(log, table, job, statics, sets))
+        own = reported(log, table)
+        updated = own.counts.rows_updated + statics.updated
+        return replace(
+            own,
+            brought=_values(log, table, job, statics, sets),
+            counts=replace(own.counts, rows_updated=updated),
+        )
 
     return both
 

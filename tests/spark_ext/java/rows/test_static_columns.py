@@ -120,6 +120,9 @@ def test_update_sets_static_columns_and_writes_no_row(spark: SparkShell) -> None
     before = spark.sql(f"SELECT rowset, deleted_rows FROM {T}.rowsets")
     spark.sql(f"UPDATE {T} SET owner = concat(owner, k, '!') WHERE v = 'c'")
     spark.sql(f"UPDATE {T} SET place = NULL WHERE owner = 'ann' AND ts = 1")
+    spark.sql(f"UPDATE {T} SET place = NULL WHERE k = ''")
+    table = colonnade.open(spark.folder / "warehouse" / "statics" / "t")
+    assert [each.metrics.get("rows_updated") for each in table.history(2)] == [1, 1]
     assert spark.sql(f"SELECT rowset, deleted_rows FROM {T}.rowsets") == before
     wanted = [
         [*ANN, 1, "a", "ann", None],

@@ -46,8 +46,9 @@ public interface RowWriter extends AutoCloseable {
    *
    * @param columns the ids of the columns of the partition key and of the static columns
    * @param entries the entries of the RowSets that have them
+   * @param updated the number of rows that got static values and were not written themselves
    */
-  record Statics(List<Integer> columns, List<RowSetEntry> entries) {}
+  record Statics(List<Integer> columns, List<RowSetEntry> entries, long updated) {}
 
   /**
    * Creates the writer of a job for rows of a schema, whose columns are matched by name.

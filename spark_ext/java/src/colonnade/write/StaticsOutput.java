@@ -95,12 +95,15 @@ final class StaticsOutput implements AutoCloseable {
     last = null;
   }
 
-  /** Writes all pending values. Returns the result for rows that were written elsewhere. */
-  RowWriter.Written finish(RowWriter.Written rows) throws IOException {
+  /**
+   * Writes all pending values. Returns the result for rows that were written elsewhere; {@code
+   * updated} is as in {@link RowWriter.Statics}.
+   */
+  RowWriter.Written finish(RowWriter.Written rows, long updated) throws IOException {
     writeHeld();
     RowWriter.Written brought = writer.finish();
     List<Integer> ids = job.job().columns().stream().map(TableField::id).toList();
-    return rows.with(brought.outputs(), new RowWriter.Statics(ids, brought.entries()));
+    return rows.with(brought.outputs(), new RowWriter.Statics(ids, brought.entries(), updated));
   }
 
   /** Removes everything that was written. Requires: no commit of it has been attempted. */

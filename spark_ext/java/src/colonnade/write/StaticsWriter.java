@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.InternalRow;
 final class StaticsWriter implements RowWriter {
   private final StaticsOutput statics;
   private final RowWriter rows;
+  private long updated;
 
   /**
    * Creates a writer.
@@ -27,6 +28,7 @@ final class StaticsWriter implements RowWriter {
       rows.write(row);
     } else {
       statics.bring(row);
+      updated++;
     }
   }
 
@@ -42,7 +44,7 @@ final class StaticsWriter implements RowWriter {
   @Override
   public Written finish() throws IOException {
     List<RowWriter> writers = rows == null ? List.of() : List.of(rows);
-    return statics.finish(RowWriter.finish(writers));
+    return statics.finish(RowWriter.finish(writers), updated);
   }
 
   @Override

@@ -50,6 +50,7 @@ final class TaskReport {
             json.writeNumber(each);
           }
           json.writeEndArray();
+          json.writeNumberField("updated", statics.updated());
           json.writeFieldName("own");
           own.write(json);
           json.writeEndObject();
