@@ -40,6 +40,6 @@ def refuse_change(names: Iterable[str]) -> None:
         if name in (STATIC, PARTITION_KEY):
             raise InvalidInputError(
                 f"Property {name!r} cannot be changed; a new static column is added by"
-                " colonnade.open(path).alter(AddColumn(...)) in Python, and ALTER TABLE drops and"
-                " renames static columns."
+                " CALL colonnade.system.add_static_column(table, name, type), and ALTER TABLE drops"
+                " and renames static columns."
             )

@@ -5,6 +5,7 @@ This module describes their parameters and result rows; the Java half passes the
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -48,7 +49,9 @@ from colonnade.spark_ext.planner.read.metadata import Row, plain_rows
 from colonnade.spark_ext.planner.state.storage import place
 from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS
 from colonnade.spark_ext.planner.write.fills import FILLED_SCHEMA, run_by_jar
+from colonnade.spark_ext.types import from_json
 from colonnade.tableformat.location import locate_existing
+from colonnade.tableformat.table.alteration import AddColumn
 from colonnade.tableformat.table.table import ArrowTable
 
 Args = Mapping[str, Any]
@@ -141,6 +144,14 @@ def _set_partitioning(arguments: Args) -> Iterable[Row]:
     table = ArrowTable.open(place(arguments["table"]))
     epoch = table.partition_by(*split_fields(arguments["fields"]))
     return [(epoch, table.state.partition_layout_id)]
+
+
+def _add_static_column(arguments: Args) -> Iterable[Row]:
+    """Add a static column; `type` is a Spark schema of one column as JSON, made by the jar."""
+    TRANSACTIONS.refuse(arguments["table"], "altered")
+    [column] = from_json(json.loads(arguments["type"])).fields
+    added = AddColumn(column.model_copy(update={"static": True}))
+    return [(ArrowTable.open(place(arguments["table"])).alter(added),)]
 
 
 PROCEDURES = {
@@ -236,6 +247,16 @@ PROCEDURES = {
         ),
         FILLED_SCHEMA,
         run_by_jar,
+    ),
+    "add_static_column": Procedure(
+        "Adds a static column, which has one value for each partition key of a table.",
+        (
+            _TABLE,
+            Parameter("name", "string", False, "the name of the new column"),
+            Parameter("type", "string", False, "its type, such as 'array<string>'"),
+        ),
+        "epoch long",
+        _add_static_column,
     ),
     "backfill": Procedure(
         "Gives a column a computed value in the rows that meet a condition, in one epoch.",

@@ -139,6 +139,33 @@ def test_update_sets_static_columns_and_writes_no_row(spark: SparkShell) -> None
     assert statics(spark)[0] == [*ANN, "a", None]
 
 
+def test_a_procedure_adds_a_static_column(spark: SparkShell) -> None:
+    plain = "colonnade.statics.grown"
+    spark.sql(
+        f"CREATE TABLE {plain} (k STRING NOT NULL, n INT NOT NULL)"
+        " TBLPROPERTIES ('primaryKey' = 'k, n')"
+    )
+    spark.sql(f"INSERT INTO {plain} VALUES ('a', 1), ('a', 2), ('b', 1)")
+    added = f"CALL colonnade.system.add_static_column('{plain}', "
+    [[epoch]] = spark.sql(f"{added}'room', 'struct<x: int, y: array<string>>')")
+    table = colonnade.open(spark.folder / "warehouse" / "statics" / "grown")
+    assert [epoch] == [each.epoch for each in table.history(1)]
+    assert dict(spark.sql(f"SHOW TBLPROPERTIES {plain}"))["static"] == "room"
+    spark.sql(f"UPDATE {plain} SET room = named_struct('x', 7, 'y', array(k)) WHERE k = 'a'")
+    assert spark.sql(f"SELECT k, n, room.x, room.y FROM {plain} ORDER BY k, n") == [
+        ["a", 1, 7, ["a"]],
+        ["a", 2, 7, ["a"]],
+        ["b", 1, None, None],
+    ]
+    for arguments, sentence in (
+        ("'room', 'int'", "'room'"),
+        ("'z', 'int NOT NULL'", "NOT NULL"),
+        ("'z', 'nothing'", "has no type 'nothing'"),
+    ):
+        assert sentence in spark.refusal(f"{added}{arguments})")
+    spark.sql(f"DROP TABLE {plain}")
+
+
 def test_statements_change_the_table_of_static_values_alone(spark: SparkShell) -> None:
     spark.sql(f"INSERT INTO {T}.statics (k, day, owner) VALUES ('new', DATE'2000-01-01', 'eve')")
     spark.sql(f"UPDATE {T}.statics SET owner = upper(owner) WHERE place.b = 'x' OR k = 'new'")

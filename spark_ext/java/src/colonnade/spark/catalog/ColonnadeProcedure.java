@@ -24,6 +24,7 @@ import org.apache.spark.unsafe.types.UTF8String;
 /** A procedure of the planner in the form that Spark calls. */
 final class ColonnadeProcedure implements UnboundProcedure, BoundProcedure {
   private static final String ADD_COLUMN = "add_column";
+  private static final String ADD_STATIC_COLUMN = "add_static_column";
   private static final String BACKFILL = "backfill";
 
   /**
@@ -31,7 +32,9 @@ final class ColonnadeProcedure implements UnboundProcedure, BoundProcedure {
    * nothing else.
    */
   private static final Set<String> CHANGING_ROWS =
-      Set.of("commit", "rollback", "repair", "restore", "refresh", ADD_COLUMN, BACKFILL);
+      Set.of(
+          "commit", "rollback", "repair", "restore", "refresh", ADD_COLUMN, ADD_STATIC_COLUMN,
+          BACKFILL);
 
   private final String name;
   private final JsonNode description;
@@ -131,12 +134,20 @@ final class ColonnadeProcedure implements UnboundProcedure, BoundProcedure {
           ColumnFill.add(
               text.apply("table"), text.apply("name"), text.apply("type"),
               text.apply("expression"));
+      case ADD_STATIC_COLUMN -> {
+        StructType column = ColumnFill.column(text.apply("name"), text.apply("type"));
+        arguments.put("type", column.json());
+        yield callPlanner(arguments);
+      }
       case BACKFILL ->
           ColumnFill.fill(
               text.apply("table"), text.apply("column"), text.apply("expression"),
               text.apply("where"));
-      default ->
-          Planner.callOnce("call_procedure", Map.of("name", name, "arguments", arguments));
+      default -> callPlanner(arguments);
     };
+  }
+
+  private JsonNode callPlanner(Map<String, Object> arguments) {
+    return Planner.callOnce("call_procedure", Map.of("name", name, "arguments", arguments));
   }
 }

@@ -13,6 +13,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 
@@ -36,14 +37,21 @@ public final class ColumnFill {
 
   /** Adds a column. {@code type} is DDL, such as {@code int NOT NULL COMMENT 'why'}. */
   public static JsonNode add(String path, String name, String type, String expression) {
+    StructType column = column(name, type);
+    ColonnadeTable table = load(path);
+    DataType parsed = column.fields()[0].dataType();
+    ColumnFill fill =
+        new ColumnFill(table, new ColumnValues(name, parsed, true, expression, null));
+    fill.plan.put("schema", column.json());
+    return fill.run(name);
+  }
+
+  /** Returns a schema of one column. {@code type} is as in {@link #add}. */
+  public static StructType column(String name, String type) {
     StructField parsed = ColumnValues.parseType(name, type);
     StructField field =
         new StructField(name, parsed.dataType(), parsed.nullable(), parsed.metadata());
-    ColonnadeTable table = load(path);
-    ColumnValues values = new ColumnValues(name, field.dataType(), true, expression, null);
-    ColumnFill fill = new ColumnFill(table, values);
-    fill.plan.put("schema", new StructType(new StructField[] {field}).json());
-    return fill.run(name);
+    return new StructType(new StructField[] {field});
   }
 
   /** Gives a column values in the rows that meet a condition; null means all rows. */
