@@ -40,6 +40,8 @@ def with_kept_ids(design: CreateTable, before: TableState) -> CreateTable:
             "partition_fields": layout,
             "constraints": constraints,
             "primary_key": design.primary_key and tuple(ids[each] for each in design.primary_key),
+            "partition_key": design.partition_key
+            and tuple(ids[each] for each in design.partition_key),
             "lifetimes": design.lifetimes and renumbered(design.lifetimes, ids),
         }
     )

@@ -77,6 +77,18 @@ def test_columns_of_the_same_name_and_type_keep_their_ids(database: ArrowDatabas
     assert earlier.to_arrow()["n"].to_pylist() == [2]
 
 
+def test_keys_of_the_new_table_have_the_ids_of_its_own_columns(database: ArrowDatabase) -> None:
+    rows = pa.table({"new": [6, 7], "k": [8, 9], "room": ["attic", None]})
+    keys = {"primary_key": ["new", "k"], "static": ["room"], "partition_key": ["new"]}
+    after = replaced(database, rows.schema.empty_table(), **keys)
+    found = ids(after)
+    assert (after.primary_key, after.partition_key) == (found["new"] + found["k"], found["new"])
+    table = database.table("t")
+    table.append(rows)
+    assert table.scan(order="key").to_arrow().to_pylist() == rows.to_pylist()
+    assert table.verify(4).is_sound
+
+
 def test_an_id_of_a_dropped_column_does_not_come_back(database: ArrowDatabase) -> None:
     table = database.table("t")
     table.alter(DropColumn("gone"), WidenColumn("n", "long"), DropColumn("p.x"))
