@@ -75,6 +75,28 @@ def test_a_write_shows_in_what_is_cached_of_a_subquery(spark_shell: SparkShell, 
         assert spark.sql("SELECT n FROM d") == [[len(expected)]]
 
 
+def test_static_values_and_rows_are_cached_together(spark_shell: SparkShell, path: str) -> None:
+    spark, table = spark_shell, "colonnade.cached.s"
+    spark.sql(
+        f"CREATE TABLE {table} (k INT NOT NULL, room STRING) TBLPROPERTIES"
+        " ('static' = 'room', 'partitionKey' = 'k')"
+    )
+    spark.sql(f"INSERT INTO {table} VALUES (1, 'a')")
+    for name in (table, f"{table}.statics"):
+        spark.sql(f"CACHE TABLE {name}")
+    for statement, room in [
+        (f"INSERT INTO {table} VALUES (1, 'b')", "b"),
+        (f"UPDATE {table} SET room = 'c'", "c"),
+        (f"UPDATE {table}.statics SET room = 'd'", "d"),
+        (f"ALTER TABLE {table} RENAME COLUMN room TO place", "d"),
+        (f"DELETE FROM {table}.statics WHERE k = 1", None),
+    ]:
+        spark.sql(statement)
+        assert spark.sql(f"SELECT DISTINCT * FROM {table}") == [[1, room]], statement
+        found = spark.sql(f"SELECT * FROM {table}.statics")
+        assert found == ([] if room is None else [[1, room]]), statement
+
+
 def test_a_transaction_that_is_taken_back_leaves_nothing_in_the_cache(
     spark_shell: SparkShell, path: str
 ) -> None:

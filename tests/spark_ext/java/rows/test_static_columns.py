@@ -191,6 +191,14 @@ def test_statements_change_the_table_of_static_values_alone(spark: SparkShell) -
         [*BOB, 1, "c", None, None],
     ]
     assert rows(spark) == wanted == of_python(spark)
+    spark.sql("USE colonnade.statics")
+    try:
+        spark.sql("UPDATE t.statics SET owner = 'bo' WHERE owner = 'dora'")
+        assert spark.sql("SELECT owner FROM t.statics WHERE owner LIKE 'bo%'") == [["bo"]]
+        past = "SELECT owner FROM t.statics VERSION AS OF 2 WHERE owner LIKE 'bo%'"
+        assert spark.sql(past) == [["bob"]]
+    finally:
+        spark.sql("USE spark_catalog.default")
     spark.sql(f"TRUNCATE TABLE {T}.statics")
     assert rows(spark) == [[*row[:4], None, None] for row in wanted] == of_python(spark)
 
@@ -303,6 +311,7 @@ def test_columns_are_renamed_and_dropped_with_their_values(spark: SparkShell) ->
         (f"INSERT INTO {T}.statics VALUES ('', DATE'1969-12-31', 'x', NULL)", "onDuplicate"),
         (f"DROP TABLE {T}.statics", "cannot be dropped"),
         (f"ALTER TABLE {T}.statics DROP COLUMN owner", "cannot be altered; it follows table"),
+        (f"ALTER TABLE {T}.statics RENAME TO other", "cannot be renamed; it follows table"),
     ],
 )
 def test_what_cannot_be_done_is_refused(statement: str, sentence: str, spark: SparkShell) -> None:

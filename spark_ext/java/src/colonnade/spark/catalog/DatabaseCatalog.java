@@ -96,22 +96,16 @@ public class DatabaseCatalog
         return new NewTable(named.path(), ColonnadeTable.load(named.path(), storage));
       }
     }
-    Table about = Tables.about(named);
+    TableName about = about(identifier);
     if (about != null) {
-      return about;
+      return Tables.about(about, Map.of());
     }
     try {
       return Tables.load(identifier, named, Map.of());
     } catch (NoSuchTableException missing) {
-      return notOfThatName(identifier, missing);
-    }
-  }
-
-  /** What {@code table.history} is in the current database; else a name is refused. */
-  private Table notOfThatName(Identifier identifier, NoSuchTableException missing)
-      throws NoSuchTableException {
-    String[] namespace = identifier.namespace();
-    if (namespace.length == 0) {
+      if (identifier.namespace().length > 0) {
+        throw missing;
+      }
       // Without this refusal, Spark would report that it cannot read files of the format
       // `colonnade`.
       String sentence =
@@ -120,13 +114,24 @@ public class DatabaseCatalog
               name, identifier.name());
       throw new ColonnadeException("COLONNADE_NOT_FOUND", sentence).asNoSuchTable().unchecked();
     }
-    String[] parts = {NamedTable.currentDatabase(name), namespace[0], identifier.name()};
-    Table about =
-        namespace.length == 1 ? Tables.about(TableName.of(warehouse.path(), List.of(parts))) : null;
-    if (about == null) {
-      throw missing;
+  }
+
+  /**
+   * Returns the name of the metadata table that is meant, or null. {@code table.history} is one of
+   * the current database, if no database {@code table} has a table {@code history}.
+   */
+  private TableName about(Identifier identifier) {
+    TableName named = named(identifier);
+    if (Tables.isAbout(named)) {
+      return named;
     }
-    return about;
+    String[] namespace = identifier.namespace();
+    if (namespace.length != 1 || named.isPath()) {
+      return null;
+    }
+    String[] parts = {NamedTable.currentDatabase(name), namespace[0], identifier.name()};
+    TableName here = TableName.of(warehouse.path(), List.of(parts));
+    return Tables.isAbout(here) && !Tables.exists(named) ? here : null;
   }
 
   /**
@@ -135,7 +140,9 @@ public class DatabaseCatalog
   @Override
   public Table loadTable(Identifier identifier, Set<TableWritePrivilege> privileges)
       throws NoSuchTableException {
-    if (!(identifier instanceof DataFramePath) && !tableExists(identifier)) {
+    if (!(identifier instanceof DataFramePath)
+        && !tableExists(identifier)
+        && about(identifier) == null) {
       throw new NoSuchTableException(identifier);
     }
     return Tables.forStatement(loadTable(identifier), privileges);
@@ -153,8 +160,10 @@ public class DatabaseCatalog
 
   private Table past(Identifier identifier, Map<String, String> options)
       throws NoSuchTableException {
-    Table about = Tables.aboutPast(named(identifier), options);
-    return about == null ? Tables.load(identifier, named(identifier), options) : about;
+    TableName about = about(identifier);
+    return about == null
+        ? Tables.load(identifier, named(identifier), options)
+        : Tables.about(about, options);
   }
 
   @Override
@@ -204,7 +213,7 @@ public class DatabaseCatalog
   @Override
   public Table alterTable(Identifier identifier, TableChange... changes)
       throws NoSuchTableException {
-    Tables.refuseAbout(named(identifier), "altered");
+    Tables.refuse(about(identifier), "altered");
     return Alterations.carryOut(requirePath(identifier), changes);
   }
 
@@ -218,7 +227,7 @@ public class DatabaseCatalog
 
   @Override
   public boolean dropTable(Identifier identifier) {
-    Tables.refuseAbout(named(identifier), "dropped");
+    Tables.refuse(about(identifier), "dropped");
     String path = named(identifier).path();
     return path != null
         && Planner.callOnce("drop_table", Map.of("path", path)).get("dropped").asBoolean();
@@ -226,6 +235,7 @@ public class DatabaseCatalog
 
   @Override
   public void renameTable(Identifier from, Identifier to) throws NoSuchTableException {
+    Tables.refuse(about(from), "renamed");
     String path = requirePath(from);
     List<String> target = new ArrayList<>(List.of(to.namespace()));
     target.remove(name);

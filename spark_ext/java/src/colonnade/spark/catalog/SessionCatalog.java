@@ -92,7 +92,7 @@ public class SessionCatalog extends DelegatingCatalogExtension
    */
   private Table about(Identifier identifier) throws NoSuchTableException {
     String path = pathOfOwner(identifier);
-    return path == null ? null : Tables.about(path, identifier.name());
+    return path == null ? null : Tables.about(path, identifier.name(), Map.of());
   }
 
   /** Returns the path of the table that a metadata table is about; null for any other name. */
@@ -141,7 +141,7 @@ public class SessionCatalog extends DelegatingCatalogExtension
       if (owner == null) {
         throw missing;
       }
-      return Tables.aboutPast(owner, identifier.name(), options);
+      return Tables.about(owner, identifier.name(), options);
     }
     return path == null ? null : Tables.load(path, options);
   }

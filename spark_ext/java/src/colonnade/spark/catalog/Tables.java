@@ -36,30 +36,24 @@ final class Tables {
     return Planner.call("table_exists", PlannedQuery.with(args)).get("exists").asBoolean();
   }
 
-  /** Returns the metadata table that a name refers to, or null. */
-  static Table about(TableName named) {
-    return isAbout(named) ? about(named.owner().path(), named.last()) : null;
-  }
-
-  /** Returns the metadata table of a kind of the table at a path. */
-  static Table about(String path, String kind) {
-    return kind.equals(STATICS)
-        ? ColonnadeTable.loadStatics(path, Map.of())
-        : new MetadataTable(path, kind);
-  }
-
-  /** Returns the metadata table that a name refers to, at the state that options name, or null. */
-  static Table aboutPast(TableName named, Map<String, String> options) {
-    return isAbout(named) ? aboutPast(named.owner().path(), named.last(), options) : null;
+  /**
+   * Returns the metadata table of a name at the state that {@code options} name, by default the
+   * newest.
+   */
+  static Table about(TableName named, Map<String, String> options) {
+    return about(named.owner().path(), named.last(), options);
   }
 
   /**
    * Returns the metadata table of a kind of the table at a path, at the state that {@code options}
    * name. Only the table of static values has earlier versions.
    */
-  static Table aboutPast(String path, String kind, Map<String, String> options) {
+  static Table about(String path, String kind, Map<String, String> options) {
     if (kind.equals(STATICS)) {
       return ColonnadeTable.loadStatics(path, options);
+    }
+    if (options.isEmpty()) {
+      return new MetadataTable(path, kind);
     }
     String sentence =
         "Metadata table " + path + "." + kind + " has no earlier versions; leave out the version or"
@@ -74,13 +68,16 @@ final class Tables {
         && exists(named.owner());
   }
 
-  /** Refuses a change of a metadata table itself: {@code changed} is "dropped" or "altered". */
-  static void refuseAbout(TableName named, String changed) {
-    if (isAbout(named)) {
+  /**
+   * Refuses a change of the metadata table of a name itself, unless the name is null. {@code
+   * changed} is "dropped", for example.
+   */
+  static void refuse(TableName about, String changed) {
+    if (about != null) {
       String sentence =
           String.format(
               "Metadata table %s cannot be %s; it follows table %s.",
-              named, changed, named.owner());
+              about, changed, about.owner());
       throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
     }
   }

@@ -22,6 +22,9 @@ import scala.jdk.javaapi.CollectionConverters;
  * {@code recacheByPlan} and {@code uncacheQuery}.
  */
 public final class CachedReads {
+  /** What the name of a table of static values has behind the name of its table. */
+  private static final String STATICS = ".statics";
+
   private CachedReads() {}
 
   /**
@@ -30,7 +33,15 @@ public final class CachedReads {
    * and only this one may see the new rows.
    */
   public static void refresh(String path) {
-    refresh(table -> table.path().equals(path));
+    refresh(table -> together(table.path()).equals(together(path)));
+  }
+
+  /**
+   * Returns the same path for a table and for that of its static values, since a change of one
+   * shows in both.
+   */
+  private static String together(String path) {
+    return path.endsWith(STATICS) ? path.substring(0, path.length() - STATICS.length()) : path;
   }
 
   /**
