@@ -16,12 +16,13 @@ import pyarrow as pa
 
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.ids import new_transaction_id
+from colonnade.manifests.ids import new_job_id, new_transaction_id
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import AlterSchema
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.location import Location
+from colonnade.tableformat.statements.division import Division
 from colonnade.tableformat.statements.rerun import commit_statement
 from colonnade.tableformat.table.alteration import plan_alterations
 from colonnade.tableformat.table.wanted_columns import (
@@ -115,8 +116,9 @@ def evolve(
         conform(sample, schema)
         if schema != table.schema:
             altered = replace(table, schema=schema)
-            target = target_of(altered, log.limits)
-            deque(ready_rows(target, held, OwnDraws(altered)), maxlen=0)
+            division = Division(altered, new_job_id())
+            target, own = target_of(division.own, log.limits), division.batches(held)
+            deque(ready_rows(target, own, OwnDraws(altered)), maxlen=0)
 
     def planned(state: Snapshot) -> Change | None:
         table = location.require(state)

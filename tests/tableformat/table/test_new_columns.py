@@ -412,3 +412,21 @@ def test_a_transaction_does_not_change_columns(tmp_path: Path) -> None:
     with pytest.raises(ColonnadeError, match="unknown 'x'"), db.transaction() as tx:
         tx.table("t").append(pa.table({"k": [1], "x": [2]}))
     assert db.table("t").state.schema.names == ("k",)
+
+
+def test_rows_with_static_values_bring_columns_and_types(tmp_path: Path) -> None:
+    rows = pa.table({"k": pa.array([1], pa.int32()), "n": [1], "s": pa.array([5], pa.int32())})
+    table = colonnade.create(tmp_path / "t", rows.schema, primary_key=["k", "n"], static=["s"])
+    table.append(rows)
+    table.append(pa.table({"k": [2**40], "n": [2], "s": [2**41], "new": ["x"]}), evolve=True)
+    assert table.scan(order="key").to_arrow().to_pydict() == {
+        "k": [1, 2**40],
+        "n": [1, 2],
+        "s": [5, 2**41],
+        "new": [None, "x"],
+    }
+    before = table.refresh().epoch
+    for bad in ({"k": [None], "n": [3], "s": [1]}, {"k": [3], "n": [3], "s": ["text"]}):
+        with pytest.raises(InvalidInputError, match="'(k|s)'"):
+            table.append(pa.table({**bad, "more": [1]}), evolve=True)
+    assert table.refresh().epoch == before
