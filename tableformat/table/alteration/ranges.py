@@ -13,8 +13,10 @@ from colonnade.manifests.state.snapshot import TableState
 def check_ranges(table: TableState, schema: TableSchema) -> None:
     """Refuse other columns for a table if a deleted range names one that changes.
 
-    Raises InvalidInputError that names the column.
+    A range of its static values counts, too. Raises InvalidInputError that names the column.
     """
+    if table.statics is not None:
+        check_ranges(table.statics, schema)
     named = {side.column for each in table.tombstones for one in each.regions for side in one}
     after = {field.id: field for field in schema.fields}
     for field in table.schema.fields:
