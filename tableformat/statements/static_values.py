@@ -105,11 +105,11 @@ class _Brought:
         return self._at(statics_table(table, sets=False), state)
 
     def _at(self, statics: TableState, state: Snapshot | None = None) -> ResolvedRows:
-        if statics.changed_epoch == self._changed_epoch:
-            return self._result
         planned = self._planned
         if statics.schema != planned.schema or statics.properties != planned.properties:
             raise self._altered()
+        if statics.changed_epoch == self._changed_epoch:
+            return self._result
         unchanged = _unchanged(self._log, self._table, statics, self._kept)
         if not unchanged.all():
             changed = self._kept.filter(pa.array(~unchanged))
