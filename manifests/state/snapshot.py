@@ -246,6 +246,14 @@ class TableState:
     )
 
     @property
+    def version(self) -> tuple[int, RowSets]:
+        """What two states of the table share if nothing has changed between them.
+
+        The number of an epoch is not enough: a preview has one that another change may take.
+        """
+        return self.changed_epoch, self.rowsets
+
+    @property
     def sort_key(self) -> tuple[SortField, ...]:
         """The columns that the rows of new RowSets are sorted by."""
         return self.sort_orders[self.sort_order_id]

@@ -29,7 +29,7 @@ from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.model.statics import static_fields
 from colonnade.manifests.state.amendments import StaticRows
-from colonnade.manifests.state.snapshot import Snapshot, TableState
+from colonnade.manifests.state.snapshot import RowSets, Snapshot, TableState
 from colonnade.tableformat.keys.key_set import KeySet
 from colonnade.tableformat.keys.own_table import keeps_last, statics_table
 from colonnade.tableformat.rowset.statics import read_values
@@ -84,7 +84,7 @@ class _Brought:
         self._planned = statics_table(table, sets=False)
         self._kept, self._given = brought.rows, brought.rows.slice(0, 0)
         self._merge: KeyedRows | None = None
-        self._changed_epoch: int | None = None
+        self._met: tuple[int, RowSets] | None = None
         self._result = ResolvedRows(())
 
     def statement(self) -> Statement:
@@ -108,7 +108,7 @@ class _Brought:
         planned = self._planned
         if statics.schema != planned.schema or statics.properties != planned.properties:
             raise self._altered()
-        if statics.changed_epoch == self._changed_epoch:
+        if statics.version == self._met:
             return self._result
         unchanged = _unchanged(self._log, self._table, statics, self._kept)
         if not unchanged.all():
@@ -122,7 +122,7 @@ class _Brought:
         elif self._merge is not None and state is not None:
             shown = replace(state, tables={**state.tables, statics.id: statics})
             self._result = replace(self._merge.resolve(shown, {}), metrics={})
-        self._changed_epoch = statics.changed_epoch
+        self._met = statics.version
         return self._result
 
     def _altered(self) -> ConflictError:

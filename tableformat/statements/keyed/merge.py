@@ -20,7 +20,7 @@ from colonnade.manifests.commit.change import KeyedRows, KeyGuard, ResolvedRows
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import AddRowSet
-from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
+from colonnade.manifests.state.snapshot import LiveRowSet, RowSets, Snapshot, TableState
 from colonnade.tableformat.keys.expired import stored_rowsets
 from colonnade.tableformat.keys.key_numbers import key_numbers
 from colonnade.tableformat.keys.key_set import KeySet
@@ -107,7 +107,7 @@ class _Merge:
         now = self._table.now_ms
         self._places = KeyPlaces(self._log.store, self._keys, len(self._firsts), now)
         self._merging.withdraw_all()
-        self._changed_epoch: int | None = None
+        self._met: tuple[int, RowSets] | None = None
         self._result: ResolvedRows | None = None
 
     def _leave_out_late(self, table: TableState, rowsets: Sequence[LiveRowSet]) -> None:
@@ -132,7 +132,7 @@ class _Merge:
 
     def at(self, table: TableState) -> ResolvedRows:
         """Meet a state of the table; keys whose rows have not moved since need no work."""
-        if self._result is not None and table.changed_epoch == self._changed_epoch:
+        if self._result is not None and table.version == self._met:
             return self._result
         self._merging.check_unaltered(table)
         now, keep = self._table.now_ms, self._every_key.keep
@@ -140,9 +140,9 @@ class _Merge:
         self._leave_out_late(table, [each for each in rowsets if each.has_tombstones])
         live = [each for each in rowsets if not each.has_tombstones]
         moved = self._places.follow(table, live)
-        first = self._changed_epoch is None
+        first = self._met is None
         self._merge(np.ones_like(moved) if first else moved)
-        self._changed_epoch = table.changed_epoch
+        self._met = table.version
         inserted = int((~self._places.is_there).sum())
         replaced = self._places.replaced(self._table.id)
         self._result = self._merging.result(replaced, inserted, self._places.expired_count)

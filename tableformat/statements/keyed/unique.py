@@ -27,7 +27,7 @@ from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import AddRowSet
 from colonnade.manifests.state.amendments import Amendments
-from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
+from colonnade.manifests.state.snapshot import LiveRowSet, RowSets, Snapshot, TableState
 from colonnade.tableformat.keys.expired import are_expired, stored_rowsets
 from colonnade.tableformat.keys.find import MatchingRows, find_rows
 from colonnade.tableformat.keys.parts import part_count
@@ -152,7 +152,7 @@ class _Comparison:
         self._held: list[NewKeys] | None = None
         self._lost: defaultdict[int, BitMap] = defaultdict(BitMap)
         self._expired: dict[_Identity, tuple[LiveRowSet, BitMap]] = {}
-        self._compared_at: int | None = None
+        self._met: tuple[int, RowSets] | None = None
         self._seen = frozenset[_Identity]()
 
     def resolve(self, state: Snapshot, leaving: Leaving) -> ResolvedRows:
@@ -164,11 +164,11 @@ class _Comparison:
 
         Raises InvalidInputError if a key is taken, unless such rows are ignored.
         """
-        if table.changed_epoch == self._compared_at or not table.primary_key:
+        if table.version == self._met or not table.primary_key:
             return self._result()  # Without a key any more, nothing is left to compare.
-        first = self._compared_at is None
+        first = self._met is None
         if first and self._is_surely_new(table):
-            self._compared_at = table.changed_epoch
+            self._met = table.version
             return self._result()
         if (key := key_schema(table)) != self._key:
             # The columns have widened, so their values compare in the wider types.
@@ -184,7 +184,7 @@ class _Comparison:
                 self._look_at(part, table, found, leaving.get(found.rowset.id))
             seen.update(map(_identity, unseen))
         self._expired = {each: rows for each, rows in self._expired.items() if each in present}
-        self._seen, self._compared_at = frozenset(seen), table.changed_epoch
+        self._seen, self._met = frozenset(seen), table.version
         return self._result()
 
     def guard(self) -> KeyGuard:

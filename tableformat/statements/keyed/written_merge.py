@@ -21,7 +21,7 @@ from colonnade.manifests.errors import RepeatedMatchError
 from colonnade.manifests.ids import job_id_of
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import RowSetEntry
-from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState, as_written
+from colonnade.manifests.state.snapshot import LiveRowSet, RowSets, Snapshot, TableState, as_written
 from colonnade.tableformat.keys.expired import stored_rowsets
 from colonnade.tableformat.keys.key_set import KeySet
 from colonnade.tableformat.scan.selection import read_numbered
@@ -89,7 +89,7 @@ class WrittenMerge:
             for part in parts
         ]
         self._merging.begin_again()
-        self._changed_epoch: int | None = None
+        self._met: tuple[int, RowSets] | None = None
 
     def _leave_out_late(self, table: TableState, found: Sequence[Sequence[LiveRowSet]]) -> None:
         """Leave out rows that are older than a deletion of their key, and begin again without.
@@ -122,7 +122,7 @@ class WrittenMerge:
         names a column and a key, or a constraint. For a MERGE, raises RepeatedMatchError if several
         new rows match one row of the table. Raises CorruptionError, StoreError.
         """
-        if table.changed_epoch != self._changed_epoch:
+        if table.version != self._met:
             self._merging.check_unaltered(table)
             # Without any other rows, what was deleted before does not matter either.
             now = self._table.now_ms
@@ -139,7 +139,7 @@ class WrittenMerge:
                 self._refuse_repeated()
             for (part, places), keys in zip(self._parts, moved, strict=True):
                 self._meet(part, places, keys)
-            self._changed_epoch = table.changed_epoch
+            self._met = table.version
         every = [places for _, places in self._parts]
         return self._merging.result(
             [each for places in every for each in places.replaced(self._table.id)],
@@ -183,7 +183,7 @@ class WrittenMerge:
         new = part.firsts[~places.is_there]
         if len(new) and not self._is_merge:
             require_values(self._table, self._given, part.shown(int(new[0])))
-        first = self._changed_epoch is None
+        first = self._met is None
         if first:
             keys = places.is_there | self._changes_alone
             keys[part.numbers[part.repeated]] = True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -11,10 +11,19 @@ import pyarrow as pa
 import pytest
 
 import colonnade
-from colonnade import AlterProperties, ConflictError
+from colonnade import AlterProperties, ConflictError, WidenColumn
 from colonnade.manifests.log.log import Log, create_database
+from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import LocalStore, open_store
+from colonnade.tableformat.location import locate_existing
+from colonnade.tableformat.statements.commit import commit_written
+from colonnade.tableformat.statements.division import Division
+from colonnade.tableformat.table.alteration import plan_alterations
 from colonnade.tableformat.table.database import ArrowDatabase
+from colonnade.tableformat.table.table import ArrowTable
+from colonnade.tableformat.write.column_changes import ColumnChanges
+from colonnade.tableformat.write.job import plan_write
+from colonnade.tableformat.write.run import write_rows
 
 SCHEMA = pa.schema(
     [
@@ -259,3 +268,33 @@ def test_rows_conflict_with_a_change_of_how_their_static_values_merge(
     with pytest.raises(ConflictError, match="how they merge, have changed"):
         table.append(pa.RecordBatchReader.from_batches(SEEN, late()))
     assert table.scan().to_arrow().num_rows == 1 + written
+
+
+def evolving(table: ArrowTable, rows: pa.Table) -> Callable[[], Snapshot]:
+    """Write rows for a job that widens `count` in their epoch; return what commits them."""
+    base, log, found = table.snapshot, table.log, table.state
+    location = locate_existing(table.log.store.address)
+    columns = ColumnChanges(
+        operations=plan_alterations(found, [WidenColumn("count", "long")]), text="widen"
+    )
+    wider = columns.preview(log, base)
+    job = plan_write(location, wider, "append").with_columns(base, columns)
+    division = Division(wider.tables[found.id], job.job_id)
+    entries = write_rows(job, division.batches(rows.to_batches()), log.store)
+    brought = division.brought
+    return lambda: commit_written(job, entries, log, base, fresh=True, statics=brought)
+
+
+def test_jobs_that_widen_a_static_column_at_once_both_set_its_values(tmp_path: Path) -> None:
+    schema = pa.schema([("k", pa.int64()), ("n", pa.int64()), ("count", pa.int32())])
+    keys = {"primary_key": ["k", "n"], "static": ["count"], "properties": {"merge.count": "add"}}
+    table = colonnade.create(tmp_path / "t", schema, **keys)  # type: ignore[arg-type]
+    table.append(pa.table({"k": [1], "n": [0], "count": [1]}, schema=schema))
+    jobs = [
+        evolving(table, pa.table({"k": [1, 2], "n": [n, n], "count": [10**n, 10**n]}))
+        for n in (10, 11)
+    ]
+    for commit in jobs:
+        commit()
+    found = colonnade.open(tmp_path / "t").statics.scan(order="key").to_arrow()
+    assert found.to_pydict() == {"k": [1, 2], "count": [10**10 + 10**11 + 1, 10**10 + 10**11]}
