@@ -1,8 +1,8 @@
 """A table and a model of it in dictionaries: every epoch must show what the model shows.
 
-The same random statements change both, under a clock that the life moves. The model also knows
-which rows and values may be purged. So a purge before its grace, a row that is visible again, a
-lost row and a static value of another time are all found.
+Random statements change the table and the model, under a clock that the life moves. The model
+also knows which rows and values may be purged. So the test finds a purge before its grace, a row
+that is visible again, a lost row and a static value of another time.
 """
 
 from __future__ import annotations
@@ -360,7 +360,7 @@ class Life:
     def alter(self) -> None:
         if self.model.lives == Lives():
             return
-        # A change of what times are counted from would begin again at the change.
+        # Rows would live from the change on if their times were counted from another start.
         before, after = self.model.lives, self.new_lives(self.model.lives.by_column)
         if not (before.rows or before.note) or not (after.rows or after.note):
             after = replace(before, grace=after.grace)

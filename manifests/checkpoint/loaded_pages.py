@@ -128,7 +128,7 @@ class LoadedPages:
     def retentions(self, state: Snapshot, only: str | None = None) -> list[TableRetention]:
         """Return the properties about retention of all tables.
 
-        Those of `only` and of its static values are by their ids. Costs as `read`.
+        Table `only` and its static values are named by their ids. Costs as `read`.
         """
         apart: tuple[str, ...] = () if only is None else (only,)
         if only is not None and STATIC_COLUMNS in state.reader_features:

@@ -1,4 +1,4 @@
-"""Find the partitions that a condition on static columns allows, so that others are not read.
+"""A condition on static columns as one on partition keys, whose bounds skip data.
 
 Spec: docs/spec/static-columns.md#readers
 """

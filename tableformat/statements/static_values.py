@@ -76,7 +76,8 @@ def with_static_values(
 class _Brought:
     """Values that rows bring, which meet one state of the table after another.
 
-    Rows whose values are there are `_kept`, and not written. A merge gets the others, `_given`.
+    `_kept` are the rows whose values are there, which are not written. `_given` are the rows that
+    are merged and written.
     """
 
     def __init__(self, log: Log, table: TableState, brought: StaticValues) -> None:
@@ -193,7 +194,7 @@ def _check_unchanged(
 
     It did not write them, because they were there. Reads them only if static values have changed.
     """
-    if now.changed_epoch == planned.changed_epoch:
+    if now.version == planned.version:
         return
     now = replace(now, properties=planned.properties)
     if not _unchanged(log, table, now, kept.rows, sets=True).all():

@@ -30,7 +30,7 @@ class Worker(Protocol):
 
 
 class Life(ABC):
-    """One life, in which processes share `pieces` of work.
+    """One life: its processes do `pieces` of work.
 
     A piece of work may fail, but never because of damage: nothing is damaged here.
     """

@@ -75,7 +75,7 @@ def scan(args: Mapping[str, Any]) -> dict[str, Any]:
     (`in_order.py`). The reply's `in_order` says so, and `merges` whether a task merges RowSets.
 
     The reply's `statics` says once for all tasks where the values of static columns are. It is None
-    if the columns have none, and if the values are so many that each task names its own.
+    if the columns have none. It is also None if each task names its own part of many values.
 
     With `grouped` a task reads rows of one partition only, if all RowSets have the table's layout;
     with `fair`, only if no task becomes long (`grouping.py`). The reply's `partitioning` is then

@@ -75,8 +75,8 @@ def evaluate_delete_keys(log: Log, table: TableState, data: pa.Table, job_id: st
 def row_sequence(table: TableState) -> SchemaField | None:
     """Return the column that says how new the rows of a table are, or None without sequences.
 
-    Raises InvalidInputError for a table in which columns have sequences of their own: it would be
-    unknown which cells of a row a deletion is newer than. Static columns are no cells of a row.
+    Raises InvalidInputError for a table in which columns have sequences of their own. A deletion
+    would then be newer than some cells of a row only. Static columns are no cells of a row.
     """
     policy = policy_of(own_table(table))
     columns = {each.id: each for each in table.schema.fields}

@@ -7,27 +7,24 @@ import pytest
 from tests.lived import Life
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_every_epoch_of_a_life_shows_what_the_model_shows(seed: int) -> None:
-    life = Life(seed)
-    for _ in range(15):
+def live(life: Life, steps: int) -> None:
+    for _ in range(steps):
         life.step()
     life.compare_all()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_every_epoch_of_a_life_shows_what_the_model_shows(seed: int) -> None:
+    live(Life(seed), 15)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(100, 160))
 def test_every_epoch_of_many_long_lives_shows_what_the_model_shows(seed: int) -> None:
-    life = Life(seed, rows=40)
-    for _ in range(60):
-        life.step()
-    life.compare_all()
+    live(Life(seed, rows=40), 60)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(200, 208))
 def test_every_epoch_of_large_tables_shows_what_the_model_shows(seed: int) -> None:
-    life = Life(seed, rows=70_000, devices=3_000)
-    for _ in range(12):
-        life.step()
-    life.compare_all()
+    live(Life(seed, rows=70_000, devices=3_000), 12)

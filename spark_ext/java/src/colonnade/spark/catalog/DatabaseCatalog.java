@@ -117,8 +117,9 @@ public class DatabaseCatalog
   }
 
   /**
-   * Returns the name of the metadata table that is meant, or null. {@code table.history} is one of
-   * the current database, if no database {@code table} has a table {@code history}.
+   * Returns the full name of the metadata table that an identifier names, or null. {@code
+   * table.history} is about a table of the current database. A real table {@code history} in a
+   * database {@code table} comes first.
    */
   private TableName about(Identifier identifier) {
     TableName named = named(identifier);
