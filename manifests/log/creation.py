@@ -19,9 +19,9 @@ from colonnade.manifests.errors import (
     AlreadyExistsError,
     CorruptionError,
     InvalidInputError,
-    StoreError,
 )
 from colonnade.manifests.ids import new_table_id, new_transaction_id
+from colonnade.manifests.log.other_formats import log_part, names_in, names_near
 from colonnade.manifests.log.removed_folder import move_away, put_back, remove_lone_table
 from colonnade.manifests.log.removed_objects import remove_objects, used_place_error
 from colonnade.manifests.model.codec import encode_epoch
@@ -35,15 +35,11 @@ from colonnade.manifests.store.base import ObjectStore
 from colonnade.manifests.store.local import LocalStore
 
 _FOREIGN = re.compile(
-    r"_delta_log|\.hoodie|_SUCCESS|[^=]+=.*"
+    r"_SUCCESS|[^=]+=.*"
     r"|.*\.(?:parquet|orc|avro|csv|tsv|json|jsonl|ndjson|arrow|feather|lance)(?:\.[a-z0-9]{2,4})?",
     re.IGNORECASE | re.DOTALL,
 )
-"""Names that other formats give to their files, logs and partition folders."""
-
-_ICEBERG_FOLDER = "metadata"
-_ICEBERG = re.compile(rf"{_ICEBERG_FOLDER}/(?:[^/]+\.metadata\.json(?:\.gz)?|version-hint\.text)")
-"""Files in the log of an Iceberg table. Other folders have the name of its folder, too."""
+"""Names that other formats give to their files and partition folders."""
 
 
 def create_database(
@@ -199,29 +195,14 @@ def _foreign_name(store: ObjectStore) -> str | None:
 def _foreign_part(name: str) -> str | None:
     """Return the part of a name below the root that another format has given, or None."""
     top = name.partition("/")[0]
-    if _FOREIGN.fullmatch(top):
-        return top
-    return name if _ICEBERG.fullmatch(name) else None
+    return top if _FOREIGN.fullmatch(top) else log_part(name)
 
 
 def _names_near_root(store: ObjectStore) -> Iterator[str]:
-    """Yield the names of what is directly below the root, or in a folder that may be Iceberg's."""
-    if not isinstance(store, LocalStore):
-        yield from (info.name for info in store.list(""))
-        return
-    yield from _names_in(store.url)
-    inside = _names_in(os.path.join(store.url, _ICEBERG_FOLDER))
-    yield from (f"{_ICEBERG_FOLDER}/{name}" for name in inside)
-
-
-def _names_in(folder: str) -> list[str]:
-    """Return the names in a folder, in order; none if it is missing."""
-    try:
-        return sorted(os.listdir(folder))
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    except OSError as error:
-        raise StoreError(f"{folder} could not be listed: {error.strerror}.") from error
+    """Yield the names of what is directly below the root, or in a folder that may be a log."""
+    if isinstance(store, LocalStore):
+        return names_near(store.url)
+    return (info.name for info in store.list(""))
 
 
 def _refuse_shared_folder(store: LocalStore) -> None:
@@ -232,7 +213,7 @@ def _refuse_shared_folder(store: LocalStore) -> None:
     """
     path = os.path.realpath(store.url)
     kinds = {os.path.realpath(os.path.expanduser("~")): "home", os.path.realpath("/"): "root"}
-    kind, names = kinds.get(path), _names_in(path) if path in kinds else ()
+    kind, names = kinds.get(path), names_in(path) if path in kinds else ()
     if names:
         raise InvalidInputError(
             f"{store.url} is the {kind} folder and has other files, such as {names[0]}; give"

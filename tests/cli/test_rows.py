@@ -296,6 +296,7 @@ def test_modes_append_create_and_overwrite_do_what_they_say(run: Run, tmp_path: 
         ((), "Give either files to import or --query."),
         (("a.parquet", "b.csv"), "Import Parquet files and CSV files by separate commands."),
         (("a.parquet", "--query", "x"), "Give either files to import or --query."),
+        (("--query", "x", "--as-plain-files"), "--as-plain-files is about files; leave it out"),
         (("a.txt",), "The suffix of a.txt does not say its format; choose a --format."),
         (("a.txt", "--format", "parquet"), "a.txt cannot be read: "),
         (("b.csv", "--spark", "always"), "Spark imports Parquet files only;"),
@@ -320,6 +321,45 @@ def test_an_import_that_cannot_work_is_refused_and_leaves_no_table(
     assert ran.code == 2
     assert sentence in ran.err
     assert not Path("t").exists()
+
+
+LOGS_OF_OTHER_FORMATS = {
+    "_delta_log/00000000000000000000.json": "Delta Lake",
+    ".hoodie/hoodie.properties": "Hudi",
+    "metadata/00000-1f2e.metadata.json": "Iceberg",
+    "metadata/v3.gz.metadata.json": "Iceberg",
+    "metadata/version-hint.text": "Iceberg",
+    "snapshot/snapshot-1": "Paimon",
+}
+
+
+@pytest.mark.parametrize("given", ["old", "old/*", "old/data", "old/data/*.parquet", ".", "linked"])
+@pytest.mark.parametrize(("log", "name"), LOGS_OF_OTHER_FORMATS.items())
+def test_files_of_a_table_of_another_format_are_imported_only_as_plain_files(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, log: str, name: str, given: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder in ("old/data/day=1", "old/data/plain", str(Path("old", log).parent)):
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    Path("old", log).touch()
+    for file in ("old/data/a.parquet", "old/data/day=1/a.parquet"):
+        pq.write_table(pa.table({"id": [1]}), file)
+    Path("linked").symlink_to(tmp_path / "old/data/a.parquet")
+    arguments = ("import", "t", given, "--format", "parquet")
+    ran = run(*arguments)
+    assert ran.code == 2
+    assert f"belongs to the {name} table {tmp_path}/old, whose log" in ran.err
+    assert not Path("t").exists()
+    Path("old/data/day=1/a.parquet").unlink()
+    assert run(*arguments, "--as-plain-files").code == 0
+
+
+def test_folders_that_only_have_the_name_of_a_log_are_imported(run: Run, tmp_path: Path) -> None:
+    for name in ("metadata/owners.json", "snapshot/january.txt", "_delta_log"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    pq.write_table(pa.table({"id": [1]}), tmp_path / "a.parquet")
+    assert run("import", tmp_path / "t", tmp_path / "a.parquet").code == 0
 
 
 def test_rows_that_do_not_fit_are_refused_and_change_nothing(

@@ -115,6 +115,13 @@ def import_(
             help="The partitions of a new table, such as days(ts), bucket(16, id).",
         ),
     ] = None,
+    as_plain_files: Annotated[
+        bool,
+        typer.Option(
+            "--as-plain-files",
+            help="Import files of a Delta Lake, Iceberg, Hudi or Paimon table with deleted rows.",
+        ),
+    ] = False,
     spark: SparkOption = "auto",
     spark_above: AboveOption = ABOVE,
     yes: YesOption = False,
@@ -127,7 +134,7 @@ def import_(
     output, started = Output(json), time.perf_counter()
     design = _Design(sort_key, partition_by)
     target = _target(table, mode, design)
-    source, files = _source(sources or [], query, file_format, target.state)
+    source, files = _source(sources or [], query, file_format, target.state, as_plain_files)
     engine = _engine_for(source, spark, spark_above)
     if mode == "overwrite" and target.state is not None:
         require_yes(f"Replace all rows of {target.location.url}?", yes)
@@ -178,7 +185,11 @@ def _target(table: StoreAddress, mode: Mode, design: _Design) -> _Target:
 
 
 def _source(
-    given: Sequence[str], query: str | None, file_format: Format | None, state: TableState | None
+    given: Sequence[str],
+    query: str | None,
+    file_format: Format | None,
+    state: TableState | None,
+    as_plain_files: bool,
 ) -> tuple[Source, list[Path]]:
     """Choose the source to read, and its files. Raises InvalidInputError for unclear arguments."""
     if (query is None) == (not given):
@@ -186,9 +197,12 @@ def _source(
     if query is not None:
         if file_format is not None:
             raise InvalidInputError("--format is the format of files; leave it out with --query.")
+        if as_plain_files:
+            raise InvalidInputError("--as-plain-files is about files; leave it out with --query.")
         return QueryResult(query), []
     every = tuple(suffix for suffixes in SUFFIXES.values() for suffix in suffixes)
-    files = find_files(given, SUFFIXES[file_format] if file_format else every)
+    suffixes = SUFFIXES[file_format] if file_format else every
+    files = find_files(given, suffixes, as_plain_files=as_plain_files)
     kinds = {file_format or _format_of(file) for file in files}
     if kinds == {"parquet"}:
         return ParquetFiles(files), files

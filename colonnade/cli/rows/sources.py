@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 from colonnade.cli.exit_codes import MissingError
 from colonnade.cli.progress import Advance, Unit
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.log.other_formats import format_of
 
 SUFFIXES = {"parquet": (".parquet", ".pq"), "csv": (".csv", ".csv.gz", ".tsv", ".tsv.gz")}
 """The suffixes of file names by format."""
@@ -174,20 +175,30 @@ class QueryResult:
         return InvalidInputError(f"The query failed: {_first_line(error)}")
 
 
-def find_files(given: Sequence[str], suffixes: Sequence[str]) -> list[Path]:
+def find_files(
+    given: Sequence[str], suffixes: Sequence[str], *, as_plain_files: bool = False
+) -> list[Path]:
     """Return the files that paths and patterns name, including all files below folders.
 
     In folders, names that begin with a dot or an underscore are skipped, as Spark does. Raises
-    NotFoundError if a text names no file, InvalidInputError if names of folders hold column values.
+    NotFoundError if a text names no file. Raises InvalidInputError if names of folders hold column
+    values, or if a file is in a table of another format, unless `as_plain_files`. Such a table
+    keeps files and rows that it has deleted.
     """
     found: list[Path] = []
+    seen: set[Path] = set()
     for text in given:
         matches = [Path(name) for name in sorted(glob.glob(text))] or [Path(text)]
-        files = [file for path in matches for file in _files(path, suffixes)]
-        if not files:
+        paths = [(path, file) for path in matches for file in _files(path, suffixes)]
+        if not paths:
             raise NotFoundError(
                 f"There is no file to import at {text}; check the path and its pattern."
             )
+        files = [file for _, file in paths]
+        if not as_plain_files:
+            _refuse_other_tables(files, seen)
+        for path, file in paths:
+            _refuse_values_in_folders(path, file)
         found += files
     return found
 
@@ -267,14 +278,36 @@ def _files(path: Path, suffixes: Sequence[str]) -> Iterator[Path]:
         below = file.relative_to(path).parts
         if any(part.startswith((".", "_")) for part in below) or not file.is_file():
             continue
-        if not file.name.lower().endswith(tuple(suffixes)):
-            continue
-        if any("=" in part for part in below[:-1]):
-            raise InvalidInputError(
-                f"The folders of {path} hold column values in their names; import it with --query"
-                f" \"SELECT * FROM read_parquet('{path}/**', hive_partitioning = true)\"."
-            )
-        yield file
+        if file.name.lower().endswith(tuple(suffixes)):
+            yield file
+
+
+def _refuse_other_tables(files: Sequence[Path], seen: set[Path]) -> None:
+    """Refuse files that are in a folder of another format's table, or anywhere below it.
+
+    Looks at each folder once, and adds it to `seen`. Raises InvalidInputError; StoreError.
+    """
+    for file in files:
+        for folder in (*file.absolute().parents, *file.resolve().parents):
+            if folder in seen:
+                continue
+            seen.add(folder)
+            other = format_of(str(folder))
+            if other is not None:
+                raise InvalidInputError(
+                    f"{file} belongs to the {other.name} table {folder}, whose log alone says"
+                    f" which files and rows are deleted. Read its live rows with"
+                    f" {other.reading.format(table=folder)}, or import all rows of the files, also"
+                    " deleted ones, with --as-plain-files."
+                )
+
+
+def _refuse_values_in_folders(path: Path, file: Path) -> None:
+    if path != file and any("=" in part for part in file.relative_to(path).parts[:-1]):
+        raise InvalidInputError(
+            f"The folders of {path} hold column values in their names; import it with --query"
+            f" \"SELECT * FROM read_parquet('{path}/**', hive_partitioning = true)\"."
+        )
 
 
 def _footer(path: Path) -> tuple[int, pa.Schema]:

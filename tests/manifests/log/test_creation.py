@@ -42,6 +42,7 @@ def test_databases_do_not_nest(tmp_path: Path) -> None:
         *("a.csv", "a.csv.gz", "a.json", ".hoodie/x"),
         *("metadata/00000-1f2e.metadata.json", "metadata/v1.gz.metadata.json"),
         *("metadata/v1.metadata.json.gz", "metadata/version-hint.text"),
+        *("snapshot/snapshot-1", "snapshot/LATEST"),
     ],
 )
 def test_a_folder_of_another_format_gets_no_database_and_no_file(tmp_path: Path, name: str) -> None:
