@@ -10,10 +10,16 @@ from colonnade.manifests.model import void
 from colonnade.manifests.model.schema import MapType, SchemaField, TableSchema, walk
 
 ROW_HANDLER = "_row_handler"
-"""The only reserved column name: statements that change rows find rows by this column.
+"""A reserved column name: statements that change rows find rows by this column.
 
 Readers offer other columns beside those of a table. A table's column of the same name hides such a
 column.
+"""
+
+_STATEMENTS_OF_SPARK = ("__row_", "__original_row_id_")
+"""How Spark's own columns begin in the rows of a MERGE or UPDATE, such as `__row_operation`.
+
+A table's column of such a name would be ambiguous there, or be taken for Spark's.
 """
 
 NESTING_LIMIT = 50
@@ -35,7 +41,8 @@ def check_schema(schema: TableSchema) -> None:
         raise InvalidInputError("A table needs at least one column.")
     _check_depth(schema)
     for field in schema.fields:
-        if field.name.casefold() == ROW_HANDLER:
+        name = field.name.casefold()
+        if name == ROW_HANDLER or name.startswith(_STATEMENTS_OF_SPARK):
             raise InvalidInputError(
                 f"Column name {field.name!r} is reserved for statements that change rows; choose"
                 " another name."

@@ -64,3 +64,25 @@ def test_metadata_is_bounded_for_all_columns_and_the_fields_inside_together() ->
     check_schema(schema(METADATA_LIMIT))
     with pytest.raises(InvalidInputError, match=f"column 'large' has {METADATA_LIMIT + 2} of them"):
         check_schema(schema(METADATA_LIMIT + 2))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "_row_handler",
+        "_Row_Handler",
+        "__row_operation",
+        "__row_from_source",
+        "__ROW_from_target",
+        "__row_id",
+        "__original_row_id_day",
+    ],
+)
+def test_a_column_may_not_have_a_name_that_statements_give_their_own_columns(name: str) -> None:
+    def fields(column: str) -> tuple[SchemaField, ...]:
+        inner = StructType(fields=(SchemaField(id=3, name=name, type="int"),))
+        return (KEY, SchemaField(id=2, name=column, type=inner))
+
+    check_schema(TableSchema(fields=fields("s")))
+    with pytest.raises(InvalidInputError, match=f"'{name}' is reserved"):
+        check_schema(TableSchema(fields=fields(name)))

@@ -208,6 +208,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"n": [1], "N": [2]}, "more than once 'n'"),
     ({"q": pa.array([{"a": 1, "A": 2}])}, "'q.a' and 'q.A' are the same name"),
     ({"_row_handler": [1]}, "is reserved"),
+    ({"__row_operation": [1]}, "is reserved"),
     ({"a\0b": [1]}, "NUL"),
     ({"new": pa.array([None], pa.month_day_nano_interval())}, "'new'"),
 ]

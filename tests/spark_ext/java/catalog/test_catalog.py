@@ -81,6 +81,8 @@ def test_a_damaged_database_hides_no_other_database_and_can_be_dropped(spark: Sp
         ("CREATE TABLE colonnade.db.t (a INT) PARTITIONED BY (x(a))", "Transform 'x' of column"),
         ("CREATE TABLE colonnade.db.t (a VOID)", "All columns of the table are void"),
         ("CREATE TABLE colonnade.db.t (_row_handler INT)", "'_row_handler' is reserved"),
+        ("CREATE TABLE colonnade.db.t (__row_from_source INT)", "'__row_from_source' is reserved"),
+        ("CREATE TABLE colonnade.db.t AS SELECT 1 AS __row_id", "'__row_id' is reserved"),
         ("CREATE TABLE colonnade.db.t (a INT) CLUSTER BY (b)", "b"),
         ("CREATE TABLE colonnade.db.t (a INT) TBLPROPERTIES (sortKey = 'b')", "'b' does not exist"),
         ("CALL colonnade.system.nothing('db.t')", "the procedures of colonnade.system are: "),

@@ -152,6 +152,7 @@ def test_properties_comments_and_names_are_changed(spark: SparkShell) -> None:
         ("ADD COLUMN x INT NOT NULL", "'x' cannot be added as NOT NULL"),
         ("ADD COLUMN x MAP<INT, VOID>", "Field 'x.value' is void"),
         ("ADD COLUMN _row_HANDLER INT", "'_row_HANDLER' is reserved"),
+        ("RENAME COLUMN name TO __row_operation", "'__row_operation' is reserved"),
         ("ADD COLUMN x INT DEFAULT 'a'", "INVALID_DEFAULT_VALUE.DATA_TYPE"),
         (f"SET TBLPROPERTIES ('{ON}x' = 'true')", "names no column: the table has id, name"),
         ("DROP COLUMN nothing", "nothing"),

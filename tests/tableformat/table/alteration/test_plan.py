@@ -32,6 +32,11 @@ REFUSED: dict[str, tuple[tuple[Alteration, ...], type[ColonnadeError], str]] = {
     ),
     "taken": ((added("NAME"),), InvalidInputError, "'name' and 'NAME' are the same name"),
     "reserved": ((added("_Row_Handler"),), InvalidInputError, "'_Row_Handler' is reserved"),
+    "a name of Spark's": (
+        (RenameColumn(("id",), "__row_id"),),
+        InvalidInputError,
+        "'__row_id' is reserved",
+    ),
     "unknown": ((RenameColumn(("nom",), "x"),), NotFoundError, "'nom' does not exist"),
     "unknown field": (
         (DropNotNull(("point", "z")),),
