@@ -72,5 +72,5 @@ def _added(
     rows = new_rows(log, own, job_id, given)
     added = write_batches(log, own, job_id, rows, settings)
     inserted = sum(entry.rows for entry in added)
-    statement = row_statement("append", own, (), added, inserted=inserted)
+    statement = row_statement("append", own, (), added, reads=(), inserted=inserted)
     return division.joined(inserting(statement, settings))

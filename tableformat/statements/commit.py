@@ -213,7 +213,7 @@ def _written_statement(
         return written_partitions(log, table, entries, job.parameters)
     inserted = sum(entry.rows for entry in entries)
     added = row_statement(
-        job.mode, table, (), entries, inserted=inserted, parameters=job.parameters
+        job.mode, table, (), entries, reads=(), inserted=inserted, parameters=job.parameters
     )
     return replace(added, overwrites_all=True) if job.overwrites_all else added
 

@@ -79,4 +79,5 @@ def _statement(
     if not deleted:
         return None
     guard = same_lifetimes(table.id, table.lifetimes)
-    return row_statement(EXPIRE, table, deleted, keys=(guard,))
+    # No statement sees a row that has expired.
+    return row_statement(EXPIRE, table, deleted, reads=(), keys=(guard,))

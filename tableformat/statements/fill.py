@@ -174,7 +174,12 @@ class Fill:
                 operations.append(filled.operation.model_copy(update={"rowset": rowset.id}))
                 rows += rowset.row_count if filled.rows is None else filled.rows
         done = row_statement(
-            self._plan.operation, self._plan.table, (), replaced=operations, replaced_rows=rows
+            self._plan.operation,
+            self._plan.table,
+            (),
+            reads=(),
+            replaced=operations,
+            replaced_rows=rows,
         )
         return operations, done.counts.metrics()
 

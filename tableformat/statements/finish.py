@@ -25,7 +25,7 @@ def finished(statement: Statement, log: Log, table: TableState) -> Statement:
     """
     statement, own = with_static_values(statement, log, table), own_table(table)
     if statement.rows_at_slot:
-        statement = replace(statement, rows=(), keys=(), rows_at_slot=False)
+        statement = replace(statement, rows=(), reads=(), keys=(), rows_at_slot=False)
     return compared(guarded(statement, log.store, own), log, own)
 
 

@@ -18,16 +18,26 @@ from colonnade.tableformat.keys.key_set import KeySet
 
 
 def guard_keys(
-    store: ObjectStore, table: TableState, columns: TableSchema, inserted: Callable[[], KeySet]
+    store: ObjectStore,
+    table: TableState,
+    columns: TableSchema,
+    inserted: Callable[[], KeySet],
+    buried: Callable[[], KeySet] | None = None,
 ) -> KeyGuard:
     """Return a guard that makes a commit fail if a concurrent writer has added one of the keys.
 
     The keys, which are values of `columns`, are computed only if a concurrent writer has added
-    RowSets.
+    RowSets. `buried` are the keys that no concurrent writer may have deleted with a tombstone; by
+    default, they are those that are `inserted`.
     """
 
     def meets(rowsets: Sequence[LiveRowSet]) -> list[LiveRowSet]:
-        return _holding(store, table, rowsets, inserted()) if rowsets else []
+        rows = [each for each in rowsets if not each.has_tombstones]
+        met = _holding(store, table, rows, inserted()) if rows else []
+        tombstones = [each for each in rowsets if each.has_tombstones]
+        if not tombstones:
+            return met
+        return met + _holding(store, table, tombstones, (buried or inserted)())
 
     return KeyGuard(table.id, meets, frozenset(field.id for field in columns.fields))
 

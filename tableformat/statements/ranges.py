@@ -15,7 +15,7 @@ import numpy as np
 from colonnade.manifests.arrays.bounds import bounds_table
 from colonnade.manifests.arrays.hidden_rows import visible
 from colonnade.manifests.arrays.region_bounds import meets
-from colonnade.manifests.commit.change import DeletedRows
+from colonnade.manifests.commit.change import DeletedRows, TableRead
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import AddTombstone, ForgetTombstones
@@ -49,9 +49,10 @@ def evaluate_range(
     """
     if not is_range(table, where):
         return None
-    regions = exact_regions(bind(where, table.schema), table.schema)
+    bound, keep = bind(where, table.schema), rowset_filter(table, where)
+    regions = exact_regions(bound, table.schema)
     assert regions is not None
-    rowsets = log.read_rowsets(replace(table, now_ms=None), rowset_filter(table, where))
+    rowsets = log.read_rowsets(replace(table, now_ms=None), keep)
     inside, edges = _divide(rowsets, regions, table)
     if not edges and visible(table, inside) == inside:
         return None
@@ -59,6 +60,8 @@ def evaluate_range(
         "delete",
         (AddTombstone(table=table.id, regions=regions),) if edges else (),
         tuple(DeletedRows(table.id, each, "delete", None) for each in inside),
+        # A tombstone also deletes the rows that concurrent writers add to its regions.
+        reads=() if edges else (TableRead(table.id, keep, bound.column_ids),),
         counts=RowCounts(
             rows_deleted=None, rowsets_touched=len(inside), ranges_deleted=len(regions)
         ),
@@ -127,6 +130,7 @@ def evaluate_clean(
         CLEAN,
         (forget,) if only is None else (),
         tuple(rows),
+        reads=(),
         counts=RowCounts(rows_deleted=None, rowsets_touched=len(rows)),
     )
 

@@ -97,7 +97,9 @@ class Statement:
 
     With `overwrites_all`, every row of the table is deleted in addition to `rows`. `brought` are
     the static values that it brings. They become `statics`, a statement on the table of static
-    values in the same epoch.
+    values in the same epoch. `reads` are the rows that it has read. They have no default, so that
+    no statement can leave them out by accident. A statement states none if it has the result of a
+    plan on the state right before its slot.
 
     The other fields are for tables with a primary key. A statement `inserts` if its new rows are
     not forms of other rows, and `on_duplicate` may then replace the property of the table. `given`
@@ -105,14 +107,14 @@ class Statement:
     of a MERGE (`is_merge`), which merge with those of the table, no two may share a key. `keyed`
     compares the new rows at the slot. `lost` are rows of new RowSets that are not added, by the id
     of the RowSet's object. `compared` says that no row is left whose key is taken at the state of
-    the statement. With `rows_at_slot`, `keyed` finds all deleted rows and keys, and `rows` and
-    `keys` are for transactions alone.
+    the statement. With `rows_at_slot`, `keyed` finds all deleted rows and keys, and `rows`, `reads`
+    and `keys` are for transactions alone.
     """
 
     operation: str
     ops: tuple[Operation, ...] = ()
     rows: tuple[DeletedRows, ...] = ()
-    reads: tuple[TableRead, ...] = ()
+    reads: tuple[TableRead, ...] = field(kw_only=True)
     keys: tuple[KeyGuard, ...] = ()
     counts: RowCounts = RowCounts()
     parameters: Mapping[str, str] = field(default_factory=dict)
@@ -148,9 +150,9 @@ def row_statement(
     deleted: Iterable[DeletedRows],
     added: Iterable[RowSetEntry] = (),
     *,
+    reads: tuple[TableRead, ...],
     replaced: Iterable[ReplaceColumn] = (),
     replaced_rows: int = 0,
-    reads: tuple[TableRead, ...] = (),
     keys: tuple[KeyGuard, ...] = (),
     inserted: int = 0,
     parameters: Mapping[str, str] | None = None,
@@ -170,7 +172,6 @@ def row_statement(
         operation,
         (*columns, *(AddRowSet(table=table.id, rowset=stamped(each, table)) for each in entries)),
         rows,
-        reads,
         keys,
         RowCounts(
             rows_deleted=rows_deleted,
@@ -182,6 +183,7 @@ def row_statement(
             bytes_in_place=in_place,
         ),
         parameters or {},
+        reads=reads,
     )
 
 

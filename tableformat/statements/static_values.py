@@ -60,7 +60,7 @@ def with_static_values(
     unchanged = np.zeros(brought.rows.num_rows, np.bool_)
     if not whole:
         unchanged = _unchanged(log, table, statics, brought.rows, sets=True)
-    merged, rows = Statement("upsert"), brought.rows.filter(pa.array(~unchanged))
+    merged, rows = Statement("upsert", reads=()), brought.rows.filter(pa.array(~unchanged))
     if rows.num_rows:
         merged = evaluate_merge(log, statics, rows, brought.job_id)
     # The table itself says how its static values merge, so its changes are compared, not these.
@@ -93,7 +93,7 @@ class _Brought:
         added = self._at(self._planned).added
         operations = tuple(AddRowSet(table=self._planned.id, rowset=each.rowset) for each in added)
         keyed = KeyedRows(self._planned.id, self._resolve)
-        return Statement("upsert", operations, keyed=keyed, rows_at_slot=True)
+        return Statement("upsert", operations, reads=(), keyed=keyed, rows_at_slot=True)
 
     def _resolve(self, state: Snapshot, _: Mapping[int, FrozenBitMap]) -> ResolvedRows:
         """Meet a later state, which the statement changes in no other way.

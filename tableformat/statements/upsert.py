@@ -50,7 +50,7 @@ def evaluate_upsert(
     division = Division(table, job_id)
     whole, rows, table = table, division.rows(data), division.own
     if rows is None:
-        return division.joined(Statement("upsert"))
+        return division.joined(Statement("upsert", reads=()))
     named = key_columns(on, whole.schema)
     refuse_static(whole, (each.id for each in named.fields), "An upsert cannot find rows by")
     source = _conformed(expiring_table(rows, expiry_of(table, settings)), table)

@@ -19,7 +19,7 @@ from typing import Any
 import pyarrow as pa
 
 from colonnade.manifests.commit.change import Change, TableRead
-from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.errors import ColonnadeError, InvalidInputError, NotFoundError
 from colonnade.manifests.ids import TableId, new_job_id, new_transaction_id
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.deletion_vector import (
@@ -196,13 +196,12 @@ class Transaction:
 
     @contextmanager
     def all_or_nothing(self) -> Iterator[None]:
-        """Undo everything that the block did when it raises."""
-        before = self._plan, self._state, len(self._reads)
+        """Undo everything that the block changed when it raises; what it has read was seen."""
+        before = self._plan, self._state
         try:
             yield
         except BaseException:
-            self._plan, self._state, reads = before
-            del self._reads[reads:]
+            self._plan, self._state = before
             raise
 
     def state_of(self, table: TableId) -> TableState:
@@ -251,9 +250,14 @@ class Transaction:
     def _evaluated(self, table: TableId, evaluate: Reported) -> Statement:
         state = self.seen(table)
         if has_batch(self._settings, self._base.tables.get(table)):
-            return Statement("repeat")
-        with self._removals_are_conflicts():
-            return finished_in_transaction(evaluate(self._log, state), self._log, state)
+            return Statement("repeat", reads=())
+        try:
+            with self._removals_are_conflicts():
+                return finished_in_transaction(evaluate(self._log, state), self._log, state)
+        except ColonnadeError:
+            # The error may tell something of any row, such as that its key exists.
+            self.note_read(TableRead(table))
+            raise
 
     def _added(self, table: TableId, statement: Statement) -> RowCounts:
         statics, state = statement.statics, self.state_of(table)

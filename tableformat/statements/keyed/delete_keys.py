@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyroaring import BitMap
 
-from colonnade.manifests.commit.change import DeletedRows
+from colonnade.manifests.commit.change import DeletedRows, TableRead
 from colonnade.manifests.commit.rebase.targets import all_rows
 from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.manifests.log.log import Log
@@ -68,7 +68,8 @@ def evaluate_delete_keys(log: Log, table: TableState, data: pa.Table, job_id: st
         if len(rows := given.dying(log, table, each.rowset, each.rows, each.keys))
     ]
     names = ", ".join(field.name for field in given.key.fields)
-    statement = row_statement("delete", table, deleted, parameters={"keys": names})
+    read = TableRead(table.id, given.keys.keep, given.columns)
+    statement = row_statement("delete", table, deleted, reads=(read,), parameters={"keys": names})
     return statement if sequence is None else _remembering(statement, given, log, table, job_id)
 
 
@@ -99,6 +100,12 @@ class _Given:
     key: TableSchema
     keys: KeySet
     sequence: SchemaField | None
+
+    @property
+    def columns(self) -> frozenset[int]:
+        """The ids of the key columns, and of the sequence."""
+        sequence = () if self.sequence is None else (self.sequence,)
+        return frozenset(each.id for each in (*self.key.fields, *sequence))
 
     def dying(
         self, log: Log, table: TableState, rowset: LiveRowSet, rows: Integers, keys: Integers
@@ -164,10 +171,9 @@ def _tombstones(
     known = given.rows.filter(pc.is_valid(given.rows[sequence.name]))
     if not known.num_rows:
         return
-    columns = frozenset(each.id for each in (*given.key.fields, sequence))
     schema = tombstone_schema(table.schema)
     arrays = [
-        _joined(known, each) if each.id in columns else pa.nulls(known.num_rows, field.type)
+        _joined(known, each) if each.id in given.columns else pa.nulls(known.num_rows, field.type)
         for each, field in zip(schema.fields, arrow_schema(schema), strict=True)
     ]
     target = target_of(table, log.limits).model_copy(update={"table_schema": schema})

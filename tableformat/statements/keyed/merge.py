@@ -16,7 +16,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyroaring import FrozenBitMap
 
-from colonnade.manifests.commit.change import KeyedRows, KeyGuard, ResolvedRows
+from colonnade.manifests.commit.change import (
+    KeyedRows,
+    KeyGuard,
+    ResolvedRows,
+    TableRead,
+)
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import AddRowSet
@@ -62,7 +67,7 @@ def evaluate_merge(
     division = Division(table, job_id)
     rows = division.rows(data)
     if rows is None:
-        return division.joined(Statement("upsert"))
+        return division.joined(Statement("upsert", reads=()))
     own = division.own
     merge = _Merge(log, own, rows, job_id, settings)
     found = merge.at(own)
@@ -70,6 +75,7 @@ def evaluate_merge(
         "upsert",
         tuple(AddRowSet(table=table.id, rowset=each.rowset) for each in found.added),
         rows=found.rows,
+        reads=(merge.read(),),
         keys=(merge.guard(),),
         counts=RowCounts(**found.metrics),
         parameters={"on": ", ".join(field.name for field in merge.key.fields)},
@@ -148,12 +154,19 @@ class _Merge:
         self._result = self._merging.result(replaced, inserted, self._places.expired_count)
         return self._result
 
+    def read(self) -> TableRead:
+        """Return the rows of the table that decide what the rows of the batch become."""
+        columns = frozenset(field.id for field in self.key.fields)
+        return TableRead(self._table.id, self._every_key.keep, columns)
+
     def guard(self) -> KeyGuard:
         """Return a guard that makes a commit fail if a concurrent writer has added a new key.
 
-        So does a writer who has changed how the table merges rows.
+        So does a writer who has deleted one of the keys, whose rows may be late by now, and one who
+        has changed how the table merges rows.
         """
-        guard = guard_keys(self._log.store, self._table, self.key, self._new_keys)
+        buried = self._every_key
+        guard = guard_keys(self._log.store, self._table, self.key, self._new_keys, lambda: buried)
         return replace(guard, check=self._merging.check_unaltered)
 
     def _new_keys(self) -> KeySet:

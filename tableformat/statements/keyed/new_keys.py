@@ -16,7 +16,7 @@ from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState, as_written
 from colonnade.manifests.store import ObjectStore
-from colonnade.tableformat.keys.find import find_rows
+from colonnade.tableformat.keys.find import find_rows, stored_rows
 from colonnade.tableformat.keys.key_numbers import check_values, key_numbers
 from colonnade.tableformat.keys.key_set import KeySet
 from colonnade.tableformat.keys.parts import Words, key_hashes, part_count, part_of
@@ -116,18 +116,27 @@ def key_guard(
     key: TableSchema,
     parts: Callable[[], Iterable[NewKeys]],
     check: Callable[[TableState], None] | None = None,
+    *,
+    heeds_deletions: bool = False,
 ) -> KeyGuard:
     """Return a guard that makes a commit fail if a concurrent writer has added one of some keys.
 
     `parts` returns the keys, whose columns `key` are compared by the ids that they have now.
-    `check` refuses a table whose rules for keys have changed.
+    `check` refuses a table whose rules for keys have changed. A guard that `heeds_deletions` also
+    fails if a concurrent writer has deleted one of the keys with a tombstone.
     """
 
     def meets(rowsets: Sequence[LiveRowSet]) -> list[LiveRowSet]:
         if not rowsets:
             return []
-        found = (find_rows(store, table, rowsets, part.keys) for part in parts())
-        return [each.rowset for rows in found for each in rows]
+        buried = [each for each in rowsets if each.has_tombstones and heeds_deletions]
+        found: list[LiveRowSet] = []
+        for part in parts():
+            found += (each.rowset for each in find_rows(store, table, rowsets, part.keys))
+            found += (
+                each for each in buried if len(stored_rows(store, table.prefix, each, part.keys)[0])
+            )
+        return found
 
     return KeyGuard(table.id, meets, frozenset(field.id for field in key.fields), check)
 

@@ -21,6 +21,7 @@ from colonnade.manifests.commit.change import (
     KeyedRows,
     KeyGuard,
     ResolvedRows,
+    TableRead,
 )
 from colonnade.manifests.commit.rebase.targets import all_rows
 from colonnade.manifests.errors import InvalidInputError
@@ -64,6 +65,7 @@ def compared(statement: Statement, log: Log, table: TableState) -> Statement:
     comparison = _comparison(log, table, statement)
     found = comparison.compare(table, _leaving(statement))
     after = _with(statement, table, found)
+    after = replace(after, reads=(*after.reads, *comparison.reads(at_slot=True)))
     return replace(after, keyed=KeyedRows(table.id, comparison.resolve)) if found.added else after
 
 
@@ -78,8 +80,12 @@ def compared_once(statement: Statement, log: Log, table: TableState) -> Statemen
     comparison = _comparison(log, table, statement)
     found = comparison.compare(table, _leaving(statement))
     after = _with(statement, table, found)
-    keys = (*after.keys, comparison.guard())
-    return replace(after, rows=(*after.rows, *found.rows), keys=keys)
+    return replace(
+        after,
+        rows=(*after.rows, *found.rows),
+        reads=(*after.reads, *comparison.reads(at_slot=False)),
+        keys=(*after.keys, comparison.guard()),
+    )
 
 
 def on_duplicate_of(statement: Statement, table: TableState) -> OnDuplicate:
@@ -186,6 +192,17 @@ class _Comparison:
         self._expired = {each: rows for each, rows in self._expired.items() if each in present}
         self._seen, self._met = frozenset(seen), table.version
         return self._result()
+
+    def reads(self, *, at_slot: bool) -> tuple[TableRead, ...]:
+        """Return the rows of the table that decide which rows are left out: those with their keys.
+
+        A row that is refused, or added, has the same fate at the slot or at any state before.
+        """
+        if not self._ignores or self._alone:
+            return ()
+        columns = frozenset(field.id for field in self._key.fields)
+        keep = self._held[0].keys.keep if self._held else None
+        return (TableRead(self._table.id, keep, columns),)
 
     def guard(self) -> KeyGuard:
         """Return a guard that fails a commit if a concurrent writer has added one of the keys."""

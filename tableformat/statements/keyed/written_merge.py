@@ -16,7 +16,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyroaring import FrozenBitMap
 
-from colonnade.manifests.commit.change import KeyGuard, ResolvedRows
+from colonnade.manifests.arrays.bounds import BoundsTable
+from colonnade.manifests.commit.change import KeyGuard, ResolvedRows, TableRead
 from colonnade.manifests.errors import RepeatedMatchError
 from colonnade.manifests.ids import job_id_of
 from colonnade.manifests.log.log import Log
@@ -147,10 +148,28 @@ class WrittenMerge:
             sum(places.expired_count for places in every),
         )
 
+    def reads(self, *, at_slot: bool) -> tuple[TableRead, ...]:
+        """Return the rows of the table that decide what new rows become: those with their keys.
+
+        At its slot, a merge meets them again.
+        """
+        if self._alone or at_slot:
+            return ()
+        columns = frozenset(field.id for field in self._merging.key.fields)
+        return (TableRead(self._table.id, self._keep, columns),)
+
+    def _keep(self, bounds: BoundsTable) -> NDArray[np.bool_]:
+        """Return a mask of the RowSets or blocks whose bounds allow one of the keys."""
+        kept = np.zeros(len(bounds.rows), np.bool_)
+        for part, _ in self._every:
+            kept |= part.keys.keep(bounds)
+        return kept
+
     def guard(self) -> KeyGuard:
         """Return a guard that makes a commit fail if a concurrent writer has added a new key.
 
-        So does a writer who has changed how the table merges rows.
+        So does a writer who has deleted one of the keys, whose rows may be late by now, and one who
+        has changed how the table merges rows.
         """
         merging = self._merging
         return key_guard(
@@ -159,6 +178,7 @@ class WrittenMerge:
             merging.key,
             lambda: [part for part, _ in self._parts],
             merging.check_unaltered,
+            heeds_deletions=not self._alone,
         )
 
     def _refuse_repeated(self) -> None:

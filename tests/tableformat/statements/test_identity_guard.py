@@ -79,7 +79,8 @@ def test_a_value_that_an_update_sets_is_a_conflict(tmp_path: Path) -> None:
 def test_a_column_that_only_the_table_fills_needs_no_guard(tmp_path: Path) -> None:
     table = make(tmp_path / "t", always=True)
     assert evaluated(table, None).keys == ()
-    assert guarded(Statement("delete"), table.log.store, table.state) == Statement("delete")
+    empty = Statement("delete", reads=())
+    assert guarded(empty, table.log.store, table.state) == empty
 
 
 def test_rows_that_compaction_or_a_writer_without_values_adds_are_not_read(tmp_path: Path) -> None:

@@ -67,7 +67,13 @@ def test_a_statement_counts_each_row_and_each_byte_once(
     entries = [entry(count) for count in added]
     columns = [replacing(*each) for each in replaced]
     made = row_statement(
-        "merge", STATE, iter(changes), iter(entries), replaced=iter(columns), replaced_rows=7
+        "merge",
+        STATE,
+        iter(changes),
+        iter(entries),
+        reads=(),
+        replaced=iter(columns),
+        replaced_rows=7,
     )
     gone = {
         wanted: sum(10 if r is None else len(r) for k, _, r in deleted if (k == "delete") is wanted)
@@ -97,13 +103,13 @@ def test_history_shows_counts_in_place_only_where_there_are_any() -> None:
 
 
 def test_only_a_statement_that_reads_and_deletes_nothing_is_plain() -> None:
-    add = row_statement("append", STATE, (), [entry()], inserted=10)
+    add = row_statement("append", STATE, (), [entry()], reads=(), inserted=10)
     assert add.is_plain
     assert not add.is_empty
     read = row_statement("insert", STATE, (), [entry()], reads=(TableRead(ORDERS),))
     assert not read.is_plain
-    assert not Statement("overwrite", overwrites_all=True).is_empty
-    assert Statement("delete").is_empty
+    assert not Statement("overwrite", reads=(), overwrites_all=True).is_empty
+    assert Statement("delete", reads=()).is_empty
 
 
 def test_a_change_carries_the_statement_and_the_settings_of_its_commit() -> None:
@@ -128,7 +134,7 @@ def test_a_change_carries_the_statement_and_the_settings_of_its_commit() -> None
 
 
 def test_an_append_leaves_its_counts_to_the_entries() -> None:
-    statement = row_statement("append", STATE, (), [entry()], inserted=10)
+    statement = row_statement("append", STATE, (), [entry()], reads=(), inserted=10)
     assert make_change(statement, STATE, JOB).metrics == {}
 
 
@@ -147,10 +153,10 @@ def test_reported_rows_that_the_table_does_not_have_are_refused() -> None:
 def test_nothing_is_done_only_without_rows_and_without_a_batch() -> None:
     table = filled()
     log, base = table._log, table.snapshot
-    empty, batch = Statement("delete"), CommitSettings(batch=("job", 1))
+    empty, batch = Statement("delete", reads=()), CommitSettings(batch=("job", 1))
     assert is_done(empty, None, log, base)
     assert not is_done(empty, batch, log, base)
-    assert not is_done(Statement("overwrite", overwrites_all=True), None, log, base)
+    assert not is_done(Statement("overwrite", reads=(), overwrites_all=True), None, log, base)
     assert is_done(empty, CommitSettings(expect_epoch=base.epoch), log, base)
     with pytest.raises(ConflictError, match="expects epoch 99"):
         is_done(empty, CommitSettings(expect_epoch=99), log, base)

@@ -29,9 +29,9 @@ from tests.log_samples import (
 EMPTY = TransactionPlan()
 BASE = replace(as_written(entry()), id=0)
 DELETE = row_statement(
-    "delete", table_state(), [DeletedRows(ORDERS, BASE, "delete", BitMap([3]))], ()
+    "delete", table_state(), [DeletedRows(ORDERS, BASE, "delete", BitMap([3]))], (), reads=()
 )
-APPEND = row_statement("append", table_state(), (), [entry(10)], inserted=10)
+APPEND = row_statement("append", table_state(), (), [entry(10)], reads=(), inserted=10)
 
 
 @pytest.fixture

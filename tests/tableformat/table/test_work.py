@@ -25,12 +25,12 @@ BEGUN = TableWork(ORDERS, f"{ORDERS}/", FIRST, BASE)
 
 def appended(work: TableWork, *rows: int) -> TableWork:
     added = [entry(count) for count in rows]
-    return work.add(row_statement("append", table_state(), (), added, inserted=sum(rows)))
+    return work.add(row_statement("append", table_state(), (), added, reads=(), inserted=sum(rows)))
 
 
 def deleted(work: TableWork, rowset: LiveRowSet, *rows: int) -> TableWork:
     change = DeletedRows(ORDERS, rowset, "delete", BitMap(rows) if rows else None)
-    return work.add(row_statement("delete", table_state(), [change], ()))
+    return work.add(row_statement("delete", table_state(), [change], (), reads=()))
 
 
 def own(work: TableWork, place: int) -> LiveRowSet:
@@ -79,7 +79,7 @@ def test_an_own_rowset_without_live_rows_is_not_added() -> None:
 def test_an_overwrite_forgets_what_the_transaction_did_before() -> None:
     work = deleted(appended(BEGUN, 10), BASE[0], 1)
     later = entry(5)
-    overwrite = row_statement("overwrite", table_state(), (), [later], inserted=5)
+    overwrite = row_statement("overwrite", table_state(), (), [later], reads=(), inserted=5)
     work = work.add(replace(overwrite, overwrites_all=True))
     assert not work.rows
     drop, add = work.operations(written([]))  # type: ignore[arg-type]
@@ -92,7 +92,7 @@ def test_an_overwrite_forgets_what_the_transaction_did_before() -> None:
 
 def test_an_overwrite_of_a_table_of_the_transaction_still_marks_one() -> None:
     empty = TableWork(secrets.token_hex(8), "x/", 0, {})
-    overwrite = row_statement("overwrite", table_state(), (), ())
+    overwrite = row_statement("overwrite", table_state(), (), (), reads=())
     work = empty.add(replace(overwrite, overwrites_all=True))
     [drop] = work.operations(written([]))  # type: ignore[arg-type]
     assert isinstance(drop, DropRowSet)

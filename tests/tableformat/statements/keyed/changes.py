@@ -57,6 +57,6 @@ def written(
         rows = new_rows(log, table, job_id, table_of(part, columns).to_batches())
         entries += write_batches(log, table, job_id, rows)
     inserted = sum(len(part) for part in parts)
-    statement = row_statement("append", table, (), entries, inserted=inserted)
+    statement = row_statement("append", table, (), entries, reads=(), inserted=inserted)
     given = frozenset(table.schema.field(name).id for name in columns)
     return inserting(statement, settings, given)
