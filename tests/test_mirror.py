@@ -31,10 +31,6 @@ ELSEWHERE = {
         "spec/test_golden_tombstones.py",
         "what makes a RowSet one of tombstones is a rule of the specification",
     ),
-    "compaction.tombstones": (
-        "tableformat/statements/keyed/test_late.py",
-        "what matters of forgotten and merged tombstones is which late rows live",
-    ),
     "predicate.sql_grammar": (
         "tableformat/predicate/test_sql.py",
         "a part of the parser, which is loaded when it is needed",

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,6 +96,24 @@ def tombstone_groups(
         for group in picker.small()
     ]
     return (*forgotten, *merged)
+
+
+def erasing_groups(
+    table: TableState,
+    facts: CompactionFacts,
+    erased: Any,
+    policy: CompactionPolicy,
+    limits: Limits = LIMITS,
+) -> tuple[CompactionGroup, ...]:
+    """Return groups that rewrite all these RowSets of tombstones without the `erased` ones."""
+    stored = replace(facts, deleted=np.zeros_like(facts.deleted), earlier_order=None)
+    return tuple(
+        picker.group(chunk, "deleted keys are erased", "erase").model_copy(
+            update={"erased": erased}
+        )
+        for picker in _pickers(table, stored, policy, limits)
+        for chunk in picker.chunks(picker.all(), policy.target_bytes, least=1)
+    )
 
 
 def _pickers(

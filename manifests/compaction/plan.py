@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from colonnade.manifests.compaction.policy import CompactionPolicy
 from colonnade.manifests.model.entries import Count, PartitionValues, RowSetNumber, TableIdText
@@ -10,7 +10,7 @@ from colonnade.manifests.model.schema import Model
 from colonnade.manifests.sizes import size_text
 
 GroupKind = Literal[
-    "copy", "rewrite", "merge", "zorder", "sort", "repartition", "tombstones", "forget"
+    "copy", "rewrite", "merge", "zorder", "sort", "repartition", "tombstones", "erase", "forget"
 ]
 
 
@@ -25,7 +25,8 @@ class CompactionGroup(Model):
     * `zorder` puts all rows in a new order.
     * `sort` sorts RowSets of an earlier sort order by the present sort key.
     * `repartition` divides RowSets of an earlier partition layout by the current one.
-    * `tombstones` merges tombstones, and `forget` drops them.
+    * `tombstones` merges tombstones, `erase` merges them without those that meet the condition
+      `erased` (JSON, which `tableformat` reads), and `forget` drops them.
 
     All RowSets have the partition `partition` of the layout `partition_layout_id`. People read it
     as `partition_text` (None: no partition). `kind` was chosen for the sort order `sort_order_id`
@@ -45,6 +46,7 @@ class CompactionGroup(Model):
     partition_text: str | None = None
     sort_order_id: Count = 0
     after_commit: bool = False
+    erased: Any = None
 
 
 class CompactionPlan(Model):

@@ -65,7 +65,7 @@ def _parameters(job: CompactionJob) -> dict[str, str]:
 
 
 def _operations(job: CompactionJob, outcome: CompactionOutcome) -> Iterator[Operation]:
-    buries = job.group.kind == "tombstones"
+    buries = job.group.kind in ("tombstones", "erase")
     yield Compaction(
         table=job.target.table,
         inputs=tuple(

@@ -194,7 +194,7 @@ def _narrowed(group: CompactionGroup, live: Mapping[int, LiveRowSet]) -> Compact
     """Return the group with its remaining RowSets; none when a lone one would only be copied."""
     left = [live[rowset] for rowset in group.rowsets if rowset in live]
     deleted = sum(each.deleted_count for each in left)
-    is_alone = len(left) == 1 and group.kind not in ("sort", "forget")
+    is_alone = len(left) == 1 and group.kind not in ("sort", "erase", "forget")
     if is_alone and (group.kind == "tombstones" or not deleted):
         left = []
     counts = {
@@ -216,7 +216,7 @@ def _of_present(
     """
     if group.kind in ("zorder", "forget"):
         return group
-    if group.kind == "tombstones":
+    if group.kind in ("tombstones", "erase"):
         return group.model_copy(update={"sort_order_id": table.sort_order_id})
     following = following_orders(table)
     orders = {each.entry.sort_order_id for each in sources}

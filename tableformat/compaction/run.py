@@ -6,9 +6,14 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 
+from pyroaring import FrozenBitMap
+
 from colonnade.manifests.commit.rebase.origin import write_origin
+from colonnade.manifests.model.deletion_vector import DeletionVector, hold_deletion_vector
 from colonnade.manifests.model.entries import OriginEntry, PartitionValues, RowSetEntry
-from colonnade.manifests.state.amendments import UNAMENDED
+from colonnade.manifests.model.schema import TableSchema
+from colonnade.manifests.state.amendments import UNAMENDED, Amendments
+from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.store import ObjectStore, open_store
 from colonnade.tableformat.compaction.concatenate import concatenate
 from colonnade.tableformat.compaction.inputs import Inputs, Rows
@@ -20,11 +25,13 @@ from colonnade.tableformat.compaction.job import (
 from colonnade.tableformat.compaction.merge import merge
 from colonnade.tableformat.compaction.zorder import zorder
 from colonnade.tableformat.jobs import Stop, Workplace
-from colonnade.tableformat.keys.tombstones import tombstone_schema
+from colonnade.tableformat.keys.tombstones import certain, tombstone_schema
 from colonnade.tableformat.partition.writer import PartitionedWriter
+from colonnade.tableformat.predicate import from_json
 from colonnade.tableformat.rowset.read_back import check_kept, read_back
 from colonnade.tableformat.rowset.task_writer import TaskWriter
 from colonnade.tableformat.rowset.writer import RowSetWriter, WriteOptions
+from colonnade.tableformat.scan.selection import stored_matches
 from colonnade.tableformat.write.run import target_options
 from colonnade.tableformat.write.settings import WriteSettings
 
@@ -52,18 +59,36 @@ def run_job(
     store, stop = (store or open_store(job.address)).uncached, stop or Stop()
     if job.group.kind == "forget":
         return CompactionOutcome(outputs=())
-    if job.group.kind == "tombstones":
-        return _divide(Inputs(_as_stored(job), store, stop))
+    if job.group.kind in ("tombstones", "erase"):
+        return _divide(Inputs(_as_stored(job, store), store, stop))
     inputs = Inputs(job, store, stop)
     return _divide(inputs) if job.group.kind in ("repartition", "sort") else _write(inputs)
 
 
-def _as_stored(job: CompactionJob) -> CompactionJob:
-    """Return a job of tombstones that reads all their rows, though none is live."""
-    sources = tuple(replace(each, amendments=UNAMENDED) for each in job.sources)
+def _as_stored(job: CompactionJob, store: ObjectStore) -> CompactionJob:
+    """Return a job of tombstones that reads all their rows, though none is live.
+
+    Those that are erased count as deleted.
+    """
     schema = tombstone_schema(job.target.table_schema)
+    sources = tuple(
+        replace(each, amendments=_without(job, store, each, schema)) for each in job.sources
+    )
     target = job.target.model_copy(update={"table_schema": schema})
     return job.model_copy(update={"sources": sources, "target": target})
+
+
+def _without(
+    job: CompactionJob, store: ObjectStore, rowset: LiveRowSet, schema: TableSchema
+) -> Amendments:
+    """Return what leaves the erased tombstones of a RowSet out."""
+    if job.group.erased is None:
+        return UNAMENDED
+    where = certain(from_json(job.group.erased), schema)
+    rows = stored_matches(store, job.target.prefix, rowset, schema, where)
+    if not rows:
+        return UNAMENDED
+    return Amendments(hold_deletion_vector(job.job_id, DeletionVector(FrozenBitMap(rows))))
 
 
 def _write(inputs: Inputs) -> CompactionOutcome:
@@ -114,7 +139,7 @@ def _divide(inputs: Inputs) -> CompactionOutcome:
                 writer.write_storage(columns, source.origin(rows))
         entries = writer.close()
         _check(inputs, entries, writer)
-        moved = job.group.kind != "tombstones"
+        moved = job.group.kind not in ("tombstones", "erase")
         origin = _origin(job, store, writer.origins()) if moved else None
     except BaseException:
         writer.abort()

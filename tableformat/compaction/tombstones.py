@@ -1,24 +1,29 @@
-"""How a compaction forgets old tombstones and merges newer ones.
+"""How a compaction forgets old tombstones and merges newer ones, and how some are erased.
 
 Spec: docs/spec/keys.md#tombstones
 """
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from colonnade.manifests.compaction.facts import facts_of
-from colonnade.manifests.compaction.picker import tombstone_groups
+from colonnade.manifests.compaction.picker import erasing_groups, tombstone_groups
 from colonnade.manifests.compaction.plan import CompactionGroup, CompactionPlan
 from colonnade.manifests.compaction.policy import CompactionPolicy
+from colonnade.manifests.errors import ConflictError
+from colonnade.manifests.ids import TableId
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.tombstones import TOMBSTONES
 from colonnade.manifests.state.snapshot import Snapshot, TableState
-from colonnade.tableformat.compaction.execute import execute_plan
+from colonnade.tableformat.compaction.execute import TRIES, execute_plan
 from colonnade.tableformat.compaction.job import CompactionWorkplace
 from colonnade.tableformat.keys.policy import tombstone_hours
-from colonnade.tableformat.predicate import Predicate
-from colonnade.tableformat.scan.plan import rowset_filter
+from colonnade.tableformat.keys.tombstones import certain, tombstone_schema
+from colonnade.tableformat.predicate import Predicate, prune, to_json
+from colonnade.tableformat.scan.selection import stored_matches
 
 _HOUR_MS = 3_600_000
 
@@ -45,25 +50,53 @@ def plan_tombstones(
     return tombstone_groups(table, facts_of(table, entries), old, hours, policy, log.limits)
 
 
-def forget_tombstones(
-    log: Log, base: Snapshot, table: TableState, where: Predicate, place: CompactionWorkplace
+def erase_tombstones(
+    log: Log, base: Snapshot, table: TableId, where: Predicate, place: CompactionWorkplace
 ) -> Snapshot:
-    """Forget the tombstones in all RowSets that may hold a key that meets a condition.
+    """Rewrite the RowSets that have tombstones which meet a condition, without these.
 
-    Returns the state after that. Raises the errors of `execute_plan`.
+    Only what a tombstone has counts: its key, and its value of the sequence. All other tombstones
+    stay. Returns the state after that. Reads the columns of the condition where bounds allow such a
+    tombstone. Raises ConflictError when concurrent writers rewrote the same RowSets in each of
+    three rounds, and the errors of `execute_plan`.
     """
-    if TOMBSTONES not in base.writer_features:
+    for _ in range(TRIES):
+        plan = _plan_erasure(log, base, table, where)
+        if plan is None:
+            return base
+        base = log.refresh(execute_plan(log, base, plan, place=place)[0])
+    if (plan := _plan_erasure(log, base, table, where)) is None:
         return base
-    entries = log.read_entries(table, rowset_filter(table, where), which="tombstones")
-    facts, every = facts_of(table, entries), np.ones(len(entries), np.bool_)
+    raise ConflictError(
+        f"Other writers rewrote the deleted keys of table {plan.name!r} again and again while some"
+        " of them were erased; erase again."
+    )
+
+
+def _plan_erasure(
+    log: Log, base: Snapshot, table: TableId, where: Predicate
+) -> CompactionPlan | None:
+    """Return the groups of the RowSets that have such tombstones; None if there are none."""
+    state = base.tables.get(table)
+    if state is None or TOMBSTONES not in base.writer_features:
+        return None
+    bound = certain(where, state.schema)
+    entries = log.read_entries(state, partial(prune, bound), which="tombstones")
+    schema = tombstone_schema(state.schema)
+    holding = [
+        at
+        for at, each in enumerate(entries)
+        if stored_matches(log.store, state.prefix, each, schema, bound)
+    ]
+    if not holding:
+        return None
     policy = CompactionPolicy()
-    groups = tombstone_groups(table, facts, every, 0, policy, log.limits)
-    plan = CompactionPlan(
-        table=table.id,
-        name=table.name,
+    facts = facts_of(state, entries).take(np.array(holding, np.int64))
+    return CompactionPlan(
+        table=state.id,
+        name=state.name,
         epoch=base.epoch,
         rowset_count=len(entries),
         policy=policy,
-        groups=groups,
+        groups=erasing_groups(state, facts, to_json(where), policy, log.limits),
     )
-    return execute_plan(log, base, plan, place=place)[0]

@@ -20,6 +20,16 @@ from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.keys.find import stored_rows
 from colonnade.tableformat.keys.key_set import KeySet
 from colonnade.tableformat.keys.sequence import ages
+from colonnade.tableformat.predicate import BoundPredicate, Predicate, bind
+from colonnade.tableformat.predicate.bound import (
+    BoundAnd,
+    BoundConstant,
+    BoundIsNull,
+    BoundNode,
+    BoundOr,
+    all_of,
+    any_of,
+)
 from colonnade.tableformat.scan.selection import read_numbered
 from colonnade.tableformat.types.arrow_types import arrow_type
 
@@ -81,6 +91,29 @@ def tombstone_schema(schema: TableSchema) -> TableSchema:
     """
     plain = {"nullable": True, **dict.fromkeys(("initial", "default", "identity", "generated"))}
     return TableSchema(fields=tuple(each.model_copy(update=plain) for each in schema.fields))
+
+
+def certain(where: Predicate, schema: TableSchema) -> BoundPredicate:
+    """Return a condition on tombstones that is TRUE where the values which they have decide it.
+
+    A tombstone tells nothing of a column in which it is NULL: the rows with its key may have had
+    any value there. So its NULL meets neither IS NULL nor IS NOT NULL. Raises InvalidInputError
+    when `where` does not fit the columns.
+    """
+    return BoundPredicate(_certain(bind(where, tombstone_schema(schema)).root))
+
+
+def _certain(node: BoundNode) -> BoundNode:
+    unknown = BoundConstant(None)
+    match node:
+        case BoundAnd(parts):
+            return all_of(map(_certain, parts))
+        case BoundOr(parts):
+            return any_of(map(_certain, parts))
+        case BoundIsNull():
+            return any_of((node, unknown)) if node.negated else all_of((node, unknown))
+        case _:
+            return node
 
 
 def sequence_values(

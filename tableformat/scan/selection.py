@@ -97,20 +97,24 @@ def _whole(store: ObjectStore, table: TableState, rowset: LiveRowSet) -> Selecti
 def _matching(
     store: ObjectStore, table: TableState, rowset: LiveRowSet, predicate: BoundPredicate
 ) -> FrozenBitMap:
-    found = stored_matches(store, table, rowset, predicate)
+    found = stored_matches(store, table.prefix, rowset, table.schema, predicate)
     return FrozenBitMap(found - deleted_rows(store, table, rowset))
 
 
 def stored_matches(
-    store: ObjectStore, table: TableState, rowset: LiveRowSet, predicate: BoundPredicate
+    store: ObjectStore,
+    prefix: str,
+    rowset: LiveRowSet,
+    schema: TableSchema,
+    predicate: BoundPredicate,
 ) -> BitMap:
     """Return the stored rows of a RowSet that meet the predicate, including deleted rows.
 
-    Raises CorruptionError, StoreError.
+    `schema` has the columns of its table. Raises CorruptionError, StoreError.
     """
-    fields = [field for field in table.schema.fields if field.id in predicate.column_ids]
+    fields = [field for field in schema.fields if field.id in predicate.column_ids]
     found = BitMap()
-    batches = RowSetReader(store, table.prefix, rowset).read(
+    batches = RowSetReader(store, prefix, rowset).read(
         fields,
         keep=partial(prune, predicate),
         keep_columns=predicate.column_ids,

@@ -19,9 +19,9 @@ from colonnade.manifests.vacuum.remains import anchors_with_remains, caches_have
 from colonnade.manifests.vacuum.result import VacuumResult
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
 from colonnade.tableformat.compaction.run import compact_here
-from colonnade.tableformat.compaction.tombstones import forget_tombstones
+from colonnade.tableformat.compaction.tombstones import erase_tombstones
 from colonnade.tableformat.keys.own_table import refuse_static
-from colonnade.tableformat.keys.tombstones import tombstone_schema
+from colonnade.tableformat.keys.tombstones import certain, tombstone_schema
 from colonnade.tableformat.predicate import Predicate, Where, bind, parse_predicate
 from colonnade.tableformat.scan.plan import rowset_filter
 from colonnade.tableformat.scan.selection import stored_matches
@@ -90,7 +90,7 @@ def erase(table: ArrowTable, where: Where, *, all_tables: bool = False) -> Erasu
     rewritten = begun.executeCompaction().rowsets_removed
     head = table.refresh()
     log, state = table.log, table.state
-    forget_tombstones(log, head, state, predicate, compact_here(log.store))
+    head = erase_tombstones(log, head, state.id, predicate, compact_here(log.store))
     only = None if all_tables else state.id
     runs = _vacuum(log, VacuumRequest(hours=0, epochs=1, only=only, erased=state.id), state.id)
     head = log.read_head()
@@ -166,13 +166,13 @@ def _search(
 
 
 def _holds(log: Log, table: TableState, where: Predicate, seen: dict[str, bool]) -> bool:
-    bound = bind(where, table.schema)
+    rows = table.schema, bind(where, table.schema)
+    tombstones = tombstone_schema(table.schema), certain(where, table.schema)
     for rowset in log.read_rowsets(table, rowset_filter(table, where), which="stored"):
         key = rowset.entry.model_dump_json()
         if key not in seen:
-            schema = tombstone_schema(table.schema) if rowset.has_tombstones else table.schema
-            own = replace(table, schema=schema)
-            seen[key] = bool(stored_matches(log.store, own, rowset, bound))
+            schema, bound = tombstones if rowset.has_tombstones else rows
+            seen[key] = bool(stored_matches(log.store, table.prefix, rowset, schema, bound))
         if seen[key]:
             return True
     return False

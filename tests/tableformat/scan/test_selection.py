@@ -113,8 +113,10 @@ def test_rowsets_that_the_bounds_in_the_log_decide_are_not_read() -> None:
 
 
 def test_stored_matches_include_deleted_rows_and_a_selection_does_not() -> None:
-    bound = bind(where("n < 9"), TABLE.state.schema)
-    assert [*stored_matches(STORE, TABLE.state, ROWSETS[0], bound)] == [*range(9)]
+    table = TABLE.state
+    bound = bind(where("n < 9"), table.schema)
+    matching = stored_matches(STORE, table.prefix, ROWSETS[0], table.schema, bound)
+    assert [*matching] == [*range(9)]
     [found] = selected("n < 9")
     assert found.rows is not None
     assert [*found.rows] == [1, 2, 3, 4, 5, 6, 8]

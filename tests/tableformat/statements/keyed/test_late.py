@@ -16,9 +16,6 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import SetProperties
 from colonnade.manifests.model.tombstones import TOMBSTONES
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
-from colonnade.tableformat.compaction.run import compact_here
-from colonnade.tableformat.compaction.tombstones import forget_tombstones
-from colonnade.tableformat.predicate import parse_predicate
 from colonnade.tableformat.statements.finish import finished
 from colonnade.tableformat.statements.keyed.delete_keys import evaluate_delete_keys
 from colonnade.tableformat.statements.keyed.merge import evaluate_merge
@@ -30,7 +27,6 @@ from colonnade.tableformat.table.alteration import (
     SetPrimaryKey,
     WidenColumn,
 )
-from colonnade.tableformat.table.erase import erase
 from colonnade.tableformat.table.transaction import Transaction
 from tests.tableformat.statements.tables import another, made
 
@@ -219,20 +215,6 @@ def test_restoring_renumbering_and_vacuums_keep_the_tombstones_of_a_state() -> N
     fresh.upsert(data((1, 6, "late")))
     assert words(fresh) == {}
     assert table.verify(depth=4).findings == ()
-
-
-def test_an_erasure_forgets_the_keys_that_it_erases() -> None:
-    table = empty()
-    here = compact_here(table.log.store, 1)
-    table.upsert(data((1, 5, "a"), (2, 5, "b")))
-    table.delete_keys(keys((1, 7)))
-    table.delete_keys(keys((9, 7)))
-    forget_tombstones(table.log, table.refresh(), table.state, parse_predicate("id = 9"), here)
-    assert tombstones(table) == [1]
-    report = erase(table, "id = 1")
-    assert report.held_by == ()
-    assert tombstones(table) == []
-    assert words(table) == {2: "b"}
 
 
 def test_a_partitioned_table_remembers_keys_in_each_partition() -> None:
