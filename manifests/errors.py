@@ -10,6 +10,7 @@
       CommitUnknownError               look the transaction id up; delete nothing
       UnsupportedFormatError           upgrade; never guess
       CorruptionError                  stop, keep the file
+        MissingObjectError             the same, unless a vacuum removed the object meanwhile
       StoreError                       back off (`retryable` says whether that can help)
 
 Every class has a stable `kind`. Tools match on the kind, because the text of a message may change.
@@ -108,6 +109,17 @@ class CorruptionError(ColonnadeError):
     """Bytes are missing or differ from their checksum. Colonnade did not interpret them."""
 
     kind = "CORRUPTION"
+
+
+class MissingObjectError(CorruptionError):
+    """An object that a state or a statement names is not in its store; `object` is its id."""
+
+    def __init__(self, message: str, object: str = "") -> None:
+        super().__init__(message)
+        self.object = object
+
+    def __reduce__(self) -> tuple[type[MissingObjectError], tuple[str, str]]:
+        return type(self), (self.message, self.object)
 
 
 class StoreError(ColonnadeError):

@@ -17,6 +17,7 @@ KINDS = {
     "CommitUnknownError": "COMMIT_UNKNOWN",
     "UnsupportedFormatError": "UNSUPPORTED_FORMAT",
     "CorruptionError": "CORRUPTION",
+    "MissingObjectError": "CORRUPTION",
     "StoreError": "STORE",
 }
 CLASSES = {
@@ -41,6 +42,11 @@ def test_an_error_survives_the_way_from_an_executor(name: str) -> None:
 
 def test_a_store_error_keeps_whether_trying_again_can_help() -> None:
     assert pickle.loads(pickle.dumps(errors.StoreError("Busy.", retryable=True))).retryable
+
+
+def test_a_missing_object_is_still_known_after_the_way_from_an_executor() -> None:
+    error = errors.MissingObjectError("It is missing.", "a" * 32)
+    assert pickle.loads(pickle.dumps(error)).object == "a" * 32
 
 
 def test_bad_input_is_a_value_error_for_those_who_catch_that() -> None:

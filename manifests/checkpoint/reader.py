@@ -39,6 +39,7 @@ from colonnade.manifests.epochs.slots import is_taken, read_log_slot, read_slot
 from colonnade.manifests.errors import (
     ColonnadeError,
     CorruptionError,
+    MissingObjectError,
     NotFoundError,
     UnsupportedFormatError,
 )
@@ -172,7 +173,8 @@ def _read_entry_segment(
         return read_checkpoint_object(store, segment.object, segment.check.length, decode)
     except NotFoundError as error:
         location = store.locate(checkpoint_name(segment.object))
-        raise CorruptionError(f"{location}, a part of the log, is missing.") from error
+        problem = f"{location}, a part of the log, is missing."
+        raise MissingObjectError(problem, segment.object) from error
 
 
 def read_hint(

@@ -27,13 +27,18 @@ def check_removed(change: Change, base: Snapshot, theirs: Epoch) -> None:
     victims = removed_objects(theirs.ops)
     if victims and (
         not victims.isdisjoint((*named_objects(change.ops), *change.listed))
-        or (change.fill is not None and any(job_id_of(each) == change.job_id for each in victims))
+        or (_is_open(change) and any(job_id_of(each) == change.job_id for each in victims))
     ):
         raise ConflictError(
             f"Files that {change.operation!r} wrote or restores were removed by the vacuum of"
             f" epoch {theirs.epoch}, after epoch {base.epoch} on which it was planned; run it"
             " again, and give it a lease if it takes longer than the retention."
         )
+
+
+def _is_open(change: Change) -> bool:
+    """Return whether a change may name any object of its job at its slot."""
+    return change.fill is not None or bool(change.keyed)
 
 
 def removes(theirs: Epoch, epoch: int) -> bool:

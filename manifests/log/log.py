@@ -62,6 +62,7 @@ from colonnade.manifests.log.late_checkpoint import LateCheckpoint
 from colonnade.manifests.model.codec import encode_epoch
 from colonnade.manifests.model.epoch import Epoch, Stub
 from colonnade.manifests.model.members import find_change, transactions_of
+from colonnade.manifests.model.named_objects import check_missing
 from colonnade.manifests.model.statics import with_own_statics
 from colonnade.manifests.object_names import MANIFEST
 from colonnade.manifests.reading.reader import LogReader
@@ -165,7 +166,8 @@ class Log(LogReader):
         except ColonnadeError as error:
             known = change.fresh or not isinstance(error, UNTELLING)
             if known and not sending.may_be_committed():
-                raise
+                with self.removals_are_conflicts(change, base):
+                    raise
             return self.find_sent(change.transaction, error), None
 
     def _send(self, sending: Sending) -> tuple[Snapshot, Epoch | None]:
@@ -318,13 +320,14 @@ class Log(LogReader):
         """A block that reads objects which a change or its base names, such as files of a slow job.
 
         `planned` is the change, or the name of the operation if nothing of it was sent yet. A
-        missing object is not damage if a vacuum since the base has removed it, or the base.
+        missing object is not damage if a vacuum since the base has removed it, or the base. It is
+        an object of a statement then, which no epoch names yet.
         Raises ConflictError or CommitUnknownError, as `commit_change` does. For a change that is
         not `fresh`, it may stay a CorruptionError, because an earlier send may be in the log.
         """
         try:
             yield
-        except CorruptionError:
+        except CorruptionError as error:
             change = planned
             if isinstance(change, str):
                 change = Change("", change, (), fresh=True)
@@ -342,6 +345,8 @@ class Log(LogReader):
                         f"Epoch {base.epoch}, on which {change.operation!r} was planned, was"
                         f" removed by the vacuum of epoch {number};"
                     ) from None
+                if change.fresh:
+                    check_missing(error, found)
                 found, number = None, number + 1
             raise
 
@@ -373,8 +378,9 @@ class Log(LogReader):
         change = with_static_values(change, before)
         check_change(change, before)
         check_head(change, before, before, self.keeps)
-        carried = begin(with_needed_features(change, before), before, self, stored=False)
-        state = _fold_own(before, self._next_epoch(carried, before))
+        with self.removals_are_conflicts(change, base):
+            carried = begin(with_needed_features(change, before), before, self, stored=False)
+            state = _fold_own(before, self._next_epoch(carried, before))
         # The slot after the base may get a concurrent writer's epoch. If an object of a checkpoint
         # is lost, tables must be read from the log as of the base, not as of that epoch.
         again = partial(self._again, whole or (lambda: change), base, earlier)

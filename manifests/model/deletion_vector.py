@@ -24,6 +24,7 @@ from colonnade.manifests.limits import LIMITS
 from colonnade.manifests.model.codec import byte_check, verify
 from colonnade.manifests.model.entries import DeletionVectorEntry
 from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.store.checks import missing_object
 
 SIZE_LIMIT = 2**30
 """The most bytes of a vector; 2**32 rows take half as many."""
@@ -168,7 +169,7 @@ def read_deletion_vector(
     try:
         data = store.get(name, limit=entry.check.length)
     except NotFoundError as error:
-        raise CorruptionError(f"{location} is missing, though the log names it.") from error
+        raise missing_object(location, entry.object) from error
     try:
         return decode_deletion_vector(data, entry, row_count, location)
     except CorruptionError:

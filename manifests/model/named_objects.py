@@ -1,4 +1,4 @@
-"""The objects that operations name or remove. Pure.
+"""The objects that operations name or remove, and what it means that one is missing. Pure.
 
 Spec: docs/spec/vacuum.md#references
 """
@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from colonnade.manifests.errors import ConflictError, CorruptionError, MissingObjectError
 from colonnade.manifests.model.entries import DeletionVectorEntry, RowSetEntry
+from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import (
     AddDeletionVector,
     AddRowSet,
@@ -56,6 +58,20 @@ def named_objects(operations: Iterable[Operation]) -> Iterator[str]:
 def removed_objects(operations: Iterable[Operation]) -> set[str]:
     """Return the ids of the objects that vacuum operations remove."""
     return {name for op in operations if isinstance(op, Vacuum) for name in op.victims}
+
+
+def check_missing(error: CorruptionError, later: Epoch) -> None:
+    """Refuse to go on without an object that a vacuum has removed, after a state that needs it.
+
+    Only a statement that is not committed can still name such an object, so nothing is damaged.
+    Raises ConflictError if `error` is about an object that the epoch removes.
+    """
+    if isinstance(error, MissingObjectError) and error.object in removed_objects(later.ops):
+        raise ConflictError(
+            f"Files that a statement wrote were removed by the vacuum of epoch {later.epoch} before"
+            " it was committed; run it again, and give it a lease if it takes longer than the"
+            " retention."
+        ) from error
 
 
 def rowset_objects(entry: RowSetEntry, vector: DeletionVectorEntry | None) -> Iterator[str]:

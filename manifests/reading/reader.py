@@ -33,6 +33,7 @@ from colonnade.manifests.errors import (
 )
 from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.model.epoch import Epoch, Stub
+from colonnade.manifests.model.named_objects import check_missing
 from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.reading.last_look import LastLook
 from colonnade.manifests.reading.live_rowsets import LiveRowSetReader
@@ -279,14 +280,20 @@ class LogReader(LiveRowSetReader):
         """A block that reads the state at an epoch, and commits nothing.
 
         A missing object is not damage if retention has removed the epoch meanwhile: then the block
-        raises NotFoundError that names the oldest readable epoch, and not CorruptionError.
+        raises NotFoundError that names the oldest readable epoch, and not CorruptionError. Nor is
+        it damage if a vacuum since the epoch has removed the object, which then only an unfinished
+        transaction names: the block raises ConflictError. A missing object costs a GET for each
+        epoch since.
         """
         try:
             yield
         except CorruptionError as error:
             if _is_missing(error):
                 with suppress(*UNTOLD):
-                    self.read_at(epoch, head=self.read_head())
+                    head = self.read_head()
+                    self.read_at(epoch, head=head)
+                    for later in self.read_epochs(head.epoch, head.epoch - epoch):
+                        check_missing(error, later)
             raise
 
     def read_from_log(self, epoch: int, after: Snapshot | None = None) -> Snapshot:

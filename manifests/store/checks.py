@@ -8,7 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence, Sized
 
-from colonnade.manifests.errors import CorruptionError, InvalidInputError, NotFoundError
+from colonnade.manifests.errors import (
+    CorruptionError,
+    InvalidInputError,
+    MissingObjectError,
+    NotFoundError,
+)
 
 _PART = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}"
 _NAME = re.compile(rf"{_PART}(?:/{_PART}){{0,7}}", re.ASCII)
@@ -85,6 +90,11 @@ def no_database(location: str) -> NotFoundError:
     return NotFoundError(
         f"{location} is not a Colonnade database or table; check the path, or create one there."
     )
+
+
+def missing_object(location: str, object_id: str) -> MissingObjectError:
+    """Return the error for an object that was to be read and does not exist."""
+    return MissingObjectError(f"{location} is missing, though the log names it.", object_id)
 
 
 def too_large(location: str, size: str, limit: int) -> CorruptionError:

@@ -42,10 +42,10 @@ def unless_outdated(operation: Operation) -> Operation:
         try:
             return operation(args)
         except CorruptionError:
-            if "url" in args:
-                log = Log(open_store(place_of(args)))
-                log.read_at(_epoch(args["epoch"]), head=log.try_read_head())
-            raise
+            if "url" not in args:
+                raise
+            with Log(open_store(place_of(args))).removals_are_told(_epoch(args["epoch"])):
+                raise
 
     return run
 

@@ -12,6 +12,7 @@ from colonnade.manifests.errors import CorruptionError, NotFoundError
 from colonnade.manifests.model.codec import decode_model, verify
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.store import ObjectStore
+from colonnade.manifests.store.checks import missing_object
 from colonnade.tableformat.rowset.footer import FOOTER_LIMIT, Footer
 from colonnade.tableformat.rowset.write_options import KIB, MIB
 
@@ -121,9 +122,7 @@ class RowSetSource:
         try:
             yield from self._store.read_windows(name, windows, buffer)
         except NotFoundError as error:
-            raise CorruptionError(
-                f"{self.locate(name)} is missing, though the log names it."
-            ) from error
+            raise missing_object(self.locate(name), self._entry.object) from error
 
     def _fetch(self, name: str, ranges: Sequence[tuple[int, int]]) -> Sequence[bytes | memoryview]:
         if self._entry.place == "inline":
@@ -135,9 +134,7 @@ class RowSetSource:
         try:
             found = iter(self._store.get_ranges(name, wanted) if wanted or not ranges else ())
         except NotFoundError as error:
-            raise CorruptionError(
-                f"{self.locate(name)} is missing, though the log names it."
-            ) from error
+            raise missing_object(self.locate(name), self._entry.object) from error
         return [
             next(found) if offset < self._tail_start else self._of_tail(name, offset, length)
             for offset, length in ranges

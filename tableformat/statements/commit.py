@@ -121,7 +121,7 @@ def _commit_reported(
             f" {job.url}/{job.target.name}."
         )
     created = _table_operations(job)
-    planned = Change(job.transaction, job.mode, created, fresh=fresh)
+    planned = Change(job.transaction, job.mode, created, job_id=job.job_id, fresh=fresh)
     before = log.preview(planned, base) if created else base
     table = before.tables.get(TableId(job.target.table))
     if table is None:

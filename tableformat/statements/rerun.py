@@ -29,11 +29,12 @@ def commit_statement(
 ) -> tuple[Snapshot, Epoch | None]:
     """Evaluate a statement on a state and commit it; after a conflict, again on the newest state.
 
-    It is also evaluated again when retention has removed the state meanwhile. `evaluate` returns
-    None if the statement changes nothing, or a later state if it changes nothing there. Returns the
-    state after the statement, and its epoch. The epoch is None when the statement changes nothing,
-    and when its batch has landed before. Raises ConflictError after ten tries with growing pauses,
-    or at once when the change expects an epoch. Raises whatever `evaluate` and `Log.commit` raise.
+    It is also evaluated again when a vacuum has removed the state, or files of the statement,
+    meanwhile. `evaluate` returns None if the statement changes nothing, or a later state if it
+    changes nothing there. Returns the state after the statement, and its epoch. The epoch is None
+    when the statement changes nothing, and when its batch has landed before. Raises ConflictError
+    after ten tries with growing pauses, or at once when the change expects an epoch. Raises
+    whatever `evaluate` and `Log.commit` raise.
     """
     for attempt in range(TRIES):
         if attempt:
@@ -42,17 +43,21 @@ def commit_statement(
         last = attempt == TRIES - 1
         try:
             change = evaluate(base)
-            if change is None:
-                return base, None
-            if isinstance(change, Snapshot):
-                return change, None
-            try:
-                return log.commit_change(change, base)
-            except ConflictError:
-                if last or change.expect_epoch is not None:
-                    raise
         except CorruptionError:
-            # A missing file is not damage when retention removed it during the read.
-            if last or not log.is_removed(base.epoch):
+            try:
+                with log.removals_are_conflicts("statement", base):
+                    raise
+            except ConflictError:
+                if last:
+                    raise
+                continue
+        if change is None:
+            return base, None
+        if isinstance(change, Snapshot):
+            return change, None
+        try:
+            return log.commit_change(change, base)
+        except ConflictError:
+            if last or change.expect_epoch is not None:
                 raise
     raise AssertionError("unreachable")

@@ -26,6 +26,7 @@ from colonnade.manifests.model.entries import OriginEntry
 from colonnade.manifests.model.operations import Compaction
 from colonnade.manifests.object_names import origin_name
 from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.store.checks import missing_object
 
 Rows = NDArray[np.int64]
 
@@ -146,7 +147,7 @@ def read_origin(store: ObjectStore, prefix: str, entry: OriginEntry, rows: int) 
         inflate = zlib.decompressobj()
         plain = inflate.decompress(data, 8 * rows + 1)
     except NotFoundError as error:
-        raise CorruptionError(f"{name} is missing, though the log names it.") from error
+        raise missing_object(name, entry.object) from error
     except (ValueError, binascii.Error, zlib.error) as error:
         raise CorruptionError(f"{name} is not an origin of rows.") from error
     if len(plain) != 8 * rows:

@@ -13,10 +13,11 @@ from colonnade.manifests.checkpoint.loaded_pages import LoadedPages
 from colonnade.manifests.checkpoint.paged_map import PagePlace
 from colonnade.manifests.checkpoint.state_summary import StateSummary
 from colonnade.manifests.checkpoint.stored_tables import StoredTables
-from colonnade.manifests.commit import conflicts
+from colonnade.manifests.commit import conflicts, vacuum_conflicts
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.rebase import carried
 from colonnade.manifests.commit.rebase.carried import Carried
+from colonnade.manifests.log import log
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.named_objects import named_objects
 from colonnade.manifests.model.operations import Operation, Txns
@@ -29,6 +30,7 @@ from colonnade.manifests.vacuum.removal import remove
 from colonnade.tableformat.repair import caches
 from tests.simulation.actors.every import LOSING
 from tests.simulation.actors.keeper import Keeper
+from tests.simulation.actors.keyed_writer import KeyedStreamer, KeyedWriter
 from tests.simulation.actors.optimizer import Optimizer
 from tests.simulation.actors.reader import Reader
 from tests.simulation.actors.undropper import Undropper
@@ -100,6 +102,8 @@ _of = StateSummary.of
 
 VACUUMED = (Writer(8), Reader(3), Keeper(1), Vacuumer(5))
 
+BESIDE = (KeyedWriter(6), KeyedStreamer(2), Vacuumer(8))
+
 
 BUGS: tuple[Bug, ...] = (
     Bug(
@@ -111,6 +115,20 @@ BUGS: tuple[Bug, ...] = (
         "a writer overlooks a vacuum",
         overlooks(conflicts, "check_removed"),
         actors=(Writer(mix=(8, 2, 0, 0, 0, 0)), Vacuumer(8)),
+        long=True,
+    ),
+    Bug(
+        "a statement takes its own files that a vacuum has removed for damage",
+        lambda: patch.object(log, "check_missing", lambda *_: None),
+        actors=BESIDE,
+        keyed=True,
+        long=True,
+    ),
+    Bug(
+        "a keyed write names what it wrote for an earlier slot and a vacuum has removed",
+        lambda: patch.object(vacuum_conflicts, "_is_open", lambda change: change.fill is not None),
+        actors=BESIDE,
+        keyed=True,
         long=True,
     ),
     Bug(

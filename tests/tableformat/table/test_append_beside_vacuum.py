@@ -19,7 +19,7 @@ from colonnade.tableformat.statements.rerun import TRIES
 from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.write.settings import CommitSettings
-from tests.faults import Fault, FaultyStore
+from tests.tableformat.table.beside import Beside
 
 SCHEMA = pa.schema([("id", pa.int64())])
 MINE = [100, 101]
@@ -27,20 +27,6 @@ MINE = [100, 101]
 
 def rows(*ids: int) -> pa.Table:
     return pa.table({"id": [*ids]}, SCHEMA)
-
-
-class Beside(FaultyStore):
-    """Does something else right before one of its calls, once."""
-
-    call = 0
-    act: Callable[[], object] | None = None
-
-    def _fault_at(self, number: int, operation: str) -> Fault | None:
-        act = self.act
-        if number == self.call and act is not None:
-            self.act = None
-            act()
-        return super()._fault_at(number, operation)
 
 
 def world(inline_bytes: int, call: int = 0) -> tuple[ArrowTable, Beside, ArrowTable]:
@@ -73,7 +59,7 @@ def tries(inline_bytes: int, data: Callable[[], object]) -> Iterator[ConflictErr
     while True:
         call += 1
         mine, way, other = world(inline_bytes, call)
-        way.act = partial(disturbed, other)
+        way.acts = (partial(disturbed, other),)
         conflict = None
         try:
             mine.append(data())
@@ -81,10 +67,10 @@ def tries(inline_bytes: int, data: Callable[[], object]) -> Iterator[ConflictErr
             conflict = error
         other.refresh()
         found = sorted(other.scan().to_arrow()["id"].to_pylist())
-        want = [1] if way.act else [1, 2, 2]
+        want = [1] if way.acts else [1, 2, 2]
         assert found == (want if conflict else want + MINE)
         yield conflict
-        if way.act is not None:
+        if way.acts:
             return
 
 
@@ -115,16 +101,16 @@ def test_an_append_that_always_meets_a_conflict_gives_up() -> None:
 
 def test_an_append_with_an_expected_epoch_is_not_repeated() -> None:
     mine, way, other = world(0, call=3)
-    way.act = partial(disturbed, other)
+    way.acts = (partial(disturbed, other),)
     with pytest.raises(ConflictError):
         mine.append(rows(*MINE), commit=CommitSettings(expect_epoch=mine.epoch))
-    assert way.act is None
+    assert not way.acts
 
 
 def test_an_append_to_a_table_that_is_dropped_meanwhile_is_not_repeated() -> None:
     mine, way, other = world(0, call=3)
     database = ArrowDatabase(other.log.store, other.log, other.refresh())
-    way.act = lambda: database.drop_table("t")
+    way.acts = (lambda: database.drop_table("t"),)
     with pytest.raises((NotFoundError, ConflictError), match="t"):
         mine.append(rows(*MINE))
-    assert way.act is None
+    assert not way.acts
