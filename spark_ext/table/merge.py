@@ -35,7 +35,6 @@ class MergeBuilder:
 
     def __init__(
         self,
-        spark: SparkSession,
         run: RunSql,
         target: str,
         source: DataFrame,
@@ -44,11 +43,11 @@ class MergeBuilder:
         """Begin a MERGE that `run` will run. `target` is the name of the table, with its alias."""
         if not hasattr(source, "createOrReplaceTempView"):
             raise InvalidInputError(f"The source of a merge must be a DataFrame, not {source!r}.")
-        self._spark = spark
+        self._spark: SparkSession = source.sparkSession
         self._run = run
         self._target = target
         self._source = source
-        self._writer = SqlWriter(spark)
+        self._writer = SqlWriter(self._spark)
         self._condition = self._writer.write(condition, "The condition of a merge")
         self._clauses: list[str] = []
         self._verb = "MERGE"
@@ -124,7 +123,7 @@ class MergeBuilder:
         text = f"{self._verb} INTO {self._target} USING {named} ON {self._condition}\n{clauses}"
         self._source.createOrReplaceTempView(view)
         try:
-            return self._run(text, self._writer.arguments)
+            return self._run(self._spark, text, self._writer.arguments)
         finally:
             self._spark.catalog.dropTempView(view)
 

@@ -27,7 +27,9 @@ _Table = TypeVar("_Table", bound="RowMethods")
 class RowMethods(ABC):
     """The methods of a table that change its rows, with the names of Delta's methods.
 
-    A subclass runs the statements: alone, or as a part of a transaction.
+    A subclass runs the statements: alone, or as a part of a transaction. A statement about the rows
+    of a DataFrame runs in the session of the DataFrame, which alone knows its views. In
+    `foreachBatch`, this is not the session in which the table was opened.
     """
 
     _spark: SparkSession
@@ -39,15 +41,15 @@ class RowMethods(ABC):
         """The path of the table."""
 
     @abstractmethod
-    def _change(self, run: Callable[[], object]) -> RowCounts:
-        """Run a statement and return what it changed."""
+    def _change(self, spark: SparkSession, run: Callable[[], object]) -> RowCounts:
+        """Run a statement of a session and return what it changed."""
 
-    def _run(self, text: str, arguments: Mapping[str, Column]) -> RowCounts:
-        return self._change(lambda: self._spark.sql(text, args=dict(arguments) or None))
+    def _run(self, spark: SparkSession, text: str, arguments: Mapping[str, Column]) -> RowCounts:
+        return self._change(spark, lambda: spark.sql(text, args=dict(arguments) or None))
 
     def _write(self, rows: DataFrame, mode: str, options: Mapping[str, str | int]) -> RowCounts:
         writer = rows.write.format("colonnade").mode(mode).options(**options)
-        return self._change(lambda: writer.save(self.path))
+        return self._change(rows.sparkSession, lambda: writer.save(self.path))
 
     def _replace_columns(self, update: Update) -> RowCounts | None:
         """Run an update by replacing columns if that is cheaper; else return None."""
@@ -68,7 +70,7 @@ class RowMethods(ABC):
         """
         writer = SqlWriter(self._spark)
         text = f"DELETE FROM {self._named()}{_where(writer, condition)}"
-        return self._run(text, writer.arguments)
+        return self._run(self._spark, text, writer.arguments)
 
     def update(
         self,
@@ -88,7 +90,7 @@ class RowMethods(ABC):
         update = Update(table_name(self.path), alias, values, where, writer.arguments)
         require_jar(self._spark, f"Changing rows of table {self.path}")
         done = self._replace_columns(update)
-        return self._run(update.text, writer.arguments) if done is None else done
+        return self._run(self._spark, update.text, writer.arguments) if done is None else done
 
     def merge(self, source: DataFrame, condition: Expression) -> MergeBuilder:
         """Begin to describe a MERGE of the rows of `source`, matched by a condition.
@@ -96,7 +98,7 @@ class RowMethods(ABC):
         Name both sides, as in `t.alias("t").merge(rows.alias("s"), "t.id = s.id")`.
         """
         named = self._named()
-        return MergeBuilder(self._spark, self._run, named, source, condition)
+        return MergeBuilder(self._run, named, source, condition)
 
     def upsert(self, rows: DataFrame, options: Mapping[str, str | int] | None = None) -> RowCounts:
         """Merge rows into the rows of the table with the same primary keys; add the other rows.

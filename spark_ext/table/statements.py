@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TypeVar
 
 from pyspark.errors import PySparkException
@@ -28,8 +29,8 @@ Expression = str | Column
 """SQL text, or a Column."""
 
 
-RunSql = Callable[[str, Mapping[str, Column]], RowCounts]
-"""Runs a statement that changes rows from its text and its arguments."""
+RunSql = Callable[[SparkSession, str, Mapping[str, Column]], RowCounts]
+"""Runs a statement that changes rows, in a session, from its text and its arguments."""
 
 
 def table_name(path: str) -> str:
@@ -79,6 +80,28 @@ def run_within(spark: SparkSession, run: Callable[[], object]) -> RowCounts:
     statement = _run_tagged(spark, run)
     counts = call(spark, "statement_counts", statement=statement)
     return RowCounts(**counts.asDict())
+
+
+@contextmanager
+def joined(spark: SparkSession, owner: SparkSession) -> Iterator[None]:
+    """Have statements of `spark` take part in the transaction of the session `owner`, if any.
+
+    Raises InvalidInputError if `spark` is in another transaction.
+    """
+    wanted, present = owner.conf.get(TRANSACTION, None), spark.conf.get(TRANSACTION, None)
+    if wanted is None or wanted == present:
+        yield
+        return
+    if present is not None:
+        raise InvalidInputError(
+            "The session of the DataFrame is in another transaction than the session of the table;"
+            " end one of them first."
+        )
+    spark.conf.set(TRANSACTION, wanted)
+    try:
+        yield
+    finally:
+        spark.conf.unset(TRANSACTION)
 
 
 def call(spark: SparkSession, procedure: str, **arguments: str | int | None) -> Row:

@@ -37,6 +37,7 @@ from colonnade.spark_ext.table.columns import fill_column, type_text
 from colonnade.spark_ext.table.optimize import OptimizeBuilder
 from colonnade.spark_ext.table.row_methods import RowMethods
 from colonnade.spark_ext.table.statements import (
+    joined,
     refresh_cached,
     refuse_within,
     run_change,
@@ -175,7 +176,8 @@ class Table(RowMethods):
         """
         if not hasattr(keys, "toArrow"):
             raise InvalidInputError(f"The keys to delete must be a DataFrame, not {keys!r}.")
-        refuse_within(self._spark, f"Deleting keys of {self.path}")
+        for session in (self._spark, keys.sparkSession):
+            refuse_within(session, f"Deleting keys of {self.path}")
         counts = self._table.delete_keys(keys.toArrow())
         refresh_cached(self._spark)
         return counts
@@ -266,9 +268,10 @@ class Table(RowMethods):
     def _address(self) -> StoreAddress:
         return self._table.store_address
 
-    def _change(self, run: Callable[[], object]) -> RowCounts:
-        require_session_options(self._spark, self._address, f"Changing rows of {self.path}")
-        return run_change(self._spark, self._table, run)
+    def _change(self, spark: SparkSession, run: Callable[[], object]) -> RowCounts:
+        require_session_options(spark, self._address, f"Changing rows of {self.path}")
+        with joined(spark, self._spark):
+            return run_change(spark, self._table, run)
 
     def _replace_columns(self, update: Update) -> RowCounts | None:
         if self._spark.conf.get(TRANSACTION, None) is not None:

@@ -5,7 +5,8 @@
         tx.table("orders").append(new_orders)
 
 The transaction belongs to the session: until its end, SQL and DataFrames of the session see its
-changes and take part in it. Other sessions see nothing of it before the commit. Do not cache a
+changes and take part in it. Other sessions see nothing of it before the commit. If a DataFrame of
+another session is written, that session takes part in the transaction meanwhile. Do not cache a
 table within a transaction, because all sessions of one Spark share the cache. A write drops the
 cached data of its table.
 """
@@ -25,6 +26,7 @@ from colonnade.spark_ext.table.row_methods import RowMethods
 from colonnade.spark_ext.table.statements import (
     call,
     conflict_of,
+    joined,
     require_jar,
     run_within,
     table_name,
@@ -172,9 +174,10 @@ class TransactionTable(RowMethods):
         self._transaction.check_open()
         return super()._named()
 
-    def _change(self, run: Callable[[], object]) -> RowCounts:
+    def _change(self, spark: SparkSession, run: Callable[[], object]) -> RowCounts:
         self._transaction.check_open()
-        return run_within(self._spark, run)
+        with joined(spark, self._spark):
+            return run_within(spark, run)
 
     def toDF(self) -> DataFrame:
         """Return the rows, including those that the transaction wrote; use it before its end."""
