@@ -1,7 +1,8 @@
 """Stores: their contract, each kind of store, and how a path names one.
 
     base.py  checks.py  turn.py              the contract, checks that every store makes, and turns
-    address.py  path_text.py  option_text.py    where a store is, as text and as a value
+    address.py  path_text.py                 where a store is, as text and as a value
+    option_text.py  option_names.py          options of a store as text, and their other names
     local/                                   files of this machine
     memory.py  memory_turns.py               objects in memory, and the order of their writers
     waking.py                                how a writer wakes writers that wait for its commit
@@ -30,6 +31,7 @@ from colonnade.manifests.store.base import ObjectInfo, ObjectStore, ObjectWriter
 from colonnade.manifests.store.cache.store import with_cache
 from colonnade.manifests.store.local import LocalStore
 from colonnade.manifests.store.memory import MemoryStore
+from colonnade.manifests.store.option_names import AZURE, GCS, S3
 from colonnade.manifests.store.path_text import is_url, local_path
 from colonnade.manifests.store.readonly import FsspecReadStore
 
@@ -46,13 +48,9 @@ class _Kind(NamedTuple):
 
 
 _KINDS = {
-    re.compile(r"s3a?://", re.IGNORECASE): _Kind(
-        "s3", "S3Store", "S3", "s3", {"botocore": "botocore"}
-    ),
-    re.compile(r"gc?s://", re.IGNORECASE): _Kind(
-        "gcs", "GcsStore", "GCS", "gcs", {"google": "google-auth", "requests": "requests"}
-    ),
-    re.compile(r"(?:az|abfss?)://", re.IGNORECASE): _Kind(
+    S3: _Kind("s3", "S3Store", "S3", "s3", {"botocore": "botocore"}),
+    GCS: _Kind("gcs", "GcsStore", "GCS", "gcs", {"google": "google-auth", "requests": "requests"}),
+    AZURE: _Kind(
         "azure", "AzureStore", "Azure", "azure", {"azure": "azure-storage-blob and azure-identity"}
     ),
     re.compile(r"(?:web)?hdfs://", re.IGNORECASE): _Kind(

@@ -18,6 +18,7 @@ from threading import Lock
 from typing import Any
 
 from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.store.option_names import with_own_names
 from colonnade.manifests.store.path_text import local_path
 
 _AUTHORITY = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/@]*@)?")
@@ -49,9 +50,10 @@ class StoreAddress:
         """Return the address of a path or URL, after registering its options.
 
         The user, password and query of a URL count as options, too. `defaults` returns further
-        options, and `storage_options` replace them by name. A local path has no options, and an
-        address has its own, so for these `defaults` is not called. Does no I/O. Raises
-        InvalidInputError for a text that names no place, for options that are not a dictionary, for
+        options, and `storage_options` replace them by name. Options may have the names of other
+        tools, such as `aws_access_key_id`. A local path has no options, and an address has its own,
+        so for these `defaults` is not called. Does no I/O. Raises InvalidInputError for a text that
+        names no place, for options that are not a dictionary, for two values of one option, for
         options of a local path, and for options beside an address.
         """
         if storage_options is not None and not isinstance(storage_options, Mapping):
@@ -76,12 +78,13 @@ class StoreAddress:
         if url.endswith(":"):
             raise InvalidInputError(f"{url}// names no place; write {url}//bucket/folder.")
         found = defaults() if defaults is not None else {}
-        held = _Held({**found, **(storage_options or {})}, *hidden)
+        given = with_own_names(url, storage_options or {})
+        held = _Held({**with_own_names(url, found), **given}, *hidden)
         return cls(url, None if held == _Held() else _REGISTRY.name_of(held))
 
     @property
     def storage_options(self) -> dict[str, Any]:
-        """The options by name, as the user gave them. They hold secrets.
+        """The options by their own names. They hold secrets.
 
         Raises InvalidInputError if this process does not know them.
         """

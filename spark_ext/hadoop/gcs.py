@@ -35,8 +35,8 @@ _UNTRANSLATED = {
 def options_of(url: str, settings: Mapping[str, str], given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the storage options that Hadoop's settings mean for a URL of a bucket.
 
-    A `token` among the given options replaces all of Hadoop's credentials. Raises InvalidInputError
-    that names a setting without a counterpart, and what to give instead.
+    A `token` or `anon` among the given options replaces all of Hadoop's credentials. Raises
+    InvalidInputError that names a setting without a counterpart, and what to give instead.
     """
     found = URL.match(url)
     texts = _Texts(settings)
@@ -49,7 +49,7 @@ def options_of(url: str, settings: Mapping[str, str], given: Mapping[str, Any]) 
         if project:
             options["requester_pays"] = project
     texts.refuse("encryption.key")
-    return options if "token" in given else {**options, **_credentials(texts)}
+    return options if {"token", "anon"} & given.keys() else {**options, **_credentials(texts)}
 
 
 def secrets_of(url: str) -> tuple[str, ...]:

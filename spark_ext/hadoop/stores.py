@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from colonnade.manifests.store.option_names import with_own_names
 from colonnade.spark_ext.hadoop import azure, gcs, hdfs, s3
 
 Options = Callable[[str, Mapping[str, str], Mapping[str, Any]], dict[str, Any]]
@@ -54,8 +55,8 @@ def with_hadoop(url: str, settings: Mapping[str, str], given: Mapping[str, Any])
     of another store has only the given options. Raises InvalidInputError that names a setting
     without a counterpart, and what to give instead.
     """
-    kind = _kind_of(url)
-    return dict(given) if kind is None else kind.with_settings(url, settings, given)
+    kind, own = _kind_of(url), with_own_names(url, given)
+    return own if kind is None else kind.with_settings(url, settings, own)
 
 
 def prefixes_of(url: str) -> tuple[str, ...]:

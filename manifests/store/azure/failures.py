@@ -84,6 +84,7 @@ def refusal(operation: str, status: int, code: str, error: Exception) -> Failure
         passing=passing,
         silent=False,
         error=error,
+        bare=status == 401,
     )
 
 
@@ -105,7 +106,8 @@ def _reason(operation: str, status: int, code: str, passing: bool) -> str:
 def _unanswered(
     error: Exception, reason: str, *, arrived: bool, passing: bool, silent: bool
 ) -> Failure:
-    return Failure(reason, None, False, arrived, passing, silent, error)
+    bare = isinstance(error, azure.ClientAuthenticationError) and not passing
+    return Failure(reason, None, False, arrived, passing, silent, error, bare)
 
 
 def _cause(error: Exception) -> str:

@@ -20,15 +20,16 @@ from colonnade.manifests.store.bucket.option_values import (
     READ_TIMEOUT_S,
     number,
 )
+from colonnade.manifests.store.option_names import is_true, of_environment
 
-_OF_ENVIRONMENT = (
+_IN_ENVIRONMENT = (
     *("account_name", "account_key", "connection_string", "sas_token"),
     *("client_id", "client_secret", "tenant_id", "anon"),
 )
-"""Options that may be in the environment instead, as `AZURE_STORAGE_` and the name."""
+"""Options that may be in the environment instead, in variables that begin with `AZURE_STORAGE_`."""
 
 _NAMES = {
-    *_OF_ENVIRONMENT,
+    *_IN_ENVIRONMENT,
     *("credential", "account_host"),
     *("max_concurrency", "patience", "connection_timeout", "read_timeout"),
 }
@@ -80,15 +81,12 @@ def parse_settings(
             f"{url} has no storage options {unknown}; the options are those of adlfs:"
             " account_name, account_key, sas_token, connection_string, credential, client_id,"
             " client_secret, tenant_id, anon, account_host, max_concurrency, connection_timeout,"
-            " read_timeout, and patience."
+            " read_timeout, and patience. Names such as AZURE_STORAGE_ACCOUNT_NAME count, too."
         )
-    given = {
-        name: value
-        for name in _OF_ENVIRONMENT
-        if (value := options.get(name, environment.get(f"AZURE_STORAGE_{name.upper()}")))
-        # An option that is empty counts as not given.
-    }
-    given["anon"] = _is_true(given.get("anon", False))
+    found = {**of_environment(url, environment, ("AZURE_STORAGE_",)), **options}
+    # An option that is empty counts as not given.
+    given = {name: found[name] for name in _IN_ENVIRONMENT if found.get(name)}
+    given["anon"] = is_true(given.get("anon", False))
     credential = options.get("credential")
     if inspect.iscoroutinefunction(getattr(credential, "get_token", None)):
         raise InvalidInputError(
@@ -150,7 +148,3 @@ def _is_named_by_text(
             " give that of this account."
         )
     return False
-
-
-def _is_true(value: Any) -> bool:
-    return str(value).lower() not in ("false", "0", "f", "")

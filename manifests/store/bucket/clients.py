@@ -17,14 +17,24 @@ class ClientSettings(Protocol):
         ...
 
 
+class KeptClient(Protocol):
+    """A client that is kept while it is of use."""
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether another client should replace it."""
+        ...
+
+
 Settings = TypeVar("Settings", bound=ClientSettings)
-Client = TypeVar("Client")
+Client = TypeVar("Client", bound=KeptClient)
 
 
 class Clients(Generic[Settings, Client]):
     """Makes one client for all settings that are equal. Safe for use by several threads.
 
-    A forked process gets clients of its own, because two processes cannot share connections.
+    A forked process gets clients of its own, because two processes cannot share connections. A
+    client that lacks credentials is replaced, because the machine may have some by then.
     """
 
     def __init__(self, make: Callable[[Settings], Client]) -> None:
@@ -36,8 +46,9 @@ class Clients(Generic[Settings, Client]):
         """Return the client of this process for some settings. Raises: the errors of `make`."""
         key = os.getpid(), settings.identity
         found = self._made.get(key)
-        if found is None:
+        if found is None or found.is_spent:
             with self._lock:
-                found = self._made.get(key) or self._make(settings)
-                self._made[key] = found
+                found = self._made.get(key)
+                if found is None or found.is_spent:
+                    found = self._made[key] = self._make(settings)
         return found

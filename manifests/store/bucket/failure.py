@@ -17,7 +17,8 @@ class Failure(Exception):
     `reason` ends a sentence, and holds no text of the server or of the client. `status` is that of
     the answer, None without one. `absent` says that the object does not exist. `arrived` says
     whether the request may have had an effect. `passing` says whether the same request may succeed
-    later. `silent` says that the server gave no answer in time.
+    later. `silent` says that the server gave no answer in time. `bare` says that the client has no
+    credentials that work, although a new client might find some.
     """
 
     reason: str
@@ -27,6 +28,7 @@ class Failure(Exception):
     passing: bool
     silent: bool
     error: Exception
+    bare: bool = False
 
     def translate(self, location: str, verb: str) -> NotFoundError | StoreError:
         """Return the error of a store for an object at `location`, which was not `verb`.

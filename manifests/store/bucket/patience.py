@@ -34,6 +34,8 @@ class Patience:
     def __init__(self, patience_s: float) -> None:
         self.patience_s = patience_s
         self.pause: Callable[[float], None] = time.sleep
+        self.is_spent = False
+        """Whether its credentials are missing or over, so that a new client looks for others."""
         # When the server began to leave requests unanswered, and when it last did.
         self._silent_since: float | None = None
         self._silent_at = 0.0
@@ -54,6 +56,7 @@ class Patience:
             if failure is None:
                 raise
             self._note(began, failure)
+            self.is_spent |= failure.bare
             raise failure from error
         self._silent_since = None
         return answer

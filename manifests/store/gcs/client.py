@@ -148,12 +148,12 @@ def _load(settings: GcsSettings, request: Callable[..., Any]) -> Credentials:
         return google.auth.default(scopes=scopes, request=request)[0]
     if token == "cloud":
         return compute_engine.Credentials(scopes=scopes)
-    path = os.path.expanduser(str(token))
-    if not isinstance(token, Mapping) and not os.path.isabs(path) and not os.path.exists(path):
+    path, is_key = os.path.expanduser(str(token)), str(token).lstrip().startswith("{")
+    if not is_key and not os.path.isabs(path) and not os.path.exists(path):
         return TokenCredentials(str(token))
     try:
-        if isinstance(token, Mapping):
-            return _of_key(token, scopes)
+        if is_key:
+            return _of_key(token if isinstance(token, Mapping) else json.loads(token), scopes)
         with open(path, encoding="utf-8") as file:
             return _of_key(json.load(file), scopes)
     except InvalidInputError:

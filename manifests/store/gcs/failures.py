@@ -98,6 +98,7 @@ def _refusal(operation: str, error: RefusedError) -> Failure:
         passing=passing,
         silent=False,
         error=error,
+        bare=status == 401,
     )
 
 
@@ -116,7 +117,8 @@ def _reason(operation: str, error: RefusedError, passing: bool) -> str:
 def _unanswered(
     error: Exception, reason: str, *, arrived: bool, passing: bool, silent: bool
 ) -> Failure:
-    return Failure(reason, None, False, arrived, passing, silent, error)
+    bare = isinstance(error, google.GoogleAuthError) and not passing
+    return Failure(reason, None, False, arrived, passing, silent, error, bare)
 
 
 def _is_unconnected(error: Exception) -> bool:

@@ -18,10 +18,11 @@ from colonnade.manifests.store.bucket.option_values import (
     READ_TIMEOUT_S,
     number,
 )
+from colonnade.manifests.store.option_names import is_true, of_environment
 
 GOOGLE = "https://storage.googleapis.com"
 _NAMES = {
-    *("token", "project", "access", "endpoint_url", "requester_pays"),
+    *("token", "anon", "project", "access", "endpoint_url", "requester_pays"),
     *("max_concurrency", "patience", "connect_timeout", "read_timeout"),
 }
 _OF_CACHES = {
@@ -29,6 +30,9 @@ _OF_CACHES = {
     *("cache_timeout", "block_size"),
 }
 """Options about what gcsfs keeps in memory. This store keeps none of it, so they change nothing."""
+
+_IN_ENVIRONMENT = ("GOOGLE_SERVICE_ACCOUNT", "GOOGLE_SKIP_SIGNATURE")
+"""Variables that Google's own client does not know, by their prefixes."""
 
 _ACCESSES = ("read_only", "read_write", "full_control")
 
@@ -58,11 +62,7 @@ class GcsSettings:
     @property
     def is_anonymous(self) -> bool:
         """Whether requests carry no credentials: where it is said, and for emulators."""
-        return self.token == "anon" or (self.token is None and not self._is_google)
-
-    @property
-    def _is_google(self) -> bool:
-        return (urlsplit(self.endpoint).hostname or "").endswith(".googleapis.com")
+        return self.token == "anon" or (self.token is None and not _is_google(self.endpoint))
 
 
 def parse_settings(
@@ -76,20 +76,21 @@ def parse_settings(
     if unknown:
         raise InvalidInputError(
             f"{url} has no storage options {unknown}; the options are those of gcsfs: token,"
-            " project, access, endpoint_url, requester_pays, and max_concurrency, patience,"
-            " connect_timeout, read_timeout."
+            " project, access, endpoint_url, requester_pays, and anon, max_concurrency, patience,"
+            " connect_timeout, read_timeout. Names such as GOOGLE_SERVICE_ACCOUNT count, too."
         )
     access = options.get("access", "read_write")
     if access not in _ACCESSES:
         raise InvalidInputError(f"The storage option access of {url} must be one of {_ACCESSES}.")
-    token = options.get("token")
+    endpoint = _endpoint(options, url, environment)
+    token = _token(options, url, environment if _is_google(endpoint) else {})
     if token in ("browser", "cache"):
         raise InvalidInputError(
             f"{url} takes no token 'browser' or 'cache'; run 'gcloud auth application-default"
             " login' and leave token out."
         )
     return GcsSettings(
-        endpoint=_endpoint(options, url, environment),
+        endpoint=endpoint,
         token=token,
         scope=f"https://www.googleapis.com/auth/devstorage.{access}",
         payer=_payer(options, url),
@@ -100,6 +101,17 @@ def parse_settings(
             number(options, "read_timeout", READ_TIMEOUT_S, url),
         ),
     )
+
+
+def _is_google(endpoint: str) -> bool:
+    return (urlsplit(endpoint).hostname or "").endswith(".googleapis.com")
+
+
+def _token(options: Mapping[str, Any], url: str, environment: Mapping[str, str]) -> Any:
+    found = options
+    if not {"token", "anon"} & options.keys():
+        found = of_environment(url, environment, _IN_ENVIRONMENT)
+    return "anon" if is_true(found.get("anon")) else found.get("token")
 
 
 def _endpoint(options: Mapping[str, Any], url: str, environment: Mapping[str, str]) -> str:

@@ -121,6 +121,7 @@ def _refusal(operation: str, error: RefusedError) -> Failure:
         passing=passing,
         silent=False,
         error=error,
+        bare=error.status == 401,
     )
 
 

@@ -26,6 +26,16 @@ _NEVER_SENT = (
     botocore.CredentialRetrievalError,
     botocore.ParamValidationError,
 )
+_WITHOUT_CREDENTIALS = (
+    botocore.NoCredentialsError,
+    botocore.PartialCredentialsError,
+    botocore.CredentialRetrievalError,
+    botocore.SSOError,
+)
+_OLD_CREDENTIALS = {
+    *("InvalidAccessKeyId", "SignatureDoesNotMatch"),
+    *("ExpiredToken", "TokenRefreshRequired", "InvalidToken"),
+}
 _PERMISSIONS = {
     "GetObject": "s3:GetObject",
     "HeadObject": "s3:GetObject",
@@ -96,6 +106,7 @@ def classify(operation: str, error: Exception) -> Failure | None:
             passing=may_pass(error),
             silent=isinstance(error, _SILENT),
             error=error,
+            bare=isinstance(error, _WITHOUT_CREDENTIALS),
         )
     answer: dict[str, Any] = error.response
     code = str(answer.get("Error", {}).get("Code", ""))
@@ -110,6 +121,7 @@ def classify(operation: str, error: Exception) -> Failure | None:
         passing=passing,
         silent=False,
         error=error,
+        bare=code in _OLD_CREDENTIALS,
     )
 
 

@@ -19,6 +19,7 @@ from colonnade.manifests.store.bucket.option_values import (
     READ_TIMEOUT_S,
     number,
 )
+from colonnade.manifests.store.option_names import is_true
 
 _NAMES = {
     "key": "aws_access_key_id",
@@ -28,13 +29,14 @@ _NAMES = {
     "token": "aws_session_token",
     "endpoint_url": "endpoint_url",
     "use_ssl": "use_ssl",
+    "region": "region_name",
 }
 """Options of s3fs, each with its argument of botocore's client."""
 
 _OF_CLIENT = frozenset((*_NAMES.values(), "region_name", "verify", "api_version", "aws_account_id"))
 _OWN = {
     *("anon", "profile", "client_kwargs", "config_kwargs", "s3_additional_kwargs"),
-    *("requester_pays", "max_concurrency", "patience", "assume_role"),
+    *("requester_pays", "max_concurrency", "patience", "assume_role", "virtual_hosted_style"),
 }
 _OF_ROLE = {
     *("role_arn", "session_name", "duration_s", "external_id", "policy"),
@@ -45,6 +47,9 @@ _OF_CACHES = {
     *("default_block_size", "default_fill_cache", "default_cache_type", "cache_regions"),
 }
 """Options about what s3fs keeps in memory. This store keeps none of it, so they change nothing."""
+
+_PERMITS = {"allow_http", "allow_unsafe_rename"}
+"""What other tools need a leave for. This store renames nothing, and `endpoint_url` says how."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,17 +79,20 @@ class S3Settings:
         return repr([sorted(each.items()) if isinstance(each, dict) else each for each in parts])
 
 
-def parse_settings(options: Mapping[str, Any], url: str) -> S3Settings:
+def parse_settings(
+    options: Mapping[str, Any], url: str, environment: Mapping[str, str]
+) -> S3Settings:
     """Translate storage options. Options that are left out have botocore's own sources.
 
     Raises: InvalidInputError that names the unknown or malformed options of `url`, never values.
     """
-    unknown = sorted(options.keys() - _NAMES.keys() - _OWN - _OF_CACHES)
+    unknown = sorted(options.keys() - _NAMES.keys() - _OWN - _OF_CACHES - _PERMITS)
     if unknown:
         raise InvalidInputError(
             f"{url} has no storage options {unknown}; the options are those of s3fs: key, secret,"
             " token, profile, anon, endpoint_url, use_ssl, client_kwargs, config_kwargs,"
-            " s3_additional_kwargs, requester_pays, max_concurrency, assume_role, and patience."
+            " s3_additional_kwargs, requester_pays, and max_concurrency, assume_role, region,"
+            " virtual_hosted_style, patience. Names such as AWS_ACCESS_KEY_ID count, too."
         )
     client = {
         "use_ssl": True,
@@ -97,9 +105,15 @@ def parse_settings(options: Mapping[str, Any], url: str) -> S3Settings:
             f"{url} takes no client_kwargs {foreign}, only {sorted(_OF_CLIENT)}."
         )
     client = {name: value for name, value in client.items() if value is not None}
+    _check_plain_http(options, client, url)
+    if (region := environment.get("AWS_REGION")) and not environment.get("AWS_DEFAULT_REGION"):
+        client.setdefault("region_name", region)  # which botocore alone does not know
     parallel = number(options, "max_concurrency", PARALLEL, url)
     config = _config(_mapping(options, "config_kwargs", url), int(parallel), url)
-    if options.get("anon"):
+    if "virtual_hosted_style" in options:
+        style = "virtual" if is_true(options["virtual_hosted_style"]) else "path"
+        config["s3"] = {**(config.get("s3") or {}), "addressing_style": style}
+    if is_true(options.get("anon")):
         config["signature_version"] = UNSIGNED
         client = {name: value for name, value in client.items() if not name.startswith("aws_")}
     profile = options.get("profile")
@@ -108,11 +122,20 @@ def parse_settings(options: Mapping[str, Any], url: str) -> S3Settings:
         client=client,
         config=config,
         extra=_mapping(options, "s3_additional_kwargs", url),
-        payer={"RequestPayer": "requester"} if options.get("requester_pays") else {},
+        payer={"RequestPayer": "requester"} if is_true(options.get("requester_pays")) else {},
         role=_role(options, url),
         parallel=int(parallel),
         patience_s=number(options, "patience", PATIENCE_S, url),
     )
+
+
+def _check_plain_http(options: Mapping[str, Any], client: Mapping[str, Any], url: str) -> None:
+    endpoint = str(client.get("endpoint_url", ""))
+    if not is_true(options.get("allow_http", True)) and endpoint.lower().startswith("http:"):
+        raise InvalidInputError(
+            f"{url} has the storage option allow_http, which forbids its endpoint_url that begins"
+            " with http; give one that begins with https."
+        )
 
 
 def _config(given: dict[str, Any], parallel: int, url: str) -> dict[str, Any]:

@@ -5,6 +5,7 @@ Spec: docs/spec/store.md#buckets
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from hashlib import blake2b
@@ -32,7 +33,7 @@ class S3Store(BucketStore):
     ) -> None:
         given = StoreAddress.of(path, storage_options)
         place = parse_address(given.connection_url)
-        self._settings = parse_settings(given.connection_options, place.url)
+        self._settings = parse_settings(given.connection_options, place.url, os.environ)
         self._bucket = place.bucket
         super().__init__(given, place, self._settings.identity, self._settings.parallel)
 

@@ -22,7 +22,7 @@ def options(given: Mapping[str, Any] = NONE, /, **texts: Any) -> dict[str, Any]:
     """The options for settings, whose names have `_` in place of a dot."""
     settings = {f"fs.s3a.{name.replace('_', '.')}": text for name, text in texts.items()}
     found = with_hadoop(URL, settings, given)
-    parse_settings(found, URL)
+    parse_settings(found, URL, {})
     return found
 
 

@@ -18,6 +18,8 @@ class Settings:
 
 
 class Client:
+    is_spent = False
+
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
 
@@ -27,6 +29,15 @@ def test_equal_settings_share_a_client_and_other_settings_have_their_own() -> No
     one = clients.of(Settings("one"))
     assert clients.of(Settings("one")) is one
     assert clients.of(Settings("two")) is not one
+
+
+def test_a_client_without_credentials_is_replaced() -> None:
+    clients = Clients(Client)
+    one = clients.of(Settings("one"))
+    one.is_spent = True
+    other = clients.of(Settings("one"))
+    assert other is not one
+    assert clients.of(Settings("one")) is other
 
 
 def test_a_forked_process_gets_a_client_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:

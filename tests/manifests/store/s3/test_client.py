@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import colonnade
-from colonnade.manifests.errors import InvalidInputError, StoreError
+from colonnade.manifests.errors import InvalidInputError, NotFoundError, StoreError
 from colonnade.manifests.store import open_store
 from colonnade.manifests.store.s3 import S3Store
 from colonnade.manifests.store.s3.client import client_of
@@ -35,8 +35,8 @@ def test_equal_options_share_their_connections_within_a_process(
     monkeypatch.undo()
     for other in ({"secret": "x", "key": "x"}, {"s3_additional_kwargs": {"ACL": "private"}}):
         options = {**minio.options(), **other}
-        assert client_of(parse_settings(options, "s3://bucket")) is not client_of(
-            parse_settings(minio.options(), "s3://bucket")
+        assert client_of(parse_settings(options, "s3://bucket", {})) is not client_of(
+            parse_settings(minio.options(), "s3://bucket", {})
         )
 
 
@@ -93,3 +93,25 @@ def test_options_that_no_client_takes_are_refused_once_and_not_by_each_request(
     with pytest.raises(InvalidInputError, match="refused"):
         colonnade.open("s3://bucket/lake/trips", storage_options={"endpoint_url": "nowhere"})
     assert len(made) == 1
+
+
+def test_credentials_that_come_or_change_later_are_found(
+    minio: Minio, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        monkeypatch.delenv(name)
+    keys = tmp_path / "keys"
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(keys))
+    options = minio.options()
+    key, secret = options.pop("key"), options.pop("secret")
+    store = S3Store(f"s3://{minio.new_bucket()}/t", options)
+    with pytest.raises(StoreError, match="no credentials were found"):
+        store.get("a")
+    keys.write_text(f"[default]\naws_access_key_id = old\naws_secret_access_key = {secret}\n")
+    with pytest.raises(StoreError, match="does not know the access key"):
+        store.get("a")
+    keys.write_text(f"[default]\naws_access_key_id = {key}\naws_secret_access_key = {secret}\n")
+    with pytest.raises(NotFoundError):
+        store.get("a")

@@ -133,7 +133,7 @@ def test_botocore_reads_everything_if_it_lacks_what_direct_reads_need(
     minio: Minio, bucket: str
 ) -> None:
     options = minio.options(patience=3.25)
-    client = client_of(parse_settings(options, f"s3://{bucket}/t"))
+    client = client_of(parse_settings(options, f"s3://{bucket}/t", {}))
     store = S3Store(f"s3://{bucket}/{secrets.token_hex(4)}", options)
     store.put("t/a", b"x", sync=True)
     gets = type(client._gets)(_Sender(client._sender))

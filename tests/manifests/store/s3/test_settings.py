@@ -54,7 +54,7 @@ def test_options_are_those_of_s3fs() -> None:
         "use_listings_cache": False,
         "max_concurrency": 3,
     }
-    found = parse_settings(options, "s3://bucket")
+    found = parse_settings(options, "s3://bucket", {})
     assert found.client == {
         "use_ssl": True,
         "aws_access_key_id": "k",
@@ -70,6 +70,6 @@ def test_options_are_those_of_s3fs() -> None:
     assert found.config["retries"] == {"total_max_attempts": 1, "mode": "standard"}
     assert found.parallel == 3
     assert "k" not in repr(found).replace("S3Settings", "")
-    anonymous = parse_settings({"anon": True, "key": "k"}, "s3://bucket")
+    anonymous = parse_settings({"anon": True, "key": "k"}, "s3://bucket", {})
     assert anonymous.client == {"use_ssl": True}
     assert "signature_version" in anonymous.config
