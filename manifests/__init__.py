@@ -4,6 +4,7 @@ Each folder imports only folders above it in this list, which `tests/test_layers
 
     what every folder uses                    errors ids clock sizes durations version engine limits
     the names of all stored objects           object_names
+    files outside of databases                own_files
     where objects live                        store/
     what the log says: schemas, operations    model/
     a state, and the fold that makes it       state/

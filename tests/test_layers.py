@@ -28,7 +28,7 @@ def floors(text: str) -> tuple[tuple[str, ...], ...]:
 
 ROOMS = {
     "manifests": floors(
-        "errors ids clock sizes durations version engine limits object_names"
+        "errors ids clock sizes durations version engine limits object_names own_files"
         " < store < model < state < arrays < epochs < checkpoint < reading < commit < log"
         " < compaction < vacuum"
     ),

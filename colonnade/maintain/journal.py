@@ -28,6 +28,9 @@ from colonnade.manifests.store.local.files import write_all
 JOURNAL_BYTES = 4 * 2**20
 """A longer journal is renamed, and replaces the previous renamed one. It holds years of rounds."""
 
+_APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+"""The journal is in the database, which users may share. So another user's file is no error."""
+
 ROUNDS_KEPT = 1000
 """The rounds that are kept as objects. One listing shows as many."""
 
@@ -69,7 +72,7 @@ def _append(file: int, data: bytes) -> None:
 def _locked(path: Path) -> Iterator[int]:
     """Open the file to append to; no other process writes or renames it meanwhile."""
     while True:
-        file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        file = os.open(path, _APPEND, 0o644)
         try:
             fcntl.flock(file, fcntl.LOCK_EX)
             if _is_at(path, file):
@@ -82,6 +85,6 @@ def _locked(path: Path) -> Iterator[int]:
 def _is_at(path: Path, file: int) -> bool:
     """Whether the open file is still at `path`; another process may have renamed it."""
     try:
-        return os.path.samestat(path.stat(), os.fstat(file))
+        return os.path.samestat(path.lstat(), os.fstat(file))
     except FileNotFoundError:
         return False

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from colonnade.manifests.errors import AlreadyExistsError, StoreError
+from colonnade.manifests.own_files import new_file_beside
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.tableformat.repair.reading import ReadableStretch
 from colonnade.tableformat.types.arrow_types import arrow_schema
@@ -30,7 +31,9 @@ row was live. A name that the table already has gets more underscores.
 
 
 class Rescue:
-    """Writes to `<path>.part`, which becomes `path` when `keep` is called; never replaces a file.
+    """Writes a file beside `path`, which becomes `path` when `keep` is called.
+
+    It never replaces a file. Its name before that is random, so that nobody has a link there.
 
     As a context manager, it removes a file that was not kept.
     """
@@ -39,16 +42,15 @@ class Rescue:
         self.path = os.path.abspath(path)
         if os.path.lexists(self.path):
             raise AlreadyExistsError(f"{self.path} exists already; name another file.")
-        self._part = f"{self.path}.part"
         columns = [field.with_nullable(True) for field in arrow_schema(table.schema)]
         self._schema = pa.schema([*columns, *_beside(table.schema.names)])
         self._fields = table.schema.fields
         try:
-            self._writer = pq.ParquetWriter(self._part, self._schema, compression="zstd")
+            handle, self._part = new_file_beside(self.path)
         except OSError as error:
-            with suppress(OSError):
-                os.unlink(self._part)
-            raise StoreError(f"{self._part} could not be written: {error}.") from error
+            raise StoreError(f"{self.path} could not be written: {error.strerror}.") from error
+        self._file = os.fdopen(handle, "wb")
+        self._writer = pq.ParquetWriter(self._file, self._schema, compression="zstd")
 
     def write(self, rowset: LiveRowSet, stretch: ReadableStretch) -> None:
         """Add the rows of a stretch. Raises StoreError."""
@@ -67,14 +69,14 @@ class Rescue:
         try:
             self._writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=self._schema))
         except OSError as error:
-            raise StoreError(f"{self._part} could not be written: {error}.") from error
+            raise StoreError(f"{self.path} could not be written: {error}.") from error
 
     def keep(self) -> None:
         """Complete the file and give it its final name. Raises StoreError."""
         try:
             self._writer.close()
-            with open(self._part, "rb") as file:
-                os.fsync(file.fileno())
+            self._file.flush()
+            os.fsync(self._file.fileno())
             os.link(self._part, self.path)
         except OSError as error:
             raise StoreError(f"{self.path} could not be written: {error}.") from error
@@ -88,7 +90,9 @@ class Rescue:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._writer.close()
+        # `keep` has reported what failed. Without it, nothing of the file is wanted.
+        with suppress(OSError), self._file:
+            self._writer.close()
         os.unlink(self._part)
 
 

@@ -280,3 +280,34 @@ def test_the_same_sources_make_the_same_jar_with_any_pyspark(tmp_path: Path) -> 
     assert build(jar)
     assert jar.read_bytes() == session.JAR.read_bytes()
     assert not build(jar)
+
+
+@pytest.mark.spark
+def test_the_log_is_in_no_folder_where_another_user_could_replace_it(tmp_path: Path) -> None:
+    logs, temporary = tmp_path / "logs", tmp_path / "temporary"
+    for folder in (logs, temporary):
+        folder.mkdir()
+        folder.chmod(0o777)
+    script = (
+        "import os, colonnade\n"
+        "try:\n"
+        "    colonnade.session()\n"
+        "except Exception as error:\n"
+        "    print('REFUSED', error)\n"
+        f"os.chmod({str(temporary)!r}, 0o1777)\n"
+        "print('LOG', colonnade.doctor(colonnade.session()).planner_log)\n"
+    )
+    java = f"-Djava.io.tmpdir={temporary} {os.environ.get('JDK_JAVA_OPTIONS', '')}"
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=240,
+        cwd=tmp_path,
+        env={**os.environ, "SPARK_LOG_DIR": str(logs), "JDK_JAVA_OPTIONS": java},
+    )
+    refusal = f"REFUSED [COLONNADE_PLANNER] The planner's log cannot be in {temporary} (other"
+    assert refusal in done.stdout, done.stdout[-8000:]
+    assert f"LOG {temporary}/colonnade-planner-" in done.stdout, done.stdout[-8000:]
+    assert list(logs.iterdir()) == []

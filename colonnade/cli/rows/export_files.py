@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -15,6 +14,7 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from colonnade.manifests.errors import InvalidInputError, StoreError
+from colonnade.manifests.own_files import new_file_beside
 
 ExportFormat = Literal["parquet", "csv"]
 
@@ -49,14 +49,19 @@ def write_file(
 def replacing(path: Path) -> Iterator[IO[bytes]]:
     """Yield a file to write, which replaces the file at `path` when the block ends without error.
 
-    Devices and pipes are written directly. Raises StoreError that names the path.
+    Devices and pipes are written directly. Raises InvalidInputError for a link to a file: another
+    user may have put it there. Raises StoreError that names the path.
     """
     try:
         if path.exists() and not path.is_file():
-            with path.open("wb") as device:
+            with open(os.open(path, os.O_WRONLY | os.O_CLOEXEC), "wb") as device:
                 yield device
+        elif path.is_symlink():
+            raise InvalidInputError(
+                f"{path} is a link to {os.path.realpath(path)}; name that file itself."
+            )
         else:
-            with _replacing_file(path.resolve()) as file:
+            with _replacing_file(path) as file:
                 yield file
     except OSError as error:
         reason = error.strerror or str(error)
@@ -65,15 +70,12 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _replacing_file(path: Path) -> Iterator[IO[bytes]]:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    handle, temporary = new_file_beside(path)
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
         os.replace(temporary, path)
     except BaseException:
         with suppress(FileNotFoundError):

@@ -19,7 +19,6 @@ import os
 import re
 import secrets
 import shutil
-import stat
 import time
 import zlib
 from collections.abc import Iterator, Sequence
@@ -27,6 +26,7 @@ from contextlib import suppress
 from threading import Lock
 from typing import NamedTuple
 
+from colonnade.manifests.own_files import open_own, require_own_folder
 from colonnade.manifests.store.cache.pieces import Piece
 
 _log = logging.getLogger(__name__)
@@ -70,11 +70,12 @@ class FolderPieces:
     """Pieces in files below `folder`, up to about `limit` bytes; the ones used last stay.
 
     Thread-safe, and safe for any number of processes. The folder may pass the limit by a sixteenth
-    for each process that writes to it. No method raises for a disk that fails: it logs one warning
-    a minute, and the store is asked instead.
+    for each process that writes to it. No method raises for a disk that fails, or for a folder that
+    other users can change: it logs one warning a minute, and the store is asked instead.
     """
 
     def __init__(self, folder: str, limit: int) -> None:
+        self._place = folder
         self._root = os.path.join(folder, VERSION)
         self._limit = limit
         self._lock = Lock()
@@ -82,18 +83,22 @@ class FolderPieces:
         self._resume = 0.0
 
     def check(self) -> None:
-        """Warn, as a failed write does, if nothing can be written to the folder. Makes nothing."""
-        place = os.path.dirname(self._root)
+        """Warn, as a failed write does, if the folder cannot be used. Makes nothing."""
+        place = self._place
         while not os.path.lexists(place):
             place = os.path.dirname(place)
         if not os.path.isdir(place):
             self._fail(NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR)))
         elif not os.access(place, os.W_OK | os.X_OK):
             self._fail(PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
+        else:
+            self._is_own()
 
     def find(self, key: str, ranges: Sequence[tuple[int, int]]) -> list[Piece]:
         """Return the sound pieces of an object that meet (offset, length) ranges."""
         folder = self._folder(key)
+        if not self._is_own():
+            return []
         try:
             names = os.listdir(folder)
         except OSError:
@@ -120,9 +125,12 @@ class FolderPieces:
         folder = self._folder(key)
         path = os.path.join(folder, f".tmp-{secrets.token_hex(8)}")
         try:
+            for own in (self._place, self._root):
+                _make(own)
+                require_own_folder(own)
             _make(folder)
             try:
-                with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                with open(open_own(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
                     file.write(_header(piece.data))
                     file.write(piece.data)
                 os.rename(path, os.path.join(folder, f"{piece.start}-{piece.end}"))
@@ -139,7 +147,20 @@ class FolderPieces:
 
     def forget(self, key: str) -> None:
         """Remove all pieces of an object."""
-        shutil.rmtree(self._folder(key), ignore_errors=True)
+        if self._is_own():
+            shutil.rmtree(self._folder(key), ignore_errors=True)
+
+    def _is_own(self) -> bool:
+        """Return whether the folder is there, and no other user can change it. Warns if one can."""
+        try:
+            require_own_folder(self._place)
+            require_own_folder(self._root)
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            self._fail(error)
+            return False
+        return True
 
     def _folder(self, key: str) -> str:
         return os.path.join(self._root, key[:2], key[2:])
@@ -151,8 +172,8 @@ class FolderPieces:
                 return
             self._resume = time.monotonic() + _PAUSE_S
         _log.warning(
-            "The cache in %s cannot be written to (%s); objects are read from their store.",
-            os.path.dirname(self._root),
+            "The cache in %s cannot be used (%s); objects are read from their store.",
+            self._place,
             error.strerror,
         )
 
@@ -172,7 +193,8 @@ class FolderPieces:
     def _evict(self) -> None:
         """Remove the files used least recently until nine tenths of the limit are left."""
         # One process at a time looks at the whole folder. Java has no other kind of lock.
-        with _EVICTING, open(os.path.join(self._root, "lock"), "wb") as lock:
+        path = os.path.join(self._root, "lock")
+        with _EVICTING, open(open_own(path, os.O_WRONLY | os.O_CREAT), "wb") as lock:
             try:
                 fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -197,7 +219,7 @@ class FolderPieces:
             for name in names:
                 path = os.path.join(folder, name)
                 try:
-                    status = os.stat(path)
+                    status = os.lstat(path)
                 except OSError:
                     continue
                 if _NAME.fullmatch(name):
@@ -222,16 +244,17 @@ def _make(folder: str) -> None:
 def _load(path: str, length: int) -> bytes | None:
     """Return the bytes of a piece, or None if its file is absent or not sound."""
     try:
-        with open(path, "rb", opener=_open_at_once) as file:
+        with open(open_own(path, os.O_RDONLY), "rb") as file:
             status = os.fstat(file.fileno())
-            expected = stat.S_ISREG(status.st_mode) and status.st_size == length + _HEADER
-            data = file.read() if expected else b""
+            data = file.read() if status.st_size == length + _HEADER else b""
             if time.time() - status.st_mtime > _TOUCH_S:
                 # A folder that this process may only read keeps the older date.
                 with suppress(OSError):
-                    os.utime(path)
-    except OSError:
+                    os.utime(file.fileno())
+    except FileNotFoundError:
         return None
+    except OSError:
+        data = b""
     body = memoryview(data)[_HEADER:]
     sound = len(body) == length and data[:_HEADER] == _header(body)
     if not sound:
@@ -239,11 +262,6 @@ def _load(path: str, length: int) -> bytes | None:
             os.unlink(path)
         return None
     return bytes(body)
-
-
-def _open_at_once(path: str, flags: int) -> int:
-    """Open a file. A named pipe would otherwise wait for a writer."""
-    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def _header(data: bytes | memoryview) -> bytes:

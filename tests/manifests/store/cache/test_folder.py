@@ -13,6 +13,7 @@ from unittest.mock import patch
 
 import pytest
 
+from colonnade.manifests.own_files import open_own
 from colonnade.manifests.store.cache import folder as module
 from colonnade.manifests.store.cache.folder import VERSION, FolderPieces
 from colonnade.manifests.store.cache.options import cache_of
@@ -155,8 +156,7 @@ def test_a_folder_that_cannot_be_written_to_is_one_warning(
     assert pieces.find(KEY, [(0, 9)]) == []
     [record] = caplog.records
     assert record.getMessage() == (
-        f"The cache in {place} cannot be written to (Not a directory); objects are read from their"
-        " store."
+        f"The cache in {place} cannot be used (Not a directory); objects are read from their store."
     )
 
 
@@ -171,7 +171,7 @@ def test_a_folder_that_cannot_be_used_is_one_warning_before_anything_is_read(
             assert cache_of({"cache": place}, "s3://bucket") is not None
         assert cache_of({"cache": str(tmp_path / "new" / "folder")}, "s3://bucket") is not None
     [record] = caplog.records
-    assert record.getMessage().startswith(f"The cache in {place} cannot be written to (Not a dir")
+    assert record.getMessage().startswith(f"The cache in {place} cannot be used (Not a dir")
     assert not (tmp_path / "new").exists()
 
 
@@ -180,7 +180,7 @@ def test_a_folder_without_the_permission_to_write_is_a_warning(
 ) -> None:
     with patch.object(os, "access", lambda path, mode: False):
         FolderPieces(str(tmp_path), 1 << 20).check()
-    assert "cannot be written to (Permission denied)" in caplog.text
+    assert "cannot be used (Permission denied)" in caplog.text
 
 
 def test_a_full_disk_leaves_no_part_of_a_piece(
@@ -190,16 +190,17 @@ def test_a_full_disk_leaves_no_part_of_a_piece(
     if not full.exists():
         pytest.fail("this test needs /dev/full")
     pieces = FolderPieces(str(tmp_path), 1 << 20)
-    real = os.open
+    real = open_own
 
-    def open_full(path: str, flags: int, mode: int = 0o777) -> int:
-        if ".tmp-" in str(path):
-            os.close(real(path, flags, mode))
-            return real(full, os.O_WRONLY)
-        return real(path, flags, mode)
+    def open_full(path: str, flags: int) -> int:
+        file = real(path, flags)
+        if ".tmp-" in path:
+            os.close(file)
+            return os.open(full, os.O_WRONLY)
+        return file
 
     with pytest.MonkeyPatch.context() as patched, caplog.at_level(logging.WARNING):
-        patched.setattr(os, "open", open_full)
+        patched.setattr(module, "open_own", open_full)
         pieces.keep(KEY, Piece(0, bytes(100_000)))
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
     assert "No space left on device" in caplog.text

@@ -20,6 +20,7 @@ import pytest
 from colonnade.manifests.store import LocalStore
 from colonnade.manifests.store.cache.folder import FolderPieces
 from colonnade.manifests.store.cache.pieces import Piece, divide
+from tests.own_files import OTHERS
 from tests.spark_ext.java.read.test_rowset_reader import table, write
 from tests.spark_ext.java.read_tool import ReadTool, expected_rows, plan_of, spark_schema
 
@@ -187,9 +188,39 @@ def test_a_folder_that_cannot_be_written_to_is_one_warning(shelf: Shelf) -> None
     assert shelf.opened() >= 4
     [line] = warnings(shelf)
     assert line.endswith(
-        f"The cache in {shelf.cache} cannot be written to (Not a directory); objects are read from"
+        f"The cache in {shelf.cache} cannot be used (Not a directory); objects are read from"
         " their store."
     )
+
+
+def test_no_link_in_the_cache_is_followed(shelf: Shelf, tmp_path: Path) -> None:
+    precious = tmp_path / "precious"
+    precious.write_bytes(b"valuable")
+    os.utime(precious, (0, 0))
+    assert shelf.opened() >= 4
+    names = [*shelf.kept(), shelf.cache / "pieces-1" / "lock"]
+    for path in names:
+        path.unlink()
+        path.symlink_to(precious)
+    assert len(names) > 4
+    assert shelf.opened(limit=10 << 20) >= 4
+    assert precious.read_bytes() == b"valuable"
+    assert precious.stat().st_mtime == 0
+
+
+@pytest.mark.parametrize("part", ["cache", "cache/pieces-1"])
+@pytest.mark.parametrize("fault", OTHERS)
+def test_a_folder_that_another_user_can_change_is_refused_by_name(
+    shelf: Shelf, tmp_path: Path, part: str, fault: str
+) -> None:
+    kept, root = shelf.cache, shelf.cache / "pieces-1"
+    root.mkdir(0o700, parents=True)
+    OTHERS[fault](tmp_path / part)
+    assert [shelf.opened() >= 4, shelf.opened() >= 4] == [True, True]
+    [line] = warnings(shelf)
+    assert f"The cache in {kept} cannot be used (" in line
+    assert str(tmp_path / part) in line.split("(", 1)[1]
+    assert [path for path in tmp_path.rglob("pieces-1/*") if path.is_file()] == []
 
 
 @contextmanager
@@ -208,7 +239,7 @@ def test_a_disk_that_is_full_leaves_no_part_of_a_piece(shelf: Shelf) -> None:
         assert shelf.opened() >= 4
         assert shelf.opened() >= 4
     [line] = warnings(shelf)
-    assert "cannot be written to (File too large); objects are read from their store." in line
+    assert "cannot be used (File too large); objects are read from their store." in line
     assert [path for path in shelf.cache.rglob("*") if path.is_file()] == []
 
 

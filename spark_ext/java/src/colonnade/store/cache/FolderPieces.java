@@ -1,21 +1,22 @@
 package colonnade.store.cache;
 
+import colonnade.store.OwnFiles;
 import colonnade.store.cache.Piece.Range;
 import java.io.File;
-import java.io.FileInputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
-import java.nio.channels.SeekableByteChannel;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardCopyOption;
@@ -43,7 +44,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Safe for concurrent use by several threads, and by processes of both languages. The folder may
  * pass the limit by a sixteenth for each process that writes to it. No method throws for a disk that
- * fails: it logs one warning a minute, and the store is asked instead. A file with a wrong length or
+ * fails, or for a folder that other users can change: it logs one warning a minute, and the store is
+ * asked instead. A file with a wrong length or
  * checksum counts as absent. Guide: docs/cache.md#the-folder
  */
 final class FolderPieces {
@@ -65,8 +67,6 @@ final class FolderPieces {
 
   private static final FileAttribute<Set<PosixFilePermission>> FOLDER_MODE =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
-  private static final FileAttribute<Set<PosixFilePermission>> FILE_MODE =
-      PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
   private static final SecureRandom RANDOM = new SecureRandom();
 
   /**
@@ -75,6 +75,7 @@ final class FolderPieces {
    */
   private static final ReentrantLock EVICTING = new ReentrantLock();
 
+  private final Path place;
   private final Path root;
   private final long limit;
   private long unchecked;
@@ -84,7 +85,8 @@ final class FolderPieces {
   private record CachedFile(long usedMillis, Path path, long size) {}
 
   FolderPieces(String folder, long limit) {
-    this.root = Path.of(folder, VERSION);
+    this.place = Path.of(folder);
+    this.root = place.resolve(VERSION);
     this.limit = limit;
     this.unchecked = limit; // The first write looks at the whole folder.
   }
@@ -93,7 +95,7 @@ final class FolderPieces {
   List<Piece> find(String key, Range range) {
     List<Piece> found = new ArrayList<>();
     Path folder = folder(key);
-    String[] names = folder.toFile().list();
+    String[] names = isOwn() ? folder.toFile().list() : null;
     for (String name : names == null ? new String[0] : names) {
       Matcher match = NAME.matcher(name);
       if (match.matches()) {
@@ -118,6 +120,10 @@ final class FolderPieces {
       return;
     }
     try {
+      for (Path own : List.of(place, root)) {
+        Files.createDirectories(own, FOLDER_MODE);
+        OwnFiles.requireOwnFolder(own);
+      }
       Path folder = folder(key);
       Files.createDirectories(folder, FOLDER_MODE);
       write(folder, piece);
@@ -143,16 +149,30 @@ final class FolderPieces {
     }
     resume = System.nanoTime() + PAUSE_NANOS;
     LOG.warn(
-        "The cache in {} cannot be written to ({}); objects are read from their store.",
-        root.getParent(),
+        "The cache in {} cannot be used ({}); objects are read from their store.",
+        place,
         reason(error));
   }
 
   /** Removes all pieces of an object. */
   void forget(String key) {
-    File[] files = folder(key).toFile().listFiles();
+    File[] files = isOwn() ? folder(key).toFile().listFiles() : null;
     for (File file : files == null ? new File[0] : files) {
       file.delete();
+    }
+  }
+
+  /** Returns whether the folder is there, and no other user can change it. Warns if one can. */
+  private boolean isOwn() {
+    try {
+      OwnFiles.requireOwnFolder(place);
+      OwnFiles.requireOwnFolder(root);
+      return true;
+    } catch (NoSuchFileException error) {
+      return false;
+    } catch (IOException error) {
+      pause(error);
+      return false;
     }
   }
 
@@ -164,10 +184,9 @@ final class FolderPieces {
     byte[] digits = new byte[8];
     RANDOM.nextBytes(digits);
     Path path = folder.resolve(UNFINISHED + HexFormat.of().formatHex(digits));
-    Set<StandardOpenOption> options =
-        Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
     try {
-      try (SeekableByteChannel channel = Files.newByteChannel(path, options, FILE_MODE)) {
+      try (FileChannel channel =
+          OwnFiles.open(path, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
         for (ByteBuffer part : List.of(header(piece.data()), ByteBuffer.wrap(piece.data()))) {
           while (part.hasRemaining()) {
             channel.write(part);
@@ -185,18 +204,21 @@ final class FolderPieces {
   /** Returns the bytes of a piece, or null if its file is absent or not sound. */
   private static byte[] load(Path path, int length) {
     File file = path.toFile();
-    if (!file.isFile() || file.length() != length + HEADER_BYTES) {
-      file.delete(); // Opening a named pipe would hang.
-      return null;
-    }
     byte[] data;
-    try (FileInputStream input = new FileInputStream(file)) {
-      data = input.readNBytes(length + HEADER_BYTES + 1);
+    try (FileChannel channel = OwnFiles.open(path, StandardOpenOption.READ)) {
+      boolean whole = channel.size() == length + HEADER_BYTES;
+      data =
+          whole
+              ? Channels.newInputStream(channel).readNBytes(length + HEADER_BYTES + 1)
+              : new byte[0];
+    } catch (NoSuchFileException | ClosedByInterruptException error) {
+      return null; // Another process has removed it, or the task was cancelled.
     } catch (IOException error) {
-      return null;
+      data = new byte[0];
     }
     byte[] body = Arrays.copyOfRange(data, Math.min(data.length, HEADER_BYTES), data.length);
-    if (body.length != length || !ByteBuffer.wrap(data, 0, HEADER_BYTES).equals(header(body))) {
+    if (data.length != length + HEADER_BYTES
+        || !ByteBuffer.wrap(data, 0, HEADER_BYTES).equals(header(body))) {
       file.delete();
       return null;
     }
@@ -224,9 +246,10 @@ final class FolderPieces {
 
   /** Removes the files used least recently until nine tenths of the limit are left. */
   private void evict() throws IOException {
-    Set<StandardOpenOption> options = Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE);
     // One process at a time looks at the whole folder.
-    try (FileChannel channel = FileChannel.open(root.resolve("lock"), options);
+    try (FileChannel channel =
+            OwnFiles.open(
+                root.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
         FileLock lock = channel.tryLock()) {
       if (lock == null) {
         return;
@@ -287,7 +310,7 @@ final class FolderPieces {
     if (error instanceof AccessDeniedException) {
       return "Permission denied";
     }
-    if (error instanceof FileAlreadyExistsException) {
+    if (error instanceof FileAlreadyExistsException || error instanceof NotDirectoryException) {
       return "Not a directory";
     }
     return error instanceof FileSystemException known && known.getReason() != null
