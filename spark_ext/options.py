@@ -14,9 +14,9 @@ from difflib import get_close_matches
 from typing import Any
 
 from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.model.column_names import split_list, split_names
 from colonnade.manifests.model.lifetimes import lifetime_ms
 from colonnade.manifests.sizes import parse_size
-from colonnade.manifests.state.partition_layout import split_fields
 from colonnade.manifests.store import StoreAddress, is_url
 from colonnade.manifests.store.option_text import option_texts, option_values
 from colonnade.tableformat.keys.policy import on_duplicate
@@ -168,14 +168,14 @@ def parse_write_options(options: Mapping[str, str]) -> SparkWriteOptions:
         path,
         settings.model_copy(update={"max_records": records, "lease_hours": _lease(given)}),
         _commit_settings(given),
-        split_sort_key(given.get("sortkey", "")),
+        split_list(given.get("sortkey", "")),
         given.get("replacewhere"),
-        split_fields(given.get("partitionby", "")),
+        split_list(given.get("partitionby", "")),
         _overwrite_mode(given.get("partitionoverwritemode")),
         truth("Option overwriteSchema", given.get("overwriteschema", "false")),
         *_evolving(given),
         storage,
-        split_sort_key(given.get("primarykey", "")),
+        split_names(given.get("primarykey", "")),
     )
 
 
@@ -279,11 +279,6 @@ def _commit_settings(given: Mapping[str, str]) -> CommitSettings:
         expect_epoch=_integer("expectEpoch", given.get("expectepoch"), 0),
         metadata=given.get("usermetadata"),
     )
-
-
-def split_sort_key(text: str) -> tuple[str, ...]:
-    """Split the text of a sort key, such as `day, amount desc`, into its columns."""
-    return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
 def _path_and_options(

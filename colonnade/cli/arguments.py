@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from colonnade.manifests.model.column_names import split_names
 from colonnade.manifests.store import StoreAddress
 
 PathArgument = Annotated[
@@ -33,6 +34,6 @@ WhereOption = Annotated[
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 
 
-def split_names(text: str | None) -> list[str] | None:
-    """Split a text such as `a, b` into names; None stays None."""
-    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+def given_names(text: str | None) -> list[str] | None:
+    """Split a text such as `a, b` into names of columns; None stays None."""
+    return None if text is None else list(split_names(text))

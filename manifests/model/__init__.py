@@ -2,6 +2,7 @@
 
     schema.py  schema_check.py              columns and their types; the rules for a table's columns
     entries.py  statistics.py               stored objects and their statistics; bounds as text
+    column_names.py                         names of columns in texts that people write
     column_default.py                       values of columns that rows do not give
     widening.py  nested_fields.py           wider types, and changes of fields inside a column
     void.py                                 columns without a type, which RowSets leave out

@@ -18,6 +18,7 @@ import orjson
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.model.column_names import unquoted
 
 _PLAIN = frozenset(
     (
@@ -302,6 +303,13 @@ class TableSchema(InputModel):
             others = f" and {more} more" if more > 0 else ""
             raise NotFoundError(f"Column {name!r} does not exist; the columns are {known}{others}.")
         return found
+
+    def named(self, text: str) -> SchemaField:
+        """Find a column that a text names: exactly, or within blanks and backquotes.
+
+        Raises NotFoundError, as `field`.
+        """
+        return self.field(text if text in self.names else unquoted(text))
 
     def by_id(self, column_id: int) -> SchemaField:
         """Find a top-level column by id. Raises NotFoundError."""

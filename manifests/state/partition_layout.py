@@ -51,13 +51,6 @@ def parse_layout(texts: Sequence[str], schema: TableSchema) -> tuple[PartitionFi
     return check_layout([_parse_field(text, schema) for text in texts], schema)
 
 
-def split_fields(text: str) -> tuple[str, ...]:
-    """Split a layout that is one text, such as `days(ts), bucket(16, id)`, into its fields."""
-    # A comma outside parentheses: the next parenthesis, if any, is an opening one.
-    parts = re.split(r",(?![^()]*\))", text)
-    return tuple(part.strip() for part in parts if part.strip())
-
-
 def _parse_field(text: str, schema: TableSchema) -> PartitionField:
     call = _CALL.fullmatch(text)
     if call is None or text in schema.names:
@@ -81,7 +74,7 @@ def make_field(
     Raises NotFoundError for an unknown column; InvalidInputError for an unknown transform, or an
     argument that is missing, out of range or not allowed.
     """
-    found = schema.field(_unquoted(column.strip()))
+    found = schema.named(column)
     known = _NAMES.get(transform.casefold())
     if known is None:
         raise InvalidInputError(
@@ -101,11 +94,6 @@ def make_field(
             f" 2147483647,"
             f" not {argument}."
         ) from error
-
-
-def _unquoted(name: str) -> str:
-    quoted = len(name) > 1 and name[0] == name[-1] == "`"
-    return name[1:-1].replace("``", "`") if quoted else name
 
 
 def check_layout(

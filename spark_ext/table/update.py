@@ -128,7 +128,7 @@ def _targets(table: TableState, update: Update) -> TableSchema | None:
     if static_fields(table.schema):
         return None  # the values that are read may be static, and so may those that are set
     try:
-        fields = [table.schema.field(name.strip().strip("`")) for name in update.values]
+        fields = [table.schema.named(name) for name in update.values]
     except NotFoundError:
         return None
     ids = [field.id for field in fields]

@@ -83,7 +83,7 @@ def check_policies(
 def _check_sequences(properties: Mapping[str, str], schema: TableSchema, static: Set[str]) -> None:
     there = {name.casefold() for name in schema.names}
     for key, text in properties.items():
-        name = text.strip().strip("`").casefold()
+        name = text.casefold()
         if not (key == SEQUENCE or key.startswith(f"{SEQUENCE}.")) or name not in there:
             continue
         if (name in static) != _names_one(key, static):
@@ -119,9 +119,7 @@ def _names_one(key: str, names: Set[str]) -> bool:
 def _without_sequences(properties: Mapping[str, str]) -> dict[str, str]:
     """Return properties without the merge modes of columns that are sequences."""
     sequences = {
-        text.strip().strip("`").casefold()
-        for key, text in properties.items()
-        if key.startswith(f"{SEQUENCE}.")
+        text.casefold() for key, text in properties.items() if key.startswith(f"{SEQUENCE}.")
     }
     return {
         key: text

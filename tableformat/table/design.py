@@ -181,9 +181,10 @@ def parse_sort_key(schema: TableSchema, sort_key: Sequence[str]) -> tuple[SortFi
     """
     fields: list[SortField] = []
     for text in check_names(sort_key, "sort_key"):
-        name, _, direction = text.strip().rpartition(" ")
-        if direction.casefold() not in ("asc", "desc") or not name:
-            name, direction = text.strip(), "asc"
-        column = schema.field(name.strip())
+        name, _, direction = text.rstrip().rpartition(" ")
+        written = direction.casefold() in ("asc", "desc") and name
+        if not written or text in schema.names:
+            name, direction = text, "asc"
+        column = schema.named(name)
         fields.append(SortField(column=column.id, descending=direction.casefold() == "desc"))
     return check_sort_key(fields, schema)

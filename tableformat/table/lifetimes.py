@@ -206,7 +206,7 @@ def _part(name: str, schema: TableSchema) -> str | int | None:
 def _value(name: str, text: str, schema: TableSchema, table: str) -> int:
     if name in (COLUMN, EXPIRES):
         try:
-            return schema.field(text.strip()).ids[0]
+            return schema.named(text).ids[0]
         except NotFoundError as error:
             raise NotFoundError(
                 f"Property {name!r} of table {table!r} must name one of its columns: "

@@ -3,6 +3,7 @@
     arrow_types.py   types of the table in Arrow: for users, and for storage
     storage_form.py  arrays of one of these forms as arrays of the other
     arrow_input.py   whatever a user passes, as record batches
+    pandas_index.py  what of the index of a pandas frame is data
     conform.py       data from outside in the exact types of a table, or a refusal
     conversion.py  plain_form.py  text_form.py  decimals.py    one form from many physical ones
     value_checks.py  valid_text.py    what a table promises about values beyond their Arrow type

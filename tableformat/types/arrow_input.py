@@ -9,26 +9,30 @@ import pyarrow as pa
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.tableformat.types.arrow_types import check_field_names
+from colonnade.tableformat.types.pandas_index import frame_table, index_columns, is_frame
 
 
 def record_batches(data: Any) -> Iterator[pa.RecordBatch]:
     """Stream the rows of any object with an Arrow interface, as record batches.
 
     Yields at least one batch, so that the caller learns the columns even of empty data. An
-    error that the user's own reader raises passes through unchanged. Raises InvalidInputError for
-    an object without an Arrow interface, and for one whose interface fails.
+    error that the user's own reader raises passes through unchanged. The index of a pandas frame
+    is a column if it has a name, and is left out otherwise. Raises InvalidInputError for an object
+    without an Arrow interface, and for one whose interface fails.
     """
     if isinstance(data, pa.RecordBatch):
+        left_out = index_columns(data.schema)
         check_field_names(data.schema)
-        yield data
+        yield data.drop_columns(list(left_out)) if left_out else data
         return
     reader = _open(data)
+    left_out = index_columns(reader.schema)
     check_field_names(reader.schema)
     batch = _next(reader, data)
     if batch is None:
-        yield _no_rows(reader.schema)
+        batch = _no_rows(reader.schema)
     while batch is not None:
-        yield batch
+        yield batch.drop_columns(list(left_out)) if left_out else batch
         batch = _next(reader, data)
 
 
@@ -36,6 +40,8 @@ def _open(data: Any) -> pa.RecordBatchReader:
     try:
         if isinstance(data, pa.RecordBatchReader):
             return data
+        if is_frame(data):
+            return frame_table(data).to_reader()
         if isinstance(data, pa.Table):
             # The C stream, which every other object goes through, refuses some nested types.
             return data.to_reader()

@@ -29,6 +29,7 @@ from colonnade.manifests.model.schema import (
     TableSchema,
     decimal_digits,
 )
+from colonnade.tableformat.types.pandas_index import without_index
 
 TYPE_KEY = b"colonnade.type"
 """Field metadata key of the exact type; set where the Arrow type does not imply it."""
@@ -205,12 +206,13 @@ def schema_from_arrow(schema: pa.Schema) -> TableSchema:
     """Read any Arrow schema as a table schema, without assigning ids.
 
     Physical forms do not matter: a string view, a dictionary of strings and a large string all
-    become `string`. Raises InvalidInputError that names the column and its type when a type cannot
-    be stored.
+    become `string`. An index of pandas without a name is no column. Raises InvalidInputError that
+    names the column and its type when a type cannot be stored.
     """
     check_field_names(schema)
+    fields = without_index(schema)
     try:
-        return TableSchema(fields=tuple(_field_from_arrow(field, field.name) for field in schema))
+        return TableSchema(fields=tuple(_field_from_arrow(field, field.name) for field in fields))
     except RecursionError as error:
         raise InvalidInputError(
             "A column of the schema is nested far deeper than tables allow; store its deeper levels"

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from colonnade.cli.arguments import JsonOption, TableArgument, split_names
+from colonnade.cli.arguments import JsonOption, TableArgument, given_names
 from colonnade.cli.engine import (
     ABOVE,
     AboveOption,
@@ -63,7 +63,7 @@ def compact(
     it has committed stay compacted.
     """
     output, place = Output(json), open_place(table)
-    begun, names = _described(place, where, option or ()), split_names(zorder)
+    begun, names = _described(place, where, option or ()), given_names(zorder)
     plan = begun.plan()
     if dry_run:
         if names is not None:

@@ -8,12 +8,13 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from colonnade.cli.arguments import JsonOption, PathArgument, YesOption, split_names
+from colonnade.cli.arguments import JsonOption, PathArgument, YesOption
 from colonnade.cli.ask import require_yes
 from colonnade.cli.output import Output
 from colonnade.cli.places import open_place
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.column_names import split_list
 from colonnade.manifests.store import StoreAddress
 from colonnade.tableformat.location import locate_existing
 from colonnade.tableformat.repair.caches import rebuild_caches
@@ -86,7 +87,7 @@ def _repair_caches(
 
 
 def _ids(text: str) -> list[int]:
-    names = split_names(text) or []
+    names = split_list(text)
     if not names or not all(name.isascii() and name.isdigit() for name in names):
         raise InvalidInputError(
             f"--rowsets {text!r} is not a list of RowSet ids; write it like 1,2."

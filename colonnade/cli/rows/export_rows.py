@@ -21,7 +21,7 @@ from colonnade.cli.arguments import (
     TimestampOption,
     WhereOption,
     YesOption,
-    split_names,
+    given_names,
 )
 from colonnade.cli.ask import require_yes
 from colonnade.cli.engine import ChosenEngine, start_spark
@@ -78,7 +78,7 @@ def export(
     output, started = Output(json), time.perf_counter()
     place, path, by_spark = open_place(table), Path(target), target.endswith("/")
     chosen = file_format or _format_of(path, by_spark)
-    scan = place.table.scan(split_names(columns), where, epoch=epoch, timestamp=timestamp, tag=tag)
+    scan = place.table.scan(given_names(columns), where, epoch=epoch, timestamp=timestamp, tag=tag)
     if not by_spark:
         _require_file(path)
     if path.exists():

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 import typer
 from rich.table import Table as RichTable
 
-from colonnade.cli.arguments import JsonOption, TableArgument, YesOption, split_names
+from colonnade.cli.arguments import JsonOption, TableArgument, YesOption
 from colonnade.cli.ask import require_yes
 from colonnade.cli.engine import (
     ABOVE,
@@ -35,9 +35,9 @@ from colonnade.cli.rows.sources import (
 )
 from colonnade.manifests.errors import AlreadyExistsError, InvalidInputError
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.column_names import split_list
 from colonnade.manifests.model.operations import CreateTable
 from colonnade.manifests.sizes import size_text
-from colonnade.manifests.state.partition_layout import split_fields
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import StoreAddress
 from colonnade.spark_ext.options import storage_texts
@@ -139,7 +139,8 @@ def import_(
     if mode == "overwrite" and target.state is not None:
         require_yes(f"Replace all rows of {target.location.url}?", yes)
     if engine.name == "spark":
-        done = _import_by_spark(target, files, mode, design, engine, output)
+        columns = [f"`{name.replace('`', '``')}`" for name in source.schema.names]
+        done = _import_by_spark(target, files, columns, mode, design, engine, output)
     else:
         done = _import_here(target, source, mode, design, output)
     done = replace(done, seconds=round(time.perf_counter() - started, 3))
@@ -248,13 +249,14 @@ def _new_table(target: _Target, source: Source, design: _Design) -> CreateTable 
     if target.state is not None:
         return None
     name, schema = target.location.new_table_name, schema_from_arrow(source.schema)
-    fields = split_fields(design.partition_by or "")
-    return new_table(name, schema, split_names(design.sort_key) or (), partition_by=fields)
+    fields = split_list(design.partition_by or "")
+    return new_table(name, schema, split_list(design.sort_key or ""), partition_by=fields)
 
 
 def _import_by_spark(
     target: _Target,
     files: Sequence[Path],
+    columns: Sequence[str],
     mode: Mode,
     design: _Design,
     engine: ChosenEngine,
@@ -264,7 +266,8 @@ def _import_by_spark(
     session = start_spark(engine, output)
     note = f"colonnade import {secrets.token_hex(4)}"
     paths = [str(file.resolve()) for file in files]
-    rows = session.read.option("mergeSchema", True).parquet(*paths)
+    # Spark would take an index of pandas that has no name for a column.
+    rows = session.read.option("mergeSchema", True).parquet(*paths).select(*columns)
     address = target.location.address
     writer = rows.write.format("colonnade").options(**storage_texts(address))
     writer = writer.option("userMetadata", note)

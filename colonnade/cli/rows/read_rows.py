@@ -21,7 +21,7 @@ from colonnade.cli.arguments import (
     TagOption,
     TimestampOption,
     WhereOption,
-    split_names,
+    given_names,
 )
 from colonnade.cli.engine import ABOVE, AboveOption, SparkOption, choose_engine, start_spark
 from colonnade.cli.output import Output, rows_table
@@ -57,7 +57,7 @@ def head(
 ) -> None:
     """Print the first rows of a table."""
     scan = open_place(table).table.scan(
-        split_names(columns), where, epoch=epoch, timestamp=timestamp, tag=tag
+        given_names(columns), where, epoch=epoch, timestamp=timestamp, tag=tag
     )
     rows: list[dict[str, Any]] = []
     for batch in scan.to_batches():

@@ -24,6 +24,7 @@ from colonnade.cli.exit_codes import MissingError
 from colonnade.cli.progress import Advance, Unit
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.log.other_formats import format_of
+from colonnade.tableformat.types.pandas_index import without_index
 
 SUFFIXES = {"parquet": (".parquet", ".pq"), "csv": (".csv", ".csv.gz", ".tsv", ".tsv.gz")}
 """The suffixes of file names by format."""
@@ -311,9 +312,9 @@ def _refuse_values_in_folders(path: Path, file: Path) -> None:
 
 
 def _footer(path: Path) -> tuple[int, pa.Schema]:
-    """Return the number of rows of a Parquet file, and its columns."""
+    """Return the number of rows of a Parquet file, and its columns without an unnamed index."""
     with _reading(path), pq.ParquetFile(path) as file:
-        return file.metadata.num_rows, file.schema_arrow
+        return file.metadata.num_rows, without_index(file.schema_arrow)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from itertools import takewhile
 from typing import Any
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.spark_ext.options import split_sort_key
+from colonnade.manifests.model.column_names import split_list, split_names
 from colonnade.spark_ext.planner.clauses.asked_columns import add_column, dotted, widen_column
 from colonnade.spark_ext.planner.clauses.defaults import read_default
 from colonnade.spark_ext.planner.clauses.partitions import layout_texts
@@ -75,9 +75,9 @@ def _properties(change: Args) -> Alteration:
     refuse_change((*set_to, *removed))
     if SORT_KEY in set_to or SORT_KEY in removed:
         # Spark's half sends each property as a change of its own.
-        return SetSortKey(split_sort_key(set_to.get(SORT_KEY, "")))
+        return SetSortKey(split_list(set_to.get(SORT_KEY, "")))
     if PRIMARY_KEY in set_to:
-        return SetPrimaryKey(*split_sort_key(set_to[PRIMARY_KEY]))
+        return SetPrimaryKey(*split_names(set_to[PRIMARY_KEY]))
     if PRIMARY_KEY in removed:
         return DropPrimaryKey()
     return AlterProperties(set_to, removed)

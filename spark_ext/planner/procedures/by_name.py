@@ -13,7 +13,7 @@ from typing import Any
 from colonnade.manifests.checkpoint.writer import write_checkpoint
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.state.partition_layout import split_fields
+from colonnade.manifests.model.column_names import split_list
 from colonnade.spark_ext.answer_rows import HISTORY_SCHEMA, VACUUM_SCHEMA, history_row
 from colonnade.spark_ext.planner.procedures.care import (
     REPAIR_SCHEMA,
@@ -142,7 +142,7 @@ def _checkpoint(arguments: Args) -> Iterable[Row]:
 def _set_partitioning(arguments: Args) -> Iterable[Row]:
     TRANSACTIONS.refuse(arguments["table"], "repartitioned")
     table = ArrowTable.open(place(arguments["table"]))
-    epoch = table.partition_by(*split_fields(arguments["fields"]))
+    epoch = table.partition_by(*split_list(arguments["fields"]))
     return [(epoch, table.state.partition_layout_id)]
 
 

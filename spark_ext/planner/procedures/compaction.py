@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.model.column_names import split_names
 from colonnade.spark_ext.planner.read.metadata import Row
 from colonnade.spark_ext.planner.state.storage import place
 from colonnade.tableformat.compaction.optimize import Optimize
@@ -29,7 +30,7 @@ PLAN_SCHEMA = (
 def compact(arguments: Mapping[str, Any]) -> Iterable[Row]:
     """Compact a table, or rewrite it in z-order; return one row of metrics."""
     begun = _begin(arguments)
-    columns = [name.strip() for name in (arguments["zorder_by"] or "").split(",") if name.strip()]
+    columns = split_names(arguments["zorder_by"] or "")
     report = begun.executeZOrderBy(columns) if columns else begun.executeCompaction()
     values = {**report.model_dump(), "conflicts": "\n".join(report.conflicts)}
     return [[values[each.split()[0]] for each in COMPACT_SCHEMA.split(", ")]]

@@ -13,8 +13,9 @@ from typing import Any
 
 from colonnade.manifests.errors import InvalidInputError, RepeatedMatchError
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.column_names import split_list, split_names
 from colonnade.manifests.model.identity import identity_columns
-from colonnade.spark_ext.options import SparkWriteOptions, parse_write_options, split_sort_key
+from colonnade.spark_ext.options import SparkWriteOptions, parse_write_options
 from colonnade.spark_ext.planner.clauses.constraints import described_constraint
 from colonnade.spark_ext.planner.clauses.defaults import with_defaults
 from colonnade.spark_ext.planner.clauses.filters import overwritten
@@ -170,10 +171,10 @@ def table_design(args: Mapping[str, Any]) -> TableDesign:
     `identity_columns.py`). `generated` are the generated columns (`generated.py`).
     """
     properties = dict(args["properties"])
-    sort_key = split_sort_key(properties.pop(SORT_KEY, ""))
-    primary_key = split_sort_key(properties.pop(PRIMARY_KEY, ""))
-    static = split_sort_key(properties.pop(STATIC, ""))
-    partition_key = split_sort_key(properties.pop(PARTITION_KEY, ""))
+    sort_key = split_list(properties.pop(SORT_KEY, ""))
+    primary_key = split_names(properties.pop(PRIMARY_KEY, ""))
+    static = split_names(properties.pop(STATIC, ""))
+    partition_key = split_names(properties.pop(PARTITION_KEY, ""))
     clustered = clustered_by(args["cluster_by"])
     if sort_key and clustered:
         raise InvalidInputError(f"Give either CLUSTER BY or the property {SORT_KEY}, not both.")

@@ -12,6 +12,7 @@ from colonnade.manifests.errors import (
     UnsupportedFormatError,
 )
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.column_names import split_list
 from colonnade.manifests.model.entries import PartitionField, RowSetEntry
 from colonnade.manifests.model.members import SHARED_EPOCHS
 from colonnade.manifests.model.operations import (
@@ -27,7 +28,6 @@ from colonnade.manifests.state.partition_layout import (
     PARTITIONS,
     field_text,
     parse_layout,
-    split_fields,
 )
 from colonnade.manifests.state.snapshot import Snapshot
 from tests.log_samples import (
@@ -87,7 +87,7 @@ def test_layouts_are_read_as_people_write_them() -> None:
     }.items():
         (field,) = parse_layout([text], COLUMNS)
         assert field_text(field, COLUMNS) == written
-    assert split_fields("days(ts), bucket(16, id),region,") == (
+    assert split_list("days(ts), bucket(16, id),region,") == (
         "days(ts)",
         "bucket(16, id)",
         "region",

@@ -1,0 +1,32 @@
+"""A name of a column can be written in a text, whatever the name is."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from colonnade.manifests.model.column_names import split_list, split_names, unquoted
+
+NAMES = st.text(st.sampled_from(" `,ab()\t"), min_size=1, max_size=8)
+
+
+def quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+@given(NAMES)
+def test_a_quoted_name_is_the_name(name: str) -> None:
+    assert unquoted(f" {quoted(name)} ") == name
+
+
+@given(st.lists(NAMES, max_size=4))
+def test_a_list_of_quoted_names_is_these_names(names: list[str]) -> None:
+    assert split_names(" , ".join(map(quoted, names))) == tuple(names)
+
+
+def test_plain_names_lose_the_blanks_around_them() -> None:
+    assert split_names(" day,amount , ") == ("day", "amount")
+    assert split_list("days(ts), bucket(16, id),`a, b` desc") == (
+        *("days(ts)", "bucket(16, id)", "`a, b` desc"),
+    )
+    assert split_list("a (`,b") == ("a (`", "b")
