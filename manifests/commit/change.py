@@ -129,7 +129,8 @@ class Change:
     application, that a replaced table had before. They do not belong to this change, and do not
     tell whether it was committed. A `fresh` change was never sent before: its transaction id was
     made for this commit alone. `fill` comes after the operations. Such a change must be `fresh`.
-    `keyed` are of different tables, and replace the operations that add RowSets to these.
+    `keyed` are of different tables, and replace the operations that add RowSets to these. With
+    `reads_all`, the change has read all tables of the database and which there are.
     """
 
     transaction: str
@@ -149,3 +150,4 @@ class Change:
     carried: frozenset[tuple[str, str]] = frozenset()
     fill: ColumnFill | None = None
     keyed: tuple[KeyedRows, ...] = ()
+    reads_all: bool = False

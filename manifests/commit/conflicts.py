@@ -99,6 +99,9 @@ WaryOperation = AlterOperation | DropRowSet | AddDeletionVector | AddTombstone |
 Any other operation may follow every change except the drop of its table.
 """
 
+_UNSEEN = (Compaction, DrawIdentity, ForgetTombstones)
+"""Operations that change nothing that a reader sees of a table."""
+
 _KEY_CHANGES = (AlterSchema, SetPrimaryKey, Restore)
 """Operations after which the columns of a range tombstone may be missing, or mean other rows."""
 
@@ -160,6 +163,8 @@ def check_epoch(change: Change, base: Snapshot, theirs: Epoch) -> None:
     Raises ConflictError that names table, operation and epoch.
     """
     check_removed(change, base, theirs)
+    if change.reads_all:
+        _check_unchanged(change, base, theirs)
     touched = [op for op in theirs.ops if isinstance(op, TableOperation)]
     if not touched:
         return
@@ -174,6 +179,19 @@ def check_epoch(change: Change, base: Snapshot, theirs: Epoch) -> None:
             mine.table == operation.table and _conflict(mine, operation, mine.table in declared)
             for mine in wary
         ):
+            raise _conflict_error(change, base, theirs, TableId(operation.table), operation)
+
+
+def _check_unchanged(change: Change, base: Snapshot, theirs: Epoch) -> None:
+    """Refuse an epoch that changes what a reader sees of any table. Raises ConflictError."""
+    for operation in theirs.ops:
+        if isinstance(operation, CreateTable):
+            raise ConflictError(
+                f"Table {operation.name!r} was created by epoch {theirs.epoch}"
+                f" ({theirs.operation}) after epoch {base.epoch}, on which {change.operation!r} of"
+                " all tables was planned; repeat it."
+            )
+        if isinstance(operation, TableOperation) and not isinstance(operation, _UNSEEN):
             raise _conflict_error(change, base, theirs, TableId(operation.table), operation)
 
 

@@ -139,10 +139,12 @@ class Database:
     def restoreToVersion(self, version: int | str) -> int:
         """Restore all tables to an epoch or tag; return the new epoch.
 
-        Tables created since then are dropped, and tables dropped since then are created again.
+        Tables created since then are dropped, and tables dropped since then are created again. If
+        a concurrent writer changes a table meanwhile, the restore begins again, at most ten times.
         Raises NotFoundError if the epoch or tag does not exist or has been removed. Raises
-        ConflictError if a concurrent writer changed a table, and AlreadyExistsError if a table that
-        stays now has the name of a restored one.
+        ConflictError after ten tries, and AlreadyExistsError if a table that stays now has the name
+        of a restored one. Raises InvalidInputError if a property needs a column that a table did
+        not have.
         """
         refuse_within(self._spark, f"Restoring {self.path}")
         epoch, tag = epoch_or_tag(version)

@@ -11,7 +11,6 @@ Spec: docs/spec/operations.md#restoring-tables
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 
 from colonnade.manifests.arrays.hidden_rows import clean_epoch
@@ -55,26 +54,34 @@ def restore_table(
 
     If the table replaced another one of its name since `then`, that one is restored in its place.
     Raises NotFoundError when neither existed, and ConflictError when a concurrent writer changed
-    the table since the base.
+    the table since the base, or removed the base. Raises NotFoundError if retention removes `then`.
     """
     commit = commit or CommitSettings()
-    with _reading(log, base, then):
-        before = then.tables.get(table.id) or _replaced(base, table, then)
-        if _is_same(table, before):
-            kept = (table, *_statics_of(table, then))
-            return _commit(log, base, then, commit, kept, _emptied(log, kept, then))
-        if _has_landed(commit, base, (table.id,)):
-            return base
-        lost = {each.id: each for each in (before, before.statics) if each is not None}
-        last = _last_states(log, base, then, lost)
-        if before.id != table.id:
-            last[before.id] = replace(_following(last[before.id], table), name=table.name)
-            if before.statics is not None:
-                last[before.statics.id] = _named_after(last[before.statics.id], table)
-        ops = [*_drop(table)]
-        for key, each in lost.items():
-            ops += _made_again(log, last[key], each, commit)
-        return _commit(log, base, then, commit, ops=ops)
+    with log.removals_are_conflicts(RESTORE, base), log.removals_are_told(then.epoch):
+        change = _table_again(log, base, table, then, commit)
+        return base if change is None else log.commit(change, base)
+
+
+def _table_again(
+    log: Log, base: Snapshot, table: TableState, then: Snapshot, commit: CommitSettings
+) -> Change | None:
+    """Return the change that restores a table; None if there is nothing to do."""
+    before = then.tables.get(table.id) or _replaced(base, table, then)
+    if _is_same(table, before):
+        kept = (table, *_statics_of(table, then))
+        return _change(log, base, then, commit, kept, _emptied(log, kept, then))
+    if _has_landed(commit, base, (table.id,)):
+        return None
+    lost = {each.id: each for each in (before, before.statics) if each is not None}
+    last = _last_states(log, base, then, lost)
+    if before.id != table.id:
+        last[before.id] = replace(_following(last[before.id], table), name=table.name)
+        if before.statics is not None:
+            last[before.statics.id] = _named_after(last[before.statics.id], table)
+    ops = [*_drop(table)]
+    for key, each in lost.items():
+        ops += _made_again(log, last[key], each, commit)
+    return _change(log, base, then, commit, ops=ops)
 
 
 def restore_database(
@@ -82,39 +89,42 @@ def restore_database(
 ) -> Snapshot:
     """Restore all tables to their states in `then`, in one epoch; newer tables are dropped.
 
-    Tables that were dropped since are created again. Raises InvalidInputError when one of these has
-    RowSets in partitions of a column that it had dropped. Raises ConflictError when a concurrent
-    writer changed a table since the base, and AlreadyExistsError when another table has its name.
+    Tables that were dropped since are created again. If a concurrent writer changes, creates or
+    drops any table meanwhile, the restore begins again, at most ten times. So all tables are at its
+    epoch what they were in `then`.
+
+    Raises InvalidInputError when a dropped table has RowSets in partitions of a column that it had
+    dropped. Raises ConflictError after ten tries, and AlreadyExistsError when another table has the
+    name of a dropped one. Raises NotFoundError if retention removes `then` meanwhile.
     """
     commit = commit or CommitSettings()
-    with _reading(log, base, then):
-        present = base.tables.items()
-        kept = [table for key, table in present if _is_same(table, then.tables.get(key))]
-        stay = {table.id for table in kept}
-        ops: list[Operation] = [*_emptied(log, kept, then)]
-        for table in base.tables.values():
-            ops += () if {table.id, table.statics_of} & stay else _drop(table)
-        lost = {key: table for key, table in then.tables.items() if key not in stay}
-        if _has_landed(commit, base, lost):
-            return base
-        last = _last_states(log, base, then, lost)
-        replaced = {table.name: table for key, table in present if key not in stay}
-        for key, table in lost.items():
-            other = replaced.get(last[key].name)
-            state = last[key] if other is None else _following(last[key], other)
-            ops += _made_again(log, state, table, commit)
-        return _commit(log, base, then, commit, kept, ops)
+
+    def evaluate(state: Snapshot) -> Change | None:
+        with log.removals_are_told(then.epoch):
+            return _all_again(log, state, then, commit)
+
+    return commit_statement(log, base, evaluate)[0]
 
 
-@contextmanager
-def _reading(log: Log, base: Snapshot, then: Snapshot) -> Iterator[None]:
-    """A block that reads two states and commits a change on `base`.
-
-    Raises NotFoundError if retention removes `then` meanwhile, and ConflictError if it removes
-    `base`.
-    """
-    with log.removals_are_conflicts(RESTORE, base), log.removals_are_told(then.epoch):
-        yield
+def _all_again(log: Log, base: Snapshot, then: Snapshot, commit: CommitSettings) -> Change | None:
+    """Return the change that restores all tables; None if there is nothing to do."""
+    present = base.tables.items()
+    kept = [table for key, table in present if _is_same(table, then.tables.get(key))]
+    stay = {table.id for table in kept}
+    ops: list[Operation] = [*_emptied(log, kept, then)]
+    for table in base.tables.values():
+        ops += () if {table.id, table.statics_of} & stay else _drop(table)
+    lost = {key: table for key, table in then.tables.items() if key not in stay}
+    if _has_landed(commit, base, lost):
+        return None
+    last = _last_states(log, base, then, lost)
+    replaced = {table.name: table for key, table in present if key not in stay}
+    for key, table in lost.items():
+        other = replaced.get(last[key].name)
+        state = last[key] if other is None else _following(last[key], other)
+        ops += _made_again(log, state, table, commit)
+    change = _change(log, base, then, commit, kept, ops)
+    return None if change is None else replace(change, reads_all=True)
 
 
 def renumber_table(
@@ -308,16 +318,19 @@ def _set_orders(table: TableState, orders: Sequence[SortKey]) -> list[Operation]
     return [SetSortOrder(table=table.id, order_id=n, fields=orders[n]) for n in numbers]
 
 
-def _commit(
+def _change(
     log: Log,
     base: Snapshot,
     then: Snapshot,
     commit: CommitSettings,
     tables: Iterable[TableState] = (),
     ops: Iterable[Operation] = (),
-    operation: str = RESTORE,
-) -> Snapshot:
-    """Commit the restore of `tables` that existed all the time, and other operations."""
+) -> Change | None:
+    """Return the restore of `tables` that existed all the time, with other operations.
+
+    None means that there is nothing to do. Raises ConflictError then if the database is not at the
+    epoch that `commit` expects.
+    """
     kept = tuple(tables)
     changed = [table for table in kept if table.changed_epoch > then.epoch]
     operations = [*ops]
@@ -327,12 +340,12 @@ def _commit(
     operations += [op for table in kept for op in commit.operations(table.id)]
     if not operations:
         log.expect(RESTORE, commit.expect_epoch, base)
-        return base
+        return None
     own = None if commit.batch is None else commit.batch[0]
     batches = [op for op in operations if isinstance(op, Txn)]
-    change = Change(
+    return Change(
         new_transaction_id(),
-        operation,
+        RESTORE,
         tuple(operations),
         {"epoch": str(then.epoch), **commit.parameters()},
         reads=tuple(TableRead(table.id, overwrites=True) for table in changed),
@@ -340,7 +353,6 @@ def _commit(
         fresh=True,
         carried=frozenset((op.table, op.app) for op in batches if op.app != own),
     )
-    return log.commit(change, base)
 
 
 def _operations(log: Log, now: TableState, then: TableState, epoch: int) -> list[Operation]:

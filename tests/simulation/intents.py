@@ -81,7 +81,7 @@ class Intent:
     ) -> State:
         """What it makes of all tables: see `Step.after`."""
         if self.steps[0].kind == "restore_all":
-            return restored(base, head, then)
+            return then
         dropped = {step.table for step in self.steps if step.kind == "drop"}
         for step in self.steps:
             if step.kind != "drop" and step.table in dropped:
@@ -104,26 +104,6 @@ class Intent:
                 seen = step.after(old, old, back, epoch, serializable=alone)
                 base, head = {**base, name: seen}, {**head, name: after}
         return head
-
-
-def restored(base: State, head: State, then: State) -> State:
-    """What a restore of all tables, planned on `base`, makes of `head`; `then` is what it restores.
-
-    Raises AssertionError where it should have been refused.
-    """
-    after = {name: rows for name, rows in head.items() if name not in base}
-    assert after.keys().isdisjoint(then), "a table that was made again meanwhile was made twice"
-    for name, rows in then.items():
-        if name in base and base[name] == rows:
-            # It had not changed, so the restore leaves alone what came since, also its drop.
-            after.update({name: head[name]} if name in head else {})
-        else:
-            assert head.get(name) == base.get(name), "a restore lost what came after its base"
-            after[name] = rows
-    for name in base.keys() - then.keys():
-        came = head.get(name, {}).keys() - base[name].keys()
-        assert not came, "a restore dropped rows that came after its base"
-    return after
 
 
 def parse_intent(note: str) -> Intent:

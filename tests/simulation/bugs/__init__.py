@@ -5,6 +5,7 @@ modules divide them by what they break:
 
     slots.py         the way of a change to its slot
     rows.py          rows beside concurrent writers
+    restores.py      the state that a restore wants
     keys.py          rows that share a primary key beside concurrent writers
     ranges.py        rows of ranges that were deleted without being read
     columns.py       columns that change beside concurrent writers
@@ -23,6 +24,7 @@ from tests.simulation.bugs import (
     keys,
     ranges,
     removals,
+    restores,
     rows,
     slots,
     stored,
@@ -34,6 +36,7 @@ __all__ = ["BUGS", "Bug"]
 BUGS: tuple[Bug, ...] = (
     *slots.BUGS,
     *rows.BUGS,
+    *restores.BUGS,
     *keys.BUGS,
     *ranges.BUGS,
     *columns.BUGS,

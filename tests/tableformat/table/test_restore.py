@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from unittest.mock import patch
 
 import pyarrow as pa
 import pytest
@@ -344,14 +345,13 @@ def dropped_with_batch(epoch: int) -> tuple[ArrowDatabase, ArrowDatabase]:
 
 
 @pytest.mark.parametrize("then", [4, 5])
-def test_of_two_restores_of_a_dropped_table_the_later_one_is_refused(then: int) -> None:
+def test_of_two_restores_of_a_dropped_table_the_later_one_decides(then: int) -> None:
     db, other = dropped_with_batch(6)
     late = other.snapshot
     db.restore(epoch=4)
     state = other._log.read_at(then)
-    with pytest.raises(ConflictError, match="'a' was made again meanwhile, as 'a'"):
-        restore_database(other._log, late, state, None)
-    assert read(db.table("a")) == [(number, "x") for number in range(10)]
+    restore_database(other._log, late, state, None)
+    assert read(db.table("a")) == read(db.table("a", epoch=then), epoch=then)
 
 
 def test_of_two_restores_by_one_batch_the_later_one_has_landed() -> None:
@@ -364,13 +364,79 @@ def test_of_two_restores_by_one_batch_the_later_one_has_landed() -> None:
     assert (30, "x") in read(db.table("a"))
 
 
-def test_a_restore_is_refused_where_its_table_came_back_by_another_name() -> None:
+def test_a_restore_finds_a_table_that_came_back_meanwhile_by_another_name() -> None:
     db, other = dropped_with_batch(6)
     late, state = other.snapshot, other._log.read_at(4)
     db.restore(epoch=4)
     db.rename_table("a", "again")
-    with pytest.raises(ConflictError, match="'a' was made again meanwhile, as 'again'"):
-        restore_database(other._log, late, state, None)
+    restore_database(other._log, late, state, None)
+    assert db.tables() == ["again", "b"]
+    assert read(db.table("again")) == [(number, "x") for number in range(10)]
+
+
+MEANWHILE: dict[str, Callable[[ArrowDatabase], object]] = {
+    "append to a table that had not changed": lambda db: db.table("b").append(rows(777)),
+    "append to a table that had changed": lambda db: db.table("a").append(rows(777)),
+    "delete": lambda db: db.table("b").delete(),
+    "alter": lambda db: db.table("b").alter(DropColumn("v")),
+    "create": lambda db: db.create_table("c", SCHEMA).append(rows(777)),
+    "drop": lambda db: db.drop_table("b"),
+    "replace": lambda db: (db.drop_table("b"), db.create_table("b", SCHEMA)),
+    "rename": lambda db: db.rename_table("b", "renamed"),
+    "restore": lambda db: db.table("b").restore(epoch=3),
+    "new ids": lambda db: db.table("a").renumber(),
+    "compaction": lambda db: db.table("a").optimize().option("min-rowsets", 2).executeCompaction(),
+    "tag": lambda db: db.tag("meanwhile"),
+}
+
+
+@pytest.mark.parametrize("what", MEANWHILE)
+def test_all_tables_are_what_they_were_though_one_changes_before_the_slot(what: str) -> None:
+    db = database()
+    wanted = {name: read(db.table(name)) for name in db.tables()}
+    then, names = db.refresh(), db.tables()
+    db.table("a").append(rows(666))
+    base = db.refresh()
+    other = ArrowDatabase(db._store, Log(db._store, pause=lambda _: None), base)
+    MEANWHILE[what](db)
+    after = restore_database(other._log, base, then, None)
+    names = ["a", "renamed"] if what == "rename" else ["a", "b"]
+    assert db.tables() == names
+    assert {name.replace("renamed", "b"): read(db.table(name)) for name in names} == wanted
+    assert db.refresh().epoch == after.epoch
+
+
+def test_a_restore_of_all_tables_gives_up_after_ten_writers() -> None:
+    db = database()
+    then = db.refresh()
+    db.table("a").append(rows(666))
+    commit_change, tries = db._log.commit_change, 0
+    other = ArrowDatabase(db._store, Log(db._store, pause=lambda _: None), db.snapshot)
+
+    def beside(*given: Any, **named: Any) -> Any:
+        nonlocal tries
+        tries += 1
+        other.table("b").append(rows(1000 + tries))
+        return commit_change(*given, **named)
+
+    with (
+        patch.object(db._log, "commit_change", beside),
+        pytest.raises(ConflictError, match="Table 'b' was changed by epoch 15 .append."),
+    ):
+        db.restore(epoch=then.epoch)
+    assert tries == 10
+    assert (666, "x") in read(db.table("a"))
+
+
+def test_a_restore_that_expects_an_epoch_does_not_run_again() -> None:
+    db = database()
+    then = db.refresh()
+    db.table("a").append(rows(666))
+    base, expected = db.refresh(), CommitSettings(expect_epoch=db.snapshot.epoch)
+    db.table("b").append(rows(777))
+    with pytest.raises(ConflictError):
+        restore_database(db._log, base, then, expected)
+    assert (777, "x") in read(db.table("b"))
 
 
 def with_batches(db: ArrowDatabase, count: int) -> int:
