@@ -9,7 +9,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from colonnade.manifests.errors import AlreadyExistsError, InvalidInputError
-from colonnade.manifests.model.bloom_columns import without_missing
 from colonnade.manifests.model.generated import generated_fields
 from colonnade.manifests.model.identity import identity_columns
 from colonnade.manifests.model.operations import CreateTable
@@ -36,6 +35,7 @@ from colonnade.tableformat.statements.keyed.given import (
     merging_job,
     open_columns,
 )
+from colonnade.tableformat.table.carried_properties import replaced_properties
 from colonnade.tableformat.table.constraints import NewConstraint
 from colonnade.tableformat.table.design import new_table, parse_sort_key
 from colonnade.tableformat.table.generated import NewGenerated
@@ -211,7 +211,7 @@ def _with_columns(
             f"{table.schema.by_id(field.column).name} {directions[field.descending]}"
             for field in key
         ),
-        {**without_missing(table.properties, columns), **lifetime_properties(table)},
+        {**replaced_properties(table, columns), **lifetime_properties(table)},
         table.comment,
         True,
         options.partition_by or tuple(field_text(field, table.schema) for field in layout),

@@ -191,7 +191,7 @@ def table_state(schema: TableSchema = SCHEMA, added: Sequence[LiveRowSet] = ()) 
         schema_id=0,
         next_column_id=1 + len(schema.fields),
         sort_orders=((),),
-        properties={},
+        stored_properties={},
         comment=None,
         created_epoch=1,
         changed_epoch=1,

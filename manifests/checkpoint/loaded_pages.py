@@ -134,7 +134,7 @@ class LoadedPages:
         if only is not None and STATIC_COLUMNS in state.reader_features:
             apart = with_own_statics(only)
         summaries, tables = self.read(state, apart=apart)
-        found = [TableRetention(table.id, table.properties) for table in tables]
+        found = [TableRetention(table.id, table.stored_properties) for table in tables]
         for summary in summaries:
             if summary.retention:
                 found += map(TableRetention, summary.retention, summary.retention.values())

@@ -113,7 +113,7 @@ def summarize(tables: Collection[TableState], objects: frozenset[str] | None = N
     """
     retention, parts = dict[str, Mapping[str, str]](), dict[str, int]()
     for table in tables:
-        found = {k: text for k, text in table.properties.items() if k.startswith(_RETENTION)}
+        found = {k: text for k, text in table.stored_properties.items() if k.startswith(_RETENTION)}
         if found:
             retention[table.id] = found
         parts.update(_parts(table))

@@ -28,6 +28,7 @@ from colonnade.manifests.errors import (
     UnsupportedFormatError,
 )
 from colonnade.manifests.ids import TableId
+from colonnade.manifests.model.column_properties import names_column
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import (
     AddCheck,
@@ -308,10 +309,17 @@ def _alters_same(mine: WaryOperation, theirs: AlterOperation) -> bool:
     if isinstance(mine, AddTombstone):
         return isinstance(theirs, _KEY_CHANGES) and not _keeps_regions(theirs, mine)
     if isinstance(mine, SetProperties) and isinstance(theirs, SetProperties):
-        return not {*mine.set, *mine.remove}.isdisjoint((*theirs.set, *theirs.remove))
+        same = not {*mine.set, *mine.remove}.isdisjoint((*theirs.set, *theirs.remove))
+        return same or (_names_columns(mine) and _names_columns(theirs))
     columns = AlterSchema | AddCheck | DropCheck | SetPrimaryKey | SetPartitionLayout
     columns |= SetSortOrder | SetLifetimes | Restore
-    return type(mine) is type(theirs) or (isinstance(mine, columns) and isinstance(theirs, columns))
+    concerned = (isinstance(op, columns) or _names_columns(op) for op in (mine, theirs))
+    return type(mine) is type(theirs) or all(concerned)
+
+
+def _names_columns(operation: WaryOperation) -> bool:
+    """Return whether an operation states properties that must fit the columns of a table."""
+    return isinstance(operation, SetProperties) and any(map(names_column, operation.set))
 
 
 def _keeps_regions(change: AlterOperation, tombstone: AddTombstone) -> bool:

@@ -150,7 +150,7 @@ class _Tables:
             self._owners[table] = _Owner(
                 known.name,
                 known.schema,
-                known.properties,
+                known.stored_properties,
                 known.primary_key,
                 known.partition_key,
                 None if statics is None else statics.schema,

@@ -21,6 +21,7 @@
     deletion_vector.py                      deleted rows as bytes
     slot_blocks.py                          blocks of slots
     bloom_columns.py  text_policy.py        what properties of a table mean
+    column_properties.py                    properties that name a column, by ids and by names
 
 All modules are pure, except that `deletion_vector` reads and writes the object of a vector.
 """

@@ -1,7 +1,6 @@
 """Which columns of a table get Bloom filters, according to its properties.
 
-Columns of the primary key get them unless a property says otherwise. A property names a column and
-follows it: it is renamed and removed together with the column. Guide: docs/bloom-filters.md
+Columns of the primary key get them unless a property says otherwise. Guide: docs/bloom-filters.md
 """
 
 from __future__ import annotations
@@ -9,12 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.model.column_properties import BLOOM
 from colonnade.manifests.model.primary_key import PrimaryKey, key_fields
 from colonnade.manifests.model.schema import SchemaField, TableSchema, type_text
 from colonnade.manifests.model.statistics import bound_kinds
-
-PREFIX = "bloom-filter-enabled.column."
-"""The prefix of the properties: `<PREFIX><column>` is `true` if the column gets Bloom filters."""
 
 _FAMILY = "bloom-filter"
 
@@ -25,32 +22,34 @@ def bloom_columns(
     """Return the ids of the columns that get filters, ascending. `key` is the primary key.
 
     Properties are ignored if the schema does not have the column, or the column's type has no
-    filters. A concurrent writer may have renamed the column.
+    filters.
     """
     wanted = {field.id: True for field in key_fields(key, schema)}
     for name, text in _named(properties):
         if (field := _find(name, schema)) is not None:
             wanted[field.id] = _is_true(text)
     by_id = {field.id: field for field in schema.fields}
-    return tuple(sorted(each for each, asked in wanted.items() if asked and _suits(by_id[each])))
+    return tuple(
+        sorted(each for each, asked in wanted.items() if asked and has_filters(by_id[each]))
+    )
 
 
 def check_bloom_columns(properties: Mapping[str, str], schema: TableSchema) -> None:
     """Refuse invalid properties about Bloom filters. Raises InvalidInputError.
 
-    A property is invalid if its name is not `PREFIX` and a column, or its value is neither true nor
+    A property is invalid if its name is not `BLOOM` and a column, or its value is neither true nor
     false. It is also invalid if the column does not exist or is static, or its type has no filters.
     """
     for key, text in properties.items():
         if not key.startswith(_FAMILY):
             continue
-        if not key.startswith(PREFIX):
+        if not key.startswith(BLOOM):
             raise InvalidInputError(
-                f"There is no property {key!r}; {PREFIX}<column> asks for Bloom filters."
+                f"There is no property {key!r}; {BLOOM}<column> asks for Bloom filters."
             )
         if text.strip().casefold() not in ("true", "false"):
             raise InvalidInputError(f"Property {key!r} must be true or false, not {text!r}.")
-        name = key.removeprefix(PREFIX)
+        name = key.removeprefix(BLOOM)
         field = _find(name, schema)
         if field is None:
             raise InvalidInputError(
@@ -61,7 +60,7 @@ def check_bloom_columns(properties: Mapping[str, str], schema: TableSchema) -> N
                 f"Property {key!r} names a static column, which the RowSets of the table do not"
                 " store; leave the property out."
             )
-        if not _suits(field):
+        if not has_filters(field):
             raise InvalidInputError(
                 f"Property {key!r}: column {field.name!r} of type {type_text(field.type)} cannot"
                 " have Bloom filters; numbers, dates, times, intervals, binary and strings without"
@@ -69,47 +68,18 @@ def check_bloom_columns(properties: Mapping[str, str], schema: TableSchema) -> N
             )
 
 
-def follow_columns(
-    properties: Mapping[str, str], before: TableSchema, after: TableSchema
-) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Make the properties name the same columns in another schema.
+def has_filters(field: SchemaField) -> bool:
+    """Return whether the type of a column can have filters.
 
-    Returns the properties to set, and the names of the properties to remove.
+    Equal values of its type must be equal bytes, and bounds alone must not tell all values apart.
     """
-    fields = {each: field for field in after.fields for each in field.ids}
-    renamed: dict[str, str] = {}
-    removed: list[str] = []
-    for name, text in _named(properties):
-        old = _find(name, before)
-        if old is None:
-            continue
-        new = next((fields[each] for each in old.ids if each in fields), None)
-        if new is None or new.name != old.name:
-            removed.append(PREFIX + name)
-        if new is not None and new.name != old.name:
-            renamed[PREFIX + new.name] = text
-    return renamed, tuple(key for key in removed if key not in renamed)
-
-
-def without_missing(properties: Mapping[str, str], schema: TableSchema) -> dict[str, str]:
-    """Return the properties of a table whose columns are replaced.
-
-    The result leaves out properties of columns that do not exist any more, or whose new type has no
-    filters.
-    """
-    fields = {name: _find(name, schema) for name, _ in _named(properties)}
-    removed = {
-        PREFIX + name for name, field in fields.items() if field is None or not _suits(field)
-    }
-    return {key: text for key, text in properties.items() if key not in removed}
+    return bool(bound_kinds(field)) and field.type != "boolean"
 
 
 def _named(properties: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return column names, each with the value of its property."""
     return [
-        (key.removeprefix(PREFIX), text)
-        for key, text in properties.items()
-        if key.startswith(PREFIX)
+        (key.removeprefix(BLOOM), text) for key, text in properties.items() if key.startswith(BLOOM)
     ]
 
 
@@ -122,11 +92,3 @@ def _find(name: str, schema: TableSchema) -> SchemaField | None:
         return schema.field(name)
     except NotFoundError:
         return None
-
-
-def _suits(field: SchemaField) -> bool:
-    """Return whether a column can have filters.
-
-    Equal values of its type must be equal bytes, and bounds alone must not tell all values apart.
-    """
-    return bool(bound_kinds(field)) and field.type != "boolean"

@@ -69,6 +69,7 @@ from colonnade.manifests.state.lifetimes_fold import check_lifetimes
 from colonnade.manifests.state.needed_features import needed_features
 from colonnade.manifests.state.partition_layout import PARTITIONS
 from colonnade.manifests.state.primary_key_fold import check_key
+from colonnade.manifests.state.properties_fold import check_properties
 from colonnade.manifests.state.refusal import refuse
 from colonnade.manifests.state.rowsets_fold import RowSetsFold
 from colonnade.manifests.state.snapshot import BatchMap, RowSets, Snapshot, TableMap, TableState
@@ -138,7 +139,7 @@ class _Fold:
         self._designed.clear()
         for operation in epoch.ops:
             self._apply_operation(operation)
-        self._check_statics()
+        self._check_designed()
         if len(epoch.ops) > 1 and any(isinstance(op, DropDatabase) for op in epoch.ops):
             self._refuse("ends the log together with other operations")
 
@@ -228,7 +229,7 @@ class _Fold:
             schema_id=0,
             next_column_id=operation.next_column_id,
             sort_orders=(operation.sort_key,),
-            properties=operation.properties,
+            stored_properties=operation.properties,
             comment=operation.comment,
             created_epoch=self._epoch,
             changed_epoch=self._epoch,
@@ -265,8 +266,11 @@ class _Fold:
                 fold.table, partition_key=statics.primary_key
             )
 
-    def _check_statics(self) -> None:
-        """Check that tables which the epoch has designed agree with their static values."""
+    def _check_designed(self) -> None:
+        """Check tables that the epoch has designed: their properties and their static values."""
+        for key in self._designed:
+            if (designed := self._find(key)) is not None:
+                check_properties(self._epoch, designed)
         if not self._features.has(STATIC_COLUMNS):
             return
         for key in self._designed:

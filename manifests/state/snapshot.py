@@ -14,6 +14,7 @@ from pydantic import Field
 
 from colonnade.manifests.errors import ColonnadeError, NotFoundError
 from colonnade.manifests.ids import TableId
+from colonnade.manifests.model.column_properties import by_name
 from colonnade.manifests.model.constraints import CheckConstraint
 from colonnade.manifests.model.entries import (
     DeletionVectorEntry,
@@ -198,10 +199,11 @@ class TableState:
     the next RowSet; ids are never used twice. `batches` has the last committed version of each
     application. `partition_layouts` has all layouts so far, beginning with layout 1.
     `partition_layout_id` is the layout of new RowSets. `identities` are the last values of identity
-    columns, also of columns that were dropped. `sort_orders` has all sort keys so far, beginning
-    with that of the creation, which has the number 0. `sort_order_id` is the number of the present
-    one. `primary_key` is empty for a table without one. `tombstones` are the range tombstones whose
-    rows may still be stored, by ascending epochs. `lifetimes` is None if nothing expires.
+    columns, also of columns that were dropped. `stored_properties` are the properties as the log
+    states them, with ids of columns. `sort_orders` has all sort keys so far, beginning with that of
+    the creation, which has the number 0. `sort_order_id` is the number of the present one.
+    `primary_key` is empty for a table without one. `tombstones` are the range tombstones whose rows
+    may still be stored, by ascending epochs. `lifetimes` is None if nothing expires.
 
     `partition_key` has the columns that static values belong to, each by its first id; it is empty
     if the table never had a static column. Then `statics` is the table of static values at the same
@@ -222,7 +224,7 @@ class TableState:
     schema_id: int
     next_column_id: int
     sort_orders: tuple[tuple[SortField, ...], ...]
-    properties: Mapping[str, str]
+    stored_properties: Mapping[str, str]
     comment: str | None
     created_epoch: int
     changed_epoch: int
@@ -244,6 +246,11 @@ class TableState:
     read_again: Callable[[ColonnadeError], TableState] | None = field(
         default=None, compare=False, repr=False
     )
+
+    @property
+    def properties(self) -> Mapping[str, str]:
+        """The properties with the present names of the columns that they name."""
+        return by_name(self.stored_properties, self.schema)
 
     @property
     def version(self) -> tuple[int, RowSets]:

@@ -32,6 +32,7 @@ from colonnade.manifests.state.constraints_fold import (
 from colonnade.manifests.state.identity_fold import drawn
 from colonnade.manifests.state.lifetimes_fold import check_lifetimes, with_lifetimes
 from colonnade.manifests.state.primary_key_fold import check_key, with_key
+from colonnade.manifests.state.properties_fold import with_properties
 from colonnade.manifests.state.range_tombstones_fold import check_tombstones, with_tombstone
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.manifests.state.sort_order import check_fits, with_order, with_restored_order
@@ -96,8 +97,8 @@ def altered_table(epoch: int, state: TableState, operation: TableOperation) -> T
             state = with_order(epoch, state, operation)
             check_lifetimes(epoch, state)
         case SetProperties():
-            kept = {k: v for k, v in state.properties.items() if k not in operation.remove}
-            state = replace(state, properties={**kept, **operation.set})
+            after = with_properties(state.stored_properties, operation)
+            state = replace(state, stored_properties=after)
         case SetComment():
             state = replace(state, comment=operation.comment)
         case RenameTable():

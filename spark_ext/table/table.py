@@ -242,7 +242,8 @@ class Table(RowMethods):
         """Restore the table to an epoch or tag; return the new epoch.
 
         Raises NotFoundError if the epoch or tag does not exist or has been removed, ConflictError
-        if a concurrent writer changed the table.
+        if a concurrent writer changed the table, and InvalidInputError if a property needs a column
+        that the table did not have.
         """
         refuse_within(self._spark, f"Restoring {self.path}")
         epoch, tag = epoch_or_tag(version)

@@ -11,21 +11,26 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 
 from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.model.column_properties import (
+    MERGE,
+    SEQUENCE_OF,
+    column_of,
+    divided,
+    is_sequence,
+)
 from colonnade.manifests.model.primary_key import key_of
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.model.statics import static_fields, statics_schema, stored_schema
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.keys.modes import REPLACE, Mode
-from colonnade.tableformat.keys.policy import MERGE, SEQUENCE, key_policy, policy_of
+from colonnade.tableformat.keys.policy import key_policy, policy_of
 
 
 def own_table(table: TableState) -> TableState:
     """Return a table without static columns, and without the properties that name one."""
     if not static_fields(table.schema):
         return table
-    own = {key: text for key, text in table.properties.items() if not _of_statics(key, table)}
-    schema = stored_schema(table.schema)
-    return replace(table, schema=schema, properties=own, statics=None, partition_key=())
+    return replace(table, schema=stored_schema(table.schema), statics=None, partition_key=())
 
 
 def statics_table(table: TableState, *, sets: bool) -> TableState:
@@ -37,13 +42,11 @@ def statics_table(table: TableState, *, sets: bool) -> TableState:
     assert table.statics is not None, "A table with static columns has a table of their values."
     properties: Mapping[str, str] = {}
     if not sets:
-        modes = {f"{MERGE}{each.name}": "coalesce" for each in static_fields(table.schema)}
-        folded = {key.casefold(): key for key in modes}
-        for key, text in table.properties.items():
-            if _of_statics(key, table):
-                modes[folded.get(key.casefold(), key)] = text
-        properties = _without_sequences(modes)
-    return replace(table.statics, properties=properties)
+        columns = static_fields(table.schema)
+        modes = {f"{MERGE}{each.ids[0]}": "coalesce" for each in columns}
+        stated, _ = divided(table.stored_properties, columns)
+        properties = _without_sequences({**modes, **stated})
+    return replace(table.statics, stored_properties=properties)
 
 
 def refuse_static(table: TableState, columns: Iterable[int], what: str) -> None:
@@ -84,7 +87,7 @@ def _check_sequences(properties: Mapping[str, str], schema: TableSchema, static:
     there = {name.casefold() for name in schema.names}
     for key, text in properties.items():
         name = text.casefold()
-        if not (key == SEQUENCE or key.startswith(f"{SEQUENCE}.")) or name not in there:
+        if not is_sequence(key) or name not in there:
             continue
         if (name in static) != _names_one(key, static):
             raise InvalidInputError(
@@ -105,24 +108,14 @@ def keeps_last(statics: TableState, columns: Iterable[SchemaField]) -> bool:
     return not policy.sequences and all(policy.mode(each) in simple for each in columns)
 
 
-def _of_statics(key: str, table: TableState) -> bool:
-    """Return whether a property says how the values of a static column merge."""
-    return _names_one(key, {each.name.casefold() for each in static_fields(table.schema)})
-
-
 def _names_one(key: str, names: Set[str]) -> bool:
     """Return whether a property is about how a column of some (folded) names merges."""
-    prefix = next((each for each in (MERGE, f"{SEQUENCE}.") if key.startswith(each)), None)
-    return prefix is not None and key[len(prefix) :].casefold() in names
+    if not key.startswith((MERGE, SEQUENCE_OF)):
+        return False
+    return (column_of(key) or "").casefold() in names
 
 
 def _without_sequences(properties: Mapping[str, str]) -> dict[str, str]:
-    """Return properties without the merge modes of columns that are sequences."""
-    sequences = {
-        text.casefold() for key, text in properties.items() if key.startswith(f"{SEQUENCE}.")
-    }
-    return {
-        key: text
-        for key, text in properties.items()
-        if not (key.startswith(MERGE) and key[len(MERGE) :].casefold() in sequences)
-    }
+    """Return properties of the log without the merge modes of columns that are sequences."""
+    modes = {f"{MERGE}{text}" for name, text in properties.items() if is_sequence(name)}
+    return {name: text for name, text in properties.items() if name not in modes}

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import get_args
 
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.model.column_properties import MERGE, SEQUENCE, SEQUENCE_OF
 from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import TableState
@@ -25,8 +26,6 @@ from colonnade.tableformat.types.arrow_types import type_name
 from colonnade.tableformat.write.settings import OnDuplicate
 
 ON_DUPLICATE = "onDuplicate"
-MERGE = "merge."
-SEQUENCE = "sequence"
 TOMBSTONE_HOURS = "tombstone.hours"
 
 _NEWEST, _KEPT = Mode("max"), Mode("coalesce")
@@ -63,13 +62,6 @@ class KeyPolicy:
         return not self.sequences and all(self.mode(each) == REPLACE for each in columns)
 
 
-def concerns_keys(name: str) -> bool:
-    """Return whether a property is one of those of this module."""
-    return name in (ON_DUPLICATE, SEQUENCE, TOMBSTONE_HOURS) or name.startswith(
-        (MERGE, f"{SEQUENCE}.")
-    )
-
-
 def key_policy(
     properties: Mapping[str, str], schema: TableSchema, key: Sequence[SchemaField]
 ) -> KeyPolicy:
@@ -98,55 +90,6 @@ def key_policy(
         sequences,
         row_sequence,
     )
-
-
-def follow_columns(
-    properties: Mapping[str, str], before: TableSchema, after: TableSchema
-) -> dict[str, str]:
-    """Return the properties of a table so that they name the same columns in another schema.
-
-    The merge mode and the sequence of a dropped column are left out. A property whose sequence
-    column was dropped stays unchanged.
-    """
-    found: dict[str, str] = {}
-    for name, text in properties.items():
-        prefix = next((each for each in (MERGE, f"{SEQUENCE}.") if name.startswith(each)), None)
-        if name == SEQUENCE or prefix == f"{SEQUENCE}.":
-            text = _new_name(text, before, after) or text
-        column = None
-        if prefix is not None:
-            column = _new_name(name.removeprefix(prefix), before, after)
-        if prefix is None:
-            found[name] = text
-        elif column is not None:
-            found[prefix + column] = text
-    return found
-
-
-def check_sequences_stay(
-    properties: Mapping[str, str], before: TableSchema, after: TableSchema
-) -> None:
-    """Raise InvalidInputError if a property names a sequence column that another schema lacks."""
-    for name, text in follow_columns(properties, before, after).items():
-        is_sequence = name == SEQUENCE or name.startswith(f"{SEQUENCE}.")
-        if is_sequence and _new_name(text, before, after) is None:
-            raise InvalidInputError(
-                f"Column {text!r} cannot be dropped: property {name!r} names it; unset the property"
-                " first."
-            )
-
-
-def _new_name(name: str, before: TableSchema, after: TableSchema) -> str | None:
-    """Return what a column is called in another schema; None if it was dropped.
-
-    A name that no column had, or that stays, is returned unchanged.
-    """
-    fields = {each: field for field in after.fields for each in field.ids}
-    old = next((each for each in before.fields if each.name.casefold() == name.casefold()), None)
-    if old is None:
-        return name
-    new = next((fields[each] for each in old.ids if each in fields), None)
-    return None if new is None else name if new.name == old.name else new.name
 
 
 def policy_of(table: TableState) -> KeyPolicy:
@@ -267,18 +210,17 @@ def _sequences(
     properties: Mapping[str, str], columns: _Columns
 ) -> tuple[dict[int, int], int | None]:
     """Return the sequence of each column, and that of rows."""
-    prefix = f"{SEQUENCE}."
     found: dict[int, int] = {}
     for name, text in properties.items():
-        if name.startswith(prefix):
-            column, sequence = columns.merged(name, prefix), columns.sequence(text, name)
+        if name.startswith(SEQUENCE_OF):
+            column, sequence = columns.merged(name, SEQUENCE_OF), columns.sequence(text, name)
             found[column.id] = sequence.id
     row = properties.get(SEQUENCE)
     row_sequence = None if row is None else columns.sequence(row, SEQUENCE)
     of_rows = set() if row_sequence is None else {row_sequence.id}
     for name in properties:
-        if name.startswith(prefix):
-            column = columns.merged(name, prefix)
+        if name.startswith(SEQUENCE_OF):
+            column = columns.merged(name, SEQUENCE_OF)
             if column.id in {*found.values(), *of_rows}:
                 raise InvalidInputError(
                     f"Property {name!r} gives a sequence to column {column.name!r}, which is a"

@@ -196,7 +196,7 @@ def _check_unchanged(
     """
     if now.version == planned.version:
         return
-    now = replace(now, properties=planned.properties)
+    now = replace(now, stored_properties=planned.stored_properties)
     if not _unchanged(log, table, now, kept.rows, sets=True).all():
         raise ConflictError(
             f"A concurrent writer has changed static values of table {table.name!r} that this"

@@ -8,6 +8,7 @@ database.py      a database: its tables by name
 transaction.py   several statements that become one epoch
 transaction_plan.py  work.py  what a transaction has done so far: as a whole, and to one table
 design.py  alteration/  properties.py      columns, keys, partitions and properties of a table
+carried_properties.py   properties of a table that gets other columns
 defaults.py  default_sql.py                defaults of columns, as users state them and as SQL text
 new_columns.py  wanted_columns.py          columns that rows bring into a table
 constraints.py   conditions that every row of a table meets

@@ -14,6 +14,7 @@ from colonnade.manifests.commit.statics import check_uses
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.ids import new_table_id
 from colonnade.manifests.model.bloom_columns import check_bloom_columns
+from colonnade.manifests.model.column_properties import by_id
 from colonnade.manifests.model.entries import SortField
 from colonnade.manifests.model.identity import identity_columns, problem_of
 from colonnade.manifests.model.operations import CreateTable
@@ -94,7 +95,7 @@ def new_table(
         table_schema=numbered,
         next_column_id=next_id,
         sort_key=order,
-        properties=properties,
+        properties=by_id(properties, numbered),
         comment=comment,
         partition_fields=layout or None,
         constraints=make_constraints(constraints, numbered) or None,

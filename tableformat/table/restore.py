@@ -1,7 +1,8 @@
 """Restore an earlier state by a new epoch.
 
 Rows and columns become what they were. The restored RowSets get new ids, and no file is touched.
-Names, properties, comments, batches, tags and pins stay; properties that name a column are updated.
+Names, properties, comments, batches, tags and pins stay. A column that comes back brings the
+properties that it had.
 A table that was dropped or replaced since is created again in its last state. It has the name of
 the table that it replaces, and its former id, because its folder is named by that id.
 
@@ -20,7 +21,6 @@ from colonnade.manifests.commit.rebase.targets import id_ranges
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.ids import TableId, new_job_id, new_transaction_id
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.bloom_columns import follow_columns
 from colonnade.manifests.model.deletion_vector import write_deletion_vector
 from colonnade.manifests.model.hidden_columns import CLEANED, with_value
 from colonnade.manifests.model.identity import identity_columns, last_value, past
@@ -42,8 +42,8 @@ from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.manifests.state.sort_order import SortKey, order_of, orders_of
 from colonnade.tableformat.rowset.deleted import read_deleted
 from colonnade.tableformat.statements.rerun import commit_statement
+from colonnade.tableformat.table.carried_properties import restored_properties
 from colonnade.tableformat.table.history import RENUMBER, RESTORE
-from colonnade.tableformat.table.lifetimes import check_restored
 from colonnade.tableformat.write.settings import CommitSettings
 
 
@@ -231,8 +231,7 @@ def _made_again(
     log: Log, last: TableState, then: TableState, commit: CommitSettings
 ) -> list[Operation]:
     """Return the operations that create a table in its `last` state with rows as of `then`."""
-    moved, gone = follow_columns(last.properties, last.schema, then.schema)
-    kept = {key: text for key, text in last.properties.items() if key not in gone}
+    properties = restored_properties(last, then)
     columns = {field.id for field in then.schema.fields}
     orders = _orders(then)
     if any(f.column not in columns for layout in then.partition_layouts for f in layout):
@@ -240,7 +239,6 @@ def _made_again(
             f"Table {then.name!r}, which was dropped, cannot be restored: it had partitions by a"
             " column that it had dropped; read it at that epoch and write it to a new table."
         )
-    check_restored(last, then)
     batches = _later(last.batches, dict([commit.batch] if commit.batch else ()))
     return [
         CreateTable(
@@ -249,7 +247,7 @@ def _made_again(
             table_schema=then.schema,
             next_column_id=max(last.next_column_id, then.next_column_id),
             sort_key=orders[0],
-            properties={**kept, **moved},
+            properties=properties,
             comment=last.comment,
             partition_fields=then.partition_layout(1) if then.partition_layouts else None,
             constraints=then.constraints or None,
@@ -356,14 +354,15 @@ def _change(
 
 
 def _operations(log: Log, now: TableState, then: TableState, epoch: int) -> list[Operation]:
-    check_restored(now, then)
     dropped = id_ranges(log.read_entries(now, which="stored").ids.tolist())
     schema = None if now.schema == then.schema else then.schema
-    moved, gone = follow_columns(now.properties, now.schema, then.schema)
+    before, after = now.stored_properties, restored_properties(now, then)
+    stated = {name: text for name, text in after.items() if before.get(name) != text}
+    unset = tuple(name for name in before if name not in after)
     same_layout = now.partition_layout_id == then.partition_layout_id
     layout = None if same_layout else then.partition_layout_id
     return [
-        *([SetProperties(table=now.id, set=moved, remove=gone)] if moved or gone else ()),
+        *([SetProperties(table=now.id, set=stated, remove=unset)] if stated or unset else ()),
         DropRowSet(table=now.id, rowsets=dropped),
         Restore(
             table=now.id,

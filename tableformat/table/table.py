@@ -403,8 +403,11 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
 
         Rows and columns become what they were; no file is touched. If the table replaced another
         one of its name since then, that one is restored instead, and this object refers to it from
-        then on. Raises NotFoundError for a state that was removed or never existed, and
-        ConflictError when a concurrent writer changed the table.
+        then on. Properties stay; a column that comes back brings those for it that it had.
+
+        Raises NotFoundError for a state that was removed or never existed, and ConflictError when a
+        concurrent writer changed the table. Raises InvalidInputError that names the property when
+        one needs a column that the table did not have, or does not fit its former key.
         """
         check_settings(None, commit)
         base = self.refresh()

@@ -23,6 +23,7 @@ from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.log.creation import refuse_foreign_data
 from colonnade.manifests.log.log import Change, Log
 from colonnade.manifests.model.bloom_columns import bloom_columns
+from colonnade.manifests.model.column_properties import by_name
 from colonnade.manifests.model.constraints import CheckConstraint
 from colonnade.manifests.model.entries import (
     ColumnNumber,
@@ -268,7 +269,7 @@ def _new_target(create: CreateTable, location: Location, limits: Limits) -> Writ
         prefix=table_prefix(create.table, at_root=location.table is None),
         table_schema=schema,
         sort_key=create.sort_key,
-        bloom_columns=bloom_columns(create.properties, schema, key),
+        bloom_columns=bloom_columns(by_name(create.properties, schema), schema, key),
         invalid_text=text_policy(create.properties),
         partition_layout_id=1 if create.partition_fields else 0,
         partition_fields=create.partition_fields or (),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from colonnade.manifests.model.column_properties import by_id, by_name
 from colonnade.manifests.model.identity import IdentityCounter, identity_columns, last_value
 from colonnade.manifests.model.lifetimes import renumbered
 from colonnade.manifests.model.operations import CreateTable
@@ -23,6 +24,7 @@ def with_kept_ids(design: CreateTable, before: TableState) -> CreateTable:
     """
     ids, next_id = _new_ids(design.table_schema.fields, before)
     fields = tuple(_renumbered(field, ids) for field in design.table_schema.fields)
+    schema, named = TableSchema(fields=fields), by_name(design.properties, design.table_schema)
     key = (each.model_copy(update={"column": ids[each.column]}) for each in design.sort_key)
     layout = design.partition_fields and tuple(
         each.model_copy(update={"column": ids[each.column]}) for each in design.partition_fields
@@ -34,7 +36,8 @@ def with_kept_ids(design: CreateTable, before: TableState) -> CreateTable:
     return design.model_copy(
         update={
             "identities": _last_values(fields, before) or None,
-            "table_schema": TableSchema(fields=fields),
+            "table_schema": schema,
+            "properties": by_id(named, schema),
             "next_column_id": next_id,
             "sort_key": tuple(key),
             "partition_fields": layout,

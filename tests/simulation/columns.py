@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import product
 
 import numpy as np
 import pyarrow as pa
@@ -285,13 +284,18 @@ def _number(text: str | None) -> int | None:
 def _check_names(change: Epoch, before: Columns, after: Columns) -> None:
     """Check that a change of columns did what its writer says, and nothing else."""
     said = change.parameters.get("changes", "").split("; ")
-    gone = {name for name in before.by_name if f"drop column {name}" in said}
-    new = {name for name in after.by_name if f"add column {name}" in said}
-    for old, name in product(before.by_name, after.by_name):
-        if f"rename column {old} to {name.rpartition('.')[2]}" in said:
-            assert before.by_name[old].key == after.by_name[name].key, f"{name} is not {old}"
-            gone, new = gone | {old}, new | {name}
+    keys: dict[str, int | None] = {name: column.key for name, column in before.by_name.items()}
+    for each in said:
+        match each.split():
+            case ["drop", "column", name]:
+                keys.pop(name, None)
+            case ["add", "column", name]:
+                keys[name] = None
+            case ["rename", "column", old, "to", name]:
+                above, dot, _ = old.rpartition(".")
+                keys[f"{above}{dot}{name}"] = keys.pop(old)
     if change.operation == "add_column":
-        new = {change.parameters["column"]}
-    wanted = (before.by_name.keys() - gone) | new
-    assert after.by_name.keys() == wanted, f"{said} left the columns {list(after.by_name)}"
+        keys[change.parameters["column"]] = None
+    assert after.by_name.keys() == keys.keys(), f"{said} left the columns {list(after.by_name)}"
+    for name, key in keys.items():
+        assert key in (None, after.by_name[name].key), f"{name} is not what {said} made it"

@@ -27,6 +27,8 @@ FOUND: dict[str, int] = {
     "an update lands beside a deletion of its range": 2,
     "a restore brings back the rows of a range": 1,
     "a restore of all tables follows a change of a table that it leaves alone": 2,
+    "a restore leaves properties to the columns that have now the names of theirs": 3,
+    "a column comes back without its properties": 3,
     "a vacuum trusts the summary of an earlier page of tables": 1,
     "a statement takes its own files that a vacuum has removed for damage": 7,
 }

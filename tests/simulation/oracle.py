@@ -43,6 +43,7 @@ from tests.simulation.keyed.rows import TABLES as KEYED
 from tests.simulation.keyed.rows import check_keyed, key_of
 from tests.simulation.keyed.sight import Sight
 from tests.simulation.keyed.statements import KeyedStep, Rivals
+from tests.simulation.properties import AllStated, stated_after
 from tests.simulation.rows import (
     ALL_ROWS,
     NUMBER,
@@ -98,6 +99,7 @@ class Oracle:
     sight: Sight | None = None
     facts: list[AllFacts] = field(default_factory=list)
     deleted: list[Deletions] = field(default_factory=list)
+    stated: list[AllStated] = field(default_factory=list)
     unique: int = 0
     ranges: int = 0
     _transactions: set[str] = field(default_factory=set)
@@ -126,9 +128,12 @@ class Oracle:
         self.epochs.append(epoch)
         state: State = self.states[-1] if self.states else {}
         columns: Tables = self.columns[-1] if self.columns else {}
+        stated: AllStated = self.stated[-1] if self.stated else {}
         for change in changes:
             before, state = state, self._after(state, change)
             columns = self._columns(columns, change, before, state)
+            stated = stated_after(self.stated, stated, change)
+        self.stated.append(stated)
         self.states.append(state)
         self.columns.append(columns)
         self.layouts.append(self._layouts(epoch))

@@ -8,6 +8,7 @@ from typing import Literal
 import pyarrow as pa
 
 from colonnade import ArrowTable, IdentityColumn
+from colonnade.manifests.model.column_properties import names_column
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.design import new_table
@@ -164,7 +165,7 @@ class Step:
         design = new_table(
             self.table,
             as_table_schema(pa.schema(columns)),
-            properties=dict(table.state.properties),
+            properties={k: v for k, v in table.state.properties.items() if not names_column(k)},
             identity={NUMBER: IdentityColumn(start=5)} if NUMBER in self.made else None,
             generated=[NewGenerated(TWICE, "v * 2")] if TWICE in self.made else (),
         )

@@ -212,7 +212,7 @@ def described(log: LogReader, state: Snapshot) -> dict[str, Any]:
                 "schema": plain(table.schema),
                 "next_ids": [table.next_column_id, table.next_rowset_id],
                 "sort_key": [plain(field) for field in table.sort_key],
-                "properties": dict(table.properties),
+                "properties": dict(table.stored_properties),
                 "comment": table.comment,
                 "epochs": [table.created_epoch, table.changed_epoch],
                 "rowsets": [

@@ -81,7 +81,7 @@ def write(writer: Writer) -> None:
         next_column_id=4,
         primary_key=(1, 2),
         partition_key=(1,),
-        properties={"retention.hours": "2", "merge.owner": "coalesce"},
+        properties={"retention.hours": "2", "merge.3": "coalesce"},
     )
     commit("create_table", create)
     statics = AddRowSet(table=STATICS, rowset=rowset(9))
@@ -103,6 +103,7 @@ def write(writer: Writer) -> None:
     )
     plain = TableSchema(fields=(SITE, AT))
     made = {"table": TRIPS, "name": "trips", "table_schema": plain, "partition_key": None}
+    made["properties"] = {"retention.hours": "2"}
     commit("create_table", create.model_copy(update=made))
     later = TableSchema(fields=(SITE, AT, OWNER.model_copy(update={"id": 4})))
     commit(

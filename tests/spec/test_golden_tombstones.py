@@ -71,7 +71,7 @@ def write(writer: Writer) -> None:
         table_schema=SCHEMA,
         next_column_id=3,
         primary_key=(1,),
-        properties={"sequence": "at"},
+        properties={"sequence": "2"},
     )
     commit("create_table", create)
     commit("append", *add(rowset(1)))

@@ -80,7 +80,7 @@ def commit_alterations(
 
 def _is_altered(before: TableState, after: TableState) -> bool:
     ids = ("schema_id", "partition_layout_id", "sort_order_id")
-    kept = (*ids, "properties", "comment", "constraints", "primary_key", "lifetimes")
+    kept = (*ids, "stored_properties", "comment", "constraints", "primary_key", "lifetimes")
     return any(getattr(before, each) != getattr(after, each) for each in kept)
 
 

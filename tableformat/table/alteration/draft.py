@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from colonnade.manifests.model.constraints import CheckConstraint
 from colonnade.manifests.model.entries import PartitionField, SortField
-from colonnade.manifests.model.operations import Operation, SetProperties
+from colonnade.manifests.model.operations import Operation
 from colonnade.manifests.model.primary_key import PrimaryKey
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import TableState
@@ -22,10 +22,10 @@ class Draft:
 
     `table` is the table before all changes. `layout` is the new partition layout, `sort_key` the
     new sort key, and `primary_key` the new primary key; None means that the table keeps its own.
-    `properties` are those that the changes set. `constraints` come with the columns that they were
-    stated for. `lifetimes` are the parts of the table's lifetimes after the changes, and `now_ms`
-    is the time of the changes. All of these become operations at the end. `operations` are about
-    everything else.
+    `constraints` come with the columns that they were stated for. `lifetimes` are the parts of the
+    table's lifetimes after the changes, and `now_ms` is the time of the changes. All of these
+    become operations at the end. `properties` are those after the changes, as the log states them.
+    `operations` are about them and everything else.
     `demands` say what the values of existing rows must be for the changes.
     """
 
@@ -68,11 +68,6 @@ class Alteration(ABC):
 
     @abstractmethod
     def __str__(self) -> str: ...
-
-
-def removed_properties(operations: Iterable[Operation]) -> set[str]:
-    """Return the names of the properties that operations remove."""
-    return {key for each in operations if isinstance(each, SetProperties) for key in each.remove}
 
 
 def without(properties: Mapping[str, str], names: Collection[str]) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.model.bloom_columns import check_bloom_columns, follow_columns
+from colonnade.manifests.model.column_properties import check_columns_stay, divided
 from colonnade.manifests.model.entries import PartitionField
 from colonnade.manifests.model.operations import (
     AlterSchema,
@@ -14,17 +14,10 @@ from colonnade.manifests.model.operations import (
     SetPartitionLayout,
     SetProperties,
 )
-from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.model.schema_check import check_schema
 from colonnade.manifests.state.snapshot import TableState
-from colonnade.tableformat.keys.policy import follow_columns as follow_key_columns
 from colonnade.tableformat.table.alteration.constraints import constraint_operations
-from colonnade.tableformat.table.alteration.draft import (
-    Alteration,
-    Draft,
-    removed_properties,
-    without,
-)
+from colonnade.tableformat.table.alteration.draft import Alteration, Draft, without
 from colonnade.tableformat.table.alteration.primary_key import key_operations
 from colonnade.tableformat.table.alteration.ranges import check_ranges
 from colonnade.tableformat.table.alteration.sort_key import around_columns
@@ -52,6 +45,7 @@ def draft_of(table: TableState, changes: Iterable[Alteration], now_ms: int = 0) 
     that names the column for an impossible change.
     """
     draft = Draft(table, table.schema, table.next_column_id)
+    draft.properties = {**table.stored_properties}
     draft.lifetimes, draft.now_ms = parts_of(table.lifetimes), now_ms
     draft.constraints = dict.fromkeys(table.constraints, table.schema)
     for change in changes:
@@ -67,9 +61,11 @@ def draft_of(table: TableState, changes: Iterable[Alteration], now_ms: int = 0) 
 def operations_of(draft: Draft) -> tuple[Operation, ...]:
     """Return the operations that make a table what its draft is; none when nothing changes.
 
-    Properties that name a column are updated. Raises InvalidInputError that names the column.
+    A dropped column takes along the properties that are for it. Raises InvalidInputError that names
+    the column.
     """
     check_ranges(draft.table, draft.schema)
+    _drop_properties(draft)
     dropped, added = constraint_operations(draft)
     ended, begun = key_operations(draft)
     return _with_lifetimes((*dropped, *ended, *_operations(draft), *begun, *added), draft)
@@ -98,7 +94,6 @@ def _with_lifetimes(operations: tuple[Operation, ...], draft: Draft) -> tuple[Op
 def _operations(draft: Draft) -> tuple[Operation, ...]:
     """Return the operations for all but constraints and the primary key."""
     table, schema, layout = draft.table, draft.schema, draft.layout
-    check_bloom_columns(draft.properties, schema)
     if schema == table.schema:
         return (*draft.operations, *_set_layout(table, layout), *around_columns(draft, ()))
     check_schema(schema)
@@ -109,27 +104,23 @@ def _operations(draft: Draft) -> tuple[Operation, ...]:
         schema_id=table.schema_id + 1,
         next_column_id=draft.next_id,
     )
-    before = _following_properties(table, schema, draft.operations)
     columns = around_columns(draft, (altered,))
     if layout and not {field.column for field in layout} <= {c.id for c in table.schema.fields}:
-        return (*before, *draft.operations, *columns, *_set_layout(table, layout))
+        return (*draft.operations, *columns, *_set_layout(table, layout))
     # A column of the former layout may be dropped once that layout is not current any more.
-    return (*before, *draft.operations, *_set_layout(table, layout), *columns)
+    return (*draft.operations, *_set_layout(table, layout), *columns)
 
 
-def _following_properties(
-    table: TableState, schema: TableSchema, operations: Iterable[Operation]
-) -> tuple[Operation, ...]:
-    """Return the operation that makes properties name the columns of a new schema.
+def _drop_properties(draft: Draft) -> None:
+    """Remove the properties that are for a column which the changes drop.
 
-    It comes first, so that `operations`, with the properties that a user sets, override it.
+    Raises InvalidInputError for a dropped column that another property names.
     """
-    following = without(table.properties, removed_properties(operations))
-    moved, gone = follow_columns(following, table.schema, schema)
-    keyed = follow_key_columns(following, table.schema, schema)
-    moved |= {name: text for name, text in keyed.items() if following.get(name) != text}
-    gone += tuple(name for name in following if name not in keyed)
-    return (SetProperties(table=table.id, set=moved, remove=gone),) if moved or gone else ()
+    _, gone = divided(draft.properties, draft.schema.fields)
+    draft.properties = without(draft.properties, gone)
+    check_columns_stay(draft.properties, draft.table.schema, draft.schema, "dropped")
+    if gone:
+        draft.operations.append(SetProperties(table=draft.table.id, remove=tuple(gone)))
 
 
 def _set_layout(

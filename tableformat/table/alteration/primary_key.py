@@ -13,6 +13,7 @@ from colonnade.manifests.commit.change import Change, KeyGuard
 from colonnade.manifests.commit.rebase.targets import id_ranges
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.column_properties import by_name
 from colonnade.manifests.model.operations import DropRowSet, Operation
 from colonnade.manifests.model.operations import SetPrimaryKey as SetKey
 from colonnade.manifests.model.primary_key import key_fields, key_of
@@ -20,14 +21,8 @@ from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.model.tombstones import TOMBSTONES
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.tableformat.keys.own_table import check_policies
-from colonnade.tableformat.keys.policy import check_sequences_stay, follow_columns
 from colonnade.tableformat.keys.repeated import repeated_keys
-from colonnade.tableformat.table.alteration.draft import (
-    Alteration,
-    Draft,
-    removed_properties,
-    without,
-)
+from colonnade.tableformat.table.alteration.draft import Alteration, Draft
 from colonnade.tableformat.table.alteration.not_null import SetNotNull
 from colonnade.tableformat.table.primary_key import parse_primary_key, sorted_by
 
@@ -108,18 +103,11 @@ def key_operations(draft: Draft) -> tuple[tuple[Operation, ...], tuple[Operation
     if draft.key:
         key = key_fields(draft.key, draft.schema)
         partitions = key_fields(draft.table.partition_key, draft.schema)
-        check_policies(_properties(draft), draft.schema, key, partitions)
+        check_policies(by_name(draft.properties, draft.schema), draft.schema, key, partitions)
     if new is None or new == table.primary_key:
         return (), ()
     ended = (SetKey(table=table.id, columns=()),) if table.primary_key else ()
     return ended, (SetKey(table=table.id, columns=new),) if new else ()
-
-
-def _properties(draft: Draft) -> dict[str, str]:
-    kept = without(draft.table.properties, removed_properties(draft.operations))
-    before, after = draft.table.schema, draft.schema
-    check_sequences_stay(without(kept, draft.properties), before, after)
-    return {**follow_columns(kept, before, after), **draft.properties}
 
 
 def forgetting(change: Change, log: Log, state: Snapshot, table: TableState) -> Change:

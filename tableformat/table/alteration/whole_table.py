@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from colonnade.manifests.model.bloom_columns import check_bloom_columns
+from colonnade.manifests.model.column_properties import by_id, names_by_id
 from colonnade.manifests.model.operations import SetComment, SetProperties
 from colonnade.manifests.state.partition_layout import parse_layout
 from colonnade.tableformat.rowset.column import check_names
@@ -34,10 +36,12 @@ class AlterProperties(Alteration):
         if lives or ended:
             name, schema = draft.table.name, draft.schema
             draft.lifetimes = edited(draft.lifetimes, schema, name, lives, ended)
-        kept = tuple(name for name in removed if not is_lifetime(name))
-        if text or kept:
-            draft.properties = {**without(draft.properties, kept), **text}
-            operation = SetProperties(table=draft.table.id, set=text, remove=kept)
+        check_bloom_columns(text, draft.schema)
+        stated = by_id(text, draft.schema)
+        unset = names_by_id((name for name in removed if not is_lifetime(name)), draft.schema)
+        if stated or unset:
+            draft.properties = {**without(draft.properties, unset), **stated}
+            operation = SetProperties(table=draft.table.id, set=stated, remove=unset)
             draft.operations.append(operation)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -12,12 +13,20 @@ from colonnade.manifests.errors import (
     InvalidInputError,
     UnsupportedFormatError,
 )
-from colonnade.manifests.model.operations import CreateDatabase, EnableFeatures
+from colonnade.manifests.model.operations import (
+    CreateDatabase,
+    EnableFeatures,
+    SetComment,
+    SetProperties,
+    Tag,
+)
 from colonnade.manifests.store import MemoryStore
 from tests.log_samples import (
+    ORDERS,
     TRIPS,
     append,
     change,
+    compact,
     delete,
     drop,
     entry,
@@ -27,6 +36,7 @@ from tests.log_samples import (
     vector,
     with_orders,
 )
+from tests.manifests.state.alterations import ID, NOTE, X, alter
 
 CHANGES: dict[str, Callable[[], Change]] = {
     "append": append,
@@ -111,3 +121,54 @@ def test_a_change_to_what_never_was_is_refused_before_any_write() -> None:
         with pytest.raises(InvalidInputError):
             log.commit(wrong, base)
     assert log.read_head() == base
+
+
+BLOOM = {"bloom-filter-enabled.column.1": "true"}
+DESIGNS: dict[str, Callable[[], Change]] = {
+    "names a column": lambda: change(SetProperties(table=ORDERS, set={"merge.2": "add"})),
+    "names another": lambda: change(SetProperties(table=ORDERS, set=BLOOM)),
+    "names none": lambda: change(SetProperties(table=ORDERS, set={"owner": "me"})),
+    "unsets": lambda: change(SetProperties(table=ORDERS, remove=("merge.2",))),
+    "columns": lambda: change(alter(ID, X, NOTE)),
+    "comment": lambda: change(SetComment(table=ORDERS, comment="new")),
+    "append": append,
+}
+EXCLUDE = {("names a column", other) for other in ("names another", "unsets", "columns")}
+EXCLUDE |= {("names another", "columns"), *((each, each) for each in DESIGNS if each != "append")}
+
+
+@pytest.mark.parametrize("mine", DESIGNS)
+@pytest.mark.parametrize("theirs", DESIGNS)
+def test_properties_of_columns_and_changes_of_columns_exclude_each_other(
+    mine: str, theirs: str
+) -> None:
+    store = MemoryStore()
+    log = make_log(store)
+    base = with_orders(store, log)
+    log.commit(DESIGNS[theirs](), base)
+    if {(mine, theirs), (theirs, mine)} & EXCLUDE:
+        with pytest.raises(ConflictError, match="Table 'orders' was changed"):
+            log.commit(DESIGNS[mine](), base)
+    else:
+        log.commit(DESIGNS[mine](), base)
+
+
+@pytest.mark.parametrize("theirs", [*CHANGES, "compaction", "comment", "tag"])
+def test_a_change_that_has_read_all_tables_follows_only_what_nobody_sees(theirs: str) -> None:
+    store = MemoryStore()
+    log = make_log(store)
+    base = log.commit(change(table(TRIPS, "trips")), with_orders(store, log))
+    base = log.commit(append(entry(), entry()), base)
+    unseen = {"compaction": compact(), "tag": change(Tag(name="t", epoch=2))}
+    seen = {
+        **{name: made() for name, made in CHANGES.items()},
+        "other table": change(table("f" * 16, "new")),
+        "comment": change(SetComment(table=TRIPS, comment="new")),
+    }
+    log.commit({**seen, **unseen}[theirs], base)
+    mine = replace(append(to=TRIPS), reads_all=True)
+    if theirs in unseen:
+        log.commit(mine, base)
+    else:
+        with pytest.raises(ConflictError, match="Table '(orders|trips|new)' was .* by epoch 4"):
+            log.commit(mine, base)

@@ -100,7 +100,7 @@ def test_a_table_gets_static_values_with_its_first_static_column() -> None:
 
 
 def test_properties_of_retention_and_compaction_follow_the_table() -> None:
-    given = CREATE.model_copy(update={"properties": {"retention.hours": "3", "merge.owner": "max"}})
+    given = CREATE.model_copy(update={"properties": {"retention.hours": "3", "merge.3": "max"}})
     state = after(empty(), given)
     state = after(state, SetProperties(table=ORDERS, set={"compaction.auto": "2", "x": "y"}))
     statics = state.tables[STATICS]

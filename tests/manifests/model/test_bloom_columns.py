@@ -1,4 +1,4 @@
-"""Properties name the columns that get Bloom filters, and follow them."""
+"""Properties name the columns that get Bloom filters."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.bloom_columns import (
     bloom_columns,
     check_bloom_columns,
-    follow_columns,
 )
 from colonnade.manifests.model.schema import ArrayType, SchemaField, TableSchema
 
@@ -61,23 +60,3 @@ def test_nested_columns_have_no_filters() -> None:
     with pytest.raises(InvalidInputError, match="'a' of type array<int> cannot"):
         check_bloom_columns({ON + "a": "true"}, table)
     check_bloom_columns({ON + "a.b": "true"}, schema(**{"a.b": "int"}))
-
-
-def test_properties_follow_their_columns() -> None:
-    properties = {ON + "ID": "true", ON + "name": "false", ON + "other": "true", "owner": "me"}
-    assert follow_columns(properties, TABLE, TABLE) == ({}, ())
-    renamed = TableSchema(
-        fields=(
-            SchemaField(id=1, name="key", type="long"),
-            SchemaField(id=7, name="id", type="int"),
-        )
-    )
-    assert follow_columns(properties, TABLE, renamed) == (
-        {ON + "key": "true"},
-        (ON + "ID", ON + "name"),
-    )
-    swapped = schema(Name="long", id="string")
-    assert follow_columns({ON + "id": "true", ON + "Name": "false"}, TABLE, swapped) == (
-        {ON + "Name": "true", ON + "id": "false"},
-        (),
-    )

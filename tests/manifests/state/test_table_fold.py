@@ -23,7 +23,7 @@ CONSTRAINT = CheckConstraint(name="c", sql="id > 0", columns=(1,))
     [
         (SetComment(table=ORDERS, comment="new"), {"comment"}),
         (RenameTable(table=ORDERS, name="other"), {"name"}),
-        (SetProperties(table=ORDERS, set={"a": "b"}), {"properties"}),
+        (SetProperties(table=ORDERS, set={"a": "b"}), {"stored_properties"}),
         (AddCheck(table=ORDERS, constraint=CONSTRAINT), {"constraints"}),
         (alter(ID, X, NOTE), {"schema", "schema_id", "next_column_id"}),
     ],

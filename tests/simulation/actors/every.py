@@ -12,6 +12,7 @@ from tests.simulation.actors.keeper import Keeper
 from tests.simulation.actors.keyed_writer import KeyedStreamer, KeyedWriter
 from tests.simulation.actors.keyer import Keyer
 from tests.simulation.actors.litterer import Litterer
+from tests.simulation.actors.namer import Namer
 from tests.simulation.actors.optimizer import Optimizer
 from tests.simulation.actors.partitioner import Partitioner
 from tests.simulation.actors.ranger import Cleaner, Ranger
@@ -81,6 +82,7 @@ EVOLVED: tuple[Actor, ...] = (
     Tightener(2),
     Bringer(3),
     Replacer(4),
+    Namer(2),
     Ruler(2),
     Driver(2),
     Reader(3),

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
+from colonnade.manifests.model.column_properties import by_name
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import (
     CreateTable,
@@ -13,14 +14,22 @@ from colonnade.manifests.model.operations import (
     SetPrimaryKey,
     SetProperties,
 )
+from colonnade.manifests.model.schema import TableSchema
 
 
 @dataclass(frozen=True)
 class KeyFacts:
-    """The primary key of a table, by the first ids of its columns, and its properties."""
+    """The primary key of a table, by the first ids of its columns, and its stated properties."""
 
     key: tuple[int, ...] = ()
     properties: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    schema: TableSchema = field(default=TableSchema(fields=()), compare=False)
+
+    @property
+    def named(self) -> Mapping[str, str]:
+        """The properties with the names of columns, which these tables do not change."""
+        return by_name(self.properties, self.schema)
 
     @property
     def on_duplicate(self) -> str:
@@ -38,7 +47,8 @@ def facts_after(history: Sequence[AllFacts], names: Mapping[str, str], epoch: Ep
     for op in epoch.ops:
         match op:
             case CreateTable():
-                found[op.name] = KeyFacts(op.primary_key or (), dict(op.properties))
+                key, stated = op.primary_key or (), dict(op.properties)
+                found[op.name] = KeyFacts(key, stated, op.table_schema)
             case SetPrimaryKey():
                 name = names[op.table]
                 found[name] = replace(found[name], key=op.columns)

@@ -225,7 +225,7 @@ class KeyedStep(Step):
             new_enough = [
                 each for each in given if not is_older(each.get("at"), deleted.get(each["k"]))
             ]
-            return merged(kept, new_enough, rivals.head.properties, epoch)
+            return merged(kept, new_enough, rivals.head.named, epoch)
         taken = set(map(key_of, kept.values())) if rivals.head.key else set[int]()
         if policy == "error":
             own = [key_of(row) for row in new.values()]

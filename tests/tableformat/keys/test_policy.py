@@ -15,7 +15,7 @@ from colonnade.manifests.model.schema import (
     TableSchema,
 )
 from colonnade.tableformat.keys.modes import Mode
-from colonnade.tableformat.keys.policy import KeyPolicy, concerns_keys, key_policy
+from colonnade.tableformat.keys.policy import KeyPolicy, key_policy
 
 TEXTS = ArrayType(element=SchemaField(id=20, name="element", type="string"))
 SCHEMA = TableSchema(
@@ -93,9 +93,3 @@ def test_a_property_that_cannot_be_followed_is_refused_by_name(
     with pytest.raises(InvalidInputError, match=sentence) as refused:
         key_policy(properties, SCHEMA, KEY)
     assert re.search("|".join(map(re.escape, properties)), refused.value.message)
-
-
-def test_only_these_properties_concern_keys() -> None:
-    ours = ("onDuplicate", "merge.a", "sequence", "sequence.a")
-    assert all(map(concerns_keys, ours))
-    assert not any(map(concerns_keys, ("merges", "sequences", "comment", "compaction.merge.a")))

@@ -33,7 +33,7 @@ SCHEMA = TableSchema(
 )
 TABLE = TableState(
     id=TableId("0" * 16), name="t", at_root=True, schema=SCHEMA, schema_id=0, next_column_id=3,
-    sort_orders=((),), properties={}, comment=None, created_epoch=1, changed_epoch=1,
+    sort_orders=((),), stored_properties={}, comment=None, created_epoch=1, changed_epoch=1,
 )  # fmt: skip
 
 CHECK = ByteCheck(length=1, crc32c=1)

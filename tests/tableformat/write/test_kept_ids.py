@@ -256,3 +256,11 @@ def test_the_time_to_live_follows_the_ids_of_its_columns(database: ArrowDatabase
     after = replaced(database, rows, properties=stated)
     assert ids(after)["gone"] == before["gone"]
     assert lifetime_properties(after) == stated
+
+
+def test_properties_follow_the_ids_of_their_columns(database: ArrowDatabase) -> None:
+    rows = pa.table({"m": pa.array([], pa.int64()), "n": pa.array([], pa.int32())})
+    stated = {"sequence": "n", "merge.m": "add", "bloom-filter-enabled.column.k": "true"}
+    rows = rows.append_column("k", pa.array([], pa.int64()))
+    after = replaced(database, rows, properties=stated, primary_key=["k"])
+    assert after.properties == stated

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 from colonnade.manifests.errors import ConflictError
+from colonnade.manifests.model.column_properties import by_id
 from colonnade.tableformat.keys.key_set import KeySet
 from colonnade.tableformat.statements.keyed.merging import Merging
 from colonnade.tableformat.statements.statement import write_batches
@@ -38,6 +39,7 @@ def test_a_table_that_merges_in_another_way_is_a_conflict() -> None:
     table = made(key=("id",))
     merging = Merging(table._log, table.state, JOB, None)
     merging.check_unaltered(table.state)
-    merging.check_unaltered(replace(table.state, properties={"comment": "other"}))
+    merging.check_unaltered(replace(table.state, stored_properties={"comment": "other"}))
+    stated = by_id({"merge.text": "first"}, table.state.schema)
     with pytest.raises(ConflictError, match="merge modes of table 't' have changed"):
-        merging.check_unaltered(replace(table.state, properties={"merge.text": "first"}))
+        merging.check_unaltered(replace(table.state, stored_properties=stated))
