@@ -15,6 +15,7 @@ The Spark half needs the extra `colonnade[spark]`. After `colonnade.enable(spark
 from __future__ import annotations
 
 import importlib
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from colonnade.manifests.compaction.plan import CompactionPlan
@@ -97,7 +98,8 @@ verify = verify_path
 Where the newest state can be read, use the `verify` methods of tables and databases instead.
 """
 
-# The Spark half is left out: a star import must work without pyspark, and must be fast.
+# The Spark half is left out: a star import must work without pyspark, and must be fast. `open` is
+# left out, because it would replace Python's own.
 __all__ = [
     "AddColumn",
     "AddConstraint",
@@ -154,10 +156,20 @@ __all__ = [
     "col",
     "create",
     "create_database",
-    "open",
     "open_database",
     "verify",
 ]
+
+
+def _public(found: Any) -> Any:
+    """Give a public class, or function, the module from which users import it."""
+    if isinstance(found, type | FunctionType):
+        found.__module__ = "colonnade"
+    return found
+
+
+for _name in __all__:
+    _public(globals()[_name])
 
 _NEEDS_SPARK = {
     "Database": "colonnade.spark_ext.table.database",
@@ -185,7 +197,7 @@ def __getattr__(name: str) -> Any:
                 f"colonnade.{name} needs {supported.needed()}, but pyspark {version} is installed:"
                 " install colonnade[spark]."
             )
-        return getattr(importlib.import_module(_NEEDS_SPARK[name]), name)
+        return _public(getattr(importlib.import_module(_NEEDS_SPARK[name]), name))
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "pyspark":
             raise

@@ -5,5 +5,6 @@ row_methods                  the methods that change rows, for tables and transa
 statements column_sql        statements as text, and columns of Spark as text
 merge                        the builder of a MERGE
 update columns               updates that replace columns; computed columns
+moments                      times, in the zone of the session
 optimize                     compaction on the executors
 """

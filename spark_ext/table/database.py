@@ -14,6 +14,7 @@ from colonnade.spark_ext.session_storage import (
     address_in,
     require_session_options,
 )
+from colonnade.spark_ext.table.moments import moment_of
 from colonnade.spark_ext.table.statements import refresh_cached, refuse_within
 from colonnade.spark_ext.table.table import Table, TableBuilder
 from colonnade.spark_ext.table.transaction import Transaction
@@ -151,9 +152,13 @@ class Database:
         return self._restored(self._database.restore(epoch=epoch, tag=tag))
 
     def restoreToTimestamp(self, timestamp: datetime | str) -> int:
-        """Restore as `restoreToVersion`, to the last epoch up to a time; without a zone in UTC."""
+        """Restore as `restoreToVersion`, to the last epoch up to a time.
+
+        Text without an offset is in the session's time zone. Raises InvalidInputError for text that
+        is no time, and for a datetime without a time zone.
+        """
         refuse_within(self._spark, f"Restoring {self.path}")
-        return self._restored(self._database.restore(timestamp=timestamp))
+        return self._restored(self._database.restore(timestamp=moment_of(self._spark, timestamp)))
 
     def _restored(self, epoch: int) -> int:
         refresh_cached(self._spark)

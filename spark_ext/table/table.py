@@ -34,6 +34,7 @@ from colonnade.spark_ext.session_storage import (
 )
 from colonnade.spark_ext.settings import TRANSACTION
 from colonnade.spark_ext.table.columns import fill_column, type_text
+from colonnade.spark_ext.table.moments import moment_of
 from colonnade.spark_ext.table.optimize import OptimizeBuilder
 from colonnade.spark_ext.table.row_methods import RowMethods
 from colonnade.spark_ext.table.statements import (
@@ -250,9 +251,13 @@ class Table(RowMethods):
         return self._restored(self._table.restore(epoch=epoch, tag=tag))
 
     def restoreToTimestamp(self, timestamp: datetime | str) -> int:
-        """Restore as `restoreToVersion`, to the last epoch up to a time; without a zone in UTC."""
+        """Restore as `restoreToVersion`, to the last epoch up to a time.
+
+        Text without an offset is in the session's time zone. Raises InvalidInputError for text that
+        is no time, and for a datetime without a time zone.
+        """
         refuse_within(self._spark, f"Restoring {self.path}")
-        return self._restored(self._table.restore(timestamp=timestamp))
+        return self._restored(self._table.restore(timestamp=moment_of(self._spark, timestamp)))
 
     def _restored(self, epoch: int) -> int:
         refresh_cached(self._spark)

@@ -43,7 +43,7 @@ from colonnade.tableformat.predicate.expressions import (
     StartsWith,
 )
 from colonnade.tableformat.predicate.like import parse_like
-from colonnade.tableformat.predicate.literals import TIMES, Kind, Literal
+from colonnade.tableformat.predicate.literals import TIMES, Kind, Literal, require_zone
 from colonnade.tableformat.predicate.storage import (
     Domain,
     as_double,
@@ -242,6 +242,7 @@ def _compare_literal(column: BoundColumn, operator: Operator, literal: Literal) 
     domain = _domain(column)
     if literal.kind is Kind.NULL:
         return BoundConstant(None)
+    require_zone(literal, column.type, f"Column {str(column)!r}")
     literal = read_text(literal, column.type)
     if not fits(literal, domain):
         # A time is stored as a number, which nobody has written.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import datetime as dt
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from enum import Enum
 
@@ -61,7 +61,7 @@ _VALUE_TYPES: dict[Kind, type] = {
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """One constant.
+    """One constant. `naive` marks a Python datetime without a time zone.
 
     Raises InvalidInputError for a value that no column can hold: a number of more than 38 digits, a
     decimal that is not finite, or text that is not valid Unicode.
@@ -69,6 +69,7 @@ class Literal:
 
     kind: Kind
     value: LiteralValue
+    naive: bool = field(default=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if type(self.value) is not _VALUE_TYPES.get(self.kind, int):
@@ -146,7 +147,7 @@ def _temporal_literal(value: object) -> Literal:
             return Literal(Kind.TIMESTAMP, (value - _EPOCH_UTC) // _MICROSECOND)
         case dt.datetime():
             utc = value.replace(tzinfo=dt.timezone.utc)
-            return Literal(Kind.TIMESTAMP_NTZ, (utc - _EPOCH_UTC) // _MICROSECOND)
+            return Literal(Kind.TIMESTAMP_NTZ, (utc - _EPOCH_UTC) // _MICROSECOND, naive=True)
         case dt.date():
             return Literal(Kind.DATE, value.toordinal() - _EPOCH_DAY)
         case dt.time() if value.tzinfo is None:
@@ -158,6 +159,23 @@ def _temporal_literal(value: object) -> Literal:
         f"A predicate cannot compare with {value!r}: use None, bool, int, float, Decimal, str,"
         " bytes, date, datetime, time without a time zone, or timedelta."
     )
+
+
+def require_zone(value: object, type_name: str, where: str) -> None:
+    """Refuse a Python datetime without a time zone where an instant is wanted.
+
+    It could mean the time of any place. Raises InvalidInputError that names `where`.
+    """
+    naive = (
+        value.naive
+        if isinstance(value, Literal)
+        else isinstance(value, dt.datetime) and (value.tzinfo is None)
+    )
+    if naive and type_name == "timestamp":
+        raise InvalidInputError(
+            f"{where} is a timestamp, and the datetime that is given for it has no time zone; give"
+            " it one, such as value.astimezone() for the zone of this machine."
+        )
 
 
 def encode_literal(literal: Literal) -> str:

@@ -13,7 +13,7 @@ import pyarrow as pa
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import ArrayType, MapType, SchemaField, StructType
 from colonnade.manifests.model.void import VOID
-from colonnade.tableformat.predicate.literals import Kind, Literal, make_literal
+from colonnade.tableformat.predicate.literals import Kind, Literal, make_literal, require_zone
 from colonnade.tableformat.predicate.storage import Domain, domain_of, fits, locate, read_text
 from colonnade.tableformat.types.arrow_types import arrow_type, base_type, type_name
 from colonnade.tableformat.types.conversion import match_fields
@@ -65,6 +65,7 @@ def _fitted(value: object, field: SchemaField, where: str) -> object:
             ]  # fmt: skip
         case StructType() | ArrayType() | MapType(), _:
             raise TypeError(f"{where} takes no {type(value).__name__}")
+    require_zone(value, str(field.type), f"Column {where!r}")
     return value
 
 
@@ -75,6 +76,7 @@ def _primitive(literal: Literal, field: SchemaField) -> pa.Scalar:
         return pa.scalar(None, target)
     text = field.type if isinstance(field.type, str) else ""
     domain = Domain("string") if base_type(text) == "string" else domain_of(text)
+    require_zone(literal, text, f"Column {field.name!r}")
     literal = read_text(literal, text)
     nan = isinstance(literal.value, float) and literal.value != literal.value
     if domain is None or not fits(literal, domain) or (nan and domain.family != "float"):

@@ -15,6 +15,7 @@ from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.keys.key_set import KeySet
 from colonnade.tableformat.keys.point_read import OpenRowSets
+from colonnade.tableformat.predicate.literals import require_zone
 from colonnade.tableformat.scan.plan import plan_scan, rowset_filter
 from colonnade.tableformat.types.arrow_types import arrow_schema, type_name
 from colonnade.tableformat.types.conform import conform
@@ -81,6 +82,8 @@ def _key_rows(keys: Sequence[Key], key: TableSchema, table: str) -> pa.RecordBat
     columns = []
     for at, (field, shown) in enumerate(zip(key.fields, arrow_schema(key), strict=True)):
         given = [each[at] for each in values]
+        for value in given:
+            require_zone(value, str(field.type), f"Column {field.name!r}")
         try:
             columns.append(pa.array(given, shown.type))
         except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:

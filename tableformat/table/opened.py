@@ -194,9 +194,9 @@ class OpenTable:
     ) -> Snapshot:
         """Return the state at an epoch, at the last epoch up to a time, or at a tag; else the head.
 
-        A time without a zone is UTC. Raises InvalidInputError when several are given, and for an
-        invalid number or time. Raises NotFoundError for an epoch or tag that does not exist, and
-        for a time before the first epoch.
+        Text without an offset is in UTC, and a datetime must have a zone. Raises InvalidInputError
+        when several are given, and for an invalid number or time. Raises NotFoundError for an epoch
+        or tag that does not exist, and for a time before the first epoch.
         """
         if timestamp is None and tag is None:
             return self.refresh() if epoch is None else self._snapshot_of(epoch_number(epoch))

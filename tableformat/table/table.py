@@ -170,7 +170,8 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         column, epoch or part at fault.
 
         Rows that have expired are left out. An epoch, time or tag shows those that had not expired
-        at that epoch. `seen_at` is another time to see the table at, or "now".
+        at that epoch. `seen_at` is another time to see the table at, or "now". A time
+        is a datetime with a zone, or text, which is in UTC without an offset.
 
         With `order="key"` the rows come in the order of the sort key that the table has at the
         epoch. Where it ascends, NULL is first; where it descends, NULL is last. RowSets are merged
@@ -401,6 +402,7 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
     ) -> int:
         """Restore the table to an epoch, time or tag, and return the new epoch.
 
+        A time is a datetime with a zone, or text, which is in UTC without an offset.
         Rows and columns become what they were; no file is touched. If the table replaced another
         one of its name since then, that one is restored instead, and this object refers to it from
         then on. Properties stay; a column that comes back brings those for it that it had.

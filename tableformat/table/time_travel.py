@@ -26,9 +26,9 @@ def snapshot_at(
 ) -> Snapshot:
     """Return the state at an epoch, at the last epoch not after a time, or at a tag.
 
-    Exactly one of them must be given. A time without a zone is UTC. Raises InvalidInputError
-    otherwise, and for an invalid number or time. Raises NotFoundError for a state that was removed
-    or never existed.
+    Exactly one of them must be given. Text without an offset is in UTC. Raises InvalidInputError
+    otherwise, for a datetime without a time zone, and for an invalid number or time. Raises
+    NotFoundError for a state that was removed or never existed.
     """
     if sum(each is not None for each in (epoch, timestamp, tag)) != 1:
         raise InvalidInputError("Give exactly one of epoch, timestamp and tag.")
@@ -66,9 +66,10 @@ def epoch_number(epoch: int) -> int:
 
 
 def timestamp_ms(timestamp: datetime | str) -> int:
-    """Return the milliseconds since 1970 UTC; a time without a zone is UTC.
+    """Return the milliseconds since 1970 UTC. Text without an offset is in UTC.
 
-    Raises InvalidInputError for text that is not an ISO 8601 date or time, and for other types.
+    Raises InvalidInputError for a datetime without a time zone, for text that is not an ISO 8601
+    date or time, and for other types.
     """
     if isinstance(timestamp, str):
         # Spark prints .12 for .120. Python 3.10 accepts only three or six digits, and no Z.
@@ -83,6 +84,11 @@ def timestamp_ms(timestamp: datetime | str) -> int:
     # pandas' NaT is a datetime that does not equal itself.
     elif isinstance(timestamp, datetime) and timestamp == timestamp:
         moment = timestamp
+        if moment.tzinfo is None:
+            raise InvalidInputError(
+                f"The time {moment} has no time zone; give it one, such as"
+                " datetime.now().astimezone() for the zone of this machine."
+            )
     else:
         raise InvalidInputError(
             f"A timestamp must be a datetime or ISO 8601 text, not {timestamp!r}."
