@@ -4,13 +4,13 @@ import colonnade.spark.quirks.AlteredFields;
 import colonnade.spark.quirks.AlteredTexts;
 import colonnade.spark.quirks.ChecksByCatalog;
 import colonnade.spark.quirks.EvolvingInserts;
-import colonnade.spark.quirks.EvolvingMerges;
 import colonnade.spark.quirks.EvolvingWrites;
 import colonnade.spark.quirks.FillGenerated;
 import colonnade.spark.quirks.GivenColumns;
 import colonnade.spark.quirks.KeyedMerges;
 import colonnade.spark.quirks.LoadCatalogFirst;
 import colonnade.spark.quirks.OfferedColumns;
+import colonnade.spark.quirks.RowChanges;
 import colonnade.spark.quirks.SparkVersion;
 import colonnade.spark.quirks.StatedReads;
 import colonnade.spark.quirks.SubqueryChecks;
@@ -38,7 +38,7 @@ public final class SessionExtension extends AbstractFunction1<SparkSessionExtens
     extensions.injectHintResolutionRule(session -> new EvolvingWrites());
     extensions.injectHintResolutionRule(session -> new EvolvingInserts());
     extensions.injectHintResolutionRule(session -> new GivenColumns());
-    extensions.injectHintResolutionRule(session -> new EvolvingMerges());
+    extensions.injectHintResolutionRule(session -> new RowChanges());
     extensions.injectHintResolutionRule(session -> new StatedReads());
     extensions.injectHintResolutionRule(
         session -> new AlteredTexts(table -> table instanceof ColonnadeTable));

@@ -51,7 +51,7 @@ public final class EvolvingWrites extends Rule<LogicalPlan> {
 
   @Override
   public LogicalPlan apply(LogicalPlan plan) {
-    if (!(plan instanceof V2WriteCommand given)) {
+    if (plan.analyzed() || !(plan instanceof V2WriteCommand given)) {
       return plan;
     }
     V2WriteCommand write = given;

@@ -45,7 +45,7 @@ public final class GivenColumns extends Rule<LogicalPlan> {
                   plan instanceof WithCTE with ? new WithCTE(changed, with.cteDefs()) : changed)
           .orElse(plan);
     }
-    if (plan instanceof AppendData append && append.isByName()) {
+    if (!plan.analyzed() && plan instanceof AppendData append && append.isByName()) {
       return noted(append).<LogicalPlan>map(append::withNewTable).orElse(plan);
     }
     return plan;

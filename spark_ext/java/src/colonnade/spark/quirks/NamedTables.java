@@ -59,6 +59,11 @@ final class NamedTables {
         : Optional.empty();
   }
 
+  /** Whether a table is named in a catalog of Colonnade. */
+  static boolean isInOwnCatalog(UnresolvedRelation named) {
+    return isInOwnCatalog(CollectionConverters.asJava(named.multipartIdentifier()));
+  }
+
   /** Whether a name leads to a catalog of Colonnade. So no table of another one is looked for. */
   private static boolean isInOwnCatalog(List<String> names) {
     SparkSession session = SparkSession.active();

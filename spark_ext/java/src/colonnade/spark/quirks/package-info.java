@@ -10,10 +10,11 @@
  *   expressions              ColumnMapping, ReadColumns, ColumnValues, FoldedDefault
  *   reads                    AnswersAsRows, OfferedColumns, StatedReads
  *   overwrite and MERGE      SparkCondition, MergeJoin, GivenColumns, KeyedMerges, KeyedMerge
+ *   UPDATE and MERGE         RowChanges, StarClauses, ChangeRefusals, MergeClash
  *   UPDATE and MERGE that
  *     replace columns        ColumnUpdates, ColumnUpdateExec, SetColumns, UpdatedColumns,
  *                            MergedColumns, MergeOutput, NamedColumns
- *   columns that rows bring  EvolvingWrites, EvolvingInserts, EvolvingMerges, UnknownColumns
+ *   columns that rows bring  EvolvingWrites, EvolvingInserts, UnknownColumns
  *   ALTER TABLE              AlteredFields, AlteredTexts
  *   CHECK constraints        CheckCondition, SubqueryChecks, CharComparisons, ChecksByCatalog,
  *                            ColumnChecks, ContradictingRow

@@ -3,79 +3,43 @@ package colonnade.spark.quirks;
 import colonnade.planner.ColonnadeException;
 import colonnade.spark.table.TableAtEpoch;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import org.apache.spark.SparkException;
 import org.apache.spark.sql.AnalysisException;
-import org.apache.spark.sql.catalyst.QueryPlanningTracker;
-import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.MergeIntoTable;
-import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
-import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias$;
 import org.apache.spark.sql.catalyst.plans.logical.WithCTE;
-import org.apache.spark.sql.catalyst.rules.Rule;
-import org.apache.spark.sql.classic.SparkSession;
-import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
 import org.apache.spark.sql.types.ArrayType;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.MapType;
 import org.apache.spark.sql.types.NullType;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
-import scala.Option;
-import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * A rule that names the column for which Spark cannot tell how a {@code MERGE WITH SCHEMA EVOLUTION}
- * is to change its table. Spark itself shows both lists of columns, in an error that is not of its
- * analysis.
+ * The column for which Spark cannot tell how a {@code MERGE WITH SCHEMA EVOLUTION} is to change its
+ * table. Spark itself shows both lists of columns, in an error that is not of its analysis.
  *
  * <p>Seen on Spark 4.1 and 4.3: {@code SparkException} where one of two types is nested, and on 4.1
- * also where one of them is void. {@code MergeIntoTable} names its table when the rule runs, and
- * stands below {@code WithCTE} after {@code WITH}.
+ * also where one of them is void.
  */
-public final class EvolvingMerges extends Rule<LogicalPlan> {
+final class MergeClash {
   private record Clash(String column, DataType own, DataType given) {}
 
-  @Override
-  public LogicalPlan apply(LogicalPlan plan) {
-    LogicalPlan statement = plan instanceof WithCTE with ? with.plan() : plan;
-    if (statement instanceof MergeIntoTable merge && merge.withSchemaEvolution()) {
-      List<LogicalPlan> target = CollectionConverters.asJava(merge.targetTable().collectLeaves());
-      if (target.size() == 1 && target.get(0) instanceof UnresolvedRelation named) {
-        NamedTables.find(named.multipartIdentifier())
-            .filter(relation -> relation.table() instanceof TableAtEpoch)
-            .ifPresent(relation -> check(plan, merge, named, relation));
-      }
-    }
-    return plan;
-  }
+  private MergeClash() {}
 
-  private static void check(
-      LogicalPlan plan,
-      MergeIntoTable merge,
-      UnresolvedRelation named,
-      DataSourceV2Relation relation) {
-    TableAtEpoch table = (TableAtEpoch) relation.table();
-    Optional<Clash> clash =
-        source(plan, merge)
-            .flatMap(
-                each ->
-                    clash("", table.schema(), each, false)
-                        .or(() -> clash("", table.schema(), each, true)));
-    if (clash.isEmpty()) {
-      return;
-    }
-    LogicalPlan whole = withTarget(merge, named, relation);
-    try {
-      analyze(plan instanceof WithCTE with ? new WithCTE(whole, with.cteDefs()) : whole);
-    } catch (Exception error) {
-      if (error instanceof SparkException) {
-        throw refusal(table, clash.get());
-      } // else Spark says so again, of the statement itself
-    }
+  /**
+   * Returns the refusal of a statement whose analysis has failed; nothing if its table and its source
+   * do not clash.
+   */
+  static Optional<ColonnadeException> refusal(
+      LogicalPlan plan, MergeIntoTable merge, TableAtEpoch table) {
+    return source(plan, merge)
+        .flatMap(
+            each ->
+                clash("", table.schema(), each, false)
+                    .or(() -> clash("", table.schema(), each, true)))
+        .map(clash -> refusal(table, clash));
   }
 
   /** Returns the columns of the source; nothing if Spark cannot analyze it. */
@@ -136,35 +100,12 @@ public final class EvolvingMerges extends Rule<LogicalPlan> {
     return counts ? type.getClass() : null;
   }
 
-  private static LogicalPlan withTarget(
-      MergeIntoTable merge, UnresolvedRelation named, DataSourceV2Relation relation) {
-    LogicalPlan aliased =
-        merge.targetTable() instanceof SubqueryAlias alias
-            ? new SubqueryAlias(alias.identifier(), relation)
-            : SubqueryAlias$.MODULE$.apply(named.multipartIdentifier(), relation);
-    return merge.copy(
-        aliased,
-        merge.sourceTable(),
-        merge.mergeCondition(),
-        merge.matchedActions(),
-        merge.notMatchedActions(),
-        merge.notMatchedBySourceActions(),
-        true);
-  }
-
-  private static void analyze(LogicalPlan statement) {
-    SparkSession.active()
-        .sessionState()
-        .analyzer()
-        .executeAndCheck(statement, new QueryPlanningTracker(Option.empty()));
-  }
-
-  private static RuntimeException refusal(TableAtEpoch table, Clash clash) {
+  private static ColonnadeException refusal(TableAtEpoch table, Clash clash) {
     String advice =
         clash.own instanceof NullType
             ? "give it a type by ALTER TABLE first"
             : "cast the column of the source to the type of the table";
-    return ColonnadeException.unchecked(
+    return new ColonnadeException(
         "COLONNADE_INVALID_INPUT",
         String.format(
             "Column '%s' of table %s is %s, and this MERGE cannot give it the type %s; %s.",

@@ -1,0 +1,82 @@
+package colonnade.spark.quirks;
+
+import colonnade.spark.table.TableAtEpoch;
+import java.util.List;
+import java.util.Optional;
+import org.apache.spark.sql.catalyst.QueryPlanningTracker;
+import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.MergeIntoTable;
+import org.apache.spark.sql.catalyst.plans.logical.UpdateTable;
+import org.apache.spark.sql.catalyst.plans.logical.WithCTE;
+import org.apache.spark.sql.catalyst.rules.Rule;
+import org.apache.spark.sql.classic.SparkSession;
+import scala.Option;
+import scala.jdk.javaapi.CollectionConverters;
+
+/**
+ * A rule that has Spark analyze an {@code UPDATE} or {@code MERGE} of a Colonnade table here, where
+ * its columns can be named before, and where an error can be explained after. Spark goes on with the
+ * analyzed statement.
+ *
+ * <p>Seen on Spark 4.1 and 4.3: both statements name their table when the rule runs, and stand below
+ * {@code WithCTE} after {@code WITH}. An analyzer leaves alone what another one has analyzed.
+ */
+public final class RowChanges extends Rule<LogicalPlan> {
+  private static final ThreadLocal<Boolean> ANALYZING = ThreadLocal.withInitial(() -> false);
+
+  @Override
+  public LogicalPlan apply(LogicalPlan plan) {
+    LogicalPlan statement = statement(plan);
+    Optional<UnresolvedRelation> named = target(statement);
+    if (ANALYZING.get() || named.filter(NamedTables::isInOwnCatalog).isEmpty()) {
+      return plan;
+    }
+    ANALYZING.set(true);
+    try {
+      return analyzed(StarClauses.named(plan, named.get()));
+    } catch (Exception error) {
+      throw ChangeRefusals.explained(error, plan, named.get());
+    } finally {
+      ANALYZING.remove();
+    }
+  }
+
+  /** Returns a statement without its {@code WITH}. */
+  static LogicalPlan statement(LogicalPlan plan) {
+    return plan instanceof WithCTE with ? with.plan() : plan;
+  }
+
+  /** Returns the table that a name in a statement leads to. */
+  static Optional<TableAtEpoch> table(UnresolvedRelation named) {
+    return NamedTables.find(named.multipartIdentifier())
+        .flatMap(
+            relation ->
+                relation.table() instanceof TableAtEpoch table
+                    ? Optional.of(table)
+                    : Optional.empty());
+  }
+
+  private static Optional<UnresolvedRelation> target(LogicalPlan statement) {
+    LogicalPlan target =
+        statement instanceof MergeIntoTable merge
+            ? merge.targetTable()
+            : statement instanceof UpdateTable update ? update.table() : null;
+    if (target == null) {
+      return Optional.empty();
+    }
+    List<LogicalPlan> leaves = CollectionConverters.asJava(target.collectLeaves());
+    return leaves.size() == 1 && leaves.get(0) instanceof UnresolvedRelation named
+        ? Optional.of(named)
+        : Optional.empty();
+  }
+
+  private static LogicalPlan analyzed(LogicalPlan plan) {
+    Option<QueryPlanningTracker> tracker = QueryPlanningTracker.get();
+    return SparkSession.active()
+        .sessionState()
+        .analyzer()
+        .executeAndCheck(
+            plan, tracker.isDefined() ? tracker.get() : new QueryPlanningTracker(Option.empty()));
+  }
+}
