@@ -21,6 +21,7 @@ from colonnade.manifests.store import StoreAddress, is_url
 from colonnade.manifests.store.option_text import option_texts, option_values
 from colonnade.tableformat.keys.policy import on_duplicate
 from colonnade.tableformat.table.kept_epochs import is_tag
+from colonnade.tableformat.table.peer_words import without_peer_words
 from colonnade.tableformat.table.time_travel import NOW, timestamp_ms
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings
 
@@ -299,6 +300,7 @@ def _path_and_options(
             f" {_NEEDS_JAR}"
         )
     _refuse_lost_folder(path)
+    given = without_peer_words(given, "Option")
     for key in given:
         if key not in {name.lower() for name in allowed}:
             raise InvalidInputError(_refusal(key, allowed, purpose))

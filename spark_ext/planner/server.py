@@ -4,7 +4,7 @@
     -> {"id": 7, "op": "load", "args": {...}}      `within`: the id of a transaction, if any;
                                                     `storage`: the options of stores, as text;
                                                     `hadoop`: Hadoop's settings for stores
-    <- {"id": 7, "result": {...}}
+    <- {"id": 7, "result": {...}}                   `notices`: sentences for the user, if any
     <- {"id": 7, "error": {"code": "COLONNADE_NOT_FOUND", "kind": "NOT_FOUND", "message": "..."}}
 
 A reply is sent as soon as its operation ends, so replies may come in another order than requests.
@@ -23,6 +23,7 @@ from typing import Any, BinaryIO
 import orjson
 
 from colonnade.manifests.errors import ColonnadeError, InvalidInputError
+from colonnade.manifests.notices import listening
 from colonnade.manifests.version import VERSION
 from colonnade.spark_ext.planner.operations import LOOKING, describe
 from colonnade.spark_ext.planner.outdated import Operation
@@ -94,13 +95,15 @@ def answer(operations: Mapping[str, Operation], request: Mapping[str, Any]) -> b
                 f"The planner {VERSION} does not have the operation {name!r}; install the jar and"
                 " the Python package in one version, and restart Spark."
             )
-        with TRANSACTIONS.within(request.get("within")), session_stores(request):
+        within = TRANSACTIONS.within(request.get("within"))
+        with within, session_stores(request), listening() as notices:
             try:
                 result = operations[name](request["args"])
             finally:
                 if name not in LOOKING:
                     SNAPSHOTS.changed()
-        return orjson.dumps({"id": request["id"], "result": result})
+        reply = {"id": request["id"], "result": result}
+        return orjson.dumps({**reply, "notices": notices} if notices else reply)
     except ColonnadeError as error:
         return _error(request, error.kind, str(error))
     except Exception as error:  # a bug: its traceback belongs in the log, not in the user's error

@@ -42,7 +42,7 @@ from colonnade.tableformat.table.primary_key import (
     sorted_by,
     with_key_columns,
 )
-from colonnade.tableformat.table.properties import check_comment, check_properties
+from colonnade.tableformat.table.properties import check_comment, checked_properties
 from colonnade.tableformat.types.arrow_types import as_table_schema
 
 
@@ -74,8 +74,7 @@ def new_table(
     """
     check_schema(schema)
     schema = with_static_columns(with_key_columns(schema, primary_key), static, partition_key)
-    check_properties(properties or {})
-    properties, stated = divided(properties or {})
+    properties, stated = divided(checked_properties(properties or {}))
     check_comment(comment)
     numbered, next_id = assign_ids(with_identity(schema, identity or {}), 1)
     if (problem := problem_of(numbered)) is not None:

@@ -17,6 +17,7 @@ from colonnade.manifests.model.text_policy import check_text_policy
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.manifests.vacuum.retention import check_retention
 from colonnade.tableformat.table.lifetimes import lifetime_properties
+from colonnade.tableformat.table.peer_words import without_peer_words
 
 SORT_KEY = "sortKey"
 """The name of the sort key where Spark shows it among the properties."""
@@ -36,11 +37,13 @@ def stated_properties(table: TableState) -> dict[str, str]:
     return {**table.properties, **lifetime_properties(table)}
 
 
-def check_properties(properties: dict[str, str]) -> None:
-    """Check properties that a user sets.
+def checked_properties(properties: dict[str, str]) -> dict[str, str]:
+    """Return the properties to store of those that a user sets.
 
-    Unknown properties may have any text. Raises InvalidInputError, which names the property, for a
-    name or value that is not text, and for a value that a known property does not allow.
+    Unknown properties may have any text. A property of another format is not stored, and has a
+    notice (`peer_words.py`). Raises InvalidInputError, which names the property, for a name or
+    value that is not text, for a value that a known property does not allow, and for a property of
+    another format that promises something.
     """
     if not isinstance(properties, dict):
         raise InvalidInputError(f"Properties must be a dict of texts, not {properties!r}.")
@@ -72,6 +75,7 @@ def check_properties(properties: dict[str, str]) -> None:
             f"Property {ISOLATION!r} must be {' or '.join(ISOLATION_LEVELS)}, not"
             f" {properties[ISOLATION]!r}."
         )
+    return without_peer_words(properties, "Property")
 
 
 def check_property_names(names: Iterable[str]) -> tuple[str, ...]:

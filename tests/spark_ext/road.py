@@ -106,8 +106,8 @@ def walk_with_the_jar(spark: SparkSession, folder: str) -> None:
     fails(lambda: overwrite.saveAsTable("colonnade.shop.saved"), "overwriteSchema")
     ids.writeTo("colonnade.shop.saved").createOrReplace()
     assert spark.table("colonnade.shop.saved").columns == ["id"]
-    parquet = "CREATE TABLE colonnade.shop.other USING parquet AS SELECT 1 AS a"
-    fails(lambda: spark.sql(parquet).collect(), "only Colonnade tables")
+    orc = "CREATE TABLE colonnade.shop.other USING orc AS SELECT 1 AS a"
+    fails(lambda: spark.sql(orc).collect(), "only Colonnade tables")
 
 
 def append(frame: DataFrame, path: str) -> None:

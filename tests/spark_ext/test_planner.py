@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from colonnade.manifests.errors import NotFoundError
+from colonnade.manifests.notices import notice
 from colonnade.manifests.version import VERSION
 from colonnade.spark_ext.planner.server import Server, answer
 
@@ -227,3 +228,16 @@ def test_while_it_answers_it_is_not_idle() -> None:
         requester.close()
         serving.join(10)
     assert server.idle_seconds() > 0
+
+
+def test_notices_of_an_operation_come_with_its_reply() -> None:
+    def warned(args: Mapping[str, Any]) -> dict[str, Any]:
+        notice("It has no effect.")
+        return {"done": True}
+
+    assert reply_to(warned) == {
+        "id": 1,
+        "result": {"done": True},
+        "notices": ["It has no effect."],
+    }
+    assert "notices" not in reply_to(dict)

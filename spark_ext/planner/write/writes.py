@@ -40,6 +40,7 @@ from colonnade.spark_ext.write_plan import TableDesign, plan_spark_write
 from colonnade.spark_ext.write_task import StaticsTask, task_json
 from colonnade.tableformat.statements.commit import Reported, written_statement
 from colonnade.tableformat.statements.reported import TaskReport
+from colonnade.tableformat.table.peer_words import without_peer_words
 from colonnade.tableformat.table.properties import PRIMARY_KEY, SORT_KEY
 from colonnade.tableformat.write.job import WriteJob, take_lease
 from colonnade.tableformat.write.run import decode_entries
@@ -49,6 +50,19 @@ from colonnade.tableformat.write.settings import CommitSettings
 def check_write_options(args: Mapping[str, Any]) -> dict[str, Any]:
     """Check the options of a write, before anything else. Raises InvalidInputError."""
     parse_write_options(args["options"])
+    return {}
+
+
+def refuse_table_options(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Refuse `options` of a statement that creates a table without rows. Raises InvalidInputError.
+
+    Options of other formats that only tune are taken, as in a write.
+    """
+    if left := without_peer_words(args["options"], "Option"):
+        raise InvalidInputError(
+            f"A table does not keep options, such as {', '.join(left)}; give them to each read or"
+            " write."
+        )
     return {}
 
 
@@ -197,6 +211,7 @@ def table_design(args: Mapping[str, Any]) -> TableDesign:
 
 OPS = {
     "check_write_options": check_write_options,
+    "refuse_table_options": refuse_table_options,
     "plan_write": plan_write,
     "commit_write": commit_write,
 }

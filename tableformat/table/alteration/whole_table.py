@@ -13,8 +13,8 @@ from colonnade.tableformat.table.alteration.draft import Alteration, Draft, with
 from colonnade.tableformat.table.lifetimes import divided, edited, is_lifetime
 from colonnade.tableformat.table.properties import (
     check_comment,
-    check_properties,
     check_property_names,
+    checked_properties,
 )
 
 
@@ -29,9 +29,8 @@ class AlterProperties(Alteration):
         return f"properties {', '.join((*self.set, *self.remove))}"
 
     def apply(self, draft: Draft) -> None:
-        check_properties(self.set)
         removed = check_property_names(self.remove)
-        text, lives = divided(self.set)
+        text, lives = divided(checked_properties(self.set))
         ended = [name for name in removed if is_lifetime(name)]
         if lives or ended:
             name, schema = draft.table.name, draft.schema

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.tableformat.table.properties import SORT_KEY, check_comment, check_properties
+from colonnade.tableformat.table.properties import SORT_KEY, check_comment, checked_properties
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 UNKNOWN = st.dictionaries(TEXTS.map(lambda text: "user." + text), TEXTS)
@@ -15,7 +15,7 @@ UNKNOWN = st.dictionaries(TEXTS.map(lambda text: "user." + text), TEXTS)
 
 @given(UNKNOWN)
 def test_properties_that_colonnade_does_not_know_may_have_any_text(given: dict[str, str]) -> None:
-    check_properties(given)
+    assert checked_properties(given) == given
 
 
 @given(UNKNOWN, TEXTS, st.characters(categories=["Cs"]), st.booleans())
@@ -24,7 +24,7 @@ def test_half_of_a_surrogate_pair_is_refused_in_a_name_and_in_a_value(
 ) -> None:
     bad = {text + half: text} if in_name else {"user." + text: text + half}
     with pytest.raises(InvalidInputError, match="half of a surrogate pair"):
-        check_properties({**given, **bad})
+        checked_properties({**given, **bad})
 
 
 @pytest.mark.parametrize(
@@ -42,15 +42,15 @@ def test_a_value_that_a_known_property_does_not_allow_is_refused_by_its_name(
     name: str, value: str
 ) -> None:
     with pytest.raises(InvalidInputError, match=f"'{name}'"):
-        check_properties({"user.owner": "Ann", name: value})
+        checked_properties({"user.owner": "Ann", name: value})
 
 
 @pytest.mark.parametrize("value", [1, None, b"text", ["text"]])
 def test_a_property_that_is_not_text_is_refused(value: object) -> None:
     with pytest.raises(InvalidInputError, match="'owner' must have text"):
-        check_properties({"owner": value})  # type: ignore[dict-item]
+        checked_properties({"owner": value})  # type: ignore[dict-item]
     with pytest.raises(InvalidInputError, match="must be a dict of texts"):
-        check_properties(value)  # type: ignore[arg-type]
+        checked_properties(value)  # type: ignore[arg-type]
     if value is not None:
         with pytest.raises(InvalidInputError, match="comment of a table must be text"):
             check_comment(value)  # type: ignore[arg-type]

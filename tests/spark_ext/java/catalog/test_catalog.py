@@ -72,8 +72,7 @@ def test_a_damaged_database_hides_no_other_database_and_can_be_dropped(spark: Sp
         ("CREATE EXTERNAL TABLE colonnade.db.t (a INT)", "needs a LOCATION; leave out EXTERNAL"),
         ("CREATE TABLE colonnade.db.`../t` (a INT)", "Path ../t is relative"),
         ("CREATE TABLE colonnade.db.t (a INT) USING csv", "only Colonnade tables"),
-        ("CREATE TABLE colonnade.db.t (a INT) USING parquet", "only Colonnade tables"),
-        ("CREATE TABLE colonnade.db.t USING parquet AS SELECT 1 AS a", "only Colonnade tables"),
+        ("CREATE TABLE colonnade.db.t USING orc AS SELECT 1 AS a", "only Colonnade tables"),
         ("CREATE TABLE colonnade.db.t (a INT) STORED AS PARQUET", "format of a Colonnade table"),
         ("CREATE TABLE colonnade.db.t (a INT) ROW FORMAT SERDE 'x'", "format of a Colonnade table"),
         ("CREATE TABLE colonnade.db.t (a INT) OPTIONS (x = 'y')", "keep options, such as x;"),
@@ -132,7 +131,7 @@ def test_a_table_like_another_one_has_its_design_and_no_rows(spark: SparkShell) 
     spark.sql("CREATE TABLE other (a INT, b STRING) USING parquet PARTITIONED BY (b)")
     spark.sql("CREATE TABLE colonnade.db.v LIKE other")
     assert colonnade.open(spark.folder / "warehouse" / "db" / "v").partitioning == ("b",)
-    text = spark.refusal("CREATE TABLE colonnade.db.w LIKE other USING parquet")
+    text = spark.refusal("CREATE TABLE colonnade.db.w LIKE other USING orc")
     assert "only Colonnade tables" in text
     for name in ("named", "other"):
         spark.sql(f"DROP TABLE {name}")

@@ -143,6 +143,7 @@ public final class Planner {
     if (error != null) {
       throw new ColonnadeException(error.path("code").asText(), error.path("message").asText());
     }
+    reply.path("notices").forEach(sentence -> Notices.tell(sentence.asText()));
     return reply.path("result");
   }
 

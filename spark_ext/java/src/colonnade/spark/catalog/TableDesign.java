@@ -1,6 +1,8 @@
 package colonnade.spark.catalog;
 
 import colonnade.planner.ColonnadeException;
+import colonnade.planner.Notices;
+import colonnade.planner.Planner;
 import colonnade.spark.quirks.Caller;
 import colonnade.spark.quirks.RunningStatement;
 import java.util.ArrayList;
@@ -9,9 +11,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
+import java.util.TreeMap;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 import org.apache.spark.sql.connector.catalog.TableCatalog;
 import org.apache.spark.sql.connector.catalog.TableInfo;
 import org.apache.spark.sql.connector.expressions.Expression;
@@ -46,7 +47,7 @@ record TableDesign(
     Map<String, Object> defaults,
     Map<String, Object> identities,
     List<Map<String, Object>> generated,
-    Set<String> options) {
+    Map<String, String> options) {
   static final String PROVIDER = "colonnade";
 
   private static final String CLUSTER_BY = "cluster_by";
@@ -99,7 +100,7 @@ record TableDesign(
         ofStatement(() -> Defaults.of(info.columns())),
         ofStatement(() -> Identities.of(info.columns())),
         Generated.of(info.columns(), info.schema()),
-        options(given.keySet()));
+        options(given));
   }
 
   /** Adds the primary key of a statement to the properties, where the planner reads it. */
@@ -110,19 +111,21 @@ record TableDesign(
   }
 
   /** Users of {@code spark.catalog.createTable} pass the path as an option. */
-  private static Set<String> options(Set<String> properties) {
-    return properties.stream()
-        .filter(key -> key.startsWith(OPTION) && !key.equals(OPTION + "path"))
-        .map(key -> key.substring(OPTION.length()))
-        .collect(Collectors.toCollection(TreeSet::new));
+  private static Map<String, String> options(Map<String, String> properties) {
+    Map<String, String> options = new TreeMap<>();
+    properties.forEach(
+        (key, value) -> {
+          if (key.startsWith(OPTION) && !key.equals(OPTION + "path")) {
+            options.put(key.substring(OPTION.length()), value);
+          }
+        });
+    return options;
   }
 
   /** Refuses options if the statement writes no rows, because a table does not keep them. */
   void requireNoOptions() {
     if (!options.isEmpty()) {
-      throw refusal(
-          "A table does not keep options, such as " + String.join(", ", options) + "; give them to"
-              + " each read or write.");
+      Planner.call("refuse_table_options", Map.of("options", options));
     }
   }
 
@@ -135,10 +138,21 @@ record TableDesign(
     }
   }
 
+  /**
+   * Refuses another format than Spark's default one. Spark names that one where the user of {@code
+   * df.write.saveAsTable} has named none, so it counts as no choice, in SQL too.
+   */
   private static void refuseOther(String provider) {
-    boolean unsaid =
-        provider.equalsIgnoreCase(SQLConf.get().defaultDataSourceName()) && !Caller.isStatement();
-    if (!provider.equalsIgnoreCase(PROVIDER) && !unsaid) {
+    if (provider.equalsIgnoreCase(PROVIDER)) {
+      return;
+    }
+    if (provider.equalsIgnoreCase(SQLConf.get().defaultDataSourceName())) {
+      if (Caller.isStatement()) {
+        Notices.tell(
+            "This catalog holds only Colonnade tables, so USING " + provider + " has no effect; leave"
+                + " it out.");
+      }
+    } else {
       throw refusal(
           "This catalog holds only Colonnade tables, not tables of " + provider + "; leave out"
               + " USING.");
