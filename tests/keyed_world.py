@@ -123,6 +123,11 @@ class KeyedWorld:
                 self.deleted[key] = at
         return dead
 
+    def erase(self, a: int) -> None:
+        """Erase all keys with a first value: their rows, and what is remembered of them."""
+        self.rows = {key: row for key, row in self.rows.items() if key[0] != a}
+        self.deleted = {key: at for key, at in self.deleted.items() if key[0] != a}
+
     def insert(self, rows: Sequence[Row], mode: OnDuplicate, lost: Collection[Key] = ()) -> bool:
         """Add the rows of a plain write. Returns whether they are allowed; if not, nothing changes.
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, field
+from typing import Any
+from unittest.mock import patch
 
 import pyarrow as pa
 import pytest
@@ -12,12 +14,18 @@ from hypothesis import strategies as st
 
 from colonnade import ArrowTable, WriteSettings
 from colonnade.manifests.commit.change import Change
+from colonnade.manifests.commit.rebase.targets import all_rows
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.ids import new_job_id
-from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.manifests.model.deletion_vector import DeletionVector, hold_deletion_vector
+from colonnade.manifests.state.amendments import UNAMENDED, Amendments
+from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot
+from colonnade.tableformat.compaction import run as compaction
+from colonnade.tableformat.compaction.job import CompactionJob
 from colonnade.tableformat.statements.finish import finished
 from colonnade.tableformat.statements.keyed.merge import evaluate_merge
 from colonnade.tableformat.statements.statement import make_change
+from colonnade.tableformat.table.erase import erase
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.write.settings import CommitSettings, OnDuplicate
 from tests.examples_of import examples
@@ -66,7 +74,7 @@ class Run:
     def step(self) -> None:
         """Do one thing, and remember what the table must hold after it."""
         writer = another(self.table)
-        match self.rng.randrange(10):
+        match self.rng.randrange(11):
             case 0 | 1 | 2 if len(self.planned) < 4:
                 self._plan(writer)
             case 3 | 4 | 5 if self.planned:
@@ -77,6 +85,8 @@ class Run:
                 self._delete_keys(writer)
             case 8:
                 self._restore(writer)
+            case 9 if self.rng.random() < 0.5:
+                self._erase(writer)
             case _:
                 change_at_random(writer, self.world, self.rng)
         self.note()
@@ -159,6 +169,14 @@ class Run:
         self.world.rows = {key_of(row): row for row in rows}
         self.world.deleted = dict(self.deleted[epoch])
 
+    def _erase(self, writer: ArrowTable) -> None:
+        """Erase some keys: their rows, what is remembered of them, and all earlier epochs."""
+        number = self.rng.randrange(4)
+        assert erase(writer, f"a = {number}").held_by == ()
+        self.world.erase(number)
+        # Nothing that was planned before can be committed any more.
+        self.planned, self.epochs, self.deleted = [], {}, {}
+
 
 def values_of(rows: pa.Table) -> list[tuple[object, ...]]:
     columns = [
@@ -185,6 +203,26 @@ def run(seed: int, steps: int) -> None:
 @given(st.integers(0, 2**32))
 def test_every_epoch_holds_what_a_dictionary_holds(seed: int) -> None:
     run(seed, 12)
+
+
+def _forgets_all(job: CompactionJob, store: Any, rowset: LiveRowSet, schema: Any) -> Amendments:
+    """What leaves all tombstones of a RowSet out, where some are erased."""
+    if job.group.erased is None:
+        return UNAMENDED
+    every = DeletionVector(all_rows(rowset.entry.rows))
+    return Amendments(hold_deletion_vector(job.job_id, every))
+
+
+def test_an_erasure_that_forgets_whole_rowsets_of_tombstones_is_found() -> None:
+    def finds(seed: int) -> bool:
+        try:
+            run(seed, 30)
+        except AssertionError:
+            return True
+        return False
+
+    with patch.object(compaction, "_without", _forgets_all):
+        assert any(map(finds, range(500)))
 
 
 @pytest.mark.long
