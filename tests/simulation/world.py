@@ -28,7 +28,7 @@ from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.write.job import WriteJob
 from tests.faults import Fault
 from tests.simulation.intents import Intent
-from tests.simulation.keyed.rows import SCHEMA
+from tests.simulation.keyed.rows import SCHEMA, STRICT
 from tests.simulation.keyed.rows import TABLES as KEYED
 from tests.simulation.keyed.sight import Sight
 from tests.simulation.oracle import Oracle
@@ -92,7 +92,7 @@ class World:
         self._old = old
         self._ranged = ranged
         self.shape = Shape(COPIES if seed % 16 == LARGE else 1, seed)
-        self.oracle = Oracle(frozenset({"strict"}), self.shape)
+        self.oracle = Oracle(frozenset({"strict", STRICT}), self.shape)
         self.disk = self.oracle.store = Disk(self.oracle.land, self.oracle.stub, self.oracle.free)
         self.weather = Weather(self.order, faults, rate, far)
         self.seats = FAR_SEATS if far else SEATS
@@ -158,6 +158,7 @@ class World:
                 made.table(name).alter(SetSortKey(("id",)))
         for name, (key, merges) in KEYED.items() if self.oracle.sight else ():
             own = {**merges, "onDuplicate": self.order.choice(("error", "ignore", "merge"))}
+            own |= {"isolation": "serializable"} if name == STRICT else {}
             layout = self.order.choice(((), ("bucket(2, k)",)))
             made.create_table(name, SCHEMA, properties=own, primary_key=key, partition_by=layout)
 

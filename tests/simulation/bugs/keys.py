@@ -18,6 +18,7 @@ from colonnade.tableformat.statements.keyed.late import Late
 from colonnade.tableformat.statements.keyed.merge import _Merge
 from colonnade.tableformat.statements.keyed.places import KeyPlaces, Mask
 from colonnade.tableformat.statements.keyed.unique import _Comparison
+from colonnade.tableformat.statements.statement import Statement, row_statement
 from tests.simulation.actors.keyed_writer import KeyedStreamer, KeyedWriter
 from tests.simulation.actors.keyer import Keyer
 from tests.simulation.actors.optimizer import Optimizer
@@ -61,6 +62,10 @@ _really_late = Late.rows
 
 def _guarding_nothing(*_: Any) -> KeyGuard:
     return KeyGuard("", lambda _: [])
+
+
+def _reading_nothing(*given: Any, **named: Any) -> Statement:
+    return row_statement(*given, **{**named, "reads": ()})
 
 
 def _unless_key(mine: Any, theirs: Any, declared: bool) -> bool:
@@ -117,6 +122,13 @@ BUGS: tuple[Bug, ...] = (
         keyed=True,
         seeds=50,
         long=True,
+    ),
+    Bug(
+        "a deletion of keys does not say what it has read",
+        lambda: patch.object(delete_keys, "row_statement", _reading_nothing),
+        actors=(KeyedWriter(mix=(7, 7, 7)),),
+        keyed=True,
+        seeds=50,
     ),
     Bug(
         "rows land that were written before their table had a primary key",

@@ -38,6 +38,9 @@ TABLES: Mapping[str, tuple[tuple[str, ...], Mapping[str, str]]] = MappingProxyTy
 In two of them, late rows lose against newer ones. One of these remembers deleted keys.
 """
 
+STRICT = "sums"
+"""The table that is serializable."""
+
 DATED = "dated"
 """The table that remembers deleted keys."""
 

@@ -170,9 +170,12 @@ class KeyedStep(Step):
                 # A rival's row with one of the keys makes it run again.
                 return {i: row for i, row in head.items() if not self._kills(row)}
             case "delete_keys":
-                met = self._met(
-                    {i for i, row in base.items() if key_of(row) in self.keys}, base, head
+                mine, there = (
+                    {i for i, row in rows.items() if key_of(row) in self.keys}
+                    for rows in (base, head)
                 )
+                assert mine == there or not serializable, "delete_keys is not as if it ran alone"
+                met = self._met(mine, base, head)
                 return {i: row for i, row in head.items() if i not in met}
             case "delete_range" if self.by_bounds:
                 inside = {i for i, row in base.items() if self._is_inside(row)}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 from unittest.mock import patch
@@ -13,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from colonnade import ArrowTable, WriteSettings
-from colonnade.manifests.commit.change import Change
+from colonnade.manifests.commit.change import Change, KeyGuard
 from colonnade.manifests.commit.rebase.targets import all_rows
-from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.manifests.ids import new_job_id
 from colonnade.manifests.model.deletion_vector import DeletionVector, hold_deletion_vector
 from colonnade.manifests.state.amendments import UNAMENDED, Amendments
@@ -23,9 +25,12 @@ from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot
 from colonnade.tableformat.compaction import run as compaction
 from colonnade.tableformat.compaction.job import CompactionJob
 from colonnade.tableformat.statements.finish import finished
+from colonnade.tableformat.statements.key_guard import guard_keys
+from colonnade.tableformat.statements.keyed import merge
 from colonnade.tableformat.statements.keyed.merge import evaluate_merge
 from colonnade.tableformat.statements.statement import make_change
 from colonnade.tableformat.table.erase import erase
+from colonnade.tableformat.table.transaction import Transaction
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.write.settings import CommitSettings, OnDuplicate
 from tests.examples_of import examples
@@ -70,15 +75,24 @@ class Run:
     epochs: dict[int, pa.Table] = field(default_factory=dict)
     deleted: dict[int, dict[Key, int]] = field(default_factory=dict)
     batches: list[tuple[int, pa.Table]] = field(default_factory=list)
+    begun: list[tuple[Transaction, list[Row]]] = field(default_factory=list)
 
     def step(self) -> None:
         """Do one thing, and remember what the table must hold after it."""
         writer = another(self.table)
-        match self.rng.randrange(11):
+        match self.rng.randrange(13):
             case 0 | 1 | 2 if len(self.planned) < 4:
                 self._plan(writer)
             case 3 | 4 | 5 if self.planned:
                 self._commit(self.planned.pop(self.rng.randrange(len(self.planned))))
+            case 10 if len(self.begun) < 3:
+                self._begin(writer)
+            case 11 if self.begun:
+                transaction, rows = self.begun.pop(self.rng.randrange(len(self.begun)))
+                if self.rng.random() < 0.5:
+                    self._delete_keys(writer, rows)
+                    self.note()
+                self._end(transaction, rows)
             case 6:
                 self._send_batch(writer)
             case 7:
@@ -101,6 +115,9 @@ class Run:
         """Commit what is planned, and look at every epoch."""
         for each in self.planned:
             self._commit(each)
+            self.note()
+        for begun in self.begun:
+            self._end(*begun)
             self.note()
         for epoch, rows in self.epochs.items():
             assert sorted_rows(self.table.scan(epoch=epoch).to_arrow()).equals(rows), epoch
@@ -142,6 +159,19 @@ class Run:
         else:
             assert allowed
 
+    def _begin(self, writer: ArrowTable) -> None:
+        """Begin a transaction that merges rows."""
+        rows, columns = self._rows()
+        transaction = Transaction(writer._log, writer.refresh())
+        transaction.table("t").upsert(table_of(rows, columns))
+        self.begun.append((transaction, rows))
+
+    def _end(self, transaction: Transaction, rows: list[Row]) -> None:
+        """Commit a transaction. If no conflict refuses it, it is as if it had begun just now."""
+        with suppress(ConflictError):
+            transaction.commit()
+            self.world.upsert(rows)
+
     def _send_batch(self, writer: ArrowTable) -> None:
         """Send a batch, perhaps one that was sent before."""
         if self.batches and self.rng.random() < 0.4:
@@ -153,11 +183,14 @@ class Run:
             self.world.upsert(rows)
         writer.upsert(data, commit=CommitSettings(batch=("app", version)))
 
-    def _delete_keys(self, writer: ArrowTable) -> None:
+    def _delete_keys(self, writer: ArrowTable, like: Sequence[Row] = ()) -> None:
+        """Delete three keys, or those of some rows."""
         if not self.world.deletes_keys:
             return
         columns = [*KEY, *(["at"] if "sequence" in self.world.properties else [])]
-        rows = random_rows(self.rng, columns, 3)
+        rows = random_rows(self.rng, columns, len(like) or 3)
+        for row, each in zip(rows, like, strict=False):
+            row.update(zip(KEY, key_of(each), strict=True))
         counts = writer.delete_keys(table_of(rows, columns))
         assert counts.rows_deleted == self.world.delete(rows)
 
@@ -175,7 +208,7 @@ class Run:
         assert erase(writer, f"a = {number}").held_by == ()
         self.world.erase(number)
         # Nothing that was planned before can be committed any more.
-        self.planned, self.epochs, self.deleted = [], {}, {}
+        self.planned, self.begun, self.epochs, self.deleted = [], [], {}, {}
 
 
 def values_of(rows: pa.Table) -> list[tuple[object, ...]]:
@@ -213,16 +246,41 @@ def _forgets_all(job: CompactionJob, store: Any, rowset: LiveRowSet, schema: Any
     return Amendments(hold_deletion_vector(job.job_id, every))
 
 
-def test_an_erasure_that_forgets_whole_rowsets_of_tombstones_is_found() -> None:
-    def finds(seed: int) -> bool:
-        try:
-            run(seed, 30)
-        except AssertionError:
-            return True
-        return False
+def _guarding_new_keys(store: Any, table: Any, columns: Any, inserted: Any, _: Any) -> KeyGuard:
+    """A guard that heeds no deletion of a key that has a row."""
+    return guard_keys(store, table, columns, inserted)
 
-    with patch.object(compaction, "_without", _forgets_all):
-        assert any(map(finds, range(500)))
+
+BUGS: dict[str, Callable[[], AbstractContextManager[Any]]] = {
+    "an erasure forgets whole RowSets of tombstones": lambda: patch.object(
+        compaction, "_without", _forgets_all
+    ),
+    "a transaction heeds no deletion of a key that has a row": lambda: patch.object(
+        merge, "guard_keys", _guarding_new_keys
+    ),
+}
+
+
+FOUND: dict[str, int] = {"a transaction heeds no deletion of a key that has a row": 89}
+"""A seed that finds the mistake; the search begins with it."""
+
+
+@pytest.mark.parametrize("bug", BUGS)
+def test_planted_mistakes_are_found(bug: str) -> None:
+    with BUGS[bug]():
+        assert any(map(finds, (FOUND.get(bug, 0), *range(500))))
+
+
+def finds(seed: int) -> bool:
+    """Whether a run finds a planted mistake, on a table that remembers deleted keys."""
+    world = KeyedWorld.chosen(random.Random(seed))
+    if "sequence" not in world.properties or not world.deletes_keys:
+        return False
+    try:
+        run(seed, 40)
+    except AssertionError:
+        return True
+    return False
 
 
 @pytest.mark.long
