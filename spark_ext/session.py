@@ -1,4 +1,4 @@
-"""Give a Spark session Colonnade's jar, catalog and planner in one call.
+"""Give a Spark session Colonnade's jar, extension, catalogs and planner in one call.
 
 spark = colonnade.configure(SparkSession.builder.master("local[*]")).getOrCreate()
 spark = colonnade.enable(spark)  # for a session that already runs, classic or Spark Connect
@@ -11,22 +11,22 @@ import importlib
 import os
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
-import pyspark
 from pyspark.sql import SparkSession
 
 from colonnade.manifests.errors import ColonnadeError, InvalidInputError, NotFoundError
 from colonnade.manifests.version import VERSION
-from colonnade.spark_ext.doctor import doctor
+from colonnade.spark_ext.doctor import doctor, extend
+from colonnade.spark_ext.outside import JARS, running_jvm, settings_outside
 from colonnade.spark_ext.settings import (
     CATALOG,
     CATALOG_CLASS,
     DEFAULT_REDACTION,
     DEFAULT_SQL_REDACTION,
-    EXTENSION_CLASS,
-    EXTENSIONS,
     PYTHON,
     PYTHON_PATH,
     REDACTION,
@@ -34,6 +34,7 @@ from colonnade.spark_ext.settings import (
     SESSION_CATALOG,
     SESSION_CATALOG_CLASS,
     SQL_REDACTION,
+    WORKERS_PYTHON,
 )
 from colonnade.spark_ext.supported import is_supported, needed
 
@@ -49,47 +50,36 @@ class PlannerError(ColonnadeError):
 
 
 def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
-    """Add Colonnade to the session that `builder` will create; return `builder`.
+    """Have `builder` create sessions with Colonnade; return `builder`.
 
-    Existing jars and settings of the builder stay. If Spark already runs, `getOrCreate()` ignores
-    jars; use `enable` then. Raises `InvalidInputError` for the address of a Spark Connect server,
-    which has its own settings; use `enable` for its session, too.
+    Its `getOrCreate` and `create` end with `enable`, and raise the errors of `enable`. Jars and
+    settings of the builder, of `spark-submit` and of `spark-defaults.conf` stay. Raises the errors
+    of `jar_path`.
     """
+    jar = jar_path()
     options: dict[str, str] = builder._options
-    if _is_remote(options.get("spark.remote")):
-        raise InvalidInputError(
-            "configure() cannot add a jar to a running Spark Connect server: create the session "
-            "and call colonnade.enable(spark)."
-        )
-    jars = [jar for jar in options.get("spark.jars", "").split(",") if jar]
-    builder.config("spark.jars", ",".join([*jars, str(jar_path())]))
-    extensions = [name for name in options.get(EXTENSIONS, "").split(",") if name]
-    if EXTENSION_CLASS not in extensions:
-        builder.config(EXTENSIONS, ",".join([*extensions, EXTENSION_CLASS]))
-    for name, value in _settings(local=True).items():
-        if name not in options:
-            builder.config(name, value)
-    for name, default in ((REDACTION, DEFAULT_REDACTION), (SQL_REDACTION, DEFAULT_SQL_REDACTION)):
-        if name in options or not _is_set_outside(name):
-            builder.config(name, _with_secrets(options.get(name, default)))
+    if not _is_remote(options.get("spark.remote")) and _running() is None:
+        _prepare(builder, options, jar)
+    for name in ("getOrCreate", "create"):
+        setattr(builder, name, _enabled(getattr(builder, name)))
     return builder
 
 
 def session() -> SparkSession:
     """Return the running session, or start one, with Colonnade; raises the errors of `enable`."""
-    running = SparkSession.getActiveSession()
-    if running is None:
-        builder = SparkSession.builder
-        running = (builder if _is_remote(None) else configure(builder)).getOrCreate()
-    return enable(running)
+    running = _running()
+    return configure(SparkSession.builder).getOrCreate() if running is None else enable(running)
 
 
 def enable(spark: SparkSession) -> SparkSession:
-    """Add the jar, the catalog and the planner's Python to a running session; return `spark`.
+    """Add the jar, its extension, the catalogs and the planner's Python; return `spark`.
 
     The call may be repeated. A session from `spark.newSession()` needs its own call. The call
     starts the planner, so that problems show here and not in a later query. The server of a remote
     Spark Connect session runs the planner with its own Python.
+
+    If nothing says which Python runs on workers, they run this one. A catalog that someone has set
+    stays; `doctor` tells.
 
     Raises `PlannerError` that says which Python could not start the planner and why. Raises
     `InvalidInputError` if Spark already has a jar of another version, or if Spark is too old.
@@ -108,11 +98,15 @@ def enable(spark: SparkSession) -> SparkSession:
     local = not is_connect(spark) or "SPARK_LOCAL_REMOTE" in os.environ
     if before.jar_version is None:
         _add_jar(spark, jar_path())
+    if not is_connect(spark):
+        chosen = spark.sparkContext.getConf().get(WORKERS_PYTHON)
+        spark.sparkContext.pythonExec = _workers_python(chosen)
     for name, value in _settings(local).items():
         if spark.conf.get(name, None) in (None, "builtin"):
             spark.conf.set(name, value)
     shown = spark.conf.get(SQL_REDACTION, None) or DEFAULT_SQL_REDACTION
     spark.conf.set(SQL_REDACTION, _with_secrets(shown))
+    extend(spark)
     after = doctor(spark)
     if after.problem is not None:
         raise PlannerError(after.problem)
@@ -120,23 +114,48 @@ def enable(spark: SparkSession) -> SparkSession:
     return spark
 
 
+def _enabled(start: Callable[[], SparkSession]) -> Callable[[], SparkSession]:
+    return lambda: enable(start())
+
+
+def _running() -> SparkSession | None:
+    """Return the session that a builder would return instead of a new one."""
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        return active
+    first = SparkSession._instantiatedSession
+    return None if first is None or first._sc._jsc is None else first
+
+
+def _prepare(builder: SparkSession.Builder, options: dict[str, str], jar: Path) -> None:
+    """Set what a session can only have from its start, and what its later sessions share."""
+    outside = settings_outside()
+    jars = [each for each in options.get(JARS, outside.get(JARS, "")).split(",") if each]
+    builder.config(JARS, ",".join(dict.fromkeys([*jars, str(jar)])))
+    for name, value in _settings(local=True).items():
+        if name not in options and name not in outside:
+            builder.config(name, value)
+    for name, default in ((REDACTION, DEFAULT_REDACTION), (SQL_REDACTION, DEFAULT_SQL_REDACTION)):
+        shown = options.get(name, outside.get(name, default))
+        builder.config(name, _with_secrets(shown))
+    _workers_python(options.get(WORKERS_PYTHON, outside.get(WORKERS_PYTHON)))
+    jvm = running_jvm()
+    if jvm is not None:
+        _add_to_driver(jvm, jar)
+
+
+def _workers_python(chosen: str | None) -> str:
+    """Return the Python of workers, which is this one if neither a user nor a setting chose.
+
+    PySpark looks into the environment alone.
+    """
+    os.environ["PYSPARK_PYTHON"] = os.environ.get("PYSPARK_PYTHON") or chosen or sys.executable
+    return os.environ["PYSPARK_PYTHON"]
+
+
 def _with_secrets(pattern: str) -> str:
     """Return a pattern of names that Spark hides, with those of storage options."""
     return pattern if SECRETS in pattern else f"{pattern}|{SECRETS}"
-
-
-def _is_set_outside(name: str) -> bool:
-    """Whether Spark may have a setting from elsewhere, which one of the builder would replace.
-
-    The places are the command `spark-submit` and the file `spark-defaults.conf`.
-    """
-    if "PYSPARK_GATEWAY_PORT" in os.environ:
-        return True
-    home = os.environ.get("SPARK_HOME") or str(Path(pyspark.__file__).parent)
-    folder = os.environ.get("SPARK_CONF_DIR") or os.path.join(home, "conf")
-    file = Path(folder, "spark-defaults.conf")
-    defaults = file.read_text(errors="replace") if file.is_file() else ""
-    return name in defaults or name in os.environ.get("PYSPARK_SUBMIT_ARGS", "")
 
 
 def _is_remote(address: str | None) -> bool:
@@ -154,16 +173,21 @@ def _add_jar(spark: SparkSession, jar: Path) -> None:
     if is_connect(spark):
         spark.addArtifacts(str(jar))
         return
+    jvm = spark.sparkContext._jvm
+    assert jvm is not None
+    _add_to_driver(jvm, jar)
+    spark.sparkContext._jsc.addJar(str(jar))
+
+
+def _add_to_driver(jvm: Any, jar: Path) -> None:
+    """Add the classes of `jar` to all threads of the driver."""
     # ADD JAR affects only the calling thread, and the classic addArtifacts silently ignores jars.
     # The jar is therefore added where `spark.jars` would add it: to the class loader that all
     # threads of the driver inherit.
-    jvm = spark.sparkContext._jvm
-    assert jvm is not None
     loader = parent = jvm.java.lang.Thread.currentThread().getContextClassLoader()
     while parent.getClass().getName().startswith("org.apache.spark.util."):
         loader, parent = parent, parent.getParent()
     loader.addURL(jvm.java.net.URL(jar.as_uri()))
-    spark.sparkContext._jsc.addJar(str(jar))
 
 
 def _settings(local: bool) -> dict[str, str]:

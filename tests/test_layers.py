@@ -37,8 +37,9 @@ ROOMS = {
         " < compaction < verify < repair < table"
     ),
     "spark_ext": floors(
-        "settings supported errors options types doctor answer_rows < pyspark_types write_task"
-        " write_plan < hadoop < session session_storage executors < source < table < planner"
+        "settings supported errors options types answer_rows outside < doctor pyspark_types"
+        " write_task write_plan < hadoop < session session_storage executors < source < table"
+        " < planner"
     ),
     "spark_ext.planner": floors(
         "state < clauses < read < write < catalog < procedures < outdated < operations < server"

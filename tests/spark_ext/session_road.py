@@ -142,6 +142,13 @@ def changed(spark: SparkSession, path: str) -> list[object]:
     return [ids, *([c.rows_deleted, c.rows_updated, c.rows_inserted] for c in done)]
 
 
+def merged(spark: SparkSession, path: str) -> list[str]:
+    """The columns of a table after a write that brings one, which needs the extension."""
+    rows = spark.range(1).withColumn("miles", F.lit(1.5)).write.format("colonnade")
+    rows.mode("append").option("mergeSchema", "true").save(path)
+    return spark.read.format("colonnade").load(path).columns
+
+
 def walk(spark: SparkSession, kind: str, folder: Path, seen: dict[str, Any]) -> None:
     """Everything that can happen to a planner."""
     seen["enabled"] = asdict(colonnade.doctor(spark))
@@ -153,6 +160,7 @@ def walk(spark: SparkSession, kind: str, folder: Path, seen: dict[str, Any]) -> 
     colonnade.create(path, pa.schema({"id": pa.int64()})).append(pa.table({"id": [1, 2, 3]}))
     seen["meanwhile"] = killed_meanwhile(spark, path)
     seen["changed"] = changed(spark, path)
+    seen["merged"] = merged(spark, path)
     seen["refusal"] = refusal(spark, str(folder / "nowhere"))
     if kind != "connect":
         seen["new session"] = asdict(colonnade.doctor(spark.newSession()))

@@ -20,7 +20,6 @@ from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.version import VERSION
 from colonnade.spark_ext import session
 from colonnade.spark_ext.java.build import build, hash_in
-from colonnade.spark_ext.settings import EXTENSION_CLASS
 from colonnade.spark_ext.supported import is_supported
 
 ROAD = Path(__file__).with_name("session_road.py")
@@ -121,6 +120,11 @@ def test_the_diagnosis_names_all_that_a_report_needs(seen: Any) -> None:
     found = seen["enabled"]
     for part in ("Java", VERSION, sys.executable, str(found["planner_pid"]), found["planner_log"]):
         assert part in seen["text"]
+
+
+def test_a_session_that_was_made_before_the_jar_was_there_gets_the_extension(seen: Any) -> None:
+    assert seen["merged"] == ["id", "miles"]
+    assert seen["last"]["missing"] == []
 
 
 def test_enabling_twice_does_no_harm(seen: Any) -> None:
@@ -234,12 +238,10 @@ def test_a_missing_jar_is_an_error_that_says_how_to_build_it(
 def test_configuring_keeps_what_the_builder_has() -> None:
     builder = SparkSession.Builder().config("spark.jars", "a.jar,b.jar")
     builder.config("spark.colonnade.python", "/my/python")
-    builder.config("spark.sql.extensions", "my.Extension")
     options = colonnade.configure(builder)._options
     assert options["spark.jars"] == f"a.jar,b.jar,{session.JAR}"
     assert options["spark.colonnade.python"] == "/my/python"
-    assert options["spark.sql.extensions"] == f"my.Extension,{EXTENSION_CLASS}"
-    assert colonnade.configure(builder)._options["spark.sql.extensions"].count(",") == 1
+    assert colonnade.configure(builder)._options["spark.jars"].count(",") == 2
     assert options["spark.sql.catalog.colonnade"] == "colonnade.catalog.ColonnadeCatalog"
 
 
@@ -259,18 +261,53 @@ def test_configuring_hides_options_of_stores_and_all_that_was_hidden_before(
     assert re.search(own._options[name], "mine")
     assert own._options[name].count("storage") == 1
     (tmp_path / "spark-defaults.conf").write_text(f"{name} pin\n")
-    assert name not in colonnade.configure(SparkSession.Builder())._options
+    both = colonnade.configure(SparkSession.Builder())._options[name]
+    assert re.search(both, key)
+    assert re.search(both, "pin")
 
 
-def test_configuring_for_a_running_connect_server_is_refused(
+def test_configuring_sets_nothing_for_a_connect_server_that_runs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     by_address = SparkSession.Builder().remote("sc://somewhere")
-    with pytest.raises(InvalidInputError, match=r"colonnade\.enable\(spark\)"):
-        colonnade.configure(by_address)
+    assert colonnade.configure(by_address)._options == {"spark.remote": "sc://somewhere"}
     monkeypatch.setenv("SPARK_REMOTE", "sc://somewhere")
-    with pytest.raises(InvalidInputError, match=r"colonnade\.enable\(spark\)"):
-        colonnade.configure(SparkSession.Builder())
+    assert colonnade.configure(SparkSession.Builder())._options == {}
+
+
+def test_jars_and_catalogs_of_the_command_and_of_the_file_of_defaults_stay(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    catalog = "spark.sql.catalog.spark_catalog"
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    (tmp_path / "spark-defaults.conf").write_text(f"spark.jars a.jar\n{catalog}=their.Catalog\n")
+    options = colonnade.configure(SparkSession.Builder())._options
+    assert options["spark.jars"] == f"a.jar,{session.JAR}"
+    assert catalog not in options
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "--jars b.jar pyspark-shell")
+    assert colonnade.configure(SparkSession.Builder())._options["spark.jars"].startswith("b.jar,")
+
+
+@pytest.mark.parametrize(
+    ("there", "setting", "expected"),
+    [
+        (None, None, sys.executable),
+        ("", None, sys.executable),
+        ("/a", "/b", "/a"),
+        (None, "/b", "/b"),
+    ],
+)
+def test_workers_run_the_python_of_the_driver_unless_someone_chose_another(
+    monkeypatch: pytest.MonkeyPatch, there: str | None, setting: str | None, expected: str
+) -> None:
+    monkeypatch.setenv("PYSPARK_PYTHON", there or "")
+    if there is None:
+        monkeypatch.delenv("PYSPARK_PYTHON")
+    builder = SparkSession.Builder()
+    if setting is not None:
+        builder.config("spark.pyspark.python", setting)
+    colonnade.configure(builder)
+    assert os.environ["PYSPARK_PYTHON"] == expected
 
 
 @pytest.mark.long

@@ -1,7 +1,9 @@
 package colonnade.catalog;
 
+import colonnade.planner.ColonnadeException;
 import colonnade.spark.quirks.AlteredFields;
 import colonnade.spark.quirks.AlteredTexts;
+import colonnade.spark.quirks.AnalyzerRules;
 import colonnade.spark.quirks.ChecksByCatalog;
 import colonnade.spark.quirks.EvolvingInserts;
 import colonnade.spark.quirks.EvolvingWrites;
@@ -17,14 +19,47 @@ import colonnade.spark.quirks.SubqueryChecks;
 import colonnade.spark.quirks.UnknownColumns;
 import colonnade.spark.sink.ColonnadeTable;
 import org.apache.spark.sql.SparkSessionExtensions;
+import org.apache.spark.sql.SparkSessionExtensionsProvider;
 import scala.runtime.AbstractFunction1;
 import scala.runtime.BoxedUnit;
 
-/** The extension of sessions, under the name that users put into {@code spark.sql.extensions}. */
-public final class SessionExtension extends AbstractFunction1<SparkSessionExtensions, BoxedUnit> {
+/**
+ * The extension of sessions. Spark finds it in the jar by itself when it makes a session, and under
+ * this name in {@code spark.sql.extensions}. {@link #use} gives it to a session that was made
+ * before.
+ */
+public final class SessionExtension extends AbstractFunction1<SparkSessionExtensions, BoxedUnit>
+    implements SparkSessionExtensionsProvider {
   @Override
   public BoxedUnit apply(SparkSessionExtensions extensions) {
     SparkVersion.require();
+    if (AnalyzerRules.isFirst(extensions)) {
+      inject(extensions);
+    }
+    return BoxedUnit.UNIT;
+  }
+
+  /** Returns whether the session of this thread has the extension. */
+  public static boolean isInUse() {
+    return AnalyzerRules.areIn(new SessionExtension()::apply);
+  }
+
+  /** Gives the extension to the session of this thread. It may have it already. */
+  public static void use() {
+    try {
+      AnalyzerRules.add(new SessionExtension()::apply);
+    } catch (ReflectiveOperationException | RuntimeException error) {
+      throw ColonnadeException.unchecked(
+          "COLONNADE_INVALID_INPUT",
+          "This version of Spark does not let Colonnade extend a session that runs already ("
+              + error
+              + "): start Spark with --conf spark.sql.extensions="
+              + SessionExtension.class.getName()
+              + " and with Colonnade's jar among --jars.");
+    }
+  }
+
+  private static void inject(SparkSessionExtensions extensions) {
     extensions.injectPostHocResolutionRule(session -> new LoadCatalogFirst());
     extensions.injectPostHocResolutionRule(
         session -> new AlteredFields(table -> table instanceof ColonnadeTable));
@@ -42,6 +77,5 @@ public final class SessionExtension extends AbstractFunction1<SparkSessionExtens
     extensions.injectHintResolutionRule(session -> new StatedReads());
     extensions.injectHintResolutionRule(
         session -> new AlteredTexts(table -> table instanceof ColonnadeTable));
-    return BoxedUnit.UNIT;
   }
 }

@@ -1,10 +1,13 @@
 package colonnade.source;
 
+import colonnade.catalog.SessionExtension;
 import colonnade.planner.ColonnadeException;
 import colonnade.planner.Planner;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
 import org.apache.spark.sql.connector.catalog.SupportsRead;
@@ -22,7 +25,9 @@ import org.apache.spark.unsafe.types.UTF8String;
 
 /**
  * {@code spark.read.format("colonnade_doctor").load()}: rows (name, value) about this jar and its
- * planner. A data source, because that is the one door that every kind of Spark session has.
+ * planner. A data source, because that is the one door that every kind of Spark session has. With
+ * the option {@code enable}, the session gets the extension, too, if it was made before the jar was
+ * there.
  */
 public final class DoctorSource implements TableProvider, DataSourceRegister {
   private static final StructType SCHEMA =
@@ -40,18 +45,32 @@ public final class DoctorSource implements TableProvider, DataSourceRegister {
 
   @Override
   public Table getTable(StructType schema, Transform[] partitioning, Map<String, String> options) {
+    if (options.containsKey("enable")) {
+      SessionExtension.use();
+    }
     return new Facts();
   }
 
   private static Map<String, String> facts() {
     Map<String, String> facts = new TreeMap<>();
     facts.put("jar", Planner.VERSION);
+    facts.put("extension", Boolean.toString(SessionExtension.isInUse()));
+    facts.put("workers.python", workersPython());
     try {
       Planner.describe().forEach((name, value) -> facts.put("planner." + name, value));
     } catch (ColonnadeException error) {
       facts.put("planner.error", error.getMessage());
     }
     return facts;
+  }
+
+  /** The Python that a Spark Connect server starts for workers, as its planner chooses it. */
+  private static String workersPython() {
+    return Stream.of("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON")
+        .map(System::getenv)
+        .filter(Objects::nonNull)
+        .findFirst()
+        .orElse("python3");
   }
 
   private record Facts() implements SupportsRead {

@@ -5,7 +5,8 @@
  * <pre>
  *   the running statement    RunningStatement, PlannedQuery, Caller, ConnectCall, StatementTag
  *   the version of Spark     SparkVersion
- *   rules of a session       SessionRules, LoadCatalogFirst, ViewChanges, PaddedDeletes
+ *   rules of a session       SessionRules, AnalyzerRules, LoadCatalogFirst, ViewChanges,
+ *                            PaddedDeletes
  *   names of tables          NamedTables, CachedReads
  *   expressions              ColumnMapping, ReadColumns, ColumnValues, FoldedDefault
  *   reads                    AnswersAsRows, OfferedColumns, StatedReads
