@@ -99,6 +99,7 @@ def enable(spark: SparkSession) -> SparkSession:
     if before.jar_version is None:
         _add_jar(spark, jar_path())
     if not is_connect(spark):
+        _add_to_executors(spark)
         chosen = spark.sparkContext.getConf().get(WORKERS_PYTHON)
         spark.sparkContext.pythonExec = _workers_python(chosen)
     for name, value in _settings(local).items():
@@ -169,14 +170,18 @@ def is_connect(spark: SparkSession) -> bool:
 
 
 def _add_jar(spark: SparkSession, jar: Path) -> None:
-    """Add the classes of `jar` to all threads of the driver and to the executors."""
+    """Add the classes of `jar` to all threads of the driver."""
     if is_connect(spark):
         spark.addArtifacts(str(jar))
         return
-    jvm = spark.sparkContext._jvm
-    assert jvm is not None
-    _add_to_driver(jvm, jar)
-    spark.sparkContext._jsc.addJar(str(jar))
+    _add_to_driver(spark.sparkContext._jvm, jar)
+
+
+def _add_to_executors(spark: SparkSession) -> None:
+    """Have executors load the jar, which Spark does by itself for each of `spark.jars`."""
+    context = spark.sparkContext._jsc
+    if JAR.name not in context.sc().listJars().mkString(","):
+        context.addJar(str(jar_path()))
 
 
 def _add_to_driver(jvm: Any, jar: Path) -> None:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
-
 from pyspark.sql import SparkSession
 
-from colonnade.spark_ext.session import configure, enable
+from colonnade.spark_ext.session import configure
 
 
 def start() -> SparkSession:
@@ -17,7 +15,6 @@ def start() -> SparkSession:
     spark-defaults.conf, or SPARK_REMOTE for a Spark Connect server.
     """
     builder = SparkSession.builder.appName("colonnade").config("spark.log.level", "ERROR")
-    remote = os.environ.get("SPARK_REMOTE", "").startswith("sc://")
-    session = enable((builder if remote else configure(builder)).getOrCreate())
+    session = configure(builder).getOrCreate()
     session.conf.set("spark.sql.session.timeZone", "UTC")
     return session

@@ -63,8 +63,8 @@ def _refuse_statics(given: TableSchema, table: TableState | None) -> None:
         if column.name.casefold() in names:
             raise InvalidInputError(
                 f"Column {column.name!r} of table {table.name!r} is static, and the source without"
-                " the jar cannot write it; leave it out, or create the session by"
-                " colonnade.configure(builder), or use colonnade.open(path).append in Python."
+                " the jar cannot write it; leave it out, or call"
+                " colonnade.enable(spark), or use colonnade.open(path).append in Python."
             )
 
 

@@ -70,6 +70,20 @@ def test_the_road_on_a_standalone_cluster_of_two_workers(standalone: str, tmp_pa
 
 
 @pytest.mark.long
+def test_a_job_that_is_submitted_to_a_standalone_cluster_gets_a_whole_session(
+    standalone: str, tmp_path: Path
+) -> None:
+    log = tmp_path / "job.log"
+    sizes = ["--conf", "spark.cores.max=2", "--conf", "spark.executor.memory=512m"]
+    job = [str(FOLDER / "whole.py"), str(tmp_path), "enable", "configure"]
+    command = [str(HOME / "bin" / "spark-submit"), "--master", standalone, *sizes, *job]
+    with running(command, log) as process:
+        code = process.wait(timeout=280)
+    assert code == 0, log.read_text()[-8000:]
+    assert "whole: configure" in log.read_text()
+
+
+@pytest.mark.long
 def test_of_two_attempts_at_a_task_only_the_rows_of_the_winner_are_visible(
     standalone: str, tmp_path: Path
 ) -> None:

@@ -161,8 +161,8 @@ def check_merging(
     elif job.mode == "append" and merges(own_table(table), options.settings.on_duplicate):
         raise InvalidInputError(
             f"Table {table.name!r} merges the rows by their keys, and this session cannot tell"
-            " which columns they have: create the session by colonnade.configure(builder), which"
-            " adds Colonnade's extension, or use colonnade.open(path).upsert."
+            " which columns they have: call colonnade.enable(spark), which adds Colonnade's"
+            " extension, or use colonnade.open(path).upsert."
         )
     return job
 
