@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from colonnade.manifests.version import VERSION
-from colonnade.spark_ext.planner.catalog import databases, evolution, removal
+from colonnade.spark_ext.planner.catalog import databases, evolution, names, removal
 from colonnade.spark_ext.planner.outdated import Operation, unless_outdated
 from colonnade.spark_ext.planner.procedures import by_name
 from colonnade.spark_ext.planner.read import load, metadata, reads
@@ -45,6 +45,7 @@ OPS: dict[str, Operation] = {
     "echo": echo,
     **databases.OPS,
     **evolution.OPS,
+    **names.OPS,
     **identity.OPS,
     **metadata.OPS,
     **by_name.OPS,
@@ -69,11 +70,12 @@ LOOKING = frozenset(
         *load.OPS,
         *reads.OPS,
         *metadata.OPS,
+        *names.OPS,
         *column_updates.OPS,
         *merging.OPS,
         *("describe", "echo", "names_url", "procedures", "table_exists", "list_tables"),
         *("database_exists", "list_databases", "check_write_options", "plan_write", "can_delete"),
-        "may_widen",
+        *("may_widen", "refuse_table_options"),
     }
 )
 """The operations that change no table. After any other one, queries look for newer epochs again."""

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from colonnade.manifests.errors import (
+    AlreadyExistsError,
     CorruptionError,
     InvalidInputError,
     NotFoundError,
@@ -111,10 +112,16 @@ def drop_table(args: Args) -> dict[str, Any]:
 
 
 def rename_table(args: Args) -> dict[str, Any]:
-    """Rename the table at `path` to `name`, in the same database."""
+    """Rename the table at `path` to `name`, in the same database.
+
+    Unless `any_case` is true, the name of another table but for case is refused.
+    """
     location = locate_existing(place(args["path"]))
     TRANSACTIONS.refuse(location.url, "renamed")
-    table = location.require(_head(location))
+    state = _head(location)
+    table = location.require(state)
+    if not args["any_case"]:
+        refuse_other_case(state, table.name, args["name"])
     ArrowDatabase.open(location.store.address).rename_table(table.name, args["name"])
     return {}
 
@@ -132,6 +139,16 @@ def alter_table(args: Args) -> dict[str, Any]:
     if not checked:
         return {"epoch": table.alter(*changes)}
     return {"epoch": table.alter_checked(table.snapshot_at(min(checked)), *changes)}
+
+
+def refuse_other_case(state: Snapshot, old: str, new: str) -> None:
+    """Raise AlreadyExistsError if the new name of a table is that of another one but for case."""
+    for name in state.own_names().values():
+        if name not in (old, new) and name.casefold() == new.casefold():
+            raise AlreadyExistsError(
+                f"Table {name!r} exists already, and {new!r} differs from it by case alone; choose"
+                " another name, or set spark.sql.caseSensitive to true."
+            )
 
 
 def _head(location: Location) -> Snapshot:

@@ -117,7 +117,7 @@ def test_requests_with_a_name_of_an_ended_planner_use_the_options_of_the_session
         ("metadata", {"path": PATH, "name": "history"}),
         ("metadata", {"path": PATH, "name": "rowsets"}),
         ("alter_table", {"path": PATH, "changes": [{"kind": "comment", "comment": "new"}]}),
-        ("rename_table", {"path": PATH, "name": "u"}),
+        ("rename_table", {"path": PATH, "name": "u", "any_case": False}),
         ("drop_table", {"path": PATH}),
         ("create_database", {"path": "vault://other"}),
         *(

@@ -29,6 +29,7 @@ import org.apache.spark.sql.connector.catalog.TableInfo;
 import org.apache.spark.sql.connector.catalog.TableWritePrivilege;
 import org.apache.spark.sql.connector.catalog.functions.UnboundFunction;
 import org.apache.spark.sql.connector.catalog.procedures.UnboundProcedure;
+import org.apache.spark.sql.internal.SQLConf;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
 /**
@@ -242,14 +243,15 @@ public class DatabaseCatalog
     target.remove(name);
     target.add(to.name());
     boolean here = target.size() == 1 && !TableName.isPath(to.name());
-    String newPath =
-        here ? named(from).root() + "/" + to.name() : TableName.of(warehouse.path(), target).path();
-    if (newPath == null || !newPath.equals(named(from).root() + "/" + to.name())) {
+    TableName there = here ? null : TableName.of(warehouse.path(), target);
+    if (!here && !(there.rest().size() == 1 && there.root().equals(named(from).root()))) {
       String sentence =
           "Table " + named(from) + " cannot move to another place; give only its new name.";
       throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
     }
-    Planner.callOnce("rename_table", Map.of("path", path, "name", to.name()));
+    boolean anyCase = SQLConf.get().caseSensitiveAnalysis();
+    Planner.callOnce(
+        "rename_table", Map.of("path", path, "name", to.name(), "any_case", anyCase));
   }
 
   @Override

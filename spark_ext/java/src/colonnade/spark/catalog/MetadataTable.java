@@ -3,11 +3,13 @@ package colonnade.spark.catalog;
 import colonnade.planner.Planner;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.HashSet;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import org.apache.spark.sql.connector.catalog.SupportsRead;
 import org.apache.spark.sql.connector.catalog.TableCapability;
 import org.apache.spark.sql.connector.read.ScanBuilder;
+import org.apache.spark.sql.internal.SQLConf;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
@@ -28,10 +30,19 @@ final class MetadataTable implements SupportsRead {
   }
 
   /** Returns the names of all metadata tables. */
-  static Set<String> kinds() {
+  private static Set<String> kinds() {
     Set<String> names = new HashSet<>();
     Planner.call("metadata_names", Map.of()).get("names").forEach(name -> names.add(name.asText()));
     return names;
+  }
+
+  /**
+   * Returns the kind of metadata table that a name means, or null. The case of the name counts only
+   * where {@code spark.sql.caseSensitive} is set.
+   */
+  static String kind(String name) {
+    String kind = SQLConf.get().caseSensitiveAnalysis() ? name : name.toLowerCase(Locale.ROOT);
+    return kinds().contains(kind) ? kind : null;
   }
 
   @Override

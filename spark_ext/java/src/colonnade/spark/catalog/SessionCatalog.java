@@ -92,7 +92,9 @@ public class SessionCatalog extends DelegatingCatalogExtension
    */
   private Table about(Identifier identifier) throws NoSuchTableException {
     String path = pathOfOwner(identifier);
-    return path == null ? null : Tables.about(path, identifier.name(), Map.of());
+    return path == null
+        ? null
+        : Tables.about(path, MetadataTable.kind(identifier.name()), Map.of());
   }
 
   /** Returns the path of the table that a metadata table is about; null for any other name. */
@@ -109,7 +111,7 @@ public class SessionCatalog extends DelegatingCatalogExtension
     } catch (NoSuchTableException error) {
       return null;
     }
-    if (path != null && !MetadataTable.kinds().contains(identifier.name())) {
+    if (path != null && MetadataTable.kind(identifier.name()) == null) {
       throw new NoSuchTableException(identifier);
     }
     return path;
@@ -141,7 +143,7 @@ public class SessionCatalog extends DelegatingCatalogExtension
       if (owner == null) {
         throw missing;
       }
-      return Tables.about(owner, identifier.name(), options);
+      return Tables.about(owner, MetadataTable.kind(identifier.name()), options);
     }
     return path == null ? null : Tables.load(path, options);
   }

@@ -1,10 +1,14 @@
 package colonnade.spark.catalog;
 
 import colonnade.planner.ColonnadeException;
+import colonnade.planner.Planner;
+import colonnade.spark.quirks.PlannedQuery;
 import colonnade.spark.table.GivenPath;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.apache.spark.sql.connector.catalog.Identifier;
+import org.apache.spark.sql.internal.SQLConf;
 
 /**
  * What an identifier names: a path, and below it a table of a database and a table about a table.
@@ -15,6 +19,9 @@ import org.apache.spark.sql.connector.catalog.Identifier;
  *   sales.orders               the same where /data is the warehouse
  *   sales.orders.history       the table `history` about it
  * </pre>
+ *
+ * <p>Names of databases and tables lead to what exists in whatever case, as in Delta and in Hive,
+ * unless {@code spark.sql.caseSensitive} is set. A name that is written as it is comes first.
  *
  * @param root path of a lone table or of a database
  * @param rest the names that follow
@@ -35,14 +42,16 @@ record TableName(String root, List<String> rest, boolean isPath) {
     for (int at = parts.size() - 1; at >= 0; at--) {
       if (isPath(parts.get(at))) {
         refuseRelative(parts.get(at));
-        return new TableName(parts.get(at), parts.subList(at + 1, parts.size()), true);
+        return new TableName(
+            parts.get(at), inItsCase(parts.get(at), parts.subList(at + 1, parts.size())), true);
       }
     }
     if (parts.size() == 1) {
-      return new TableName(database(warehouse, DEFAULT_DATABASE), parts, false);
+      String root = database(warehouse, DEFAULT_DATABASE);
+      return new TableName(root, inItsCase(root, parts), false);
     }
     String root = database(warehouse, parts.get(0));
-    return new TableName(root, parts.subList(1, parts.size()), false);
+    return new TableName(root, inItsCase(root, parts.subList(1, parts.size())), false);
   }
 
   /** The author of a statement does not know the working folder of the driver. */
@@ -57,7 +66,28 @@ record TableName(String root, List<String> rest, boolean isPath) {
    * Returns the path of a database of the warehouse. A name that is a path is returned unchanged.
    */
   static String database(String warehouse, String name) {
-    return isPath(name) ? name : warehouse + "/" + name;
+    if (isPath(name)) {
+      return name;
+    }
+    Map<String, Object> args = Map.of("warehouse", warehouse, "name", name);
+    return warehouse + "/" + inItsCase("database_in_its_case", name, args);
+  }
+
+  /** Returns the names that follow a root, with the table as its database names it. */
+  private static List<String> inItsCase(String root, List<String> rest) {
+    if (rest.isEmpty()) {
+      return rest;
+    }
+    List<String> names = new ArrayList<>(rest);
+    Map<String, Object> args = Map.of("path", root, "name", rest.get(0));
+    names.set(0, inItsCase("table_in_its_case", rest.get(0), args));
+    return names;
+  }
+
+  private static String inItsCase(String op, String name, Map<String, Object> args) {
+    return SQLConf.get().caseSensitiveAnalysis()
+        ? name
+        : Planner.call(op, PlannedQuery.with(args)).get("name").asText();
   }
 
   /** Whether a name must be a path, because it cannot name a table or database. */

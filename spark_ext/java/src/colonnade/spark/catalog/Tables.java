@@ -41,7 +41,7 @@ final class Tables {
    * newest.
    */
   static Table about(TableName named, Map<String, String> options) {
-    return about(named.owner().path(), named.last(), options);
+    return about(named.owner().path(), MetadataTable.kind(named.last()), options);
   }
 
   /**
@@ -64,7 +64,7 @@ final class Tables {
   /** Whether a name refers to a metadata table. A real table of that name comes first. */
   static boolean isAbout(TableName named) {
     return named.canBeAbout()
-        && MetadataTable.kinds().contains(named.last())
+        && MetadataTable.kind(named.last()) != null
         && exists(named.owner());
   }
 
