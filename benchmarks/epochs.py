@@ -88,7 +88,7 @@ class WrittenDatabase:
 
     def vacuum(self) -> int:
         """Remove all epochs except the newest ones."""
-        return vacuum(Log(open_store(self.path)), VacuumRequest(0, KEPT, force=True)).floor
+        return vacuum(Log(open_store(self.path)), VacuumRequest(0, KEPT, trust_clock=True)).floor
 
 
 def commit_to_all(places: Sequence[WrittenDatabase]) -> None:

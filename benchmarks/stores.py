@@ -218,7 +218,8 @@ class Stores:
     def _vacuum(self, engine: Engine) -> object:
         if isinstance(engine, Colonnade):
             where = engine.place("upkeep")
-            call = f"CALL colonnade.system.vacuum(table => '{where}', retention_hours => 0.0)"
+            asked = f"table => '{where}', retention_hours => 0.0, force => true"
+            call = f"CALL colonnade.system.vacuum({asked})"
             return self.spark.sql(call).collect()
         if isinstance(engine, Delta):
             return self._run(engine, "VACUUM {t} RETAIN 0 HOURS", "upkeep")

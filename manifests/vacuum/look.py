@@ -54,16 +54,16 @@ class VacuumRequest:
     """The request of a caller.
 
     `hours` and `epochs` replace the retention of the table with the id `only`, or of all tables.
-    `force` trusts the clock of this machine even if the store's clock differs. A dry run does so
-    too, because it writes nothing. No anchor keeps the entry of a RowSet that the table with the id
-    `erased` has dropped, unless the floor cannot rise.
+    `trust_clock` trusts the clock of this machine even if the store's clock differs. A dry run does
+    so too, because it writes nothing. No anchor keeps the entry of a RowSet that the table with the
+    id `erased` has dropped, unless the floor cannot rise.
     """
 
     hours: float | None = None
     epochs: int | None = None
     only: str | None = None
     dry_run: bool = False
-    force: bool = False
+    trust_clock: bool = False
     erased: TableId | None = None
     threads: int = 8
 
@@ -121,7 +121,7 @@ def look(log: Log, request: VacuumRequest, before: Snapshot) -> Found:
 
     Otherwise it only finishes what the log already says. A dry run writes nothing at all.
     """
-    own = request.force or request.dry_run
+    own = request.trust_clock or request.dry_run
     now_ms = log.now_ms() if own else log.agreed_ms()
     if not request.dry_run:
         # This finishes the work of a killed run.

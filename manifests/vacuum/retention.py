@@ -25,6 +25,24 @@ _HOUR_MS = 3_600_000
 _LONGEST_HOURS = 1e6
 
 
+_SAFE_HOURS = 168.0
+"""A caller who asks for less has to say that it is meant: it removes the history of last week."""
+
+
+def refuse_short(hours: float | None, *, force: bool, dry_run: bool) -> None:
+    """Refuse a retention below 168 hours that a caller gives, unless `force` or a dry run.
+
+    The properties of tables may be lower. Somebody has chosen them beforehand. Raises
+    InvalidInputError.
+    """
+    if hours is not None and hours < _SAFE_HOURS and not (force or dry_run):
+        raise InvalidInputError(
+            f"A retention of {hours:g} hours would remove epochs of the last {_SAFE_HOURS:g} hours"
+            " for good; look at a dry run (dry_run=True) first, and give force=True (in SQL"
+            " force => true) if you mean it."
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Retention:
     """How much history stays: the epochs of the last `hours`, and at least the newest `epochs`.
@@ -32,7 +50,7 @@ class Retention:
     Files that no epoch names stay as long, because a writer may be about to commit them.
     """
 
-    hours: float = 168.0
+    hours: float = _SAFE_HOURS
     epochs: int = 1
 
     def cutoff_ms(self, now_ms: int) -> int:

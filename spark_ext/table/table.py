@@ -208,16 +208,19 @@ class Table(RowMethods):
         *,
         retainEpochs: int | None = None,
         dryRun: bool = False,
+        force: bool = False,
     ) -> DataFrame:
         """Remove the files that no kept epoch of the database needs; return one row about them.
 
         The properties `retention.hours` (168) and `retention.epochs` (1) say how long, and how
         many, epochs are kept; the largest values of all tables of the database hold. Arguments
         replace the values of this table. Any retention is safe beside writers, and beside readers
-        of kept epochs. With `dryRun` nothing is removed. Raises the errors of
-        `ArrowDatabase.vacuum`.
+        of kept epochs. With `dryRun` nothing is removed. `retentionHours` below 168 needs `force`.
+        Raises the errors of `ArrowDatabase.vacuum`.
         """
-        result = self._table.vacuum(retentionHours, retain_epochs=retainEpochs, dry_run=dryRun)
+        result = self._table.vacuum(
+            retentionHours, retain_epochs=retainEpochs, dry_run=dryRun, force=force
+        )
         return self._spark.createDataFrame([vacuum_row(result)], VACUUM_SCHEMA)
 
     def verify(self, depth: int = 3) -> VerifyReport:

@@ -16,6 +16,7 @@ from colonnade.manifests.model.schema import IdentityColumn, TableSchema
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import ObjectStore, StoreAddress, StorePath
 from colonnade.manifests.vacuum.result import VacuumResult
+from colonnade.manifests.vacuum.retention import refuse_short
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
 from colonnade.tableformat.location import (
     Location,
@@ -322,6 +323,7 @@ class ArrowDatabase:
         retain_epochs: int | None = None,
         dry_run: bool = False,
         force: bool = False,
+        trust_clock: bool = False,
     ) -> VacuumResult:
         """Remove old epochs that nothing keeps, and files that only they or failed jobs need.
 
@@ -329,17 +331,16 @@ class ArrowDatabase:
         epochs are kept; the largest value of all tables counts. Arguments replace them. Tags, pins
         and leases keep what they name, whatever its age. Safe beside concurrent writers, other
         vacuums, and readers of a kept epoch; a read of an epoch that is removed meanwhile may fail.
-        `dry_run` only says what would be removed. `force` trusts this machine's clock when the
-        store's clock is more than a day behind it. Cost: docs/spec/vacuum.md#run.
+        `dry_run` removes nothing. `retention_hours` below 168 needs `force`. `trust_clock` trusts
+        this machine's clock if the store's is over a day behind. Cost: docs/spec/vacuum.md#run.
 
-        Raises InvalidInputError for an invalid retention and for a read-only store. Raises
-        CorruptionError or UnsupportedFormatError, before anything is removed, when the log cannot
-        be read. After a StoreError, another run continues.
+        Raises InvalidInputError for an invalid retention, for a short one without `force`, and for
+        a read-only store. Raises CorruptionError or UnsupportedFormatError, before anything is
+        removed, when the log cannot be read. After a StoreError, another run continues.
         """
-        result = vacuum(
-            self._log,
-            VacuumRequest(retention_hours, retain_epochs, dry_run=dry_run, force=force),
-        )
+        refuse_short(retention_hours, force=force, dry_run=dry_run)
+        request = VacuumRequest(retention_hours, retain_epochs, None, dry_run, trust_clock)
+        result = vacuum(self._log, request)
         self.refresh()
         return result
 

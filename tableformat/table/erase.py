@@ -17,7 +17,7 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.vacuum.remains import anchors_with_remains, caches_have_remains
 from colonnade.manifests.vacuum.result import VacuumResult
-from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
+from colonnade.manifests.vacuum.run import VacuumRequest, plan_vacuum, vacuum
 from colonnade.tableformat.compaction.run import compact_here
 from colonnade.tableformat.compaction.tombstones import erase_tombstones
 from colonnade.tableformat.keys.own_table import refuse_static
@@ -39,7 +39,8 @@ class ErasureReport:
 
     `checked_epochs` is the number of searched states. `held_by` has a sentence for each tag, pin,
     lease or retention that keeps a state with such rows. The sentence says what to do. `held_by`
-    is empty when no state has such a row.
+    is empty when no state has such a row. In a dry run, the numbers say what would be done now, and
+    `rows_deleted` counts the rows that a reader sees.
     """
 
     rows_deleted: int
@@ -48,29 +49,37 @@ class ErasureReport:
     epochs_removed: int
     checked_epochs: int
     held_by: tuple[str, ...]
+    dry_run: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Return a plain value that converts to JSON."""
         return asdict(self)
 
     def __str__(self) -> str:
-        done = (
-            f"Deleted {self.rows_deleted} rows, rewrote {self.rowsets_rewritten} RowSets, removed"
+        counts = (
+            f"{self.rows_deleted} rows, {'rewrite' if self.dry_run else 'rewrote'}"
+            f" {self.rowsets_rewritten} RowSets, {'remove' if self.dry_run else 'removed'}"
             f" {self.files_removed} files and {self.epochs_removed} epochs."
         )
+        if self.dry_run:
+            return "\n".join((f"Would delete {counts}", *self.held_by))
+        done = f"Deleted {counts}"
         if not self.held_by:
             return f"{done} None of the {self.checked_epochs} readable epochs holds such a row."
         return "\n".join((done, "Such rows are still held:", *self.held_by))
 
 
-def erase(table: ArrowTable, where: Where, *, all_tables: bool = False) -> ErasureReport:
+def erase(
+    table: ArrowTable, where: Where, *, all_tables: bool = False, dry_run: bool = False
+) -> ErasureReport:
     """Erase the rows that meet `where` from the table, its history and its files.
 
     Rows that were deleted or replaced before, or have expired, are erased, too. Removes every
     earlier epoch that no tag, pin or lease keeps, ignoring the retention of the table. `all_tables`
     also ignores the retention of the other tables of its database. It can be run again at any time,
     also after it was stopped. Costs a DELETE, a rewrite of the RowSets that hold such rows, a
-    vacuum, and a search of each RowSet of a kept state that may hold one.
+    vacuum, and a search of each RowSet of a kept state that may hold one. `dry_run` only searches,
+    and changes nothing.
 
     Raises InvalidInputError that names the column or part of the condition at fault. Raises
     ConflictError when concurrent writers keep it from committing. Raises CorruptionError,
@@ -80,6 +89,9 @@ def erase(table: ArrowTable, where: Where, *, all_tables: bool = False) -> Erasu
     text = str(where)
     bound = bind(predicate, table.state.schema)
     refuse_static(table.state, bound.column_ids, "A condition of an erasure cannot name")
+
+    if dry_run:
+        return _planned(table, predicate, all_tables=all_tables)
 
     def stored(log: Log, base: Snapshot, state: TableState, job_id: str) -> Statement:
         # A row that has expired is hidden, and still stored.
@@ -94,7 +106,7 @@ def erase(table: ArrowTable, where: Where, *, all_tables: bool = False) -> Erasu
     only = None if all_tables else state.id
     runs = _vacuum(log, VacuumRequest(hours=0, epochs=1, only=only, erased=state.id), state.id)
     head = log.read_head()
-    holding = {epoch for epoch, found in _search(log, head, state, predicate) if found}
+    holding = {epoch for epoch, found in _search(log, head, state, predicate, {}) if found}
     holding.update(_with_remains(log, head, state, predicate))
     return ErasureReport(
         rows_deleted=deleted,
@@ -103,6 +115,25 @@ def erase(table: ArrowTable, where: Where, *, all_tables: bool = False) -> Erasu
         epochs_removed=sum(each.epochs_removed for each in runs),
         checked_epochs=len(_kept_epochs(head)),
         held_by=tuple(_reasons(head, sorted(holding), runs[-1].held_by)),
+    )
+
+
+def _planned(table: ArrowTable, where: Predicate, *, all_tables: bool) -> ErasureReport:
+    """Return what an erasure would do now."""
+    head, log, state = table.refresh(), table.log, table.state
+    seen: dict[str, bool] = {}
+    holding = sorted(epoch for epoch, found in _search(log, head, state, where, seen) if found)
+    stored = {each.entry.model_dump_json() for each in log.read_rowsets(state, which="stored")}
+    only = None if all_tables else state.id
+    plan = plan_vacuum(log, VacuumRequest(hours=0, epochs=1, only=only))
+    return ErasureReport(
+        rows_deleted=sum(each.num_rows for each in table.scan([], where).to_batches()),
+        rowsets_rewritten=sum(found for key, found in seen.items() if key in stored),
+        files_removed=len(plan.files),
+        epochs_removed=plan.epochs_removed,
+        checked_epochs=len(_kept_epochs(head)),
+        held_by=tuple(_kept_by_name(head, holding)),
+        dry_run=True,
     )
 
 
@@ -142,14 +173,13 @@ def _kept_epochs(head: Snapshot) -> list[int]:
 
 
 def _search(
-    log: Log, head: Snapshot, wanted: TableState, where: Predicate
+    log: Log, head: Snapshot, wanted: TableState, where: Predicate, seen: dict[str, bool]
 ) -> Iterator[tuple[int, bool]]:
     """Yield each kept epoch, and whether its state has such a row, live or deleted.
 
-    Each RowSet is searched once, however many states have it. An epoch that a concurrent vacuum
-    removes has no row. Raises NotFoundError if the database is dropped meanwhile.
+    Each RowSet is searched once, however many states have it, and put into `seen`. An epoch that a
+    concurrent vacuum removes has no row. Raises NotFoundError if the database is dropped meanwhile.
     """
-    seen: dict[str, bool] = {}
     for epoch in _kept_epochs(head):
         found = False
         try:
@@ -178,14 +208,19 @@ def _holds(log: Log, table: TableState, where: Predicate, seen: dict[str, bool])
     return False
 
 
-def _reasons(head: Snapshot, holding: list[int], held_by: tuple[str, ...]) -> Iterator[str]:
-    """Yield a sentence for each thing that keeps one of the epochs in `holding`."""
+def _kept_by_name(head: Snapshot, holding: list[int]) -> Iterator[str]:
+    """Yield a sentence for each tag and pin that keeps one of the epochs in `holding`."""
     for name, epoch in sorted(head.tags.items()):
         if epoch in holding:
             yield f"Tag {name!r} keeps epoch {epoch}; remove the tag, and erase again."
     for name, pin in sorted(head.pins.items()):
         if pin.epoch in holding and pin.epoch < head.floor:
             yield f"Pin {name!r} keeps epoch {pin.epoch}; remove the pin, and erase again."
+
+
+def _reasons(head: Snapshot, holding: list[int], held_by: tuple[str, ...]) -> Iterator[str]:
+    """Yield a sentence for each thing that keeps one of the epochs in `holding`."""
+    yield from _kept_by_name(head, holding)
     in_log = [epoch for epoch in holding if epoch >= head.floor]
     if not in_log:
         return

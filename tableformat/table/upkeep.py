@@ -7,6 +7,7 @@ from collections.abc import Collection
 
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.vacuum.result import VacuumResult
+from colonnade.manifests.vacuum.retention import refuse_short
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
 from colonnade.tableformat.compaction.optimize import Optimize
 from colonnade.tableformat.predicate import Where
@@ -41,17 +42,16 @@ class Upkeep(OpenTable):
         retain_epochs: int | None = None,
         dry_run: bool = False,
         force: bool = False,
+        trust_clock: bool = False,
     ) -> VacuumResult:
         """Remove what no kept epoch needs; see `ArrowDatabase.vacuum`.
 
         A database has one sequence of epochs for all its tables. The arguments replace the
         retention properties of this table only; the retention of every other table is respected.
         """
-        only = self.state.id
-        result = vacuum(
-            self._log,
-            VacuumRequest(retention_hours, retain_epochs, only, dry_run=dry_run, force=force),
-        )
+        refuse_short(retention_hours, force=force, dry_run=dry_run)
+        request = VacuumRequest(retention_hours, retain_epochs, self.state.id, dry_run, trust_clock)
+        result = vacuum(self._log, request)
         self.refresh()
         return result
 

@@ -242,7 +242,7 @@ def vacuum(place: StoreAddress, records: Path, seat: str, order: random.Random) 
         database = colonnade.open_database(place)
         hours = float(database.table(SUMS).state.properties["retention.hours"])
         with suppress(CommitUnknownError, ConflictError):
-            database.vacuum(hours)
+            database.vacuum(hours, force=True)
         time.sleep(order.random() * 3)
 
 

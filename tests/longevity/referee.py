@@ -47,7 +47,7 @@ def judge_rest(place: StoreAddress) -> Iterator[str]:
     for name in database.pins():
         database.unpin(name)
     for _ in range(2):  # the lists of the floor before may be in use, and go one run later
-        database.vacuum(0, retain_epochs=1)
+        database.vacuum(0, retain_epochs=1, force=True)
     left = database.vacuum(0, retain_epochs=1, dry_run=True).files
     yield from (f"{file.name} is left over" for file in left)
     yield from (str(finding) for finding in database.verify(4).findings)

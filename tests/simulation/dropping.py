@@ -33,7 +33,7 @@ from tests.faults import Stopped
 from tests.log_samples import change, table
 from tests.simulation.turns import Turns
 
-NEWEST = VacuumRequest(hours=0, epochs=1, threads=1, force=True)
+NEWEST = VacuumRequest(hours=0, epochs=1, threads=1, trust_clock=True)
 """A vacuum that keeps nothing but the newest epoch."""
 
 PROCESSES = 4

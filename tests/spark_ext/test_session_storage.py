@@ -69,7 +69,7 @@ def test_options_of_a_call_open_databases_and_tables_and_reach_the_tasks(
     assert table.verify().is_sound
     assert database.verify().is_sound
     table.restoreToVersion(2)
-    table.vacuum(0)
+    table.vacuum(0, force=True)
     assert Table.forPath(spark, f"{lake}/t", options).toDF().count() == 20_000
     assert Table.isColonnadeTable(spark, f"{lake}/t", options)
     assert not Table.isColonnadeTable(spark, f"{lake}/u", options)

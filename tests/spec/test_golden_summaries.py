@@ -26,7 +26,7 @@ def write(writer: Writer) -> None:
     writer.commit("create_table", trips)
     writer.commit("set_properties", SetProperties(table=TRIPS, set=HOURS))
     writer.log.try_checkpoint(writer.state)
-    vacuum(writer.log, VacuumRequest(threads=1, only=TRIPS, force=True))
+    vacuum(writer.log, VacuumRequest(threads=1, only=TRIPS, trust_clock=True))
 
 
 LIMITS = Limits(listed_rowsets=4, root_tables=0, root_bytes=0, page_bytes=2048)
@@ -45,7 +45,7 @@ def test_the_summaries_are_those_of_a_vacuum_that_reads_all_pages() -> None:
     assert any(summary.parts for summary in found.values() if summary.objects is None)
     assert [each.retention for each in found.values() if each.retention] == [{TRIPS: HOURS}]
     store.delete(SUMMARIES)
-    vacuum(Log(store, limits=LIMITS), VacuumRequest(hours=1000, threads=1, force=True))
+    vacuum(Log(store, limits=LIMITS), VacuumRequest(hours=1000, threads=1, trust_clock=True))
     assert read_summaries(store) == summaries
 
 

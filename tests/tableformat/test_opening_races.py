@@ -154,7 +154,7 @@ def clean(world: World, path: str, epochs: int) -> None:
     table = ArrowTable.open(path)
     table.delete(col("id") < LATE)
     table.append(rows(700))
-    table.vacuum(0, retain_epochs=1, force=True)
+    table.vacuum(0, retain_epochs=1, force=True, trust_clock=True)
 
 
 def drop(world: World, path: str, epochs: int) -> None:

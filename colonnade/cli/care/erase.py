@@ -24,6 +24,9 @@ def erase(
         bool,
         typer.Option("--all-tables", help="Also remove history that other tables ask to keep."),
     ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only print what it would erase.")
+    ] = False,
     yes: YesOption = False,
     json: JsonOption = False,
 ) -> None:
@@ -34,8 +37,9 @@ def erase(
     """
     output, place = Output(json), open_place(table)
     history = "the history of its database" if all_tables else "its history"
-    require_yes(f"Erase the rows of {place.location.url} with {where}, and {history}?", yes)
-    report = erase_rows(place.table, where, all_tables=all_tables)
+    if not dry_run:
+        require_yes(f"Erase the rows of {place.location.url} with {where}, and {history}?", yes)
+    report = erase_rows(place.table, where, all_tables=all_tables, dry_run=dry_run)
     output.show(report.to_json(), Text(str(report)))
-    if report.held_by:
+    if report.held_by and not dry_run:
         raise typer.Exit(int(ExitCode.ERROR))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -27,8 +28,9 @@ def vacuum(
     retain_epochs: Annotated[
         int | None, typer.Option("--retain-epochs", min=1, help="Keep at least this many epochs.")
     ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Trust this clock even if the store's clock differs.")
+    trust_clock: Annotated[
+        bool,
+        typer.Option("--trust-clock", help="Trust this clock even if the store's clock differs."),
     ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only print what it would remove.")
@@ -44,7 +46,10 @@ def vacuum(
     """
     output, place = Output(json), open_place(path)
     target = place.table if place.is_table else place.database
-    result = target.vacuum(retention_hours, retain_epochs=retain_epochs, dry_run=True, force=force)
+    run = partial(
+        target.vacuum, retention_hours, retain_epochs=retain_epochs, trust_clock=trust_clock
+    )
+    result = run(dry_run=True)
     if not dry_run:
         if result.files or result.epochs_removed:
             what = f"{len(result.files):,} files ({size_text(result.bytes_removed)})"
@@ -52,7 +57,7 @@ def vacuum(
                 f"Remove {what} and {result.epochs_removed:,} epochs of {place.location.url}?"
             )
             require_yes(question, yes)
-        result = target.vacuum(retention_hours, retain_epochs=retain_epochs, force=force)
+        result = run(force=True)
     shown = [(each.name, size_text(each.bytes)) for each in result.files[:SHOWN_FILES]]
     files = [rows_table(("file", "size"), shown)] if dry_run and shown else []
     output.show(result.to_json(), *files, Text(str(result)))

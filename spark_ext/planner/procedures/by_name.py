@@ -185,6 +185,7 @@ PROCEDURES = {
             _TABLE,
             Parameter("retention_hours", "double", True, "instead of the table's retention.hours"),
             Parameter("retain_epochs", "int", True, "instead of the table's retention.epochs"),
+            Parameter("force", "boolean", True, "allow a retention below 168 hours"),
             _DRY_RUN,
         ),
         VACUUM_SCHEMA,

@@ -29,6 +29,7 @@ def vacuum(arguments: Mapping[str, Any]) -> Iterable[Row]:
         arguments["retention_hours"],
         retain_epochs=arguments["retain_epochs"],
         dry_run=bool(arguments["dry_run"]),
+        force=bool(arguments["force"]),
     )
     return [vacuum_row(result)]
 

@@ -97,7 +97,7 @@ def test_a_vacuum_decodes_the_columns_of_the_tables_that_changed_and_no_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     _, log, state = with_tables(500)
-    now = VacuumRequest(hours=0, epochs=1, threads=1, force=True)
+    now = VacuumRequest(hours=0, epochs=1, threads=1, trust_clock=True)
     vacuum(log, now)
     state = log.read_head()
     log.commit(change(SetComment(table=state.table("t7").id, comment="x")), state)

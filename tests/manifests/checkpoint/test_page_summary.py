@@ -231,7 +231,7 @@ def decoded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return found
 
 
-NOW = VacuumRequest(hours=0, epochs=1, threads=1, force=True)
+NOW = VacuumRequest(hours=0, epochs=1, threads=1, trust_clock=True)
 
 
 def test_a_vacuum_of_many_tables_reads_those_that_changed(monkeypatch: pytest.MonkeyPatch) -> None:

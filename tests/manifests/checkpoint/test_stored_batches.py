@@ -33,7 +33,7 @@ from tests.log_samples import (
 
 SMALL = Limits(page_bytes=512)
 PAGED = Limits(page_bytes=512, root_tables=0, root_bytes=0)
-NOW = VacuumRequest(hours=0, epochs=1, threads=1, force=True)
+NOW = VacuumRequest(hours=0, epochs=1, threads=1, trust_clock=True)
 
 
 def with_batches(count: int, limits: Limits = SMALL) -> tuple[MemoryStore, Log, Snapshot]:
@@ -250,7 +250,7 @@ def test_a_state_whose_checkpoint_a_vacuum_removed_still_finds_its_batches() -> 
     state = log.commit(append(), state)
     held = log.read_head()
     log.try_checkpoint(log.commit(land({f"app{n}": 1000 for n in range(500)}), held))
-    vacuum(log, VacuumRequest(hours=0, epochs=2, threads=1, force=True))
+    vacuum(log, VacuumRequest(hours=0, epochs=2, threads=1, trust_clock=True))
     # The state is still kept, and the epoch of its checkpoint is not.
     assert log.read_head().floor == held.epoch
     for name in batch_objects(held):
@@ -304,7 +304,7 @@ def test_a_vacuum_keeps_the_batches_that_an_epoch_names_until_no_kept_epoch_need
             state = log.try_checkpoint(state)
             # The state before the restore is kept, so that its epoch is read from the log.
             kept = state.epoch - restored + 2
-            vacuum(log, VacuumRequest(hours=0, epochs=kept, threads=1, force=True))
+            vacuum(log, VacuumRequest(hours=0, epochs=kept, threads=1, trust_clock=True))
             state = log.read_head()
             assert state.floor < restored
             assert log.read_from_log(state.epoch).tables[ORDERS].batches == model

@@ -32,7 +32,7 @@ from tests.faults import Call, Fault, FaultyStore
 from tests.log_samples import append, change, contents, database, entry, make_log, replay, table
 
 SMALL = Limits(root_tables=2, root_bytes=100, page_bytes=512)
-NOW = VacuumRequest(hours=0, epochs=1, threads=1, force=True)
+NOW = VacuumRequest(hours=0, epochs=1, threads=1, trust_clock=True)
 
 
 def with_tables(count: int, interval: int = 8) -> tuple[MemoryStore, Log, Snapshot]:

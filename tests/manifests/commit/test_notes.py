@@ -142,9 +142,9 @@ def test_old_notes_and_statements_are_removed(tmp_path: Path) -> None:
     left = [tmp_path / "_manifest" / f".tmp-{0:016x}-{each}" for each in ("notes", "statements")]
     for each in left:
         each.write_bytes(b"x\n")
-    vacuum(Log(store), VacuumRequest(hours=24, force=True))
+    vacuum(Log(store), VacuumRequest(hours=24, trust_clock=True))
     assert all(each.exists() for each in left)
     for each in left:
         os.utime(each, (1, 1))
-    vacuum(Log(store), VacuumRequest(hours=24, force=True))
+    vacuum(Log(store), VacuumRequest(hours=24, trust_clock=True))
     assert not any(each.exists() for each in left)

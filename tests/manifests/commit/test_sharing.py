@@ -112,7 +112,7 @@ def test_changes_of_the_epoch_at_the_floor_are_never_called_failed() -> None:
     make_log(store).commit(append(), make_log(store).read_head())
     file = store.get(epoch_name(shared))
     first, *others = transactions_of(epochs_of(store)[shared])
-    vacuum(Log(store), VacuumRequest(hours=0, epochs=2, threads=1, force=True))
+    vacuum(Log(store), VacuumRequest(hours=0, epochs=2, threads=1, trust_clock=True))
     log, lost = make_log(store), StoreError("The last send failed.")
     assert log.read_head().floor == shared
     assert log.find_sent(first, lost).epoch == shared

@@ -75,7 +75,7 @@ class Blocks:
     def vacuum(self, epochs: int = 3, store: ObjectStore | None = None) -> int:
         """Remove all epochs except the newest `epochs`; return the floor."""
         log = self.log if store is None else self.open(store)
-        return vacuum(log, VacuumRequest(0, epochs, force=True, threads=1)).floor
+        return vacuum(log, VacuumRequest(0, epochs, trust_clock=True, threads=1)).floor
 
     def numbers(self) -> set[int]:
         """The slots that are taken."""

@@ -37,7 +37,7 @@ def test_a_transaction_is_found_down_to_the_floor_and_not_below() -> None:
     changes = [append() for _ in range(6)]
     for each in changes:
         head = log.commit(each, head)
-    vacuum(log, VacuumRequest(hours=0, epochs=3, threads=1, force=True))
+    vacuum(log, VacuumRequest(hours=0, epochs=3, threads=1, trust_clock=True))
     head = make_log(store).read_head()
     found = [find_landed(log, each.transaction, head, never) for each in changes]
     assert [state and state.epoch for state in found] == [

@@ -240,7 +240,7 @@ def test_a_state_cannot_be_followed_once_retention_has_removed_the_next_epoch() 
     assert (cost.requests, cost.rounds) == (3, 1)
     for _ in range(20):
         later = near.commit(append(), later)
-    vacuum(near, VacuumRequest(hours=0, epochs=1, force=True))
+    vacuum(near, VacuumRequest(hours=0, epochs=1, trust_clock=True))
     assert near.read_head().floor > head.epoch + 1
     with patch.object(last_look, "elapsed_s", lambda: 1e12):
         assert not log.can_follow(head)
@@ -256,7 +256,7 @@ def test_a_state_in_a_block_that_a_killed_vacuum_has_freed_in_part_is_not_follow
     log, later = Log(FarStore(near)), head
     for _ in range(20):
         later = writer.commit(append(), later)
-    vacuum(writer, VacuumRequest(hours=0, epochs=1, force=True))
+    vacuum(writer, VacuumRequest(hours=0, epochs=1, trust_clock=True))
     near.put(epoch_name(head.epoch), own, sync=True)
     with patch.object(slot_blocks, "SLOT_BLOCK", 4):
         assert not log.can_follow(head)

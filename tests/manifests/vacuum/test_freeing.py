@@ -100,7 +100,7 @@ def test_a_vacuum_that_slept_leaves_no_mark_where_its_database_was_dropped(tmp_p
             return super().put_if_absent(name, data)
 
     with pytest.raises(NotFoundError, match="was removed or replaced"):
-        vacuum(Log(Slept(place)), VacuumRequest(0, 1, force=True, threads=1))
+        vacuum(Log(Slept(place)), VacuumRequest(0, 1, trust_clock=True, threads=1))
     assert not place.exists()
     create_database(LocalStore(place), lone_table=False)
 

@@ -14,7 +14,7 @@ from tests.faults import Fault, FaultyStore, Stopped
 from tests.log_samples import append, change, contents, entry
 from tests.manifests.vacuum.world import World
 
-NOW = VacuumRequest(hours=0, epochs=2, threads=1, force=True)
+NOW = VacuumRequest(hours=0, epochs=2, threads=1, trust_clock=True)
 
 
 def tagged() -> World:

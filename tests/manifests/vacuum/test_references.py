@@ -66,7 +66,7 @@ def test_kept_states_read_as_before_and_together_name_what_each_of_them_names(se
             expected[state.epoch] = contents(log, state)
             state = log.commit(change(Tag(name=f"t{number}", epoch=state.epoch)), state)
         if number % 30 == 29:
-            vacuum(log, VacuumRequest(hours=0, epochs=1, threads=1, force=True))
+            vacuum(log, VacuumRequest(hours=0, epochs=1, threads=1, trust_clock=True))
             state = log.read_head()
     assert len(read_anchors(store, state)) == len(expected) + 1
     together = StateObjects(store)

@@ -23,7 +23,7 @@ class Salvager:
     def act(self, database: ArrowDatabase, world: World, order: random.Random) -> None:
         """Lose a state if none is lost, and give it up, unless this process is killed before."""
         if not world.oracle.floor:
-            vacuum(database._log, VacuumRequest(0, 6, force=True, threads=1))
+            vacuum(database._log, VacuumRequest(0, 6, trust_clock=True, threads=1))
         if not world.is_lost and not _lose(world, order):
             return
         store = database._log.store

@@ -25,4 +25,4 @@ class Vacuumer:
                 with suppress(NotFoundError):
                     database.unpin(name)
         kept = order.choice((1, 2, 3, 8))
-        vacuum(database._log, VacuumRequest(0, kept, force=order.random() < 0.7, threads=1))
+        vacuum(database._log, VacuumRequest(0, kept, trust_clock=order.random() < 0.7, threads=1))

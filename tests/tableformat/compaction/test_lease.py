@@ -65,12 +65,12 @@ def test_a_lease_keeps_a_write_from_vacuum_and_ends_with_it(mode: str, tmp_path:
 
     def vacuum() -> None:
         other.append(noise(1)) if mode == "append" else None
-        assert "lease of job" in str(other.vacuum(0))
+        assert "lease of job" in str(other.vacuum(0, force=True))
 
     getattr(table, mode)(interrupted(vacuum), settings=settings(1))
     assert table.scan().to_arrow().num_rows == 60_000 + (6 if mode == "append" else 0)
     assert not table.snapshot.leases
-    assert other.vacuum(0).held_by == ()
+    assert other.vacuum(0, force=True).held_by == ()
     assert table.scan().to_arrow().num_rows >= 60_000
 
 
@@ -98,7 +98,7 @@ def test_without_a_lease_a_write_that_vacuum_met_is_refused(tmp_path: Path) -> N
     table = colonnade.create(tmp_path / "t", SCHEMA)
     other = colonnade.open(tmp_path / "t")
     with pytest.raises(ConflictError, match="give it a lease"):
-        table.append(interrupted(lambda: other.vacuum(0)), settings=settings(None))
+        table.append(interrupted(lambda: other.vacuum(0, force=True)), settings=settings(None))
     assert table.refresh().table("t").rowsets.rowset_count == 0
 
 
@@ -106,7 +106,7 @@ def test_a_lease_that_is_over_ends_twice_without_harm(tmp_path: Path) -> None:
     table = colonnade.create(tmp_path / "t", SCHEMA)
     other = colonnade.open(tmp_path / "t")
     with pytest.raises(ConflictError, match="removed by retention"):
-        table.append(interrupted(lambda: other.vacuum(0)), settings=settings(1e-9))
+        table.append(interrupted(lambda: other.vacuum(0, force=True)), settings=settings(1e-9))
     assert not other.refresh().leases
     table.append(noise(20_000), settings=settings(1e-9))
     assert not table.snapshot.leases
@@ -138,13 +138,13 @@ def test_rows_are_appended_to_a_table_that_was_opened_before_a_vacuum(
         table.append(noise(1))
     for _ in range(3):
         other.append(noise(1))
-    assert other.vacuum(0).floor > table.snapshot.epoch
+    assert other.vacuum(0, force=True).floor > table.snapshot.epoch
     table.append(noise(2), settings=settings(lease_hours))
     rows = 5 + (opened == "after them")
     assert table.scan().to_arrow().num_rows == rows
     for _ in range(3):
         other.append(noise(1))
-        other.vacuum(0)
+        other.vacuum(0, force=True)
     table.append(noise(2), settings=settings(lease_hours))
     assert table.scan().to_arrow().num_rows == rows + 5
 
@@ -159,7 +159,7 @@ def test_a_call_that_retention_overtakes_is_refused_or_runs_again(
 
     def retire() -> None:
         other.overwrite(pa.table({"id": [1, 2, 3]}))
-        other.vacuum(0)
+        other.vacuum(0, force=True)
 
     planned = table.scan()
     transaction = db.transaction()
@@ -203,7 +203,7 @@ def test_a_state_whose_segments_retention_has_removed_is_a_conflict_and_no_damag
     table = colonnade.open(tmp_path / "db" / "t")
     transaction = colonnade.open_database(tmp_path / "db").transaction()
     other.overwrite(noise(5))
-    other.vacuum(0)
+    other.vacuum(0, force=True)
     with pytest.raises(ConflictError, match="removed by retention; read the table again"):
         change(table, transaction)
 
@@ -238,7 +238,7 @@ class Raced:
                 passed.append(1)
                 other.overwrite(pa.table({"id": [7, 8]}))
                 other.append(pa.table({"id": [9]}))
-                other.vacuum(0)
+                other.vacuum(0, force=True)
             return read(*arguments, **named)
 
         monkeypatch.setattr(LiveRowSetReader, "read_entries", read_later)
@@ -317,7 +317,7 @@ def test_a_group_of_a_compaction_that_meets_a_vacuum_of_its_state_is_no_damage(
         if now == when and not met:
             met.append(now)
             other.overwrite(pa.table({"id": [7, 8]}))
-            other.vacuum(0)
+            other.vacuum(0, force=True)
 
     def find(*arguments: Any) -> Any:
         meet("planned")
@@ -351,7 +351,7 @@ def test_an_update_whose_own_files_vacuum_has_removed_runs_again(
 
     def plan(*arguments: Any) -> Any:
         if not planned:
-            assert colonnade.open(tmp_path / "t").vacuum(0, retain_epochs=9).files
+            assert colonnade.open(tmp_path / "t").vacuum(0, retain_epochs=9, force=True).files
         planned.append(True)
         return make_change(*arguments)
 

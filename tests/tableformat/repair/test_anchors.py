@@ -56,7 +56,7 @@ def make(limits: Limits) -> MemoryStore:
             table.delete(f"id = {first}")
         db.tag(f"tag{turn}", db.refresh().epoch)
         db.table("a").append(pa.table({"id": [1000 + turn, 2000 + turn]}, SCHEMA))
-        db.vacuum(0)
+        db.vacuum(0, force=True)
     db.table("a").append(pa.table({"id": [5000]}, SCHEMA))
     return store
 
@@ -152,7 +152,7 @@ def test_any_one_damaged_object_of_an_anchor_is_named_survived_and_restored(
             db.repair()
             assert broken.get(name) == store.get(name)
         db.table("b").append(pa.table({"id": [6000]}, SCHEMA))
-        assert db.vacuum(0).epoch is not None, name
+        assert db.vacuum(0, force=True).epoch is not None, name
         after = read_all(open_database(broken, limits))
         kept = {key: rows for key, rows in expected.items() if key[0] in db.tags().values()}
         assert {**after, **kept} == after, name
@@ -174,7 +174,7 @@ def test_a_vacuum_copies_anchors_of_earlier_versions_and_what_was_lost(limits: L
     planned = clone(store)
     open_database(planned, limits).vacuum(0, dry_run=True)
     assert not list(planned.list(COPIES))
-    db.vacuum(0, retain_epochs=100)
+    db.vacuum(0, retain_epochs=100, force=True)
     assert all(store.get(name) == whole[name] for part in parts(db) for name in part.places)
 
 
@@ -189,13 +189,13 @@ def test_a_tag_whose_state_is_lost_at_both_places_is_named_and_can_be_given_up()
     assert [
         f"epoch {tagged.epoch}" in each.problem for each in report.findings if each.kind == "damage"
     ]
-    calls: dict[str, Any] = {"vacuum": lambda: db.vacuum(0), "repair": db.repair}
+    calls: dict[str, Any] = {"vacuum": lambda: db.vacuum(0, force=True), "repair": db.repair}
     for name, call in calls.items():
         with pytest.raises(CorruptionError, match="which tag 'tag0' keeps"):
             call()
         assert files <= {info.name for info in store.list("")}, name
     db.untag("tag0")
-    assert db.vacuum(0).epoch is not None
+    assert db.vacuum(0, force=True).epoch is not None
     assert open_database(store, PLAIN).verify(4).is_sound
 
 
@@ -210,14 +210,14 @@ def test_a_lost_list_of_anchors_is_named_with_all_its_tags_and_can_be_given_up()
     files = {info.name for info in store.list("")}
     [finding] = db.verify(1).findings[:1]
     assert all(f"tag {name!r}" in finding.problem for name in db.tags()), finding
-    calls: dict[str, Any] = {"vacuum": lambda: db.vacuum(0), "repair": db.repair}
+    calls: dict[str, Any] = {"vacuum": lambda: db.vacuum(0, force=True), "repair": db.repair}
     for name, call in calls.items():
         with pytest.raises(CorruptionError, match="which tag 'tag0' keeps"):
             call()
         assert files <= {info.name for info in store.list("")}, name
     for name in db.tags():
         db.untag(name)
-    assert db.vacuum(0).epoch is not None
+    assert db.vacuum(0, force=True).epoch is not None
     db = open_database(store, LISTED)
     assert db.verify(4).is_sound
     newest = max(epoch for epoch, _ in expected)
@@ -280,7 +280,7 @@ def test_a_log_whose_oldest_state_is_lost_begins_at_a_later_checkpoint(
             assert {key: found[key] for key in tagged} == tagged
             assert db.verify(4).is_sound, str(db.verify(4))
         db.table("a").append(pa.table({"id": [9999]}, SCHEMA))
-        assert db.vacuum(0).epoch is not None
+        assert db.vacuum(0, force=True).epoch is not None
         assert open_database(broken, limits).verify(4).is_sound
     assert mended
 
@@ -378,5 +378,5 @@ def test_a_later_floor_whose_writer_was_killed_is_finished_by_the_next_repair(
             }, calm.trace[call - 1]
             if whole:
                 assert db.verify(4).is_sound
-                assert db.vacuum(0).epoch is not None
+                assert db.vacuum(0, force=True).epoch is not None
                 assert open_database(left, limits).verify(4).is_sound

@@ -50,7 +50,7 @@ def test_static_values_are_compacted_and_vacuumed_with_their_table(tmp_path: Pat
         table.append(pa.Table.from_pylist([row], SCHEMA))
     for each in (table, table.statics):
         assert len(table.log.read_rowsets(each.state)) < 6
-    done = table.vacuum(retention_hours=0)
+    done = table.vacuum(retention_hours=0, force=True)
     assert done.epochs_removed == table.refresh().floor > 10
     assert table.scan(["owner"]).to_arrow()["owner"].unique().to_pylist() == ["11"]
     assert colonnade.open_database(tmp_path / "readings").verify(depth=4).is_sound
@@ -182,7 +182,7 @@ def test_a_writer_of_checkpoints_reads_static_values_from_the_newest_one(tmp_pat
         assert tables["t"].statics == tables["t.statics"]
         others = colonnade.open_database(tmp_path / "plant")
         others.table("t").statics.optimize().executeCompaction()
-        others.vacuum(retention_hours=0)
+        others.vacuum(retention_hours=0, force=True)
         table.scan().to_arrow()
         shown = table.scan(["device", "owner"]).to_arrow().to_pylist()
         assert {each["owner"] for each in shown if each["device"] == at % 3} == {owner}

@@ -50,7 +50,7 @@ def disturbed(other: ArrowTable) -> None:
     for _ in range(2):
         other.append(rows(2))
     log = Log(other.log.store, pause=lambda _: None)
-    vacuum(log, VacuumRequest(0, 1, threads=1, force=True))
+    vacuum(log, VacuumRequest(0, 1, threads=1, trust_clock=True))
 
 
 def tries(inline_bytes: int, data: Callable[[], object]) -> Iterator[ConflictError | None]:

@@ -132,11 +132,13 @@ def test_no_entry_of_an_erased_rowset_stays_in_a_segment_that_others_share(
     table = database.create_table("users", people("x").schema)
     for number in range(24):
         table.append(people(f"{number} and others", *([MARK] if number == 3 else [])))
-    database.vacuum(0, retain_epochs=1)  # from here on, an anchor has the entries in segments
+    database.vacuum(
+        0, retain_epochs=1, force=True
+    )  # from here on, an anchor has the entries in segments
     table.delete(f"name = '{MARK}'")
     compacted = table.optimize(f"name = '{MARK}'").option("deleted-share", 0).executeCompaction()
     assert compacted.rowsets_removed
-    database.vacuum(0, retain_epochs=1)
+    database.vacuum(0, retain_epochs=1, force=True)
     head = table.refresh()
     if kept_by == "tag":
         database.tag("kept", head.floor)

@@ -199,7 +199,7 @@ def test_a_table_that_was_dropped_is_made_again(with_vacuum: bool) -> None:
     db.drop_table("b")
     db.create_table("b", SCHEMA).append(rows(7))
     if with_vacuum:
-        db.vacuum(0)
+        db.vacuum(0, force=True)
     head = db.refresh().epoch
     assert db.restore(tag="start") == head + 1
     assert db.tables() == ["a", "b"]

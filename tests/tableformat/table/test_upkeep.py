@@ -25,7 +25,7 @@ def test_no_upkeep_changes_a_row(table: colonnade.ArrowTable, tmp_path: Path) ->
     table.renumber()
     assert min(each.id for each in table.log.read_rowsets(table.state)) == 0
     assert found() == expected
-    assert table.vacuum(0).bytes_removed > 0
+    assert table.vacuum(0, force=True).bytes_removed > 0
     assert found() == expected
     assert table.verify(4).findings == ()
     with pytest.raises(colonnade.InvalidInputError):

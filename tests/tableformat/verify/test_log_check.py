@@ -51,7 +51,7 @@ def test_a_damaged_epoch_is_named_and_what_came_before_it_is_still_looked_at(
 def test_epochs_after_a_damaged_stub_are_checked_all_the_same() -> None:
     store = MemoryStore()
     db = make(store)
-    db.vacuum(0)
+    db.vacuum(0, force=True)
     db.table("b").append(rows())
     newest = db.refresh()
     flip(store, epoch_name(1), 60)
@@ -152,7 +152,7 @@ def test_damage_of_what_is_only_a_cache_is_told_apart() -> None:
 def test_an_anchor_is_not_a_cache() -> None:
     store = MemoryStore()
     db = make(store)
-    db.vacuum(0)
+    db.vacuum(0, force=True)
     [anchor] = db.snapshot.anchors
     flip(store, checkpoint_name(anchor.root), 50)
     assert not db.verify(1).is_sound

@@ -206,7 +206,7 @@ def test_damage_of_an_inline_rowset_is_reported_beside_a_vacuum(
 
     def late(*given: Any) -> Any:
         db.table("b").append(rows(ROWS))
-        db.vacuum(0)
+        db.vacuum(0, force=True)
         return real(*given)
 
     monkeypatch.setattr(run, "_check_rowsets", late)

@@ -134,7 +134,7 @@ def test_an_object_that_a_vacuum_removes_meanwhile_is_not_called_damaged(
     write_as(monkeypatch, block_rows=100, packed_bytes=0, inline_bytes=0)
     store = MemoryStore()
     db = make(store)
-    db.vacuum(0)  # so that the next one replaces an anchor
+    db.vacuum(0, force=True)  # so that the next one replaces an anchor
     [*_, name] = sorted(n for n in data_files(store) if n.startswith(db.table("a").state.prefix))
     flip(store, name, len(store.get(name)) // 2)
     damaged = [each.file for each in db.verify(3).findings]
@@ -144,7 +144,7 @@ def test_an_object_that_a_vacuum_removes_meanwhile_is_not_called_damaged(
     def late(*given: Any) -> Any:
         if db.snapshot.epoch == 9:
             db.table("b").overwrite(rows(ROWS))
-            db.vacuum(0)
+            db.vacuum(0, force=True)
         return real(*given)
 
     monkeypatch.setattr(run, step, late)

@@ -90,7 +90,7 @@ def test_a_table_in_a_container_is_compacted_verified_vacuumed_and_appended_to(
         code = f"spark.range({number * 5000}, {number * 5000 + 5000}).write.format('colonnade')"
         shell.run(f"{code}.mode('append').save({url!r})")
     assert shell.sql(f"{call}compact(table => '{url}', options => 'min-rowsets=2')")
-    assert shell.sql(f"{call}vacuum(table => '{url}', retention_hours => 0.0)")
+    assert shell.sql(f"{call}vacuum(table => '{url}', retention_hours => 0.0, force => true)")
     assert shell.sql(f"{call}verify(table => '{url}', depth => 4)") == []
     assert shell.sql(f"SELECT count(*), sum(id) FROM colonnade.`{url}`") == [
         [15000, 15000 * 14999 // 2]

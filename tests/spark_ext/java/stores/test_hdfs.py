@@ -53,7 +53,7 @@ def test_a_table_on_hdfs_is_compacted_verified_vacuumed_and_dropped(
         spark_shell.run(f"{code}.mode('append').save({url!r})")
     assert spark_shell.sql(f"{call}compact(table => '{url}', options => 'min-rowsets=2')")
     assert spark_shell.sql(f"{call}verify(table => '{url}', depth => 4)") == []
-    assert spark_shell.sql(f"{call}vacuum(table => '{url}', retention_hours => 0.0)")
+    assert spark_shell.sql(f"{call}vacuum(table => '{url}', retention_hours => 0.0, force => true)")
     summed = f"SELECT count(*), sum(id) FROM colonnade.`{url}`"
     assert spark_shell.sql(summed) == [[15000, 15000 * 14999 // 2]]
     over_http = f"webhdfs://127.0.0.1:{hdfs.port}/{url.split('/', 3)[3]}"

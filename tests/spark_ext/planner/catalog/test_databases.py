@@ -368,7 +368,7 @@ def test_a_table_is_vacuumed_verified_and_repaired_by_call(tmp_path: Path) -> No
     [planned_row] = call("vacuum", retention_hours=0.0, dry_run=True)
     assert planned_row[:3] == [None, 2, 2]
     assert call("verify", depth=4) == []
-    [row] = call("vacuum", retention_hours=0.0)
+    [row] = call("vacuum", retention_hours=0.0, force=True)
     assert row[:3] == [3, 2, 2]
     assert call("verify") == []
     assert call("repair") == [[3, *[None] * 6]]

@@ -85,7 +85,9 @@ def test_a_table_is_read_and_written_without_the_permission_to_list(
     lake.shell.sql(f"INSERT INTO {table} SELECT id, uuid() FROM range(20000)")
     assert lake.shell.sql(f"SELECT count(*), count(DISTINCT t) FROM {table}") == [[25000, 25000]]
     url = f"s3a://{lake.bucket}/unlisted"
-    vacuum = f"CALL colonnade.system.vacuum(table => '{url}', retention_hours => 0.0)"
+    vacuum = (
+        f"CALL colonnade.system.vacuum(table => '{url}', retention_hours => 0.0, force => true)"
+    )
     assert "the credentials need s3:ListBucket." in lake.shell.refusal(vacuum)
 
 
@@ -122,7 +124,7 @@ def test_credentials_that_expire_half_way_leave_the_table_as_it_was(
     )
     proxy.plan = lambda seen: None
     assert lake.shell.sql(f"SELECT count(*) FROM {table}") == [[5000]]
-    lake.shell.run(f"colonnade.Table.forPath(spark, '{url}').vacuum(0)")
+    lake.shell.run(f"colonnade.Table.forPath(spark, '{url}').vacuum(0, force=True)")
     assert lake.keys(name) == before
 
 
@@ -167,7 +169,7 @@ def test_a_bucket_that_keeps_old_versions_works_as_any_other(
     lake.shell.sql(f"CREATE TABLE {table} AS SELECT id, uuid() AS t FROM range(20000)")
     lake.shell.sql(f"DELETE FROM {table} WHERE id % 2 = 0")
     lake.shell.sql(f"INSERT OVERWRITE {table} SELECT id, 'again' FROM {table} WHERE id < 10000")
-    lake.shell.run(f"colonnade.Table.forPath(spark, '{url}').vacuum(0)")
+    lake.shell.run(f"colonnade.Table.forPath(spark, '{url}').vacuum(0, force=True)")
     assert lake.shell.sql(f"SELECT count(*), sum(id) FROM {table}") == [[5000, 25_000_000]]
     assert python_rows(lake, url) == 5000
 

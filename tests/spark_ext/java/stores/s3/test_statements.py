@@ -46,7 +46,7 @@ def test_a_table_that_python_made_is_appended_to_compacted_and_verified(lake: La
     call = "CALL colonnade.system."
     assert lake.shell.sql(f"{call}compact(table => '{url}', options => 'min-rowsets=2')")
     assert lake.shell.sql(f"{call}verify(table => '{url}', depth => 4)") == []
-    assert lake.shell.sql(f"{call}vacuum(table => '{url}', retention_hours => 0.0)")
+    assert lake.shell.sql(f"{call}vacuum(table => '{url}', retention_hours => 0.0, force => true)")
     assert lake.shell.sql(
         f"SELECT count(*), sum(id) FROM colonnade.`s3a://{lake.bucket}/made`"
     ) == [[15000, 3 * 12497500]]
@@ -97,7 +97,7 @@ def test_tables_open_in_python_with_the_settings_of_the_session(lake: Lake) -> N
     assert run(f"{table}.toDF().count()") == 95
     operations = [row[0] for row in run(f"{table}.history().select('operation')")]
     assert operations == ["merge", "update", "delete", "append", "create_table"]
-    run(f"{table}.vacuum(0)")
+    run(f"{table}.vacuum(0, force=True)")
     assert run(f"{table}.verify().is_sound")
     assert run(f"colonnade.Database.forPath(spark, '{url}').tables()") == ["t"]
 
