@@ -17,6 +17,7 @@ BENCHMARKS = {
     "epochs": "opening and vacuuming a log of ten million epochs, beside a short one",
     "growth": "opening one table of a database that has grown, beside a small one",
     "keys": "upserts of random keys into 2 and 20 million rows, without Spark",
+    "keys_rowsets": "upserts into tables of many small RowSets, without Spark",
     "keys_sustained": "such upserts for minutes, beside rounds of maintenance",
     "keys_spark": "upserts and reads by key beside Delta Lake and Iceberg (pyspark 4.1 only)",
     "keys_python": "upserts by key without Spark, beside PyIceberg, which must be installed",

@@ -15,12 +15,23 @@ from pyroaring import BitMap
 
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import ObjectStore
-from colonnade.tableformat.keys.kept_keys import KeptKeys, RowSetKeys, read_all_keys
+from colonnade.tableformat.keys.kept_keys import (
+    KeptKeys,
+    RowSetHashes,
+    RowSetKeys,
+    read_all_keys,
+    read_key_hashes,
+)
 from colonnade.tableformat.keys.key_set import KeySet
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.scan.selection import deleted_rows
 
 _KEPT = KeptKeys()
+
+_SMALL_ROWS = 2**14
+"""The most rows of a RowSet whose keys cost no more to read than its Bloom filters."""
+
+_NOTHING: NDArray[np.int64] = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,31 +68,44 @@ def stored_rows(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the rows that have one of the keys, also deleted ones, and the keys of these rows.
 
-    Rows ascend. Reads nothing where the keys of the RowSet are kept (`kept_keys.py`).
+    Rows ascend. Reads nothing where the keys of the RowSet are kept (`kept_keys.py`), or their
+    hashes say that it has none of the keys.
     """
-    ordered = None if rowset.amendments.masks else keys.ordered
-    if ordered is None:
+    if rowset.amendments.masks:
         return _searched(RowSetReader(store, prefix, rowset), keys)
-    known = _KEPT.get(store, rowset, keys)
+    known, reader = _KEPT.get(store, rowset, keys), None
     if known is None:
         reader = RowSetReader(store, prefix, rowset)
         known = _all_keys(reader, rowset, keys)
-        if known is None:
-            return _searched(reader, keys)
-        _KEPT.keep(store, rowset, keys, known)
-    return known.find(*ordered)
+        if known is not None:
+            _KEPT.keep(store, rowset, keys, known)
+    if isinstance(known, RowSetKeys) and keys.ordered is not None:
+        return known.find(*keys.ordered)
+    if isinstance(known, RowSetHashes) and not known.may_hold(keys.hashes):
+        return _NOTHING, _NOTHING
+    return _searched(reader or RowSetReader(store, prefix, rowset), keys)
 
 
-def _all_keys(reader: RowSetReader, rowset: LiveRowSet, keys: KeySet) -> RowSetKeys | None:
-    """Read all keys of a RowSet if each of its blocks may have one of the given ones."""
-    whole = ((0, rowset.entry.rows),)
-    if keys.is_listed or reader.matching_ranges(keys.fields, whole, keys.keep) != whole:
+def _all_keys(
+    reader: RowSetReader, rowset: LiveRowSet, keys: KeySet
+) -> RowSetKeys | RowSetHashes | None:
+    """Read all keys of a RowSet where that costs about as much as looking for the given ones.
+
+    It does where each block may have one of many keys, and in a small RowSet.
+    """
+    whole, is_small = ((0, rowset.entry.rows),), rowset.entry.rows <= _SMALL_ROWS
+    if keys.is_listed and not is_small:
         return None
-    return read_all_keys(reader, rowset, keys.fields)
+    if not is_small and reader.matching_ranges(keys.fields, whole, keys.keep) != whole:
+        return None
+    known = None if keys.ordered is None else read_all_keys(reader, rowset, keys.fields)
+    if known is None and is_small:
+        return read_key_hashes(reader, keys.fields)
+    return known
 
 
 def _searched(reader: RowSetReader, keys: KeySet) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    rows: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
+    rows: list[NDArray[np.int64]] = [_NOTHING]
     batches: list[pa.RecordBatch] = []
     for first_row, batch in _read(reader, keys):
         maybe = keys.candidates(batch)

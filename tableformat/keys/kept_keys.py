@@ -4,7 +4,8 @@ Random keys are in all blocks of a large table. Each of its upserts would read a
 columns of the whole table. A RowSet never changes, so its keys are kept as sorted numbers instead.
 
 A key of whole numbers, dates or times is one number: its distance from the least key that the
-bounds of the RowSet allow. Numbers of 4 bytes are enough for most RowSets. Other keys are not kept.
+bounds of the RowSet allow. Numbers of 4 bytes are enough for most RowSets. Of other keys, hashes of
+8 bytes are kept. They say which RowSets need not be read, and not where a row is.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from colonnade.manifests.model.schema import SchemaField
@@ -24,6 +26,7 @@ from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.keys.candidates import whole_numbers
 from colonnade.tableformat.keys.key_set import KeySet
+from colonnade.tableformat.keys.parts import Words, key_hashes
 from colonnade.tableformat.rowset.key_codes import comparable
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.rowset.write_options import MIB
@@ -125,6 +128,38 @@ class RowSetKeys:
         return rows[order], places[order]
 
 
+@dataclass(frozen=True, eq=False)
+class RowSetHashes:
+    """Ascending hashes of the keys of all stored rows of a RowSet, without those with NULL."""
+
+    hashes: Words
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that they take."""
+        return self.hashes.nbytes
+
+    def may_hold(self, asked: Words) -> bool:
+        """Return whether a row may have a key with one of some hashes."""
+        if not len(self.hashes):
+            return False
+        at = np.searchsorted(self.hashes, asked)
+        return bool((self.hashes[np.minimum(at, len(self.hashes) - 1)] == asked).any())
+
+
+def read_key_hashes(reader: RowSetReader, fields: Sequence[SchemaField]) -> RowSetHashes:
+    """Read the keys of a whole RowSet, and return their hashes.
+
+    Raises CorruptionError, StoreError.
+    """
+    parts: list[Words] = [np.zeros(0, np.uint64)]
+    for _, batch in reader.read(fields):
+        whole = batch.drop_null()
+        columns = [comparable(column) for column in whole.columns]
+        parts.append(key_hashes(pa.RecordBatch.from_arrays(columns, names=batch.schema.names)))
+    return RowSetHashes(np.unique(np.concatenate(parts)))
+
+
 def read_all_keys(
     reader: RowSetReader, rowset: LiveRowSet, fields: Sequence[SchemaField]
 ) -> RowSetKeys | None:
@@ -174,7 +209,9 @@ class KeptKeys:
         with self._lock:
             self._search += 1
 
-    def get(self, store: ObjectStore, rowset: LiveRowSet, keys: KeySet) -> RowSetKeys | None:
+    def get(
+        self, store: ObjectStore, rowset: LiveRowSet, keys: KeySet
+    ) -> RowSetKeys | RowSetHashes | None:
         """Return the keys of a RowSet, if they are kept."""
         name = _name(store, rowset, keys)
         with self._lock:
@@ -185,20 +222,31 @@ class KeptKeys:
             self._kept.move_to_end(name)
             return found.keys
 
-    def keep(self, store: ObjectStore, rowset: LiveRowSet, keys: KeySet, found: RowSetKeys) -> None:
+    def keep(
+        self,
+        store: ObjectStore,
+        rowset: LiveRowSet,
+        keys: KeySet,
+        found: RowSetKeys | RowSetHashes,
+    ) -> None:
         """Keep the keys of a RowSet, if there is room beside those that were used lately."""
         name = _name(store, rowset, keys)
         with self._lock:
             self._drop(name)
-            for other, kept in [*self._kept.items()]:
-                if self.byte_count + found.nbytes <= self._limit:
-                    break
-                if kept.is_gone or kept.search + _LATELY < self._search:
-                    self._drop(other)
-            if self.byte_count + found.nbytes <= self._limit:
+            if self._has_room(found.nbytes):
                 only = weakref.ref(store) if _is_alone(store) else None
                 self._kept[name] = _Kept(found, self._search, only)
                 self.byte_count += found.nbytes
+
+    def _has_room(self, byte_count: int) -> bool:
+        """Make room for keys, if those that make room were not used lately."""
+        while self.byte_count + byte_count > self._limit:
+            # The first keys are those that were used the longest ago.
+            name, kept = next(iter(self._kept.items()), (None, None))
+            if name is None or kept is None or kept.search + _LATELY >= self._search:
+                return False
+            self._drop(name)
+        return True
 
     def _drop(self, name: tuple[object, ...]) -> None:
         kept = self._kept.pop(name, None)
@@ -209,7 +257,7 @@ class KeptKeys:
 class _Kept:
     """Kept keys, the search that has used them last, and the only store that may use them."""
 
-    keys: RowSetKeys
+    keys: RowSetKeys | RowSetHashes
     search: int
     only: weakref.ref[ObjectStore] | None
 

@@ -16,6 +16,7 @@ from colonnade.manifests.arrays.bounds import BoundsTable
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.tableformat.keys.candidates import Candidates, whole_numbers
+from colonnade.tableformat.keys.parts import Words, key_hashes
 from colonnade.tableformat.predicate import BoundPredicate, bind, col, prune
 from colonnade.tableformat.predicate.expressions import Predicate, conjunction
 from colonnade.tableformat.predicate.literals import Kind, Literal, make_literal
@@ -116,6 +117,12 @@ class KeySet:
         found = [each[rows] for each in columns if each is not None]
         order = np.lexsort(found[::-1]) if len(found) > 1 else np.argsort(found[0])
         return tuple(each[order] for each in found), rows[order]
+
+    @cached_property
+    def hashes(self) -> Words:
+        """A hash of each key, as `parts.key_hashes` makes it."""
+        names = [field.name for field in self.fields]
+        return key_hashes(pa.RecordBatch.from_arrays(list(self.columns), names=names))
 
     @cached_property
     def _widest(self) -> int:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -258,6 +260,68 @@ def test_keys_that_are_used_stay_and_others_make_room() -> None:
         assert kept.get(*tables[1][:3]) is not None
     kept.keep(*tables[2])
     assert [kept.get(*each[:3]) is None for each in tables] == [True, False, False]
+
+
+@pytest.mark.parametrize("kind", ["whole numbers", "texts", "two columns"])
+def test_a_search_for_few_keys_opens_only_small_rowsets_that_may_have_one(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chance = random.Random(kind)
+
+    def rows(numbers: Sequence[int]) -> pa.Table:
+        texts = pa.array([f"key {number}" for number in numbers])
+        columns: dict[str, Any] = {"whole numbers": {"a": [*numbers]}, "texts": {"a": texts}}
+        return pa.table(columns.get(kind) or {"a": [1] * len(numbers), "b": texts})
+
+    first = rows([0])
+    table = made(MemoryStore(), first.schema, key=first.column_names)
+    numbers = chance.sample(range(10**9), 1_200)
+    for at in range(0, 1_200, 30):
+        table.append(rows(numbers[at : at + 30]))
+    for _ in range(2):
+        # The first search reads them all, but for those whose bounds rule the keys out.
+        assert len(_found(table, rows(numbers[::40]))) == 30
+    opened: list[object] = []
+
+    def reader(*args: Any) -> RowSetReader:
+        opened.append(args)
+        return RowSetReader(*args)
+
+    monkeypatch.setattr(find, "RowSetReader", reader)
+    absent = [number + 10**9 for number in numbers[:20]]
+    assert not _found(table, rows([*absent, 5 * 10**8]))
+    assert not opened
+    assert len(_found(table, rows([numbers[7], *absent]))) == 1
+    assert len(opened) <= 1
+
+
+@pytest.mark.parametrize("nullable", [False, True])
+def test_hashes_of_keys_leave_out_rows_with_null(nullable: bool) -> None:
+    texts = ["a", "b", None if nullable else "c"]
+    rows = pa.table({"k": pa.array(texts)})
+    table = made(MemoryStore(), rows.schema)
+    table.append(rows)
+    for asked in (["b", "x"], ["x", "y"], ["b"]):
+        expected = {(each,) for each in asked if each in texts}
+        assert set(_found(table, pa.table({"k": asked}))) == expected
+
+
+def test_the_time_to_keep_keys_does_not_grow_with_those_that_are_kept() -> None:
+    store, rowset, keys, numbers = _one(range(10))
+    entries = [
+        replace(rowset, entry=rowset.entry.model_copy(update={"object": f"{at:032x}"}))
+        for at in range(3_000)
+    ]
+
+    def seconds_each(count: int) -> float:
+        kept = KeptKeys()
+        before = time.process_time()
+        for each in entries[:count]:
+            kept.keep(store, each, keys, numbers)
+        return (time.process_time() - before) / count
+
+    few = min(seconds_each(300) for _ in range(3))
+    assert min(seconds_each(3_000) for _ in range(3)) < 4 * few
 
 
 def _one(ids: range) -> tuple[Any, ...]:
