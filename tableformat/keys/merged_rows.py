@@ -16,6 +16,7 @@ from colonnade.tableformat.keys.modes import Named, merged
 from colonnade.tableformat.keys.policy import KeyPolicy
 from colonnade.tableformat.keys.sequence import Arrivals
 from colonnade.tableformat.types.arrow_types import arrow_schema
+from colonnade.tableformat.types.chosen_rows import chosen_rows
 
 
 def merged_rows(
@@ -39,11 +40,10 @@ def merged_rows(
         if column.id in given:
             mode = policy.mode(column)
             order = orders.of(policy.sequences.get(column.id), sided=mode.takes_sides)
-            values = values.take(pa.array(order))
-            columns.append(merged(mode, values, starts, column, named))
+            columns.append(merged(mode, chosen_rows(values, order), starts, column, named))
         else:
             first = orders.of(None, sided=True)[starts]
-            columns.append(values.take(pa.array(first)))
+            columns.append(chosen_rows(values, first))
     return pa.RecordBatch.from_arrays(columns, schema=_open(arrow_schema(schema)))
 
 

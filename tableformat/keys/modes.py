@@ -212,9 +212,10 @@ def _joined(
     `owners` has the key of each element, in order.
     """
     offsets = np.searchsorted(owners, np.arange(len(starts) + 1))
-    plain = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), elements)
     missing = _valid(lists, starts, last=False).is_null()
-    return relabel(pc.if_else(missing, pa.scalar(None, plain.type), plain), arrow)
+    # A list that is made NULL later would copy all elements, which may be huge.
+    plain = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), elements, mask=missing)
+    return relabel(plain, arrow)
 
 
 def _lists(values: pa.Array, starts: Starts) -> pa.Array:

@@ -126,7 +126,8 @@ def _encode(array: pa.Array, column: StoredColumn, size: int) -> tuple[Encoded, 
     if is_stored_as_integer(column.type):
         return _encode_integers(array, column)
     encoded: Encoded | None = None
-    if not pa.types.is_boolean(column.type):
+    # One row repeats nothing, and may be huge.
+    if len(array) > 1 and not pa.types.is_boolean(column.type):
         share = DISTINCT_NUMBERS if column.order is Order.FLOAT else DISTINCT_TEXTS
         encoded = dictionary.encode(array, share, size)
     values = array

@@ -30,6 +30,9 @@ from colonnade.tableformat.types.decimals import unscaled
 INDEX_BOUND_LENGTH = 64
 """The most code points or bytes of a bound in the index and the footer."""
 
+_LONG_BYTES = 1024
+"""Values that take more bytes on average are cut before they are compared."""
+
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
@@ -56,9 +59,25 @@ def measure(array: pa.Array, order: Order, nulls: int) -> Statistics:
         return Statistics(nulls, exact=False)
     if order is Order.FLOAT:
         return _measure_floats(array, nulls)
-    bounds = pc.min_max(array)
+    bounds = pc.min_max(_beginnings(array))
     low, high = (_value(bounds[side], order) for side in ("min", "max"))
     return shorten(Statistics(nulls, 0, low, high), INDEX_BOUND_LENGTH)
+
+
+def _beginnings(array: pa.Array) -> pa.Array:
+    """Return long texts or binary values without what their bounds would lose anyway.
+
+    Arrow copies the least and the greatest value several times. One more code point or byte than a
+    bound has says that a value is longer.
+    """
+    if array.nbytes <= _LONG_BYTES * len(array):
+        return array
+    kind, end = array.type, INDEX_BOUND_LENGTH + 1
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return pc.utf8_slice_codeunits(array, 0, end)
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        return pc.binary_slice(array, 0, end)
+    return array
 
 
 def _measure_floats(array: pa.Array, nulls: int) -> Statistics:

@@ -42,6 +42,7 @@ def encode_batch(batch: pa.RecordBatch, size_bytes: int) -> pa.Buffer:
         data = _write(batch, _ZSTD)
         if data.size < COMPRESSED_SHARE * size_bytes:
             return data
+        del data  # before as many bytes are written again
     return _write(batch, _PLAIN)
 
 

@@ -21,6 +21,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import Literal
 
+import numpy as np
 import pyarrow as pa
 
 from colonnade.manifests import object_names
@@ -49,6 +50,7 @@ from colonnade.tableformat.rowset.spill import Spill, Spilled
 from colonnade.tableformat.rowset.stored_block import StoredBlock
 from colonnade.tableformat.rowset.write_options import WriteOptions
 from colonnade.tableformat.types.array_size import array_bytes
+from colonnade.tableformat.types.chosen_rows import chosen_rows
 
 
 class _Part:
@@ -143,13 +145,14 @@ class RowSetOutput:
     def add_sorted(self, columns: Iterable[pa.Array], order: pa.Array, cut_rows: int) -> None:
         """Append the rows that `order` names, in its order, with a cut every `cut_rows` rows.
 
-        Handles one column at a time, so that only one column exists in both orders. Raises the
-        errors of `add_cut`.
+        Handles one column at a time, so that only one column exists in both orders. Rows that are
+        in order already are not copied. Raises the errors of `add_cut`.
         """
-        pieces = [order.slice(at, cut_rows) for at in range(0, len(order), cut_rows)]
+        numbers = np.asarray(order)
+        pieces = [numbers[at : at + cut_rows] for at in range(0, len(numbers), cut_rows)]
         for part, array in zip(self._parts, columns, strict=True):
             for piece in pieces:
-                self._encode(part, array.take(piece))
+                self._encode(part, chosen_rows(array, piece))
             del array  # before the next one is made
         for piece in pieces:
             self._cuts.append(self.rows + len(piece))

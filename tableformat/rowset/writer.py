@@ -221,7 +221,7 @@ class RowSetWriter(TaskWriter):
 
 def _drain(arrays: list[pa.Array]) -> pa.Array:
     """Return the arrays as one. Empties the list, so that its arrays can be released."""
-    whole = pa.concat_arrays(arrays)
+    whole = arrays[0] if len(arrays) == 1 else pa.concat_arrays(arrays)
     arrays.clear()
     return whole
 

@@ -64,22 +64,25 @@ class Meeting:
         for low, high in _parts(starts):
             # Ascending: first rows of the table, and then new rows in the order of arrival.
             part = np.sort(order[starts[low] : starts[high]])
-            arrivals = Arrivals(
-                self.keys[part] - (first + low), int(np.searchsorted(part, self.stored))
-            )
-            rows = _one_batch(self.rows.take(pa.array(part)))
-            yield self._ready(
-                merged_rows(
-                    rows,
-                    arrivals,
-                    self.batch.schema,
-                    self.policy,
-                    self.batch.given,
-                    lambda number, rows=rows, keys=arrivals.keys: shown_values(  # type: ignore[misc]
-                        rows, int(np.flatnonzero(keys == number)[-1]), self._key_names
-                    ),
-                )
-            )
+            yield self._merged_part(part, first + low)
+
+    def _merged_part(self, part: NDArray[np.int64], first: int) -> pa.RecordBatch:
+        """Merge some rows, whose keys have the numbers from `first` on."""
+        arrivals = Arrivals(self.keys[part] - first, int(np.searchsorted(part, self.stored)))
+        # Huge values are copied as few times as possible.
+        whole = len(part) == self.rows.num_rows
+        rows = _one_batch(self.rows if whole else self.rows.take(pa.array(part)))
+        merged = merged_rows(
+            rows,
+            arrivals,
+            self.batch.schema,
+            self.policy,
+            self.batch.given,
+            lambda number: shown_values(
+                rows, int(np.flatnonzero(arrivals.keys == number)[-1]), self._key_names
+            ),
+        )
+        return self._ready(merged)
 
     @property
     def _key_names(self) -> tuple[str, ...]:

@@ -182,7 +182,9 @@ class _Merge:
         else:
             return
         rows = np.flatnonzero(keys[self._numbers])
-        batch = replace(self._batch, rows=self._batch.rows.take(pa.array(rows)))
+        batch = self._batch
+        if not keys.all():
+            batch = replace(batch, rows=batch.rows.take(pa.array(rows)))
         numbers = (np.cumsum(keys) - 1)[self._numbers[rows]]
         found = self._places.found(keys)
         policy = self._merging.policy

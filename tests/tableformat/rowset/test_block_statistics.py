@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from colonnade.tableformat.rowset import block_statistics
 from colonnade.tableformat.rowset.block import (
     encode_block,
 )
-from colonnade.tableformat.rowset.block_statistics import Statistics, merge, shorten
+from colonnade.tableformat.rowset.block_statistics import Statistics, measure, merge, shorten
 from colonnade.tableformat.rowset.column import Order, StoredColumn, column_of
 from colonnade.tableformat.types.storage_form import to_storage
 from tests.examples_of import examples
@@ -102,3 +104,22 @@ def comparable(array: pa.Array, of: StoredColumn) -> list[Any]:
 def test_an_infinite_float_is_a_bound() -> None:
     entry = round_trip(pa.array([math.inf, -math.inf, math.nan]), column("double"))
     assert (entry.statistics.low, entry.statistics.high) == (-math.inf, math.inf)
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.binary(), pa.large_binary()])
+def test_long_values_have_the_bounds_that_they_have_uncut(
+    kind: pa.DataType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chance = random.Random(str(kind))
+    order = Order.BINARY if "binary" in str(kind) else Order.STRING
+    for _ in range(200):
+        stems = ["é" * 64, "a" * 63, "a" * 64, "a" * 65, "\U0010ffff" * 65, "b"]
+        texts = [chance.choice(stems) + "z" * chance.choice((0, 1, 5_000)) for _ in range(3)]
+        if chance.random() < 0.3:
+            texts = [each[: chance.choice((63, 64, 65))] for each in texts]
+        values = [None, *texts] if chance.random() < 0.3 else [*texts, "y" * 9_000]
+        array = pa.array(values, pa.string()).cast(kind)
+        found = measure(array, order, array.null_count)
+        monkeypatch.setattr(block_statistics, "_LONG_BYTES", 2**40)
+        assert measure(array, order, array.null_count) == found
+        monkeypatch.undo()
