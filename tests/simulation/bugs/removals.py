@@ -17,7 +17,6 @@ from colonnade.manifests.commit import conflicts, vacuum_conflicts
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.rebase import carried
 from colonnade.manifests.commit.rebase.carried import Carried
-from colonnade.manifests.log import log
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.named_objects import named_objects
 from colonnade.manifests.model.operations import Operation, Txns
@@ -115,13 +114,6 @@ BUGS: tuple[Bug, ...] = (
         "a writer overlooks a vacuum",
         overlooks(conflicts, "check_removed"),
         actors=(Writer(mix=(8, 2, 0, 0, 0, 0)), Vacuumer(8)),
-        long=True,
-    ),
-    Bug(
-        "a statement takes its own files that a vacuum has removed for damage",
-        lambda: patch.object(log, "check_missing", lambda *_: None),
-        actors=BESIDE,
-        keyed=True,
         long=True,
     ),
     Bug(
