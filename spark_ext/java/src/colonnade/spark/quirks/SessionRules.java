@@ -5,6 +5,8 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.apache.spark.sql.ExperimentalMethods;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.SparkStrategy;
 import scala.Option;
@@ -23,16 +25,18 @@ public final class SessionRules {
 
   /** Adds the rules that every session needs which loads a Colonnade table. */
   public static void use() {
-    withMethods(
-        methods ->
-            add(
-                AnswersAsRows.RULE,
-                methods::extraOptimizations,
-                methods::extraOptimizations_$eq));
+    addRule(AnswersAsRows.RULE);
+    addRule(ReducedMerges.RULE);
     addStrategy(ViewChanges.STRATEGY);
     addStrategy(PaddedDeletes.STRATEGY);
     addStrategy(ColumnUpdates.STRATEGY);
     addStrategy(ShownGenerated.STRATEGY);
+  }
+
+  private static void addRule(Rule<LogicalPlan> rule) {
+    withMethods(
+        methods ->
+            add(rule, methods::extraOptimizations, methods::extraOptimizations_$eq));
   }
 
   /** Adds a strategy that Spark asks before its own, unless the session has it already. */

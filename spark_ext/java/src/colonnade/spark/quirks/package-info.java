@@ -10,7 +10,8 @@
  *   names of tables          NamedTables, CachedReads
  *   expressions              ColumnMapping, ReadColumns, ColumnValues, FoldedDefault
  *   reads                    AnswersAsRows, OfferedColumns, StatedReads
- *   overwrite and MERGE      SparkCondition, MergeJoin, GivenColumns, KeyedMerges, KeyedMerge
+ *   overwrite and MERGE      SparkCondition, MergeJoin, GivenColumns, KeyedMerges, KeyedMerge,
+ *                            ReducedMerges
  *   UPDATE and MERGE         RowChanges, StarClauses, ChangeRefusals, MergeClash
  *   UPDATE and MERGE that
  *     replace columns        ColumnUpdates, ColumnUpdateExec, SetColumns, UpdatedColumns,

@@ -67,8 +67,8 @@ public final class RowOperation implements SupportsDelta {
 
   @Override
   public ScanBuilder newScanBuilder(CaseInsensitiveStringMap options) {
-    // Without a join, Spark would read the table a second time only to find filters.
-    ColonnadeScanBuilder scan = new ColonnadeScanBuilder(table, command() == Command.MERGE);
+    // Spark would read the table a second time only to find filters.
+    ColonnadeScanBuilder scan = new ColonnadeScanBuilder(table, false);
     scans.add(scan);
     return scan;
   }
