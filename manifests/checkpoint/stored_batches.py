@@ -5,7 +5,7 @@ Spec: docs/spec/checkpoint.md#batches
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from colonnade.manifests.checkpoint.paged_map import decode_table, encode_table
@@ -38,13 +38,15 @@ class CheckpointBatches:
         created_epoch: int,
         ref: MapRef,
         known: Mapping[str, int] | None = None,
+        earlier: Sequence[tuple[TableId, int]] = (),
     ) -> None:
         self.ref = ref
         self._store = store
         self._replay = replay
         self._epoch = epoch
         self._table = table
-        self._created_epoch = created_epoch
+        # The table, and before it those whose place it took, with the epochs that created them.
+        self._owners = (*earlier, (table, created_epoch))
         self._known = known or {}
         self._all: Mapping[str, int] | None = None
 
@@ -95,13 +97,28 @@ class CheckpointBatches:
         only batches that have not changed since the checkpoint.
         """
         state = self._replay(error, self._epoch)
-        table = state.tables.get(self._table)
-        if table is None or table.created_epoch != self._created_epoch:
-            raise NotFoundError(
-                f"Table {self._table} of {self._store.url} was dropped, and retention removed the"
-                " state that has it; read the database again."
-            ) from error
-        self._all = dict(table.batches)
+        for owner, created_epoch in self._owners:
+            table = state.tables.get(owner)
+            if table is not None and table.created_epoch == created_epoch:
+                self._all = dict(table.batches)
+                return
+        raise NotFoundError(
+            f"Table {self._table} of {self._store.url} was dropped, and retention removed the"
+            " state that has it; read the database again."
+        ) from error
+
+    def taken_over(self, table: TableId, created_epoch: int) -> CheckpointBatches:
+        """Return the same batches for a table that takes the place of the present one."""
+        return CheckpointBatches(
+            self._store,
+            self._replay,
+            self._epoch,
+            table,
+            created_epoch,
+            self.ref,
+            self._known if self._all is None else self._all,
+            self._owners,
+        )
 
     def _checked(self, app: str, value: object) -> int:
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**53:
@@ -146,6 +163,10 @@ class StoredBatches(PagedBatches):
     def with_changes(self, changes: Mapping[str, int]) -> StoredBatches:
         """Return the batches of a later epoch that commits `changes`, by application."""
         return StoredBatches(self.source, {**self.changes, **changes})
+
+    def taken_over(self, table: TableId, created_epoch: int) -> StoredBatches:
+        """Return the same batches for a new table, which takes the place of the present one."""
+        return StoredBatches(self.source.taken_over(table, created_epoch), self.changes)
 
     def objects(self) -> frozenset[str]:
         """Return the objects of the checkpoint that store the batches."""

@@ -127,7 +127,9 @@ class Change:
     its parts: each part has the part before it as its base. `anchored` are the epochs that it
     keeps below its floor by an anchor. `carried` are batches, by table and
     application, that a replaced table had before. They do not belong to this change, and do not
-    tell whether it was committed. A `fresh` change was never sent before: its transaction id was
+    tell whether it was committed. `prepared` are batches that a later change will commit, after
+    this one has prepared their table. If they have landed, this change is not needed, and is not
+    committed either. A `fresh` change was never sent before: its transaction id was
     made for this commit alone. `fill` comes after the operations. Such a change must be `fresh`.
     `keyed` are of different tables, and replace the operations that add RowSets to these. With
     `reads_all`, the change has read all tables of the database and which there are.
@@ -148,6 +150,7 @@ class Change:
     all_victims: frozenset[str] = frozenset()
     anchored: frozenset[int] = frozenset()
     carried: frozenset[tuple[str, str]] = frozenset()
+    prepared: tuple[Operation, ...] = ()
     fill: ColumnFill | None = None
     keyed: tuple[KeyedRows, ...] = ()
     reads_all: bool = False

@@ -60,7 +60,7 @@ from colonnade.manifests.model.operations import (
     Txns,
 )
 from colonnade.manifests.state.features import WRITER_FEATURES
-from colonnade.manifests.state.snapshot import Snapshot, TableState
+from colonnade.manifests.state.snapshot import Snapshot
 
 RowOperation = (
     AddRowSet
@@ -133,17 +133,27 @@ def _tables_of_rows(change: Change) -> set[str]:
 def has_landed(change: Change, head: Snapshot) -> bool:
     """Return whether a state has all batches of a change, so that its work was committed before.
 
-    A change without batches has not landed. Batches in `carried` do not count. Raises ConflictError
-    if only some of the batches are committed.
+    A change without batches has not landed. Batches in `carried` do not count. The batch of a table
+    that the change creates is looked for in the table that has its name. Raises ConflictError if
+    only some of the batches are committed.
     """
+    names = {op.table: op.name for op in change.ops if isinstance(op, CreateTable)}
+
+    def has_batch(batch: Txn) -> bool:
+        table = head.tables.get(TableId(batch.table))
+        if table is None and batch.table in names:
+            # A table keeps the batches of the one whose place it takes.
+            table = head.find_table(names[batch.table])
+        return table is not None and table.has_batch(batch.app, batch.version)
+
     landed = {
-        (op.table, op.app): _has_batch(head.tables.get(TableId(op.table)), op)
-        for op in change.ops
+        (op.table, op.app): has_batch(op)
+        for op in (*change.ops, *change.prepared)
         if isinstance(op, Txn) and (op.table, op.app) not in change.carried
     }
     if any(landed.values()) and not all(landed.values()):
         there = sorted(
-            f"{app!r} of table {head.tables[TableId(table)].name!r}"
+            f"{app!r} of table {names.get(table) or head.tables[TableId(table)].name!r}"
             for (table, app), done in landed.items()
             if done
         )
@@ -152,10 +162,6 @@ def has_landed(change: Change, head: Snapshot) -> bool:
             f" {', '.join(there)}; repeat it without these."
         )
     return any(landed.values())
-
-
-def _has_batch(table: TableState | None, batch: Txn) -> bool:
-    return table is not None and batch.version <= table.batches.get(batch.app, -1)
 
 
 def check_epoch(change: Change, base: Snapshot, theirs: Epoch) -> None:
@@ -173,8 +179,11 @@ def check_epoch(change: Change, base: Snapshot, theirs: Epoch) -> None:
     tables = {op.table for op in change.ops if isinstance(op, TableOperation)}
     tables |= _tables_of_rows(change)
     wary = [op for op in change.ops if isinstance(op, WaryOperation)]
+    dropped = {op.table for op in change.ops if isinstance(op, DropTable) and change.carried}
     for operation in touched:
         lost = isinstance(operation, DropTable) and operation.table in tables
+        # The change has read the batches that it carries from the table that it drops.
+        lost = lost or (isinstance(operation, Txn) and operation.table in dropped)
         lost = lost or (isinstance(operation, Renumber) and _names_ids(change, operation.table))
         if lost or any(
             mine.table == operation.table and _conflict(mine, operation, mine.table in declared)

@@ -94,7 +94,7 @@ class Sending:
         self._followed: list[Epoch] = []
         self._most_followed = limits.followed_epochs
         self.epochs: deque[Epoch] = deque(maxlen=limits.followed_epochs)
-        self._has_batches = any(isinstance(op, Txn) for op in change.ops)
+        self._has_batches = any(isinstance(op, Txn) for op in (*change.ops, *change.prepared))
         self._next: Epoch | Stub | None = None
         self._free = False
         # Whether the base was found in the log. If not, the process has seen it a moment ago.

@@ -119,6 +119,10 @@ class _Fold:
         self._time_ms = snapshot.time_ms
         self._dropped = snapshot.dropped
         self._designed: set[TableId] = set()
+        # In the present epoch: the batches of dropped tables by name, and those that tables which
+        # took their places began with.
+        self._left: dict[str, Mapping[str, int]] = {}
+        self._taken: dict[TableId, Mapping[str, int]] = {}
 
     def apply(self, epoch: Epoch) -> None:
         if epoch.epoch != self._epoch + 1:
@@ -137,6 +141,8 @@ class _Fold:
         if epoch.further is not None:
             self._check_shared(epoch)
         self._designed.clear()
+        self._left.clear()
+        self._taken.clear()
         for operation in epoch.ops:
             self._apply_operation(operation)
         self._check_designed()
@@ -182,11 +188,7 @@ class _Fold:
             case CreateTable():
                 self._create(operation)
             case DropTable():
-                dropped = self._touch(operation.table).table
-                self._designed.update((dropped.id, dropped.statics_of or dropped.id))
-                self._changed[TableId(operation.table)] = None
-                del self._rowsets[TableId(operation.table)]
-                self._batches.pop(TableId(operation.table), None)
+                self._drop(self._touch(operation.table).table)
             case SetPartitionLayout():
                 self._set_layout(operation)
             case Tag() | Untag() | Pin() | Unpin():
@@ -209,6 +211,20 @@ class _Fold:
     def _require(self, feature: str, what: str) -> None:
         if not self._features.has(feature):
             self._refuse(f"{what} without the feature {feature!r}")
+
+    def _drop(self, table: TableState) -> None:
+        landed = self._batches.pop(table.id, {})
+        self._left[table.name] = _with_batches(table, landed).batches
+        self._designed.update((table.id, table.statics_of or table.id))
+        self._changed[table.id] = None
+        del self._rowsets[table.id]
+
+    def _take_over(self, table: TableId, name: str) -> Mapping[str, int]:
+        """Return the batches of the table of this name that the epoch has dropped, if any."""
+        left = self._left.pop(name, {})
+        kept = left.taken_over(table, self._epoch) if isinstance(left, BatchMap) else left
+        self._taken[table] = kept
+        return kept
 
     def _create(self, operation: CreateTable) -> None:
         table = TableId(operation.table)
@@ -233,6 +249,7 @@ class _Fold:
             comment=operation.comment,
             created_epoch=self._epoch,
             changed_epoch=self._epoch,
+            batches=self._take_over(table, operation.name),
             partition_layouts=(fields,) if fields else (),
             partition_layout_id=1 if fields else 0,
             constraints=operation.constraints or (),
@@ -331,12 +348,14 @@ class _Fold:
     def _land(self, operation: Txn) -> None:
         table = self._touch(operation.table).table
         landed = self._batches[table.id]
-        last = landed.get(operation.app)
+        last, step = landed.get(operation.app), 1
         if last is None:
             # Opening a table must not read a page of batches, so only loaded batches are compared.
             before, app = table.batches, operation.app
             last = before.known(app) if isinstance(before, BatchMap) else before.get(app)
-        if last is not None and operation.version <= last:
+            # A restored table repeats its batches, and it may have taken over the same ones.
+            step = 0 if table.id in self._taken else 1
+        if last is not None and operation.version < last + step:
             self._refuse(f"commits batch {operation.version} of {operation.app!r} again")
         landed[operation.app] = operation.version
 
@@ -344,7 +363,8 @@ class _Fold:
         """Give a table that this epoch creates the batches in a map. Reads none of them."""
         fold = self._touch(operation.table)
         state, read = fold.table, self._base.read_batches
-        if state.created_epoch != self._epoch or state.batches or self._batches[state.id]:
+        is_new = state.batches is self._taken.get(state.id) and not self._batches[state.id]
+        if not is_new:
             self._refuse(f"brings batches to table {state.name!r}, which is not new")
         assert read is not None, "A state that follows epochs was read from a store."
         batches = read(state.id, self._epoch, operation.batches)

@@ -180,6 +180,10 @@ class BatchMap(Mapping[str, int], abc.ABC):
         """Return the batches of a later epoch that commits these batches."""
 
     @abc.abstractmethod
+    def taken_over(self, table: TableId, created_epoch: int) -> BatchMap:
+        """Return the same batches for a new table, which takes the place of the present one."""
+
+    @abc.abstractmethod
     def objects(self) -> frozenset[str]:
         """Return the objects of the checkpoint that store the batches."""
 
@@ -259,6 +263,10 @@ class TableState:
         The number of an epoch is not enough: a preview has one that another change may take.
         """
         return self.changed_epoch, self.rowsets
+
+    def has_batch(self, app: str, version: int) -> bool:
+        """Return whether this batch of an application, or a later one, was committed."""
+        return version <= self.batches.get(app, -1)
 
     @property
     def sort_key(self) -> tuple[SortField, ...]:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import partial
 
 from colonnade.manifests.commit.change import Change, KeyedRows, TableRead
+from colonnade.manifests.commit.conflicts import has_landed
 from colonnade.manifests.commit.rebase.targets import id_ranges
 from colonnade.manifests.errors import AlreadyExistsError, ConflictError, NotFoundError
 from colonnade.manifests.ids import TableId
@@ -34,7 +35,6 @@ from colonnade.tableformat.statements.overwrite_partitions import written_partit
 from colonnade.tableformat.statements.statement import (
     Statement,
     StaticValues,
-    has_batch,
     inserting,
     is_done,
     make_change,
@@ -121,6 +121,10 @@ def _commit_reported(
             f" {job.url}/{job.target.name}."
         )
     created = _table_operations(job)
+    batch = job.commit.operations(job.target.table)
+    if has_landed(Change(job.transaction, job.mode, (*created, *batch)), base):
+        # Its rows need not fit any more.
+        return base
     planned = Change(job.transaction, job.mode, created, job_id=job.job_id, fresh=fresh)
     before = log.preview(planned, base) if created else base
     table = before.tables.get(TableId(job.target.table))
@@ -129,8 +133,6 @@ def _commit_reported(
             f"The database of {job.url} was replaced by another one after the write was planned;"
             " run the write again."
         )
-    if not created and has_batch(job.commit, table):
-        return base
     table = table.seen_at(job.now_ms)
     with log.removals_are_conflicts(planned, base):
         statement = finished(reported(log, table), log, table)

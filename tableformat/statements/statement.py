@@ -267,8 +267,7 @@ def has_batch(settings: CommitSettings | None, table: TableState | None) -> bool
     """
     if table is None or settings is None or settings.batch is None:
         return False
-    app, version = settings.batch
-    return version <= table.batches.get(app, -1)
+    return table.has_batch(*settings.batch)
 
 
 def write_batches(

@@ -34,7 +34,7 @@ from colonnade.tableformat.statements.fill import (
     with_columns,
 )
 from colonnade.tableformat.statements.rerun import commit_statement
-from colonnade.tableformat.statements.statement import RowCounts
+from colonnade.tableformat.statements.statement import RowCounts, has_batch
 from colonnade.tableformat.statements.update import replacement_options
 from colonnade.tableformat.table.alteration import AddColumn, plan_alterations
 from colonnade.tableformat.table.opened import OpenTable
@@ -202,10 +202,12 @@ class ColumnWork:
         """Write the values of a state, and return the change that makes them visible.
 
         If there is nothing to change, returns the state without a row to change: it may be later
-        than the base. Raises InvalidInputError and NotFoundError that name the column,
-        ConflictError, CorruptionError, StoreError.
+        than the base. That is the base if the batch has landed. Raises InvalidInputError and
+        NotFoundError that name the column, ConflictError, CorruptionError, StoreError.
         """
         before = self.location.require(base)
+        if has_batch(self.commit, before):
+            return base
         altered = () if self.new is None else self.new.alter(before)
         table = with_columns(before, altered)
         target = fill_target(table, self.name, is_new=self.new is not None)

@@ -24,6 +24,7 @@ from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.statements.division import Division
 from colonnade.tableformat.statements.rerun import commit_statement
+from colonnade.tableformat.statements.statement import has_batch
 from colonnade.tableformat.table.alteration import plan_alterations
 from colonnade.tableformat.table.wanted_columns import (
     evolving_changes,
@@ -35,6 +36,7 @@ from colonnade.tableformat.types.conform import conform
 from colonnade.tableformat.write.identity import OwnDraws
 from colonnade.tableformat.write.job import target_of
 from colonnade.tableformat.write.run import ready_rows
+from colonnade.tableformat.write.settings import CommitSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,23 +70,23 @@ def fit_rows(
     base: Snapshot,
     batches: Iterable[pa.RecordBatch],
     unknown: UnknownColumns,
-    expect_epoch: int | None = None,
+    commit: CommitSettings | None = None,
     held: Sequence[pa.RecordBatch] = (),
 ) -> tuple[Snapshot, Iterator[pa.RecordBatch]]:
     """Make rows and the columns of their table fit each other, as `unknown` says.
 
     Returns the state to write on, and the rows. The rows must come in at least one batch. An
     evolution commits an epoch, unless the table can hold the rows already. Before that, it checks
-    the rows that are `held` in memory. Raises InvalidInputError that names the column when the
-    rows cannot fit, or when a held row is refused; the table is unchanged then. Raises
-    ConflictError when concurrent writers change the columns ten times in a row, or when the newest
-    epoch is not `expect_epoch`.
+    the rows that are `held` in memory. It commits nothing if the batch of `commit`, the settings of
+    the rows, has landed. Raises InvalidInputError that names the column when the rows cannot fit,
+    or when a held row is refused; the table is unchanged then. Raises ConflictError when concurrent
+    writers change the columns ten times in a row, or when the newest epoch is not the expected one.
     """
     rest = iter(batches)
     first = next(rest)
     rows = chain((first,), rest)
     if unknown.evolve:
-        return evolve(log, location, base, first.slice(0, 0), expect_epoch, held), rows
+        return evolve(log, location, base, first.slice(0, 0), commit, held), rows
     schema = location.require(base).schema
     if first.schema.equals(arrow_schema(schema)):
         return base, rows
@@ -102,7 +104,7 @@ def evolve(
     location: Location,
     base: Snapshot,
     sample: pa.RecordBatch,
-    expect_epoch: int | None = None,
+    commit: CommitSettings | None = None,
     held: Sequence[pa.RecordBatch] = (),
 ) -> Snapshot:
     """Commit the changes that let a table hold rows like `sample`, which has no rows itself.
@@ -111,6 +113,8 @@ def evolve(
     if the table can hold such rows. Plans again after a concurrent change of columns. Raises the
     errors of `fit_rows`.
     """
+
+    rows = commit or CommitSettings()
 
     def check(table: TableState, schema: TableSchema) -> None:
         conform(sample, schema)
@@ -122,6 +126,8 @@ def evolve(
 
     def planned(state: Snapshot) -> Change | None:
         table = location.require(state)
+        if has_batch(rows, table):
+            return None
         wanted = evolving_changes(table.schema, sample.schema)
         operations = plan_alterations(table, wanted)
         altered = [op.table_schema for op in operations if isinstance(op, AlterSchema)]
@@ -133,7 +139,8 @@ def evolve(
             "alter_table",
             operations,
             {"name": table.name, "changes": "; ".join(map(str, wanted))},
-            expect_epoch=expect_epoch,
+            expect_epoch=rows.expect_epoch,
+            prepared=rows.operations(table.id),
             fresh=True,
         )
 

@@ -452,6 +452,8 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         if unknown is not None:
             held = held_batches(data) if unknown.evolve else ()
             base, batches, commit = self._fit(base, batches, unknown, commit, held)
+            if has_batch(commit, self._location.require(base)):
+                return base, base
         if mode == "append" and self._merges(base, settings):
             merged = self._merged(batches, settings, commit)
             return merged, merged
@@ -501,11 +503,10 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
     ) -> tuple[Snapshot, Iterator[pa.RecordBatch], CommitSettings | None]:
         """Fit rows and columns to each other; return also the settings of the rows' own commit."""
         self._location.store.require_writable()
-        expected = None if commit is None else commit.expect_epoch
-        after, rows = fit_rows(self._log, self._location, base, batches, unknown, expected, held)
+        after, rows = fit_rows(self._log, self._location, base, batches, unknown, commit, held)
         if after is not base:
             self._see_committed(after)
-            if commit is not None and expected is not None:
+            if commit is not None and commit.expect_epoch is not None:
                 commit = commit.model_copy(update={"expect_epoch": after.epoch})
         return after, rows, commit
 

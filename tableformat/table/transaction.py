@@ -249,7 +249,7 @@ class Transaction:
 
     def _evaluated(self, table: TableId, evaluate: Reported) -> Statement:
         state = self.seen(table)
-        if has_batch(self._settings, self._base.tables.get(table)):
+        if has_batch(self._settings, state):
             return Statement("repeat", reads=())
         try:
             with self._removals_are_conflicts():

@@ -15,6 +15,7 @@ from tests.simulation.actors.every import (
     RANGED,
     SHARING,
     SORTED,
+    STREAMED,
     UPGRADED,
 )
 from tests.simulation.bugs import BUGS, Bug
@@ -106,6 +107,15 @@ def test_every_rowset_has_the_order_that_it_states_whoever_changed_the_key() -> 
         simulate(seed, SORTED, counters)
     print(counters)
     assert counters.reads > RUNS // 8
+
+
+@seeds(2)
+def test_a_batch_lands_once_although_its_table_is_made_again(seeds: range) -> None:
+    counters = Counters()
+    for seed in seeds:
+        simulate(seed, STREAMED, counters, waits=seed % 2 == 1)
+    print(counters)
+    assert counters.reads > len(seeds)
 
 
 def test_no_two_rows_share_a_key_and_every_epoch_holds_merged_rows() -> None:

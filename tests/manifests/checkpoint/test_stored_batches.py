@@ -144,10 +144,11 @@ def step(log: Log, state: Snapshot, stale: Snapshot, chance: random.Random) -> S
     keys = chance.choice(([ORDERS], [TRIPS], [ORDERS, TRIPS]))
     what = chance.random()
     if what < 0.1:
-        # Made again under its own id, the table begins without batches, and carries two along.
+        # Made again under its own id, the table keeps its batches, and carries two of them along.
         again = TRIPS if keys == [TRIPS] else ORDERS
         name = state.tables[again].name
-        carried = [Txn(table=again, app=f"app{n}", version=n) for n in (1, 2)]
+        known = state.tables[again].batches
+        carried = [Txn(table=again, app=app, version=known.get(app, 0)) for app in ("app1", "app2")]
         made: list[Operation] = [DropTable(table=again), table(again, name), *carried]
         # These batches have landed before; only a new one makes this a change.
         own = Txn(table=again, app=f"again{state.epoch}", version=0)
@@ -257,6 +258,24 @@ def test_a_state_whose_checkpoint_a_vacuum_removed_still_finds_its_batches() -> 
         if any(info.name == checkpoint_name(name) for info in store.list("_manifest/checkpoint/")):
             store.delete(checkpoint_name(name))
     assert held.tables[ORDERS].batches == {f"app{number}": number for number in range(500)}
+
+
+def test_batches_that_a_table_took_over_are_found_after_their_checkpoint_is_gone() -> None:
+    store, log, state = with_batches(500)
+    own = Txn(table=TRIPS, app="app1", version=1000)
+    state = log.commit(change(DropTable(table=TRIPS)), state)
+    state = log.commit(change(DropTable(table=ORDERS), table(TRIPS, "orders"), own), state)
+    held, model = log.read_head(), {**{f"app{n}": n for n in range(500)}, "app1": 1000}
+    kept = held.tables[TRIPS].batches
+    assert isinstance(kept, BatchMap)
+    later = [Txn(table=TRIPS, app=app, version=2000) for app in model]
+    log.try_checkpoint(log.commit(change(*later), held))
+    vacuum(log, VacuumRequest(hours=0, epochs=2, threads=1, force=True))
+    assert log.read_head().floor == held.epoch
+    for name in kept.objects():
+        if any(info.name == checkpoint_name(name) for info in store.list("_manifest/checkpoint/")):
+            store.delete(checkpoint_name(name))
+    assert kept == model
 
 
 def test_an_anchor_without_its_batches_is_corruption() -> None:

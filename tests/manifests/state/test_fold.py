@@ -101,6 +101,74 @@ def test_a_table_that_is_created_again_has_the_batches_in_a_map() -> None:
         assert head.table("orders").batches == {"app": 8, "more": 1}
 
 
+AGAIN = TableId("00000000000000aa")
+ONCE_MORE = TableId("00000000000000bb")
+
+
+@pytest.mark.parametrize(
+    ("operations", "name", "kept"),
+    [
+        ((DropTable(table=ORDERS), table(AGAIN, "orders")), "orders", True),
+        ((DropTable(table=ORDERS), table(ORDERS, "orders")), "orders", True),
+        ((DropTable(table=ORDERS), table(AGAIN, "other")), "other", False),
+        ((table(AGAIN, "other"), DropTable(table=ORDERS)), "other", False),
+        (
+            (
+                *(DropTable(table=ORDERS), table(AGAIN, "orders")),
+                *(DropTable(table=AGAIN), table(ONCE_MORE, "orders")),
+            ),
+            "orders",
+            True,
+        ),
+        (
+            (
+                *(RenameTable(table=ORDERS, name="new"), DropTable(table=ORDERS)),
+                *(table(AGAIN, "new"), table(ONCE_MORE, "orders")),
+            ),
+            "new",
+            True,
+        ),
+    ],
+    ids=["new id", "own id", "other name", "created first", "twice", "renamed"],
+)
+def test_a_table_that_takes_the_place_of_another_one_has_its_batches(
+    operations: tuple[Any, ...], name: str, kept: bool
+) -> None:
+    store = MemoryStore()
+    log = make_log(store)
+    base = log.commit(change(Txn(table=ORDERS, app="app", version=7)), with_orders(store, log))
+    state = log.commit(change(*operations), base)
+    expected = {"app": 7} if kept else {}
+    for head in (state, log.read_head(), replay(store)):
+        assert head.table(name).batches == expected
+
+
+def test_a_table_begins_anew_where_an_earlier_epoch_has_dropped_the_last_one() -> None:
+    store = MemoryStore()
+    log = make_log(store)
+    base = log.commit(change(Txn(table=ORDERS, app="app", version=7)), with_orders(store, log))
+    state = log.commit(change(DropTable(table=ORDERS)), base)
+    assert log.commit(change(table(AGAIN, "orders")), state).table("orders").batches == {}
+
+
+@pytest.mark.parametrize("version", [6, 7, 8])
+def test_a_table_may_repeat_the_batch_that_it_took_over_and_never_goes_back(version: int) -> None:
+    store = MemoryStore()
+    log = make_log(store)
+    base = log.commit(change(Txn(table=ORDERS, app="app", version=7)), with_orders(store, log))
+    made = change(
+        *(DropTable(table=ORDERS), table(AGAIN, "orders")),
+        Txn(table=AGAIN, app="app", version=version),
+        Txn(table=AGAIN, app="own", version=1),
+    )
+    made = replace(made, carried=frozenset({(AGAIN, "app")}))
+    if version < 7:
+        with pytest.raises(InvalidInputError, match="commits batch 6 of 'app' again"):
+            log.commit(made, base)
+    else:
+        assert log.commit(made, base).table("orders").batches == {"app": version, "own": 1}
+
+
 @pytest.mark.parametrize(
     "before",
     [

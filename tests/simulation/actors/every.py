@@ -153,6 +153,17 @@ RANGED: tuple[Actor, ...] = (
 )
 """Writers of sorted tables whose ranges are deleted without being read."""
 
+STREAMED: tuple[Actor, ...] = (
+    Streamer(4, replaces=0.4),
+    Writer(2),
+    Reader(6),
+    Compactor(1),
+    Undropper(0.5),
+    Keeper(1),
+    Vacuumer(0.5),
+)
+"""A stream whose batches append rows or make their table again, beside other work."""
+
 LOSING: tuple[Actor, ...] = (
     Writer(),
     Reader(3),

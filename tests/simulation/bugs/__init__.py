@@ -10,6 +10,7 @@ modules divide them by what they break:
     ranges.py        rows of ranges that were deleted without being read
     columns.py       columns that change beside concurrent writers
     fields.py        fields inside a column that change
+    batches.py       batches that are sent again
     stored.py        what is stored of a state
     removals.py      what a vacuum removes, and what it keeps
     freed_slots.py   slots that are free again
@@ -18,6 +19,7 @@ modules divide them by what they break:
 from __future__ import annotations
 
 from tests.simulation.bugs import (
+    batches,
     columns,
     fields,
     freed_slots,
@@ -41,6 +43,7 @@ BUGS: tuple[Bug, ...] = (
     *ranges.BUGS,
     *columns.BUGS,
     *fields.BUGS,
+    *batches.BUGS,
     *stored.BUGS,
     *removals.BUGS,
     *freed_slots.BUGS,
