@@ -4,7 +4,7 @@ This package holds no rules of the format; `tableformat` does.
 
     setting up a session          session session_storage settings outside supported doctor errors
     settings of Hadoop            hadoop/
-    planning, moving the rows     planner/ java/ write_plan write_task answer_rows
+    planning, moving the rows     planner/ java/ table_design write_plan write_task answer_rows
     the source in pure Python     source/ options
     schemas of Spark              types pyspark_types
     the public classes            table/

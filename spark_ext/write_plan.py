@@ -5,25 +5,23 @@ Before any task runs, the driver checks the columns by name and fixes the base e
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection
+from dataclasses import replace
 
 from colonnade.manifests.errors import AlreadyExistsError, InvalidInputError
-from colonnade.manifests.model.generated import generated_fields
-from colonnade.manifests.model.identity import identity_columns
 from colonnade.manifests.model.operations import CreateTable
-from colonnade.manifests.model.primary_key import key_fields, key_of
+from colonnade.manifests.model.primary_key import key_of
 from colonnade.manifests.model.schema import (
-    IdentityColumn,
     SchemaField,
     TableSchema,
     type_text,
 )
 from colonnade.manifests.model.statics import static_fields
 from colonnade.manifests.model.void import VOID
-from colonnade.manifests.state.partition_layout import field_text, parse_layout
+from colonnade.manifests.state.partition_layout import parse_layout
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.spark_ext.options import SparkWriteOptions
+from colonnade.spark_ext.table_design import TableDesign, with_columns
 from colonnade.spark_ext.types import same_values
 from colonnade.tableformat.keys.own_table import own_table
 from colonnade.tableformat.keys.policy import merges, without_key
@@ -35,32 +33,10 @@ from colonnade.tableformat.statements.keyed.given import (
     merging_job,
     open_columns,
 )
-from colonnade.tableformat.table.carried_properties import replaced_properties
-from colonnade.tableformat.table.constraints import NewConstraint
 from colonnade.tableformat.table.design import new_table, parse_sort_key
-from colonnade.tableformat.table.generated import NewGenerated
-from colonnade.tableformat.table.lifetimes import lifetime_properties
 from colonnade.tableformat.table.primary_key import parse_primary_key
 from colonnade.tableformat.types.conversion import given_fields, match_fields
 from colonnade.tableformat.write.job import WriteJob, WriteMode, plan_write
-
-
-@dataclass(frozen=True, slots=True)
-class TableDesign:
-    """A table that a statement describes; with `replace` it may replace an existing table."""
-
-    schema: TableSchema
-    sort_key: tuple[str, ...] = ()
-    properties: dict[str, str] = field(default_factory=dict)
-    comment: str | None = None
-    replace: bool = False
-    partition_by: tuple[str, ...] = ()
-    constraints: tuple[NewConstraint, ...] = ()
-    identities: Mapping[str, IdentityColumn] = field(default_factory=dict)
-    generated: tuple[NewGenerated, ...] = ()
-    primary_key: tuple[str, ...] = ()
-    static: tuple[str, ...] = ()
-    partition_key: tuple[str, ...] = ()
 
 
 def plan_spark_write(
@@ -84,7 +60,8 @@ def plan_spark_write(
     An overwrite deletes all rows. With `where`, or the option replaceWhere, it deletes the rows
     that the condition selects. With `dynamic`, or the option partitionOverwriteMode, it overwrites
     the partitions that get new rows. With the option overwriteSchema, an overwrite of all rows also
-    replaces the columns of the table by those of its rows.
+    replaces the columns of the table by those of its rows. These options have nothing to do if the
+    table does not exist.
 
     `named` are the names of the columns that the user gave, if they are known: where added rows
     merge with those of the table by their keys, `given` has also columns that Spark has filled.
@@ -93,12 +70,14 @@ def plan_spark_write(
     not fit the statement. Raises AlreadyExistsError if `design` is for a new table and the table
     exists.
     """
+    table = None if base is None else location.find(base)
+    if table is None:
+        options = _of_new_table(options)
     where = _overwritten(options, overwrite and design is None, where)
     mode = _mode(options, overwrite, dynamic, where)
-    table = None if base is None else location.find(base)
-    if options.overwrite_schema:
+    if options.overwrite_schema and table is not None:
         _check_overwrites_all(mode, design, where)
-        design = None if table is None else _with_columns(table, nullable(given), options)
+        design = with_columns(table, nullable(given), options)
     create = _creation(options, given, design, location, table)
     merged = None
     if table is not None and create is None:
@@ -120,6 +99,19 @@ def plan_spark_write(
     )
     _check_on_duplicate(options, job)
     return job if table is None or merged is None else merging_job(job, own_table(table), merged)
+
+
+def _of_new_table(options: SparkWriteOptions) -> SparkWriteOptions:
+    """Leave out the options that say what to do with the rows and columns of an existing table.
+
+    A job may give them whenever it runs. Raises InvalidInputError for a condition that is not
+    valid.
+    """
+    if options.replace_where is not None:
+        parse_predicate(options.replace_where)
+    return replace(
+        options, replace_where=None, partition_overwrite_mode=None, overwrite_schema=False
+    )
 
 
 def _check_where(where: Predicate | None, table: TableState) -> None:
@@ -162,61 +154,6 @@ def _check_overwrites_all(
             "Option overwriteSchema needs a write of mode overwrite that replaces all rows of a"
             " table; leave it out."
         )
-
-
-def _with_columns(
-    table: TableState, columns: TableSchema, options: SparkWriteOptions
-) -> TableDesign:
-    """Describe the table with new columns; `options` may change its sort key and partitions."""
-    if table.constraints:
-        raise InvalidInputError(
-            f"Table {table.name!r} has the constraint {table.constraints[0].name!r}, which other"
-            " columns might not have; drop its constraints first, or use"
-            " df.writeTo(name).createOrReplace(), which drops them."
-        )
-    if generated := generated_fields(table.schema):
-        raise InvalidInputError(
-            f"Table {table.name!r} has the generated column {generated[0].name!r}, which other"
-            " columns might not have; drop it first, or use df.writeTo(name).createOrReplace()."
-        )
-    if identity := identity_columns(table.schema):
-        raise InvalidInputError(
-            f"Table {table.name!r} has the identity column {identity[0].name!r}, which would no"
-            " longer give values; drop it first, or use df.writeTo(name).createOrReplace()."
-        )
-    if statics := static_fields(table.schema):
-        raise InvalidInputError(
-            f"Table {table.name!r} has the static column {statics[0].name!r}, which other columns"
-            " might not have; drop it first, or use df.writeTo(name).createOrReplace()."
-        )
-    key, layout = table.sort_key, table.partition_fields
-    primary = () if options.primary_key else key_fields(table.primary_key, table.schema)
-    kept = [] if options.sort_key else [(field.column, "sortKey") for field in key]
-    kept += [] if options.partition_by else [(field.column, "partitionBy") for field in layout]
-    kept += [(field.id, "primaryKey") for field in primary]
-    names = {name.casefold() for name in columns.names}
-    for column, option in kept:
-        name = table.schema.by_id(column).name
-        if name.casefold() not in names:
-            raise InvalidInputError(
-                f"Table {table.name!r} is arranged by {name!r}, which the new columns lack; choose"
-                f" other columns with the option {option}, or use"
-                " df.writeTo(name).createOrReplace()."
-            )
-    directions = {True: "desc", False: "asc"}
-    return TableDesign(
-        columns,
-        options.sort_key
-        or tuple(
-            f"{table.schema.by_id(field.column).name} {directions[field.descending]}"
-            for field in key
-        ),
-        {**replaced_properties(table, columns), **lifetime_properties(table)},
-        table.comment,
-        True,
-        options.partition_by or tuple(field_text(field, table.schema) for field in layout),
-        primary_key=options.primary_key or tuple(field.name for field in primary),
-    )
 
 
 def _overwritten(

@@ -38,7 +38,8 @@ ROOMS = {
     ),
     "spark_ext": floors(
         "settings supported errors options types answer_rows outside < doctor pyspark_types"
-        " write_task write_plan < hadoop < session session_storage executors < source < table"
+        " write_task table_design < write_plan < hadoop < session session_storage executors"
+        " < source < table"
         " < planner"
     ),
     "spark_ext.planner": floors(

@@ -79,6 +79,11 @@ def walk_with_the_jar(spark: SparkSession, folder: str) -> None:
     rows.write.format("colonnade").save(path)
     fails(lambda: rows.write.format("colonnade").save(path), "ALREADY_EXISTS")
     append(rows.where("id < 10"), path)
+    first = rows.limit(2).write.format("colonnade").mode("append").partitionBy("name")
+    for _ in range(2):
+        first.save(f"{folder}/first")
+    assert colonnade.open(f"{folder}/first").partitioning == ("name",)
+    assert spark.read.format("colonnade").load(f"{folder}/first").count() == 4
     rows.limit(3).write.format("colonnade").mode("overwrite").save(path)
     read = spark.read.format("colonnade")
     assert [read.load(path).count(), read.option("epoch", 2).load(path).count()] == [3, 110]

@@ -7,7 +7,8 @@ is sent again to a new planner process therefore still happens only once.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -35,8 +36,9 @@ from colonnade.spark_ext.planner.write.identity import remember
 from colonnade.spark_ext.planner.write.merging import check_merging, merge_options
 from colonnade.spark_ext.planner.write.rows import changed_rows
 from colonnade.spark_ext.planner.write.statics import bringing, divided_reports, statics_task
+from colonnade.spark_ext.table_design import TableDesign
 from colonnade.spark_ext.types import from_json
-from colonnade.spark_ext.write_plan import TableDesign, plan_spark_write
+from colonnade.spark_ext.write_plan import plan_spark_write
 from colonnade.spark_ext.write_task import StaticsTask, task_json
 from colonnade.tableformat.statements.commit import Reported, written_statement
 from colonnade.tableformat.statements.reported import TaskReport
@@ -79,7 +81,9 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
     `seen` is the state that the statement has read, or None to use the newest state. `design`
     describes a table to create (`table_design`). `transaction` is an id to commit under, if any.
     `query` is as in `load.load`. `evolving` says for which rows the epoch first gives the table
-    what it lacks (`brought_columns.with_columns`); None means that nothing changes. `given` is what
+    what it lacks (`brought_columns.with_columns`); None means that nothing changes. `layout` has
+    the `partitioning` and the `cluster_by` of `table_design` for a table without a design: one that
+    is new, or whose columns the option overwriteSchema replaces. `given` is what
     `merging.columns_given` or `merging.merge_by_key` returned, or has the `columns` None where
     nobody knows which columns the user gave; without it, the user gave all columns.
     Raises ConflictError if the path now leads to another table than the one seen.
@@ -93,7 +97,7 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
     table = None if state is None else location.find(state)
     where, exact = (None, True) if filters is None else overwritten(filters, table)
     given = args.get("given")
-    options = merge_options(options, given)
+    options = _laid_out(merge_options(options, given), args.get("layout"))
     job = plan_spark_write(
         location,
         state,
@@ -164,6 +168,28 @@ def commit_write(args: Mapping[str, Any]) -> dict[str, Any]:
         return commit(job, base, bringing(reported, job, statics, sets=False))
     except RepeatedMatchError as error:
         return {"repeated": error.message}
+
+
+def _laid_out(options: SparkWriteOptions, layout: Mapping[str, Any] | None) -> SparkWriteOptions:
+    """Return options with what partitionBy() and clusterBy() say. Raises InvalidInputError."""
+    if not layout:
+        return options
+    fields, key = layout_texts(layout["partitioning"]), clustered_by(layout["cluster_by"])
+    _refuse_both(fields, options.partition_by, "partitionBy")
+    _refuse_both(key, options.sort_key, "sortKey")
+    return replace(
+        options,
+        partition_by=fields or options.partition_by,
+        sort_key=key or options.sort_key,
+    )
+
+
+def _refuse_both(by_method: Sequence[str], by_option: Sequence[str], option: str) -> None:
+    if by_method and by_option:
+        raise InvalidInputError(
+            f"Give the option {option} or a method of the writer, partitionBy() or clusterBy(), not"
+            " both."
+        )
 
 
 def _check_within(options: SparkWriteOptions) -> None:

@@ -15,7 +15,8 @@ from colonnade.manifests.errors import ColonnadeError
 from colonnade.spark_ext.options import parse_write_options
 from colonnade.spark_ext.planner.catalog.alterations import alteration
 from colonnade.spark_ext.planner.write.writes import commit_write, table_design
-from colonnade.spark_ext.write_plan import TableDesign, plan_spark_write
+from colonnade.spark_ext.table_design import TableDesign
+from colonnade.spark_ext.write_plan import plan_spark_write
 from colonnade.tableformat.location import locate
 from colonnade.tableformat.table.alteration import DropPrimaryKey, SetPrimaryKey
 from colonnade.tableformat.table.properties import shown_properties

@@ -1,6 +1,7 @@
 package colonnade.spark.catalog;
 
 import colonnade.planner.ColonnadeException;
+import colonnade.spark.quirks.FrameLayout;
 import colonnade.spark.sink.ColonnadeTable;
 import colonnade.spark.sink.ColonnadeWriteBuilder;
 import colonnade.spark.sink.PlannedWrite;
@@ -21,6 +22,7 @@ import org.apache.spark.sql.types.StructType;
 final class NewTable implements SupportsWrite {
   private final String path;
   private final ColonnadeTable replaced;
+  private volatile Transform[] asked = {};
 
   /** Creates the target of a write. {@code replaced} is the existing table, or null. */
   NewTable(String path, ColonnadeTable replaced) {
@@ -50,24 +52,26 @@ final class NewTable implements SupportsWrite {
 
   /**
    * Spark calls this only to compare the layout with a partitionBy() that it passes nowhere else.
+   * The table takes any layout.
    */
   @Override
   public Transform[] partitioning() {
-    if (replaced != null) {
-      return replaced.partitioning();
-    }
     String sentence =
         String.format(
-            "Table %s does not exist yet, and Spark does not pass partitionBy() on when it appends"
-                + " or overwrites; write .option(\"partitionBy\", \"...\") instead, or leave out"
-                + " mode().",
+            "Spark does not pass the partitionBy() of a write to %s on, because its Java does not"
+                + " open java.lang; write .option(\"partitionBy\", \"...\") instead, or start Java"
+                + " with --add-opens=java.base/java.lang=ALL-UNNAMED.",
             path);
-    throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
+    asked =
+        FrameLayout.asked()
+            .orElseThrow(() -> ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence));
+    return asked;
   }
 
   @Override
   public WriteBuilder newWriteBuilder(LogicalWriteInfo info) {
-    WriteRequest request = ColonnadeWriteBuilder.request(path, info);
+    WriteRequest request =
+        ColonnadeWriteBuilder.request(path, info).laidOut(TableDesign.layout(asked));
     return new ColonnadeWriteBuilder(
         replaced == null ? request : request.basedOn(replaced), PlannedWrite::commit);
   }

@@ -61,7 +61,8 @@ final class StagedColonnadeTable implements StagedTable, SupportsWrite {
 
   @Override
   public WriteBuilder newWriteBuilder(LogicalWriteInfo info) {
-    WriteRequest request = ColonnadeWriteBuilder.request(path, info);
+    // Spark passes the options of a DataFrame on, and those of a statement only to the design.
+    WriteRequest request = ColonnadeWriteBuilder.request(path, info).withOptions(design.options());
     return new ColonnadeWriteBuilder(
         request.creating(design.forPlanner(replace)),
         (written, reports) -> {

@@ -19,6 +19,7 @@ import org.apache.spark.sql.connector.catalog.SupportsWrite;
 import org.apache.spark.sql.connector.catalog.TableCapability;
 import org.apache.spark.sql.connector.catalog.TableInfo;
 import org.apache.spark.sql.connector.catalog.constraints.Constraint;
+import org.apache.spark.sql.connector.expressions.Transform;
 import org.apache.spark.sql.connector.write.LogicalWriteInfo;
 import org.apache.spark.sql.connector.write.WriteBuilder;
 import org.apache.spark.sql.connector.write.WriterCommitMessage;
@@ -33,12 +34,14 @@ import org.apache.spark.sql.types.StructType;
 final class StagedOverwrite implements StagedTable, SupportsWrite, GeneratedColumn.Owner {
   private final ColonnadeTable table;
   private final StructType columns;
+  private final Transform[] layout;
   private PlannedWrite planned;
   private WriterCommitMessage[] messages;
 
-  private StagedOverwrite(ColonnadeTable table, StructType columns) {
+  private StagedOverwrite(ColonnadeTable table, StructType columns, Transform... layout) {
     this.table = table;
     this.columns = columns;
+    this.layout = layout;
   }
 
   /**
@@ -50,11 +53,14 @@ final class StagedOverwrite implements StagedTable, SupportsWrite, GeneratedColu
       return new StagedColonnadeTable(path, design, true);
     }
     ColonnadeTable table = ColonnadeTable.load(path, Map.of());
+    StructType rows = design.schema();
+    if (takesAnyColumns()) {
+      return new StagedOverwrite(table, rows, info.partitions());
+    }
     if (!Tables.isLaidOut(table, info.partitions())) {
       throw refusal(table, "is partitioned or clustered otherwise");
     }
-    StructType rows = design.schema();
-    return new StagedOverwrite(table, takesAnyColumns() ? rows : columns(table, rows));
+    return new StagedOverwrite(table, columns(table, rows));
   }
 
   /** Whether the write may replace the columns. Spark does not pass on its options this early. */
@@ -149,7 +155,7 @@ final class StagedOverwrite implements StagedTable, SupportsWrite, GeneratedColu
   public WriteBuilder newWriteBuilder(LogicalWriteInfo info) {
     WriteRequest request = ColonnadeWriteBuilder.request(table.path(), info);
     return new ColonnadeWriteBuilder(
-        request.basedOn(table).overwriting(null),
+        request.basedOn(table).overwriting(null).laidOut(TableDesign.layout(layout)),
         (written, reports) -> {
           planned = written;
           messages = reports;

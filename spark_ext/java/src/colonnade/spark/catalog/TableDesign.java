@@ -103,6 +103,11 @@ record TableDesign(
         options(given));
   }
 
+  /** Returns a layout in the planner's terms. */
+  static Map<String, Object> layout(Transform... given) {
+    return Map.of("cluster_by", clusterBy(given), "partitioning", partitioning(given));
+  }
+
   /** Adds the primary key of a statement to the properties, where the planner reads it. */
   private static void statePrimaryKey(Map<String, String> properties, String columns) {
     if (properties.putIfAbsent(PRIMARY_KEY, columns) != null) {

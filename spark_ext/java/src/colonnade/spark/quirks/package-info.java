@@ -3,7 +3,8 @@
  * Spark versions it was seen on.
  *
  * <pre>
- *   the running statement    RunningStatement, PlannedQuery, Caller, ConnectCall, StatementTag
+ *   the running statement    RunningStatement, PlannedQuery, Caller, ConnectCall, StatementTag,
+ *                            FrameLayout
  *   the version of Spark     SparkVersion
  *   rules of a session       SessionRules, AnalyzerRules, LoadCatalogFirst, ViewChanges,
  *                            PaddedDeletes

@@ -27,6 +27,7 @@ import org.apache.spark.sql.types.StructType;
  * @param evolving the columns of rows for which the write gives the table what it lacks, or null
  * @param given what the planner says of the columns that the user gave; null if that is all columns
  * @param checks what each row must meet when it has the values of identity columns
+ * @param layout the partitions and sort key of the table, if it is new or gets new columns
  */
 public record WriteRequest(
     String path,
@@ -41,19 +42,22 @@ public record WriteRequest(
     boolean callable,
     JsonNode evolving,
     JsonNode given,
-    List<RowCheck> checks) {
+    List<RowCheck> checks,
+    Map<String, Object> layout) {
 
   public static WriteRequest append(String path, StructType rows, Map<String, String> options) {
     List<String> filled = GeneratedColumn.computedIn(rows);
     return new WriteRequest(
-        path, rows, filled, options, null, null, false, null, false, true, null, null, List.of());
+        path, rows, filled, options, null, null, false, null, false, true, null, null, List.of(),
+        Map.of());
   }
 
   /** Returns the request of a statement that writes no rows to a table with these columns. */
   public static WriteRequest withoutRows(
       String path, StructType columns, Map<String, String> options) {
     return new WriteRequest(
-        path, columns, null, options, null, null, false, null, false, true, null, null, List.of());
+        path, columns, null, options, null, null, false, null, false, true, null, null, List.of(),
+        Map.of());
   }
 
   /** Returns the request for the state of a table that a statement has read. */
@@ -66,25 +70,41 @@ public record WriteRequest(
     List<RowCheck> late = filled == null ? List.of() : table.lateChecks(rows);
     return new WriteRequest(
         path, rows, filled, options, state, design, overwrite, where, dynamic, functions, brought,
-        merged, late);
+        merged, late, layout);
   }
 
   public WriteRequest creating(Map<String, Object> table) {
     return new WriteRequest(
         path, rows, filled, options, seen, table, overwrite, where, dynamic, callable, evolving,
-        given, checks);
+        given, checks, layout);
   }
 
   public WriteRequest overwriting(List<Map<String, Object>> filters) {
     return new WriteRequest(
         path, rows, filled, options, seen, design, true, filters, false, callable, evolving,
-        given, checks);
+        given, checks, layout);
+  }
+
+  /** Returns the request with the options of the statement, too. Its own take precedence. */
+  public WriteRequest withOptions(Map<String, String> ofStatement) {
+    Map<String, String> all = new HashMap<>(ofStatement);
+    all.putAll(options);
+    return new WriteRequest(
+        path, rows, filled, all, seen, design, overwrite, where, dynamic, callable, evolving, given,
+        checks, layout);
+  }
+
+  /** Returns the request with the layout that the writer asks for, in the planner's terms. */
+  public WriteRequest laidOut(Map<String, Object> asked) {
+    return new WriteRequest(
+        path, rows, filled, options, seen, design, overwrite, where, dynamic, callable, evolving,
+        given, checks, asked);
   }
 
   WriteRequest overwritingPartitions() {
     return new WriteRequest(
         path, rows, filled, options, seen, design, true, null, true, callable, evolving,
-        given, checks);
+        given, checks, layout);
   }
 
   /** Returns what the write does, for query plans. */
@@ -110,6 +130,7 @@ public record WriteRequest(
     args.put("filled", filled);
     args.put("evolving", evolving);
     args.put("given", given);
+    args.put("layout", layout);
     JsonNode planned = Planner.call("plan_write", PlannedQuery.with(args));
     return new PlannedWrite(
         planned.get("job").asText(),

@@ -1,0 +1,93 @@
+"""A table that a statement describes, or that an overwrite with other columns leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.model.generated import generated_fields
+from colonnade.manifests.model.identity import identity_columns
+from colonnade.manifests.model.primary_key import key_fields
+from colonnade.manifests.model.schema import IdentityColumn, TableSchema
+from colonnade.manifests.model.statics import static_fields
+from colonnade.manifests.state.partition_layout import field_text
+from colonnade.manifests.state.snapshot import TableState
+from colonnade.spark_ext.options import SparkWriteOptions
+from colonnade.tableformat.table.carried_properties import replaced_properties
+from colonnade.tableformat.table.constraints import NewConstraint
+from colonnade.tableformat.table.generated import NewGenerated
+from colonnade.tableformat.table.lifetimes import lifetime_properties
+
+
+@dataclass(frozen=True, slots=True)
+class TableDesign:
+    """A table that a statement describes; with `replace` it may replace an existing table."""
+
+    schema: TableSchema
+    sort_key: tuple[str, ...] = ()
+    properties: dict[str, str] = field(default_factory=dict)
+    comment: str | None = None
+    replace: bool = False
+    partition_by: tuple[str, ...] = ()
+    constraints: tuple[NewConstraint, ...] = ()
+    identities: Mapping[str, IdentityColumn] = field(default_factory=dict)
+    generated: tuple[NewGenerated, ...] = ()
+    primary_key: tuple[str, ...] = ()
+    static: tuple[str, ...] = ()
+    partition_key: tuple[str, ...] = ()
+
+
+def with_columns(
+    table: TableState, columns: TableSchema, options: SparkWriteOptions
+) -> TableDesign:
+    """Describe the table with new columns; `options` may change its sort key and partitions."""
+    if table.constraints:
+        raise InvalidInputError(
+            f"Table {table.name!r} has the constraint {table.constraints[0].name!r}, which other"
+            " columns might not have; drop its constraints first, or use"
+            " df.writeTo(name).createOrReplace(), which drops them."
+        )
+    if generated := generated_fields(table.schema):
+        raise InvalidInputError(
+            f"Table {table.name!r} has the generated column {generated[0].name!r}, which other"
+            " columns might not have; drop it first, or use df.writeTo(name).createOrReplace()."
+        )
+    if identity := identity_columns(table.schema):
+        raise InvalidInputError(
+            f"Table {table.name!r} has the identity column {identity[0].name!r}, which would no"
+            " longer give values; drop it first, or use df.writeTo(name).createOrReplace()."
+        )
+    if statics := static_fields(table.schema):
+        raise InvalidInputError(
+            f"Table {table.name!r} has the static column {statics[0].name!r}, which other columns"
+            " might not have; drop it first, or use df.writeTo(name).createOrReplace()."
+        )
+    key, layout = table.sort_key, table.partition_fields
+    primary = () if options.primary_key else key_fields(table.primary_key, table.schema)
+    kept = [] if options.sort_key else [(field.column, "sortKey") for field in key]
+    kept += [] if options.partition_by else [(field.column, "partitionBy") for field in layout]
+    kept += [(field.id, "primaryKey") for field in primary]
+    names = {name.casefold() for name in columns.names}
+    for column, option in kept:
+        name = table.schema.by_id(column).name
+        if name.casefold() not in names:
+            raise InvalidInputError(
+                f"Table {table.name!r} is arranged by {name!r}, which the new columns lack; choose"
+                f" other columns with the option {option}, or use"
+                " df.writeTo(name).createOrReplace()."
+            )
+    directions = {True: "desc", False: "asc"}
+    return TableDesign(
+        columns,
+        options.sort_key
+        or tuple(
+            f"{table.schema.by_id(field.column).name} {directions[field.descending]}"
+            for field in key
+        ),
+        {**replaced_properties(table, columns), **lifetime_properties(table)},
+        table.comment,
+        True,
+        options.partition_by or tuple(field_text(field, table.schema) for field in layout),
+        primary_key=options.primary_key or tuple(field.name for field in primary),
+    )
