@@ -270,7 +270,7 @@ def test_batches_that_a_table_took_over_are_found_after_their_checkpoint_is_gone
     assert isinstance(kept, BatchMap)
     later = [Txn(table=TRIPS, app=app, version=2000) for app in model]
     log.try_checkpoint(log.commit(change(*later), held))
-    vacuum(log, VacuumRequest(hours=0, epochs=2, threads=1, force=True))
+    vacuum(log, VacuumRequest(hours=0, epochs=2, threads=1))
     assert log.read_head().floor == held.epoch
     for name in kept.objects():
         if any(info.name == checkpoint_name(name) for info in store.list("_manifest/checkpoint/")):
