@@ -104,3 +104,19 @@ def jobs() -> list[object]:
 def test_a_job_of_the_page_runs_under_spark_submit(job: str, tmp_path: Path) -> None:
     (tmp_path / "job.py").write_text(job)
     assert "rows: 3" in ran([*SUBMIT, "job.py"], tmp_path)
+
+
+@pytest.mark.spark_compat
+@pytest.mark.parametrize(
+    "way",
+    [
+        "configure",
+        pytest.param("session", marks=pytest.mark.long),
+        pytest.param("enable", marks=pytest.mark.long),
+    ],
+)
+def test_a_pipeline_that_was_written_for_delta_runs_from_end_to_end(
+    way: str, tmp_path: Path
+) -> None:
+    script = Path(__file__).with_name("delta_pipeline.py")
+    assert f"whole: {way}" in ran([*SUBMIT, str(script), str(tmp_path), way], tmp_path)
