@@ -36,7 +36,7 @@ from colonnade.tableformat.statements.keyed.given import (
 from colonnade.tableformat.table.design import new_table, parse_sort_key
 from colonnade.tableformat.table.primary_key import parse_primary_key
 from colonnade.tableformat.types.conversion import given_fields, match_fields
-from colonnade.tableformat.write.job import WriteJob, WriteMode, plan_write
+from colonnade.tableformat.write.job import StatementTime, WriteJob, WriteMode, plan_write
 
 
 def plan_spark_write(
@@ -50,25 +50,24 @@ def plan_spark_write(
     where: Predicate | None = None,
     dynamic: bool = False,
     named: Collection[str] | None = None,
+    agreed: StatementTime | None = None,
 ) -> WriteJob:
     """Plan a write of rows with the columns `given` to `location`, based on the state `base`.
 
     If the table does not exist, the epoch of the write creates it: as `design` describes it, or
     else with the columns of the rows. These columns are nullable, since a DataFrame without NULLs
-    says nothing about later appends.
+    says nothing about later appends. `agreed` is as in `plan_write`.
 
     An overwrite deletes all rows. With `where`, or the option replaceWhere, it deletes the rows
     that the condition selects. With `dynamic`, or the option partitionOverwriteMode, it overwrites
-    the partitions that get new rows. With the option overwriteSchema, an overwrite of all rows also
-    replaces the columns of the table by those of its rows. These options have nothing to do if the
-    table does not exist.
+    the partitions that get new rows. With overwriteSchema, one of all rows also replaces the
+    columns. These options have nothing to do if the table does not exist.
 
     `named` are the names of the columns that the user gave, if they are known: where added rows
     merge with those of the table by their keys, `given` has also columns that Spark has filled.
 
     Raises InvalidInputError that names a column that does not fit the table, or an option that does
-    not fit the statement. Raises AlreadyExistsError if `design` is for a new table and the table
-    exists.
+    not fit the statement. Raises AlreadyExistsError if `design` is for a table that exists.
     """
     table = None if base is None else location.find(base)
     if table is None:
@@ -96,6 +95,7 @@ def plan_spark_write(
         settings=options.settings,
         commit=options.commit,
         parameters=_parameters(options, mode),
+        agreed=agreed,
     )
     _check_on_duplicate(options, job)
     return job if table is None or merged is None else merging_job(job, own_table(table), merged)

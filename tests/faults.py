@@ -65,6 +65,7 @@ class FaultyStore(ObjectStore):
         self.inner = inner
         self.url = inner.url
         self.read_only = inner.read_only
+        self.has_clock = inner.has_clock
         self.files_are_cheap = inner.files_are_cheap
         self.trace: list[Call] = []
         self.fired: list[int] = []

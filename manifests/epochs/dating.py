@@ -46,16 +46,6 @@ class Clock:
         self._store = store
         self._asked: tuple[int, int | None] | None = None
 
-    def agreed_ms(self) -> int:
-        """Return this machine's time, or the store's time if that is more than a day earlier.
-
-        With the earlier time, objects are removed by age too late rather than too early. May write
-        a temporary object.
-        """
-        own = self.own_ms()
-        other = self._store_ms(own)
-        return own if other is None else min(own, other) if _differ(own, other) else own
-
     def date(self, head_ms: int) -> Date:
         """Return the date of the epoch after one that is dated `head_ms`. It is always later.
 
@@ -65,13 +55,13 @@ class Clock:
         clocks contradict each other, and if the log is ahead.
         """
         clock = self.own_ms()
-        if _differ(clock, head_ms):
-            other = self._store_ms(clock)
-            if other is not None and _differ(clock, other):
+        if differ(clock, head_ms):
+            other = self.store_ms(clock)
+            if other is not None and differ(clock, other):
                 own = clock
                 fitting = [each for each in (own, other) if each > head_ms - DAY_MS]
                 clock = min(fitting or (own, other))
-                self._warn(
+                self.warn(
                     "The clock of this machine says %s UTC, and the clock of %s says %s: epochs are"
                     " dated by the latter if it fits the log. Set the clock that is wrong.",
                     utc(own),
@@ -80,7 +70,7 @@ class Clock:
                 )
         time_ms = max(clock, head_ms + 1)
         if time_ms > clock + DAY_MS:
-            self._warn(
+            self.warn(
                 "The newest epoch of %s is dated %s UTC, more than a day ahead of the time. Later"
                 " epochs are dated right after it, and record the time beside their date.",
                 self._store.url,
@@ -88,19 +78,24 @@ class Clock:
             )
         return Date(time_ms, clock)
 
-    def _store_ms(self, own: int) -> int | None:
-        """Return the store's time when this machine's is `own`; None if the store cannot tell."""
+    def store_ms(self, own: int) -> int | None:
+        """Return the store's time when this machine's is `own`; None if the store cannot tell.
+
+        May write a temporary object.
+        """
         if self._asked is None or abs(own - self._asked[0]) > _HOUR_MS:
             other = self._store.date_of_write(HINT)
             self._asked = own, None if other is None else other - own
         ahead = self._asked[1]
         return None if ahead is None else own + ahead
 
-    def _warn(self, message: str, *values: str) -> None:
+    def warn(self, message: str, *values: str) -> None:
+        """Warn of a clock once in a process for each store."""
         if f"{message} {self._store.url}" not in _said:
             _said.add(f"{message} {self._store.url}")
             _log.warning(message, *values)
 
 
-def _differ(one: int, other: int) -> bool:
+def differ(one: int, other: int) -> bool:
+    """Return whether two times of one moment are so far apart that one of them is wrong."""
     return abs(one - other) > DAY_MS

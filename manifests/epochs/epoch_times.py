@@ -63,6 +63,22 @@ def last_epoch_by(
     return low
 
 
+def witness_ms(store: ObjectStore, head: Snapshot, timestamp_ms: int, present_ms: int) -> int:
+    """Return when the last epoch was committed that came at or before a time.
+
+    If there is none, returns when the oldest readable epoch was committed. Costs nothing if the
+    newest epoch is old enough. Otherwise costs and raises as `last_epoch_by`.
+    """
+    if head.time_ms <= timestamp_ms:
+        return head.time_ms
+    low = last_epoch_by(store, head, timestamp_ms, present_ms, head.floor, for_removal=True)
+    for number in range(max(low, head.floor), head.epoch):
+        item = _read(store, number, head)
+        if isinstance(item, Epoch):
+            return _likely_ms(store, item, head, present_ms, for_removal=True)
+    return head.time_ms
+
+
 def _likely_ms(
     store: ObjectStore, epoch: Epoch, head: Snapshot, present_ms: int, for_removal: bool
 ) -> int:

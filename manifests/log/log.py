@@ -16,7 +16,7 @@ from types import MappingProxyType
 
 from colonnade.manifests.checkpoint.reader import read_hint
 from colonnade.manifests.checkpoint.writer import write_checkpoint
-from colonnade.manifests.clock import now_ms
+from colonnade.manifests.clock import AgreedTime, now_ms
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.conflicts import (
     check_change,
@@ -37,6 +37,7 @@ from colonnade.manifests.commit.statics import with_static_values
 from colonnade.manifests.commit.turns import pause_s, wait_for_turn
 from colonnade.manifests.commit.vacuum_conflicts import check_removed, removes
 from colonnade.manifests.engine import engine_name
+from colonnade.manifests.epochs.agreed import IDLE_MS, Agreement, idle_ms
 from colonnade.manifests.epochs.dating import Clock
 from colonnade.manifests.epochs.freed_slots import find_freed
 from colonnade.manifests.epochs.slots import landed_error, read_slot
@@ -98,6 +99,7 @@ class Log(LogReader):
     ) -> None:
         super().__init__(store, limits)
         self._clock = Clock(store, clock_ms)
+        self.agreement = Agreement(store, self._clock)
         self._interval = checkpoint_interval
         self.pause = pause
         self._engine = engine or engine_name()
@@ -116,13 +118,43 @@ class Log(LogReader):
         """Return the time by this machine's clock, in ms since 1970 UTC."""
         return self._clock.own_ms()
 
-    def agreed_ms(self) -> int:
-        """Return this machine's time, or the store's time if that is more than a day earlier.
+    def agreed(
+        self, state: Snapshot, table: TableState | None = None, own_ms: int | None = None
+    ) -> AgreedTime:
+        """Return the time of a step that destroys or decides by time, for a state of the log.
 
-        The time is in ms since 1970 UTC. Ages of objects and ends of leases are compared with it.
-        Cost: nothing, or the write of a temporary object, which is removed again.
+        It is what this machine's clock, the store's clock and the dates of the log agree on. The
+        property `clock.idle` of `table` says how long the log may have been idle. `own_ms` is the
+        time by this machine's clock, if the step began earlier. Costs and raises as `Agreement.at`.
         """
-        return self._clock.agreed_ms()
+        idle = IDLE_MS if table is None else idle_ms(table.properties)
+        return self.agreement.at(state, self.now_ms() if own_ms is None else own_ms, idle)
+
+    def agreed_ms(self, state: Snapshot | None = None) -> int:
+        """Return the earliest time of `agreed`, in ms since 1970 UTC: what ended by then has ended.
+
+        `state` is by default the newest one, which is then read.
+        """
+        return self.agreed(state or self.read_head()).earliest_ms
+
+    def statement_time(
+        self, state: Snapshot, table: TableState | None = None, own_ms: int | None = None
+    ) -> AgreedTime:
+        """Return the time by which a statement on a state decides what has expired.
+
+        It is the agreed time beside the date of the state (`AgreedTime.not_before`). Costs and
+        raises as `agreed`.
+        """
+        return self.agreed(state, table, own_ms).not_before(state.time_ms)
+
+    def decided(self, state: Snapshot, table: TableState) -> TableState:
+        """Return a table as a statement on a state sees it: what has expired is hidden.
+
+        Costs nothing if nothing expires in the table. Otherwise costs and raises as `agreed`.
+        """
+        if table.lifetimes is None:
+            return table
+        return table.decided_at(self.statement_time(state, table))
 
     def commit(self, change: Change, base: Snapshot) -> Snapshot:
         """Make a change the next epoch. Returns the state after it. See `commit_change`."""

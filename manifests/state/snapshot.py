@@ -12,6 +12,7 @@ from typing import Annotated, TypeAlias
 
 from pydantic import Field
 
+from colonnade.manifests.clock import AgreedTime
 from colonnade.manifests.errors import ColonnadeError, NotFoundError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.column_properties import by_name
@@ -215,6 +216,7 @@ class TableState:
 
     `now_ms` is the time that a reader sees the table at, in ms since 1970 UTC. Rows that expire by
     then are hidden. None shows expired rows, which writers need that must not lose any row.
+    `agreed` is the time of a statement that sees the table, which then has its earliest time.
 
     `read_again` belongs to a table of a state that is not in the log, such as that of a
     transaction. It takes the error of a read of a checkpoint, and returns the same table from the
@@ -247,6 +249,7 @@ class TableState:
     statics: TableState | None = None
     statics_of: TableId | None = None
     now_ms: int | None = field(default=None, compare=False)
+    agreed: AgreedTime | None = field(default=None, compare=False)
     read_again: Callable[[ColonnadeError], TableState] | None = field(
         default=None, compare=False, repr=False
     )
@@ -293,15 +296,18 @@ class TableState:
         return bool(self.tombstones) or (self.lifetimes is not None and self.now_ms is not None)
 
     @property
-    def written_ms(self) -> int | None:
-        """When rows count as written that a statement on this state adds; None if nothing asks.
+    def decided_ms(self) -> int | None:
+        """The time by which a statement decides what has expired; None if nothing expires.
 
-        Requires that the table is seen at a time if its lifetimes count from writes.
+        Requires the time of a statement: a reader's time must never decide.
         """
-        if self.lifetimes is None or not self.lifetimes.counts_from_write:
-            return None
-        assert self.now_ms is not None, "A statement is evaluated at a time."
-        return self.now_ms
+        return None if self.lifetimes is None else self.statement_time.earliest_ms
+
+    @property
+    def statement_time(self) -> AgreedTime:
+        """The time of the statement that sees the table. Requires that it is seen by one."""
+        assert self.agreed is not None, "A statement decides by an agreed time."
+        return self.agreed
 
     @property
     def as_stored(self) -> TableState:
@@ -310,7 +316,11 @@ class TableState:
 
     def seen_at(self, now_ms: int) -> TableState:
         """Return the table as a reader sees it at a time, in ms since 1970 UTC."""
-        return self if self.lifetimes is None else replace(self, now_ms=now_ms)
+        return self if self.lifetimes is None else replace(self, now_ms=now_ms, agreed=None)
+
+    def decided_at(self, agreed: AgreedTime) -> TableState:
+        """Return the table as a statement sees it, which decides by this time what has expired."""
+        return replace(self, now_ms=agreed.earliest_ms, agreed=agreed)
 
     def listing_objects(self) -> frozenset[str]:
         """Return the checkpoint objects that list the table's RowSets and batches."""

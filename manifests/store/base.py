@@ -138,6 +138,9 @@ class ObjectStore(abc.ABC):
     Where it is False, a RowSet of any size is one object.
     """
 
+    has_clock: bool = False
+    """Whether `date_of_write` asks a clock that is not this machine's own."""
+
     trust_s: float = 0.0
     """For how long a log that a process has just seen counts as not removed or replaced, in
     seconds. It is 0 where a look costs next to nothing, as on local disk.

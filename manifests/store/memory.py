@@ -24,11 +24,13 @@ from colonnade.manifests.store.checks import (
 from colonnade.manifests.store.memory_turns import MemoryTurns
 from colonnade.manifests.store.turn import Turn
 
+_OWN_CLOCK = now_ms
+
 
 class MemoryStore(ObjectStore):
     """Objects in a dictionary, which ends with the process. `sync` has no effect.
 
-    `now_ms` is the clock that dates the objects.
+    `now_ms` is the clock that dates the objects, by default this machine's own.
     """
 
     read_only = False
@@ -36,7 +38,7 @@ class MemoryStore(ObjectStore):
 
     def __init__(self, url: str = "memory:", now_ms: Callable[[], int] = now_ms) -> None:
         self.url = url
-        self._now_ms = now_ms
+        self._now_ms, self.has_clock = now_ms, now_ms is not _OWN_CLOCK
         self._lock = threading.Lock()
         self._turns = MemoryTurns()
         self._objects: dict[str, tuple[bytes, int]] = {}

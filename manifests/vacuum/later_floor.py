@@ -42,7 +42,7 @@ def begin_at_checkpoint(log: Log, head: Snapshot) -> Snapshot:
     StoreError.
     """
     lost = lost_states(log, head)
-    now = log.now_ms()
+    now = log.agreed_ms(head)
     pins = [pin for pin in head.pins.values() if pin.until_ms > now]
     leases = [lease for lease in head.leases.values() if lease.until_ms > now]
     kept = {*head.tags.values(), *(pin.epoch for pin in pins)}

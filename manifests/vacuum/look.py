@@ -122,7 +122,7 @@ def look(log: Log, request: VacuumRequest, before: Snapshot) -> Found:
     Otherwise it only finishes what the log already says. A dry run writes nothing at all.
     """
     own = request.trust_clock or request.dry_run
-    now_ms = log.now_ms() if own else log.agreed_ms()
+    now_ms = log.now_ms() if own else log.agreed_ms(before)
     if not request.dry_run:
         # This finishes the work of a killed run.
         finish_floor(log, before, request.threads)
@@ -186,7 +186,7 @@ def read_used_objects(log: Log) -> set[str]:
     """
     log = log.uncached
     head = log.read_head()
-    kept = kept_below(head, head.floor, log.now_ms())
+    kept = kept_below(head, head.floor, log.agreed_ms(head))
     loaded = LoadedPages()
     _, states = keep_states(log, head, head.floor, kept, loaded, store=False)
     if head.anchor_list is not None:

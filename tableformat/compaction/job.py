@@ -25,6 +25,7 @@ from colonnade.manifests.model.schema import Model, TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.manifests.state.sort_order import following_orders
 from colonnade.manifests.store import StoreAddress
+from colonnade.tableformat.compaction.purge import cutoff_ms
 from colonnade.tableformat.jobs import Workplace
 from colonnade.tableformat.write.job import WriteTarget, target_of
 
@@ -127,8 +128,9 @@ def plan_job(
             f"RowSets of table {plan.name!r} that were to be compacted were dropped before"
             f" epoch {base.epoch}, or its columns changed; plan the compaction again."
         )
-    now = log.query_ms(base) - (table.lifetimes.grace_ms if table.lifetimes else 0)
-    sources = tuple(with_expired_values(table, [live[each] for each in group.rowsets], now))
+    sources = tuple(live[each] for each in group.rowsets)
+    if table.lifetimes is not None:
+        sources = tuple(with_expired_values(table, sources, cutoff_ms(log, base, table)))
     purges = any(each.amendments.masks for each in sources)
     group = _of_present(group, table, sources)
     count = max(1, round(group.bytes_out / plan.policy.target_bytes))

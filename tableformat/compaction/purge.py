@@ -64,9 +64,12 @@ def purge_rowsets(log: Log, base: Snapshot, table: TableId, rowsets: Collection[
 
 
 def cutoff_ms(log: Log, state: Snapshot, table: TableState) -> int:
-    """Return the time at which rows had expired that may be purged now, in ms since 1970 UTC."""
+    """Return the time at which rows had expired that may be purged now, in ms since 1970 UTC.
+
+    Costs and raises as `Log.agreed`.
+    """
     lives = table.lifetimes
-    return log.query_ms(state) - (0 if lives is None else lives.grace_ms)
+    return log.agreed(state, table).earliest_ms - (0 if lives is None else lives.grace_ms)
 
 
 def _commit(

@@ -43,9 +43,9 @@ def plan_tombstones(
     if not len(entries):
         return ()
     hours = tombstone_hours(table.properties)
-    # A clock that is ahead would forget too early.
-    present = log.now_ms() if log.store.read_only else log.agreed_ms()
-    ended = log.find_ended(present - int(hours * _HOUR_MS), base, present)
+    agreed = log.agreed(base, table)
+    cutoff_ms = agreed.earliest_ms - int(hours * _HOUR_MS)
+    ended = log.find_ended(cutoff_ms, base, agreed.present_ms)
     old = entries.epochs <= (-1 if ended is None else ended)
     return tombstone_groups(table, facts_of(table, entries), old, hours, policy, log.limits)
 

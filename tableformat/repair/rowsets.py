@@ -209,7 +209,7 @@ def _change(
     times = [greatest_value(each.entry, WRITTEN) for each in rowsets]
     last = max((each for each in times if each is not None), default=0) // 1000
     since = 0 if table.lifetimes is None else table.lifetimes.since_ms
-    written = [stamped(entry, table.seen_at(max(last, since))) for entry in entries]
+    written = [stamped(entry, table, max(last, since)) for entry in entries]
     if table.tombstones:
         met = min(map(clean_epoch, rowsets))
         written = [with_value(entry, CLEANED, met) for entry in written]

@@ -133,8 +133,8 @@ def _commit_reported(
             f"The database of {job.url} was replaced by another one after the write was planned;"
             " run the write again."
         )
-    table = table.seen_at(job.now_ms)
     with log.removals_are_conflicts(planned, base):
+        table = log.decided(base, table)
         statement = finished(reported(log, table), log, table)
         dropped = (_drop_all(log, table),) if statement.overwrites_all else ()
     if not (created or job.has_lease) and is_done(statement, job.commit, log, base):

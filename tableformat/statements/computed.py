@@ -142,7 +142,7 @@ class ComputedWriter:
 
     def _seen(self, rowset: LiveRowSet) -> list[LiveRowSet]:
         """Return a RowSet as readers see its values."""
-        now = self.table.now_ms
+        now = self.table.decided_ms
         return [rowset] if now is None else with_expired_values(self.table, [rowset], now)
 
     def _stretches(self, selected: Selection) -> Iterator[list[pa.Array]]:

@@ -23,6 +23,7 @@ def finished(statement: Statement, log: Log, table: TableState) -> Statement:
     has the static values that its rows bring. Raises the errors of `compared` and of
     `with_static_values`.
     """
+    _require_agreed(table)
     statement, own = with_static_values(statement, log, table), own_table(table)
     if statement.rows_at_slot:
         statement = replace(statement, rows=(), reads=(), keys=(), rows_at_slot=False)
@@ -34,8 +35,17 @@ def finished_in_transaction(statement: Statement, log: Log, table: TableState) -
 
     Raises the errors of `compared`.
     """
+    _require_agreed(table)
     statement = with_static_values(statement, log, table, whole=True)
     own = own_table(table)
     if statement.rows_at_slot:
         statement = replace(statement, keyed=None, rows_at_slot=False)
     return compared_once(guarded(statement, log.store, own), log, own)
+
+
+def _require_agreed(table: TableState) -> None:
+    """Require that a statement saw its table at an agreed time, if something expires in it.
+
+    The clock of one machine must not decide which rows the statement has not met.
+    """
+    assert table.lifetimes is None or table.agreed is not None, "A reader's time decided."

@@ -219,7 +219,7 @@ class ColumnWork:
         options = replacement_options(target_of(table, log.limits), count, self.settings)
         bound = bind_constraints(table.name, table.constraints, table.schema)
         rules = tuple(each for each in bound if target.id in each.condition.column_ids)
-        seen = table.seen_at(log.query_ms(base))
+        seen = log.decided(base, table)
         writer = ComputedWriter(seen, column, self.where, place, options, rules)
         keep = rowset_filter(seen, self.where)
         plan = FillPlan(

@@ -65,7 +65,8 @@ def commit_pin(log: Log, base: Snapshot, name: str, epoch: int, seconds: float) 
             f"A pin lasts a number of seconds above 0 and at most 100 years, not {seconds!r}; use"
             " a tag to keep an epoch for good."
         )
-    until, kept = log.agreed_ms() + int(seconds * 1000), _stored_number(log, epoch)
+    until = log.agreed(base).present_ms + int(seconds * 1000)
+    kept = _stored_number(log, epoch)
     return _commit(log, base, Pin(name=_checked(name, "pin"), epoch=kept, until_ms=until))
 
 

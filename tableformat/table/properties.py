@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from colonnade.manifests.commit.rebase.reads import ISOLATION, ISOLATION_LEVELS
 from colonnade.manifests.compaction.policy import check_policy
 from colonnade.manifests.compaction.purge import purge_share
+from colonnade.manifests.epochs.agreed import idle_ms
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.text_policy import check_text_policy
@@ -69,6 +70,7 @@ def checked_properties(properties: dict[str, str]) -> dict[str, str]:
     check_policy(properties)
     purge_share(properties)
     check_retention(properties)
+    idle_ms(properties)
     check_text_policy(properties)
     if properties.get(ISOLATION, ISOLATION_LEVELS[0]) not in ISOLATION_LEVELS:
         raise InvalidInputError(

@@ -465,7 +465,7 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
             settings=settings,
             commit=commit,
             limits=limits,
-            now_ms=self._log.query_ms(base),
+            agreed=self._log.statement_time,
         )
         take_lease(job, self._log, base)
         draws = LogDraws(self._log, base, division.own, job.job_id)
@@ -513,7 +513,7 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
     def _overwrite(self, evaluate: Evaluate, commit: CommitSettings | None) -> int:
         """Commit a statement on the last state read, once: its rows may have been read from it."""
         base, job_id = self.snapshot, new_job_id()
-        table = self.state.seen_at(self._log.query_ms(base))
+        table = self._log.decided(base, self.state)
         if has_batch(commit, table):
             return base.epoch
         with self._log.removals_are_conflicts("overwrite", base):
@@ -546,7 +546,7 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
 
         def planned(base: Snapshot) -> Change | None:
             job_id = new_job_id()
-            table = self._location.require(base).seen_at(self._log.query_ms(base))
+            table = self._log.decided(base, self._location.require(base))
             if has_batch(commit, table):
                 return None
             statement = evaluate(self._log, base, table, job_id)

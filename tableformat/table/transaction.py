@@ -18,6 +18,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from colonnade.manifests.clock import AgreedTime
 from colonnade.manifests.commit.change import Change, TableRead
 from colonnade.manifests.errors import ColonnadeError, InvalidInputError, NotFoundError
 from colonnade.manifests.ids import TableId, new_job_id, new_transaction_id
@@ -68,7 +69,8 @@ class Transaction:
         log.store.require_writable()
         self._log = log
         self._base = base
-        self._now_ms = log.query_ms(base)
+        self._begun_ms = log.now_ms()
+        self._agreed: AgreedTime | None = None
         self._settings = commit or CommitSettings()
         self._job_id = new_job_id()
         self._plan = TransactionPlan()
@@ -80,11 +82,6 @@ class Transaction:
     def base(self) -> int:
         """The epoch that the transaction reads."""
         return self._base.epoch
-
-    @property
-    def now_ms(self) -> int:
-        """The time that all statements see their tables at, in ms since 1970 UTC."""
-        return self._now_ms
 
     @property
     def job_id(self) -> str:
@@ -215,11 +212,24 @@ class Transaction:
         return found
 
     def seen(self, table: TableId) -> TableState:
-        """Return a table as the statements of the transaction see it, all at one time.
+        """Return a table as the statements of the transaction see it.
 
-        Raises NotFoundError after it was dropped.
+        Raises NotFoundError after it was dropped, and the errors of `Log.agreed`.
         """
-        return self.state_of(table).seen_at(self._now_ms)
+        return self.decided(self.state_of(table))
+
+    def decided(self, table: TableState) -> TableState:
+        """Return a table as the transaction sees it, which sees all tables at one time.
+
+        The first table in which something expires decides it, and costs as `Log.agreed`.
+        """
+        return table if table.lifetimes is None else table.decided_at(self.agreed(table))
+
+    def agreed(self, table: TableState | None = None) -> AgreedTime:
+        """Return the one time of all statements of the transaction. Costs as `Log.agreed`."""
+        if self._agreed is None:
+            self._agreed = self._log.statement_time(self._base, table, self._begun_ms)
+        return self._agreed
 
     def note_read(self, read: TableRead) -> None:
         """Remember what was read, for tables with serializable isolation."""

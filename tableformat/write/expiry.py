@@ -62,13 +62,14 @@ class Expiry:
 def expiry_of(table: TableState, settings: WriteSettings | None) -> Expiry | None:
     """Return when the rows of a write to a table expire; None if its settings do not say it.
 
-    The time counts from the one that the table is seen at. Raises the errors of `expiry`.
+    The time counts from the present of the statement that sees the table. Raises the errors of
+    `expiry`.
     """
     if settings is None or settings.ttl is None:
         return None
     column = expires_column(table.lifetimes, table.schema)
-    assert column is None or table.now_ms is not None, "A statement is evaluated at a time."
-    return expiry(table.name, column, settings.ttl, table.now_ms or 0)
+    now_ms = 0 if column is None else table.statement_time.present_ms
+    return expiry(table.name, column, settings.ttl, now_ms)
 
 
 def expires_column(lifetimes: Lifetimes | None, schema: TableSchema) -> SchemaField | None:

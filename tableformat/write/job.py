@@ -13,10 +13,11 @@ commit finds its transaction id in the log.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from colonnade.manifests import clock
+from colonnade.manifests.clock import AgreedTime
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.ids import new_job_id, new_transaction_id
 from colonnade.manifests.limits import LIMITS, Limits
@@ -75,6 +76,9 @@ class WriteTarget(Model):
     expires: ColumnNumber | None = None
 
 
+StatementTime = Callable[[Snapshot], AgreedTime]
+"""Returns the time of a statement on a state."""
+
 WriteMode = Literal["append", "overwrite", "overwrite_partitions"]
 
 
@@ -87,8 +91,8 @@ class WriteJob(Model):
     JSON; None means all rows. A partition overwrite deletes the rows in the partitions of its new
     rows. `given` are the columns that added rows have values in, where it is known that these rows
     merge with the rows of the table by their keys. With `is_merge`, they are the rows of a MERGE,
-    and no two of them may share a key. `now_ms` is the time of the write, in ms since 1970 UTC: it
-    says which rows of the table have expired, and when the new ones were written.
+    and no two of them may share a key. `now_ms` is the time from
+    which on new rows live for the time in the settings, in ms since 1970 UTC.
     """
 
     address: StoreAddress
@@ -167,15 +171,16 @@ def plan_write(
     commit: CommitSettings | None = None,
     parameters: dict[str, str] | None = None,
     limits: Limits = LIMITS,
-    now_ms: int | None = None,
+    agreed: StatementTime | None = None,
 ) -> WriteJob:
     """Plan a write to the table at `location`, as of `base` (None: no database yet).
 
     A table that does not exist is created in the same epoch when `create` describes it. With
     `replace`, an existing table is dropped in that epoch, too, and columns of the same name and
     type keep their ids. An overwrite replaces the rows that `where` selects (None: all). `limits`
-    are those of the log, if they differ from the usual ones. `now_ms` is the time of the write, if
-    the clock of the log is not that of this machine.
+    are those of the log, if they differ from the usual ones. `agreed` returns the
+    time of a statement on `base` (None: `Log.statement_time`), which counts if the settings have a
+    `ttl`.
     `statements.commit.commit_written` commits every kind of write.
 
     Raises NotFoundError when `create` is absent and the table does not exist, or was dropped after
@@ -210,10 +215,22 @@ def plan_write(
         settings=settings or WriteSettings(),
         commit=commit or CommitSettings(),
         parameters=parameters or {},
-        now_ms=max(clock.now_ms(), base.time_ms if base else 0) if now_ms is None else now_ms,
     )
-    job.expiry()  # refuses a time to live that no column can hold, before the first row
-    return job
+    return _begun(job, base, agreed or Log(location.store).statement_time)
+
+
+def _begun(job: WriteJob, base: Snapshot | None, agreed: StatementTime) -> WriteJob:
+    """Return the job with the time from which on its rows live, if its settings say for how long.
+
+    Raises InvalidInputError, before the first row, if no column can say when they expire.
+    """
+    if job.settings.ttl is None:
+        return job
+    # No log contradicts this machine's clock before the first epoch.
+    begin = clock.now_ms() if base is None else agreed(base).present_ms
+    begun = job.model_copy(update={"now_ms": begin})
+    begun.expiry()
+    return begun
 
 
 def take_lease(job: WriteJob, log: Log, base: Snapshot | None) -> None:
@@ -231,7 +248,7 @@ def take_lease(job: WriteJob, log: Log, base: Snapshot | None) -> None:
         raise InvalidInputError(
             "A lease commits an epoch first, so it excludes expect_epoch; leave one of them out."
         )
-    until = log.agreed_ms() + int(hours * 3_600_000)
+    until = log.agreed(base).present_ms + int(hours * 3_600_000)
     lease = Lease(job=job.job_id, epoch=base.epoch, until_ms=until)
     log.commit(Change(new_transaction_id(), "lease", (lease,), fresh=True), base)
 

@@ -102,18 +102,24 @@ def open_writer(
     return RowSetWriter(store, prefix, job_id, schema, sort_key, options)
 
 
-def stamped(entry: RowSetEntry, written_for: TableState) -> RowSetEntry:
+def stamped(
+    entry: RowSetEntry, written_for: TableState, written_ms: int | None = None
+) -> RowSetEntry:
     """Return the entry with the schema, layout and sort order that the RowSet was written for.
 
-    It also says when its rows were written, if that decides when they expire.
+    It also says when its rows were written, if that decides when they expire: at `written_ms`, or
+    else now. The time is in ms since 1970 UTC.
     """
     ids = {
         "schema_id": written_for.schema_id,
         "partition_layout_id": written_for.partition_layout_id,
         "sort_order_id": written_for.sort_order_id,
     }
-    entry, written = entry.model_copy(update=ids), written_for.written_ms
-    return entry if written is None else with_value(entry, WRITTEN, written * 1000)
+    entry, lives = entry.model_copy(update=ids), written_for.lifetimes
+    if lives is None or not lives.counts_from_write:
+        return entry
+    written = written_for.statement_time.present_ms if written_ms is None else written_ms
+    return with_value(entry, WRITTEN, written * 1000)
 
 
 def target_options(target: WriteTarget, settings: WriteSettings) -> WriteOptions:

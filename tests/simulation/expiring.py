@@ -1,7 +1,8 @@
 """Rows and values that expire, beside purges, compactions and changes of how long they live.
 
-Every process works on one store in memory, and has a clock of its own. Before each call its store
-passes the turn to another process, and may kill its own. Everything is drawn from one seed.
+Every process works on one store in memory, and has a clock of its own, which may be weeks off. The
+clock of the store is right, or the store has none, as a disk. Before each call its store passes the
+turn to another process, and may kill its own. Everything is drawn from one seed.
 """
 
 from __future__ import annotations
@@ -59,6 +60,13 @@ LIVES: tuple[dict[str, str], ...] = (
 )
 """How long rows and values may live, as properties."""
 
+SUMS = pa.schema([("id", pa.int64()), ("n", pa.int64()), ("ends", INSTANT)])
+"""A table whose upserts add to `n` until the row has expired."""
+
+KEYS = 3
+
+FAR_MS = 40 * DAY_MS
+
 Times = tuple[int, int | None]
 """When a row was made, and when it expires, in ms."""
 
@@ -72,34 +80,60 @@ def instant(ms: int | None) -> datetime | None:
 
 @dataclass
 class Record:
-    """What landed: the epochs, the rows that each of them added, and the lifetimes after it."""
+    """What landed: the epochs, the rows that each of them added, and the lifetimes after it.
+
+    `came` are the true times of the epochs. `sums` has the values that the row of a key may have in
+    the other table, and when it expires.
+    """
 
     epochs: list[Epoch] = field(default_factory=list)
     lives: list[Lifetimes | None] = field(default_factory=list)
     born: dict[int, int] = field(default_factory=dict)
     times: dict[int, Times] = field(default_factory=dict)
+    came: list[int] = field(default_factory=list)
+    sums: dict[int, tuple[frozenset[int], int]] = field(default_factory=dict)
+    summed: int = 0
     reads: int = 0
     hidden: int = 0
     purges: int = 0
     compactions: int = 0
 
-    def land(self, data: bytes, number: int) -> None:
-        """An epoch was put."""
+    def land(self, data: bytes, number: int, now_ms: int) -> None:
+        """An epoch was put at a true time."""
         epoch = decode_slot(data, number, f"epoch {number}")
         assert isinstance(epoch, Epoch)
         assert number == len(self.epochs)
         lives = self.lives[-1] if self.lives else None
         for op in epoch.ops:
-            if isinstance(op, SetLifetimes | CreateTable):
+            if isinstance(op, SetLifetimes) or (isinstance(op, CreateTable) and op.name == "t"):
                 lives = op.lifetimes
         self.epochs.append(epoch)
         self.lives.append(lives)
+        self.came.append(now_ms)
         self.purges += epoch.operation == EXPIRE
         self.compactions += epoch.operation == "compact"
-        note = epoch.parameters.get("userMetadata")
-        for row, made, ends in json.loads(note) if note else ():
+        note = json.loads(epoch.parameters.get("userMetadata", "[]"))
+        if isinstance(note, dict):
+            self._add(note["key"], note["ends"], now_ms)
+            return
+        for row, made, ends in note:
             assert row not in self.born
             self.born[row], self.times[row] = number, (made, ends)
+
+    def _add(self, key: int, ends: int, now_ms: int) -> None:
+        """An upsert added 1 to the row of a key. A clock may be a day off, so some sums differ."""
+        before, expires = self.sums.get(key, (frozenset[int](), 0))
+        found = set() if before and expires > now_ms + 2 * DAY_MS else {1}
+        if expires > now_ms - 2 * DAY_MS:
+            found |= {each + 1 for each in before}
+        self.sums[key] = frozenset(found), ends
+        self.summed += found == {max(before, default=0) + 1} and bool(before)
+
+    def check_sums(self, found: pa.Table) -> None:
+        """Compare the rows of the other table that have not been purged with the model."""
+        for row in found.to_pylist():
+            values, _ = self.sums[row["id"]]
+            assert row["n"] in values, f"key {row['id']} has the sum {row['n']}, not {values}"
 
     def purgeable(self, row: int, epoch: int, *, value: bool) -> bool:
         """Whether an epoch may have purged a row, or only a value of it, up to another one."""
@@ -107,7 +141,9 @@ class Record:
             lives, purge = self.lives[number - 1], self.epochs[number]
             if lives is None or purge.operation != ("compact" if value else EXPIRE):
                 continue
-            if is_expired(self.times[row], lives, purge.time_ms - lives.grace_ms, value=value):
+            # The date may be ahead of the time. A clock that is a day off is not contradicted.
+            now_ms = min(purge.time_ms, self.came[number] + DAY_MS)
+            if is_expired(self.times[row], lives, now_ms - lives.grace_ms, value=value):
                 return True
         return False
 
@@ -150,7 +186,8 @@ class ProcessStore(MemoryStore):
         shared: MemoryStore,
         record: Record,
         meet: Callable[[], None],
-        clock_ms: Callable[[], int],
+        true_ms: Callable[[], int],
+        own_ms: Callable[[], int] | None = None,
     ) -> None:
         super().__init__()
         self.__dict__.update(
@@ -158,11 +195,16 @@ class ProcessStore(MemoryStore):
         )
         self._record = record
         self._meet = meet
-        self._clock_ms = clock_ms
+        self._true_ms, self._clock_ms = true_ms, own_ms or true_ms
+        self.has_clock = own_ms is None
 
     def date_of_write(self, name: str) -> int:
-        # The clock of the store is right. With the machine's clock, runs of a seed would differ.
+        # With the clock of the machine that runs the test, runs of a seed would differ.
         return self._clock_ms()
+
+    def modified_ms(self, name: str) -> int | None:
+        super().modified_ms(name)
+        return None
 
     def get(self, name: str, *, limit: int | None = None) -> bytes:
         self._meet()
@@ -173,7 +215,7 @@ class ProcessStore(MemoryStore):
         outcome = super().put_if_absent(name, data)
         number = epoch_number(name)
         if outcome is PutOutcome.CREATED and number is not None:
-            self._record.land(bytes(data), number)
+            self._record.land(bytes(data), number, self._true_ms())
             self._meet()
         return outcome
 
@@ -192,9 +234,11 @@ class Process:
     def __init__(self, world: Expiring, order: random.Random) -> None:
         self._world = world
         self._order = order
-        self._off_ms = order.choice((0, 0, -DAY_MS, -2 * HOUR_MS, 90_000))
+        far = FAR_MS if world.alone else order.choice((-FAR_MS, FAR_MS))
+        self._off_ms = order.choice((0, 0, -DAY_MS, -2 * HOUR_MS, 90_000, far, far))
         self.now_ms = START_MS
-        store = ProcessStore(world.shared, world.record, world.meet, lambda: world.now_ms)
+        own_ms = (lambda: self.now_ms) if world.alone else None
+        store = ProcessStore(world.shared, world.record, world.meet, lambda: world.now_ms, own_ms)
         log = Log(
             store,
             clock_ms=lambda: self.now_ms,
@@ -208,10 +252,10 @@ class Process:
     def work(self) -> None:
         """Do one piece of work, at one time."""
         world, order = self._world, self._order
-        world.now_ms += order.choice((1, 60_000, HOUR_MS, 3 * HOUR_MS))
+        world.now_ms += order.choice(world.steps_ms)
         self.now_ms = world.now_ms + self._off_ms
-        kinds = ("append", "read", "purge", "compact", "alter")
-        match order.choices(kinds, (5, 5, 3, 1.5, 2))[0]:
+        kinds = ("append", "read", "purge", "compact", "alter", "add")
+        match order.choices(kinds, (5, 5, 3, 1.5, 2, 2))[0]:
             case "append":
                 self._append()
             case "read":
@@ -223,6 +267,8 @@ class Process:
                 begun = self._database.table("t").optimize().option("min-rowsets", 2)
                 begun = begun.option("deleted-share", order.choice((0, 0.5)))
                 begun.elsewhere(compact_here(self._log.store, 1)).executeCompaction()
+            case "add":
+                self._add()
             case "alter":
                 given = order.choice(LIVES)
                 gone = tuple(name for name in NAMES if name not in given)
@@ -247,6 +293,20 @@ class Process:
             pa.Table.from_arrays(columns, schema=SCHEMA), commit=commit
         )
 
+    def _add(self) -> None:
+        """Add 1 to a row of the other table, which then lives for hours or for weeks."""
+        order = self._order
+        key, lasts = order.randrange(KEYS), order.choice((3 * HOUR_MS, 20 * DAY_MS, 20 * DAY_MS))
+        ends = self._world.now_ms + lasts
+        row = {"id": [key], "n": [1], "ends": pa.array([instant(ends)], INSTANT)}
+        commit = CommitSettings(metadata=json.dumps({"key": key, "ends": ends}))
+        self._database.table("sums").upsert(pa.table(row, SUMS), commit=commit)
+
+    def read_sums(self) -> None:
+        """Compare what the other table stores, with expired rows, with the model."""
+        scan = self._database.table("sums").scan(seen_at=instant(0))
+        self._world.record.check_sums(scan.to_arrow())
+
     def read(self) -> None:
         """Compare one scan with the model: of the head, or of an earlier epoch as it was then."""
         record, order = self._world.record, self._order
@@ -266,6 +326,11 @@ class Expiring(Life):
         self.record = Record()
         self.now_ms = START_MS
         self.limits: Limits = LIMITS
+        # On a disk, a clock that is wrong for more than a day is believed: such a life is shorter.
+        self.alone = self.order.random() < 0.3
+        self.steps_ms = (1, 60_000, HOUR_MS, 3 * HOUR_MS)
+        if self.alone:
+            self.steps_ms = (1, 60_000, 600_000, HOUR_MS // 3)
 
     def new_ids(self, count: int) -> Sequence[int]:
         """Ids of rows that never were."""
@@ -277,7 +342,10 @@ class Expiring(Life):
         store = ProcessStore(self.shared, self.record, lambda: None, lambda: self.now_ms)
         base = create_database(store, lone_table=False, clock_ms=lambda: self.now_ms)
         log = Log(store, clock_ms=lambda: self.now_ms)
-        ArrowDatabase(store, log, base).create_table("t", SCHEMA)
+        database = ArrowDatabase(store, log, base)
+        database.create_table("t", SCHEMA)
+        properties = {"merge.n": "add", "ttl.expires": "ends"}
+        database.create_table("sums", SUMS, primary_key=["id"], properties=properties)
 
     def worker(self) -> Process:
         """Start a process with a clock of its own."""
@@ -286,6 +354,7 @@ class Expiring(Life):
     def run(self) -> Record:
         """Live, and return what landed. Raises AssertionError."""
         self.live()
+        self.worker().read_sums()
         return self.record
 
 

@@ -10,7 +10,10 @@ from unittest.mock import patch
 import pytest
 
 from colonnade.manifests.arrays import hidden_rows
+from colonnade.manifests.clock import AgreedTime
 from colonnade.manifests.commit.change import KeyGuard
+from colonnade.manifests.epochs.agreed import Agreement
+from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.lifetimes import Lifetimes
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import Snapshot, TableState
@@ -27,6 +30,7 @@ def test_rows_are_hidden_when_they_expire_and_purged_after_their_grace(runs: int
     records = [simulate_expiring(seed) for seed in range(runs)]
     assert sum(each.reads for each in records) > 8 * runs
     assert sum(each.hidden for each in records) > 20 * runs
+    assert sum(each.summed for each in records) > runs // 2
     assert sum(each.purges for each in records) > runs // 2
     assert sum(each.compactions for each in records) > runs // 2
 
@@ -38,8 +42,23 @@ def test_a_seed_tells_the_whole_run() -> None:
     assert story(simulate_expiring(3)) == story(simulate_expiring(3))
 
 
-def _without_grace(log: LogReader, state: Snapshot, table: TableState) -> int:
-    return log.query_ms(state)
+def _without_grace(log: Log, state: Snapshot, table: TableState) -> int:
+    return log.agreed_ms(state)
+
+
+def _with_grace_of_own_clock(log: Log, state: Snapshot, table: TableState) -> int:
+    assert table.lifetimes is not None
+    return log.query_ms(state) - table.lifetimes.grace_ms
+
+
+def _decided_by_own_clock(log: Log, state: Snapshot, table: TableState) -> TableState:
+    if table.lifetimes is None:
+        return table
+    return table.decided_at(AgreedTime(log.query_ms(state), log.query_ms(state)))
+
+
+def _any_time(agreement: Agreement, state: Snapshot, now: int, longest_idle_ms: int) -> int:
+    return now
 
 
 def _own_clock(log: LogReader, state: Snapshot) -> int:
@@ -61,6 +80,15 @@ def _purges_that_land_after_other_lifetimes() -> Iterator[None]:
 
 BUGS: dict[str, Callable[[], AbstractContextManager[Any]]] = {
     "a purge does not wait for its grace": lambda: patch.object(purge, "cutoff_ms", _without_grace),
+    "a purge trusts its own clock": lambda: patch.object(
+        purge, "cutoff_ms", _with_grace_of_own_clock
+    ),
+    "a keyed write trusts its own clock": lambda: patch.object(
+        Log, "decided", _decided_by_own_clock
+    ),
+    "the dates of the log do not contradict the only clock": lambda: patch.object(
+        Agreement, "_witnessed", _any_time
+    ),
     "a purge lands after the lifetimes of its table have changed": (
         _purges_that_land_after_other_lifetimes
     ),

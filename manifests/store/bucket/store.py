@@ -66,6 +66,7 @@ class BucketStore(ObjectStore):
     read_only = False
     keeps_logs = True
     trust_s = TRUST_S
+    has_clock = True
 
     _unfinished = f"{MANIFEST}/.tmp-"
     """The prefix of the names of all unfinished objects that a listing of the bucket shows."""

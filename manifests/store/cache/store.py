@@ -52,6 +52,7 @@ class CachedStore(ObjectStore):
         self.files_are_cheap = inner.files_are_cheap
         self.tries, self.pause = inner.tries, inner.pause
         self.parallel, self.trust_s = inner.parallel, inner.trust_s
+        self.has_clock = inner.has_clock
 
     def __reduce__(self) -> tuple[Callable[..., ObjectStore], tuple[ObjectStore]]:
         return with_cache, (self._inner,)

@@ -40,6 +40,7 @@ def load(args: Mapping[str, Any]) -> dict[str, Any]:
     Besides the public options, `timestampMicros` is a time that Spark has already parsed.
     `query` is the number of the query that loads the table, if it has one (`Snapshots.head`). The
     reply's `now` is the time of the query, if that decides what it sees; later requests return it.
+    A statement that changes rows returns `decided` instead, on which more than one clock agrees.
     With `statics`, the reply describes the table of static values of the table.
     """
     options = dict(args["options"])
@@ -59,6 +60,10 @@ def load(args: Mapping[str, Any]) -> dict[str, Any]:
     if args.get("statics"):
         table = require_statics(table)
         location = replace(location, table=table.name)
+    pinned = (read.epoch, at_ms, read.tag) != (None, None, None)
+    decided = table
+    if not pinned and read.seen_at is None:
+        decided = SNAPSHOTS.decided(location.store, snapshot, table, args.get("query"))
     shown = table if read.schema_epoch is None else _shown(location, table, read.schema_epoch)
     return {
         "url": location.store.url,
@@ -70,8 +75,9 @@ def load(args: Mapping[str, Any]) -> dict[str, Any]:
         "epoch": snapshot.epoch,
         "schema_epoch": read.schema_epoch,
         "now": table.now_ms,
+        "decided": table.now_ms if pinned else decided.now_ms,
         "seen_at": read.seen_at,
-        "pinned": (read.epoch, at_ms, read.tag) != (None, None, None),
+        "pinned": pinned,
         "schema": _declared(shown.schema),
         "defaults": default_texts(shown.schema),
         "identities": described_identities(shown.schema),

@@ -12,6 +12,8 @@ from collections import OrderedDict
 from collections.abc import Hashable, Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from colonnade.manifests.clock import AgreedTime
+from colonnade.manifests.epochs.agreed import Agreement
 from colonnade.manifests.errors import NotFoundError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.reading.early_segments import EarlySegments
@@ -91,19 +93,20 @@ class Snapshots:
         # How many operations of this planner may have changed a log.
         self._changes = 0
         self._times: Recent[int, int] = Recent(256)
+        self._agreed: Recent[tuple[int | None, StoreAddress, str], AgreedTime] = Recent(256)
         self._states: Recent[tuple[StoreAddress, str, int], Snapshot] = Recent(32)
-        self._shared: Recent[StoreAddress, tuple[LastLook, EarlySegments]] = Recent(64)
+        self._shared: Recent[StoreAddress, tuple[LastLook, EarlySegments, Agreement]] = Recent(64)
 
     def log(self, store: ObjectStore) -> Log:
         """Return the log of a store.
 
-        All logs of a store share when this process saw it last, and the segments that it has read
-        early.
+        All logs of a store share when this process saw it last, what its clock said, and the
+        segments that it has read early.
         """
         log = Log(store)
         known = self._shared.get(store.address)
-        shared = known or self._shared.put(store.address, (log.last_look, log.early))
-        log.last_look, log.early = shared
+        shared = known or self._shared.put(store.address, (log.last_look, log.early, log.agreement))
+        log.last_look, log.early, log.agreement = shared
         return log
 
     def changed(self) -> None:
@@ -194,8 +197,8 @@ class Snapshots:
         if (epoch, timestamp_ms, tag) == (None, None, None):
             location, state = self.head(path, query)
             if is_state(state.epoch):
-                now = TRANSACTIONS.holding(state.epoch).now_ms
-                return location, state, location.require(state).seen_at(now)
+                table = location.require(state)
+                return location, state, self.decided(location.store, state, table)
             head, pinned = state, False
         else:
             location, found = self._committed(path)
@@ -218,6 +221,30 @@ class Snapshots:
             return now
         known = self._times.get(query)
         return self._times.put(query, now) if known is None else max(known, state.time_ms)
+
+    def agreed(
+        self, store: ObjectStore, state: Snapshot, table: TableState | None = None
+    ) -> AgreedTime:
+        """Return the time of a statement on a state, which may be that of a transaction.
+
+        Costs and raises as `Log.agreed`.
+        """
+        if is_state(state.epoch):
+            return TRANSACTIONS.holding(state.epoch).agreed(table)
+        return self.log(store).statement_time(state, table)
+
+    def decided(
+        self, store: ObjectStore, state: Snapshot, table: TableState, query: int | None = None
+    ) -> TableState:
+        """Return a table as a statement sees it that is part of a query; costs as `agreed`.
+
+        All requests of one query get the same time.
+        """
+        if table.lifetimes is None:
+            return table
+        key = (query, store.address, table.id)
+        known = self._agreed.get(key) if query else None
+        return table.decided_at(known or self._agreed.put(key, self.agreed(store, state, table)))
 
     def at(self, address: StoreAddress, database: str, epoch: int) -> Snapshot:
         """Return the state of a database at an epoch read before, or a state of a transaction.

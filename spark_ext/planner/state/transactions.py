@@ -16,10 +16,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 
+from colonnade.manifests.clock import AgreedTime
 from colonnade.manifests.commit.change import TableRead
 from colonnade.manifests.errors import ConflictError, InvalidInputError, NotFoundError
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.spark_ext.settings import TRANSACTION
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.statements.commit import Reported
@@ -59,10 +60,9 @@ class OpenTransaction:
         """The epoch that the transaction is based on."""
         return self._transaction.base
 
-    @property
-    def now_ms(self) -> int:
-        """The time that the transaction sees its tables at, in ms since 1970 UTC."""
-        return self._transaction.now_ms
+    def agreed(self, table: TableState | None = None) -> AgreedTime:
+        """Return the one time that the transaction sees all its tables at."""
+        return self._transaction.agreed(table)
 
     @property
     def job_id(self) -> str:

@@ -29,8 +29,9 @@ def expiring_rows(args: Mapping[str, Any]) -> dict[str, Any]:
     location, base = base_of(place(options.path, options.storage), args["seen"], args.get("query"))
     state, _ = evolved(location, base, args.get("evolving"))
     assert state is not None  # the statement has read the table
-    now_ms = SNAPSHOTS.log(location.store).query_ms(state)
-    expires = expiry_of(location.require(state).seen_at(now_ms), options.settings)
+    assert base is not None  # only columns make a state of a base
+    agreed = SNAPSHOTS.agreed(location.store, base)
+    expires = expiry_of(location.require(state).decided_at(agreed), options.settings)
     assert expires is not None  # the rule asks only where the option is given
     return {"column": expires.column.name, "stored": expires.stored}
 

@@ -77,9 +77,8 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
     `commit_overwrite`.
 
     `filled` names the generated columns that Spark computes in the rows, or is None if the
-    statement writes no rows.
-    `seen` is the state that the statement has read, or None to use the newest state. `design`
-    describes a table to create (`table_design`). `transaction` is an id to commit under, if any.
+    statement writes no rows. `seen` is the state that the statement has read, or None for the
+    newest. `design` describes a table to create. `transaction` is an id to commit under, if any.
     `query` is as in `load.load`. `evolving` says for which rows the epoch first gives the table
     what it lacks (`brought_columns.with_columns`); None means that nothing changes. `layout` has
     the `partitioning` and the `cluster_by` of `table_design` for a table without a design: one that
@@ -108,6 +107,7 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
         where=where,
         dynamic=args.get("dynamic", False),
         named=None if given is None else given["columns"],
+        agreed=lambda state: SNAPSHOTS.agreed(location.store, base or state),
     )
     job = check_merging(job, table, options, given)
     if base is not None:

@@ -110,7 +110,7 @@ class _Merge:
         self._batch = batch
         self._numbers, self._firsts = key_numbers(batch.rows, self.key)
         self._keys = self._key_set(self._firsts)
-        now = self._table.now_ms
+        now = self._table.decided_ms
         self._places = KeyPlaces(self._log.store, self._keys, len(self._firsts), now)
         self._merging.withdraw_all()
         self._met: tuple[int, RowSets] | None = None
@@ -141,7 +141,7 @@ class _Merge:
         if self._result is not None and table.version == self._met:
             return self._result
         self._merging.check_unaltered(table)
-        now, keep = self._table.now_ms, self._every_key.keep
+        now, keep = self._table.decided_ms, self._every_key.keep
         rowsets = stored_rowsets(self._log, table, keep, now, "all")
         self._leave_out_late(table, [each for each in rowsets if each.has_tombstones])
         live = [each for each in rowsets if not each.has_tombstones]

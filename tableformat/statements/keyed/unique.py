@@ -228,7 +228,7 @@ class _Comparison:
 
     def _may_have(self, table: TableState, part: NewKeys) -> list[LiveRowSet]:
         """Return the RowSets of a state that may have some keys, with their expired rows."""
-        return stored_rowsets(self._log, table, part.keys.keep, self._table.now_ms)
+        return stored_rowsets(self._log, table, part.keys.keep, self._table.decided_ms)
 
     def _look_at(
         self, part: NewKeys, table: TableState, found: MatchingRows, gone: FrozenBitMap | None
@@ -236,7 +236,7 @@ class _Comparison:
         """Let new rows meet the rows of a RowSet that have their keys, besides those `gone`."""
         left = found.rows if gone is None else _without(found.rows, gone)
         stays = np.isin(found.rows, left)
-        now = self._table.now_ms
+        now = self._table.decided_ms
         expired = are_expired(self._log.store, table, found.rowset, found.rows, now)
         self._meet(part, found.keys[stays & ~expired])
         if len(rows := found.rows[stays & expired]):

@@ -86,7 +86,7 @@ class WrittenMerge:
     def _begin(self, parts: Sequence[NewKeys]) -> None:
         """Meet the table with these keys, from the first state on."""
         self._parts = [
-            (part, KeyPlaces(self._log.store, part.keys, len(part.firsts), self._table.now_ms))
+            (part, KeyPlaces(self._log.store, part.keys, len(part.firsts), self._table.decided_ms))
             for part in parts
         ]
         self._merging.begin_again()
@@ -126,7 +126,7 @@ class WrittenMerge:
         if table.version != self._met:
             self._merging.check_unaltered(table)
             # Without any other rows, what was deleted before does not matter either.
-            now = self._table.now_ms
+            now = self._table.decided_ms
             found = [
                 [] if self._alone else stored_rowsets(self._log, table, part.keys.keep, now, "all")
                 for part, _ in self._every

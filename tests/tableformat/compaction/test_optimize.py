@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from colonnade.manifests.clock import AgreedTime
 from colonnade.manifests.errors import (
     CorruptionError,
     InvalidInputError,
@@ -105,7 +106,7 @@ def test_a_long_compaction_has_a_lease_that_ends_with_it(monkeypatch: pytest.Mon
     table = filled()
     before = content(table)
     monkeypatch.setattr(lease, "LEASED_BYTES", 1)
-    monkeypatch.setattr(table._log, "agreed_ms", lambda: 10**15)
+    monkeypatch.setattr(table._log, "agreed", lambda *_: AgreedTime(10**15, 10**15))
     held: list[str] = []
 
     def vacuum(other: ArrowTable) -> None:

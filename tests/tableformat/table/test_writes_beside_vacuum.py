@@ -65,9 +65,7 @@ def on_duplicate(what: str) -> WriteSettings:
 def _job(mine: ArrowDatabase) -> None:
     """Rows that tasks have written, as the driver of a job commits them, which may be again."""
     table = mine.table("t")
-    job = plan_write(
-        table.location, table.snapshot, "append", settings=on_duplicate("ignore"), now_ms=0
-    )
+    job = plan_write(table.location, table.snapshot, "append", settings=on_duplicate("ignore"))
     commit_written(job, write_rows(job, rows(0, *MORE).to_batches(), table.log.store), table.log)
 
 

@@ -54,6 +54,9 @@ public class ColonnadeTable extends TableAtEpoch
   /** The setting of a session whose DELETE reads the rows, so that history can count them. */
   private static final String COUNT_ROWS = "spark.colonnade.countRows";
 
+  /** The key of the time by which a statement decides what has expired. */
+  private static final String DECIDED = "decided";
+
   /** The setting of the most bytes that the source of a MERGE reads which finds rows by their keys. */
   private static final String MERGE_BY_KEY_SETTING = "spark.colonnade.mergeByKeyBytes";
 
@@ -189,9 +192,22 @@ public class ColonnadeTable extends TableAtEpoch
    */
   ColonnadeTable asStored() {
     ObjectNode every = loaded().deepCopy();
-    every.set(VALUES_AT, every.get(NOW));
+    every.set(VALUES_AT, every.get(DECIDED));
     every.putNull(NOW);
     return of(every, isCallable(), isDeletedFrom(), catalogProperties());
+  }
+
+  /**
+   * Returns this table as a statement sees it that changes rows. The clock of this machine alone
+   * does not decide which rows have expired.
+   */
+  private ColonnadeTable decided() {
+    if (!loaded().hasNonNull(DECIDED)) {
+      return this;
+    }
+    ObjectNode other = loaded().deepCopy();
+    other.set(NOW, other.get(DECIDED));
+    return of(other, isCallable(), isDeletedFrom(), catalogProperties());
   }
 
   /** Returns some RowSets of this table at an epoch, as a table to read. */
@@ -259,7 +275,7 @@ public class ColonnadeTable extends TableAtEpoch
 
   @Override
   public RowLevelOperationBuilder newRowLevelOperationBuilder(RowLevelOperationInfo info) {
-    return () -> new RowOperation(this, info);
+    return () -> new RowOperation(decided(), info);
   }
 
   /**
@@ -271,7 +287,7 @@ public class ColonnadeTable extends TableAtEpoch
     if (Arrays.stream(filters).anyMatch(ExpressionTree::holdsNullBytes)) {
       return false; // the plan of such a statement shows its filters
     }
-    Map<String, Object> args = new HashMap<>(state());
+    Map<String, Object> args = new HashMap<>(decided().state());
     args.put("filters", ExpressionTree.of(filters));
     args.put("count_rows", SQLConf.get().getConfString(COUNT_ROWS, "false"));
     return Planner.call("can_delete", args).get("unread").asBoolean();

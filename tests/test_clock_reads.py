@@ -1,0 +1,92 @@
+"""Every read of a clock is known, and none of them decides alone what is destroyed."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+from tests.test_layers import LAYERS, ROOT, modules
+
+ELAPSED = "how long something takes"
+SHOWN = "a time for people"
+DATES = "the date of an epoch, which is compared with the log and the store"
+AGREES = "makes the agreed time"
+READS = "what a reader sees"
+CACHE = "when a file of the cache was last used, which any process may remove at any time"
+STORES = "when an object in memory was written"
+
+LIBRARY = {
+    *(f"time.{name}" for name in ("time", "time_ns", "monotonic", "perf_counter", "clock_gettime")),
+    *("datetime.now", "datetime.utcnow", "datetime.today", "date.today"),
+}
+
+CALLS = frozenset({"own_ms", "now_ms", "query_ms", "date_of_write", "store_ms", "present_ms"})
+"""Functions and methods of the project that read a clock."""
+
+KNOWN: dict[str, set[str]] = {
+    "manifests/clock.py": {ELAPSED, DATES},
+    "manifests/log/creation.py": {DATES},
+    "manifests/log/log.py": {DATES},
+    "manifests/epochs/dating.py": {DATES},
+    "manifests/epochs/agreed.py": {AGREES},
+    "manifests/reading/reader.py": {READS},
+    "manifests/store/cache/folder.py": {CACHE},
+    "manifests/store/cache/store.py": {DATES},
+    "manifests/store/memory.py": {STORES},
+    "manifests/store/bucket/patience.py": {ELAPSED},
+    "manifests/store/local/turns.py": {ELAPSED},
+    "manifests/vacuum/look.py": {"a dry run, and a vacuum that a user forces"},
+    "tableformat/compaction/execute.py": {ELAPSED},
+    "tableformat/compaction/schedule.py": {
+        "whether a round compacts again, which destroys nothing"
+    },
+    "tableformat/table/design.py": {"when the rows of a new table, which has none, were written"},
+    "tableformat/table/table.py": {READS},
+    "tableformat/table/time_travel.py": {READS},
+    "tableformat/table/transaction.py": {"the own clock at the begin, for the agreed time"},
+    "tableformat/write/job.py": {"rows of a new database, which has no log yet"},
+    "tableformat/verify/run.py": {ELAPSED},
+    "spark_ext/planner/read/metadata.py": {READS},
+    "spark_ext/planner/server.py": {ELAPSED},
+    "spark_ext/planner/state/snapshots.py": {READS},
+    "spark_ext/planner/state/transactions.py": {ELAPSED},
+    "colonnade/maintain/round.py": {ELAPSED, SHOWN},
+    "colonnade/cli/rows/export_rows.py": {ELAPSED},
+    "colonnade/cli/rows/import_rows.py": {ELAPSED},
+    "colonnade/cli/care/maintain.py": {ELAPSED, SHOWN},
+    "colonnade/cli/care/write_report.py": {ELAPSED, SHOWN},
+}
+"""Where product code reads a clock, and what for. A new place needs a reason that is not to decide
+what has expired: that is what `Log.agreed` and `Log.decided` are for.
+"""
+
+
+def _calls(path: Path) -> set[str]:
+    """Return what a module calls, and which clocks of the project it imports."""
+    tree = ast.parse(path.read_text())
+    called = {ast.unparse(each.func) for each in ast.walk(tree) if isinstance(each, ast.Call)}
+    imports = (each for each in ast.walk(tree) if isinstance(each, ast.ImportFrom))
+    return called | {alias.name for each in imports for alias in each.names}
+
+
+def _reads_clock(called: str) -> bool:
+    return called in LIBRARY or called.rpartition(".")[2] in CALLS
+
+
+def _modules() -> dict[str, set[str]]:
+    return {
+        path.relative_to(ROOT).as_posix(): _calls(path)
+        for layer in LAYERS
+        for path in modules(layer)
+    }
+
+
+def test_every_read_of_a_clock_is_known() -> None:
+    found = {name for name, calls in _modules().items() if any(map(_reads_clock, calls))}
+    assert found == KNOWN.keys()
+
+
+def test_only_the_agreement_makes_the_time_of_a_step_that_destroys() -> None:
+    made = {name for name, calls in _modules().items() if "AgreedTime" in calls}
+    imported = {each for each in made if "AgreedTime(" in (ROOT / each).read_text()}
+    assert imported == {"manifests/clock.py", "manifests/epochs/agreed.py"}
