@@ -176,6 +176,7 @@ def decode_block(data: pa.Buffer | None, entry: BlockEntry, column: StoredColumn
     """
     _check_stated(entry)
     if entry.encoding == null.NAME:
+        _check_repeated(null.decode(column.type, 8), entry)
         array = null.decode(column.type, entry.rows)
     elif entry.encoding == constant.NAME:
         array = _decode_constant(entry, column)
@@ -227,6 +228,13 @@ def _check_size(data: pa.Buffer, entry: BlockEntry) -> None:
         )
 
 
+def _check_repeated(sample: pa.Array, entry: BlockEntry) -> None:
+    """Bound what the rows take of a block without bytes. `sample` has some of them."""
+    size = array_bytes(sample) * entry.rows // len(sample)
+    if size > _limit(entry):
+        raise ValueError(f"its rows would take {size} bytes; at most {_limit(entry)} are allowed")
+
+
 def _check_batch(batch: pa.RecordBatch, entry: BlockEntry, column: StoredColumn) -> None:
     """Compare the type and the row count of a stream with what the index states."""
     rows = 1 if entry.encoding == lengths.NAME else entry.rows
@@ -242,9 +250,11 @@ def _decode_constant(entry: BlockEntry, column: StoredColumn) -> pa.Array:
     if statistics.low is None or not statistics.exact or column.order is Order.NONE:
         raise ValueError("its index does not state the one value that it holds")
     try:
-        return constant.decode(statistics.low, column.type, entry.rows)
+        one = constant.decode(statistics.low, column.type, 1)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"its index states a value that is not a valid {column.type}") from error
+    _check_repeated(one, entry)
+    return constant.decode(statistics.low, column.type, entry.rows)
 
 
 def _decode_stream(data: pa.Buffer | None, entry: BlockEntry, column: StoredColumn) -> pa.Array:

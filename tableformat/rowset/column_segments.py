@@ -28,7 +28,12 @@ from colonnade.tableformat.rowset.block_statistics import Statistics, from_log
 from colonnade.tableformat.rowset.column import StoredColumn
 from colonnade.tableformat.rowset.footer import ColumnSegment, Extent, Filters, entry_of
 from colonnade.tableformat.rowset.source import RowSetSource
-from colonnade.tableformat.rowset.sparse_index import SparseIndex, decode_index, index_of_one
+from colonnade.tableformat.rowset.sparse_index import (
+    BLOCK_LIMIT,
+    SparseIndex,
+    decode_index,
+    index_of_one,
+)
 from colonnade.tableformat.rowset.stored_block import ColumnBlocks
 
 _NO_FILTERS = Filters(offset=0, length=0)
@@ -235,6 +240,11 @@ class ColumnSegments:
 
 def _cuts_of(entry: RowSetEntry) -> NDArray[np.int64]:
     rows, cuts = entry.rows, entry.cuts
+    stretches = -(-rows // cuts) if isinstance(cuts, int) else len(cuts)
+    if stretches > BLOCK_LIMIT:
+        raise CorruptionError(
+            f"RowSet {entry.object} has {stretches} stretches; at most {BLOCK_LIMIT} are allowed."
+        )
     if isinstance(cuts, int) and cuts >= rows:
         return np.array((0, rows), np.int64)
     inner = np.arange(cuts, rows, cuts) if isinstance(cuts, int) else np.array(cuts[:-1])

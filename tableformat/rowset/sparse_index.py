@@ -61,6 +61,9 @@ _FILTER_FIELDS = (
 INDEX_LIMIT = 2**30
 """The most decoded bytes of an index."""
 
+BLOCK_LIMIT = 2**20
+"""The most blocks of an index. Colonnade's writers need about one for each 8 MiB of a column."""
+
 _LIMIT = 2**32
 """A block has fewer rows and fewer bytes than this, so that their sums cannot overflow."""
 
@@ -215,6 +218,8 @@ def decode_index(data: bytes, order: Order, filters: bool) -> SparseIndex:
     columns = dict(zip(batch.schema.names, batch.columns, strict=True))
     if any(column.null_count for name, column in columns.items() if name not in _NULLABLE):
         raise ValueError("it has NULL where a value is required")
+    if batch.num_rows > BLOCK_LIMIT:
+        raise ValueError(f"it describes {batch.num_rows} blocks; at most {BLOCK_LIMIT} are allowed")
     rows, lengths = columns["rows"].to_numpy(), columns["length"].to_numpy()
     blooms = columns["filter_length"].to_numpy() if filters else None
     if (

@@ -50,11 +50,14 @@ public record Cuts(long distance, List<Long> ends) {
 
   /**
    * Returns the boundaries of the stretches of a RowSet, from 0 to {@code rows}, both included.
-   * Returns null if the cuts do not fit this number of rows.
+   * Returns null if the cuts do not fit this number of rows, or make too many stretches.
    */
   public long[] boundaries(long rows) {
+    if (ends.size() > SparseIndex.BLOCK_LIMIT) {
+      return null;
+    }
     if (ends.isEmpty()) {
-      if (distance < 1) {
+      if (distance < 1 || (rows - 1) / distance >= SparseIndex.BLOCK_LIMIT) {
         return null;
       }
       int inner = (int) ((rows - 1) / distance);

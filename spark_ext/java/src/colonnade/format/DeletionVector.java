@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.NoSuchFileException;
 import java.util.Base64;
+import org.roaringbitmap.BatchIterator;
 import org.roaringbitmap.PeekableIntIterator;
 import org.roaringbitmap.RoaringBitmap;
 
@@ -102,7 +103,33 @@ public final class DeletionVector {
           location + " deletes row " + last + " of a RowSet that has " + rowCount + " rows.",
           null);
     }
+    if (!ascends(rows)) {
+      throw StoreException.corruption(location + " is not a Roaring bitmap.", null);
+    }
     return new DeletionVector(rows);
+  }
+
+  /**
+   * Whether the rows are in order, and as many as the bitmap says. The library believes a bitmap
+   * in both, and finds other rows than are there if it lies.
+   */
+  private static boolean ascends(RoaringBitmap rows) {
+    BatchIterator iterator = rows.getBatchIterator();
+    int[] batch = new int[4096];
+    long before = -1;
+    long found = 0;
+    while (iterator.hasNext()) {
+      int count = iterator.nextBatch(batch);
+      for (int i = 0; i < count; i++) {
+        long row = Integer.toUnsignedLong(batch[i]);
+        if (row <= before) {
+          return false;
+        }
+        before = row;
+      }
+      found += count;
+    }
+    return found == rows.getLongCardinality();
   }
 
   /** Returns how many rows are deleted from {@code firstRow} on and before {@code end}. */

@@ -16,6 +16,12 @@ import java.util.Set;
  */
 public record SparseIndex(
     List<BlockEntry> entries, long[] firstRows, long[] offsets, long[] filterOffsets) {
+  /** The most blocks of an index, and the most stretches of a RowSet. */
+  public static final int BLOCK_LIMIT = 1 << 20;
+
+  /** A block has fewer rows and fewer bytes than this, so that their sums cannot overflow. */
+  public static final long SIZE_LIMIT = 1L << 32;
+
   /** The encodings that a block may have. */
   public static final Set<String> ENCODINGS =
       Set.of("plain", "dictionary", "narrowed", "lengths", "constant", "null");

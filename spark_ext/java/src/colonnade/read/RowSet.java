@@ -59,7 +59,7 @@ final class RowSet {
     cuts = entry.cuts() == null ? null : entry.cuts().boundaries(entry.rows());
     if (cuts == null) {
       throw StoreException.corruption(
-          "RowSet " + entry.object() + " has cuts that do not ascend to its row count.", null);
+          "RowSet " + entry.object() + " has cuts that do not ascend to its row count, or too many.", null);
     }
     List<TableField> wanted = wanted(plan);
     RowSetRegions regions = new RowSetRegions(store.url(), scan.rowset(), wanted);

@@ -59,6 +59,10 @@ final class SparseIndexReader {
       throws Malformed {
     BatchDecoder batch = new BatchDecoder(stream.batch(), zstd);
     int rows = batch.rows();
+    if (rows > SparseIndex.BLOCK_LIMIT) {
+      throw new Malformed(
+          "it describes " + rows + " blocks; " + SparseIndex.BLOCK_LIMIT + " are the most");
+    }
     Map<IndexColumn, ColonnadeVector> vectors = new EnumMap<>(IndexColumn.class);
     for (IndexColumn column : columns) {
       TableField field = field(column, order);
@@ -88,7 +92,9 @@ final class SparseIndexReader {
     for (int i = 0; i < blocks; i++) {
       BlockEntry entry = index.entries().get(i);
       if (entry.rows() < 1
+          || entry.rows() >= SparseIndex.SIZE_LIMIT
           || entry.length() < 0
+          || entry.length() >= SparseIndex.SIZE_LIMIT
           || !SparseIndex.ENCODINGS.contains(entry.encoding())
           || !SparseIndex.isFilterLength(entry.filterLength())) {
         throw new Malformed("it describes an impossible block");

@@ -21,7 +21,7 @@ final class HadoopRun implements ByteRun {
 
   @Override
   public byte[] read(long offset, int length) throws IOException {
-    byte[] bytes = new byte[length];
+    byte[] bytes = source.memory(name, offset, length);
     try {
       FSDataInputStream opened = stream();
       opened.seek(offset);

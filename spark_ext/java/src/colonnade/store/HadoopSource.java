@@ -13,6 +13,9 @@ import org.apache.hadoop.util.functional.FutureIO;
 
 /** Reads objects of any store that Hadoop has a file system for. */
 final class HadoopSource implements ByteSource {
+  /** Memory for a longer range is taken once the store has said that the object is so long. */
+  private static final int SUSPICIOUS_BYTES = 64 << 20;
+
   private final HadoopFiles files;
 
   HadoopSource(String url, Map<String, String> hadoopConf) {
@@ -33,7 +36,7 @@ final class HadoopSource implements ByteSource {
   public byte[] read(String name, long offset, int length) throws IOException {
     FileSystem system = files.system();
     Path path = files.path(name);
-    byte[] bytes = new byte[length];
+    byte[] bytes = memory(name, offset, length);
     String policy = OpenFileOptions.FS_OPTION_OPENFILE_READ_POLICY_RANDOM;
     try (FSDataInputStream input = open(system, path, policy, offset + length)) {
       input.readFully(offset, bytes, 0, length);
@@ -45,6 +48,27 @@ final class HadoopSource implements ByteSource {
       throw files.failed(name, "read", error);
     }
     return bytes;
+  }
+
+  /** Returns memory for a range of an object. A length that was forged must not use it up. */
+  byte[] memory(String name, long offset, int length) throws IOException {
+    if (length > SUSPICIOUS_BYTES) {
+      long size = size(name);
+      if (offset + length > size) {
+        throw StoreException.truncated(locate(name), size, offset, length);
+      }
+    }
+    return new byte[length];
+  }
+
+  private long size(String name) throws IOException {
+    try {
+      return files.system().getFileStatus(files.path(name)).getLen();
+    } catch (FileNotFoundException error) {
+      throw new NoSuchFileException(locate(name));
+    } catch (IOException error) {
+      throw files.failed(name, "read", error);
+    }
   }
 
   /**
