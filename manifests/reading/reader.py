@@ -27,13 +27,14 @@ from colonnade.manifests.epochs.slots import (
 )
 from colonnade.manifests.errors import (
     CorruptionError,
+    MissingObjectError,
     NotFoundError,
     StoreError,
     UnsupportedFormatError,
 )
 from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.model.epoch import Epoch, Stub
-from colonnade.manifests.model.named_objects import check_missing
+from colonnade.manifests.model.named_objects import check_missing, rowset_objects
 from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.reading.last_look import LastLook
 from colonnade.manifests.reading.live_rowsets import LiveRowSetReader
@@ -276,14 +277,14 @@ class LogReader(LiveRowSetReader):
         return False
 
     @contextmanager
-    def removals_are_told(self, epoch: int) -> Iterator[None]:
+    def removals_are_told(self, epoch: int, *, staged: bool = False) -> Iterator[None]:
         """A block that reads the state at an epoch, and commits nothing.
 
         A missing object is not damage if retention has removed the epoch meanwhile: then the block
-        raises NotFoundError that names the oldest readable epoch, and not CorruptionError. Nor is
-        it damage if a vacuum since the epoch has removed the object, which then only an unfinished
-        transaction names: the block raises ConflictError. A missing object costs a GET for each
-        epoch since.
+        raises NotFoundError that names the oldest readable epoch, and not CorruptionError.
+        `staged` says that the block may also read files of an unfinished transaction on that state.
+        If a vacuum since the epoch has removed one of these, the block raises ConflictError. That
+        costs the entries of the state, and a GET for each epoch since.
         """
         try:
             yield
@@ -291,10 +292,19 @@ class LogReader(LiveRowSetReader):
             if _is_missing(error):
                 with suppress(*UNTOLD):
                     head = self.read_head()
-                    self.read_at(epoch, head=head)
-                    for later in self.read_epochs(head.epoch, head.epoch - epoch):
-                        check_missing(error, later)
+                    state = self.read_at(epoch, head=head)
+                    if staged and not self._names(state, error):
+                        for later in self.read_epochs(head.epoch, head.epoch - epoch):
+                            check_missing(error, later)
             raise
+
+    def _names(self, state: Snapshot, error: CorruptionError) -> bool:
+        """Return whether a state names the object that an error misses."""
+        return isinstance(error, MissingObjectError) and any(
+            error.object in rowset_objects(each.stored_entry, each.amendments.vector)
+            for table in state.tables.values()
+            for each in self.read_rowsets(table, which="stored")
+        )
 
     def read_from_log(self, epoch: int, after: Snapshot | None = None) -> Snapshot:
         """Return the state at an epoch at or above the floor, without any checkpoint above the

@@ -44,7 +44,9 @@ def unless_outdated(operation: Operation) -> Operation:
         except CorruptionError:
             if "url" not in args:
                 raise
-            with Log(open_store(place_of(args))).removals_are_told(_epoch(args["epoch"])):
+            number = args["epoch"]
+            log = Log(open_store(place_of(args)))
+            with log.removals_are_told(_epoch(number), staged=is_state(number)):
                 raise
 
     return run

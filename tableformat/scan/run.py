@@ -35,7 +35,7 @@ def read_plan(
     and block, before any row of that block is returned. Raises NotFoundError when retention has
     removed the epoch since the scan was planned.
     """
-    with LogReader(store).removals_are_told(plan.epoch):
+    with LogReader(store).removals_are_told(plan.epoch, staged=True):
         if plan.order is None:
             yield from _read_rowsets(store, plan, ahead or OpenedAhead())
         else:

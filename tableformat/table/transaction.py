@@ -397,7 +397,7 @@ class TransactionTable(RowMethods):
         table = self._transaction.seen(self._table)
         predicate = None if where is None else parse_predicate(where)
         keep = rowset_filter(table, predicate)
-        with self._log.removals_are_told(self._transaction.base):
+        with self._log.removals_are_told(self._transaction.base, staged=True):
             predicate = by_partitions(self._log, table, predicate)
             rowsets = self._log.read_rowsets(table, rowset_filter(table, predicate))
         wanted = None if order is None else key_order(table, rowsets)

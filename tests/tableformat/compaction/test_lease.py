@@ -359,3 +359,12 @@ def test_an_update_whose_own_files_vacuum_has_removed_runs_again(
     assert table.update({"id": -1}, "id < 50").rowsets_in_place == 1
     assert len(planned) == 2
     assert table.scan(where="id = -1").to_arrow().num_rows == 50
+
+
+def test_a_restore_of_a_database_begins_again_when_retention_removes_its_base(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    raced = Raced.make(tmp_path, monkeypatch)
+    database = colonnade.open_database(tmp_path / "db")
+    database.restore(tag="tagged")
+    assert colonnade.open(raced.folder / "db" / "t").scan().to_arrow()["id"].to_pylist() == [0, 1]

@@ -13,9 +13,18 @@ from typing import NamedTuple
 import pyarrow as pa
 import pytest
 
-from colonnade.manifests.errors import ColonnadeError, CommitUnknownError, ConflictError
+from colonnade.manifests.commit.change import Change
+from colonnade.manifests.errors import (
+    ColonnadeError,
+    CommitUnknownError,
+    ConflictError,
+    CorruptionError,
+)
+from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.limits import LIMITS
 from colonnade.manifests.log.log import Log, create_database
+from colonnade.manifests.model.operations import Vacuum
+from colonnade.manifests.object_names import packed_name
 from colonnade.manifests.store import MemoryStore
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
 from colonnade.tableformat.statements.commit import commit_written
@@ -211,3 +220,16 @@ def test_a_transaction_that_reads_its_own_removed_files_ends_with_a_conflict() -
     disturbed(other, kept=50, moves=False)
     with pytest.raises(ConflictError, match="removed by the vacuum of epoch"):
         table.scan().to_arrow()
+
+
+def test_a_removed_file_that_a_kept_epoch_names_is_damage() -> None:
+    mine, _, other = world(keyed=False)
+    epoch = mine.tag("kept")
+    other.refresh()
+    named = other.log.read_rowsets(other.state)[0].entry.object
+    other.overwrite(rows(7))
+    wrong = Vacuum(floor=0, victims=(named,))
+    other.log.commit(Change(new_transaction_id(), "vacuum", (wrong,)), other.refresh())
+    other.log.store.delete(packed_name(other.state.prefix, named))
+    with pytest.raises(CorruptionError, match="is missing, though the log names it"):
+        mine.table("t").scan(epoch=epoch).to_arrow()
