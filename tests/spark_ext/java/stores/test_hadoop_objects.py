@@ -89,6 +89,31 @@ def test_a_store_that_hadoop_does_not_know_is_named(
     assert said.startswith("[COLONNADE_STORE] nowhere://bucket/t could not be opened: ")
 
 
+@pytest.mark.parametrize(
+    ("url", "settings", "package"),
+    [
+        ("s3://bucket/t", {}, "org.apache.hadoop:hadoop-aws:3."),
+        ("s3a://bucket/t", {}, "org.apache.hadoop:hadoop-aws:3."),
+        ("abfs://box@account.dfs.core.windows.net/t", {}, "org.apache.hadoop:hadoop-azure:3."),
+        ("abfss://box@account.dfs.core.windows.net/t", {}, "org.apache.hadoop:hadoop-azure:3."),
+        ("gs://bucket/t", {}, "gcs-connector of com.google.cloud.bigdataoss"),
+        ("gs://bucket/t", {"fs.gs.impl": "com.google.NoSuchClass"}, "gcs-connector of com.google"),
+    ],
+)
+def test_a_store_whose_connector_spark_lacks_is_refused_with_what_to_add(
+    writer: WriteTool,
+    folders: Iterator[Path],
+    url: str,
+    settings: dict[str, str],
+    package: str,
+) -> None:
+    schema, rows = one_column(TEXTS)
+    said = writer.error(url, schema, rows, options=PLACES["packed"], hadoop=settings)
+    assert said.startswith(f"[COLONNADE_STORE] {url} could not be opened: Spark lacks the conn")
+    assert package in said
+    assert "Exception" not in said
+
+
 def test_a_user_without_permission_is_told_so_without_the_words_of_the_namenode(
     writer: WriteTool, folders: Iterator[Path]
 ) -> None:

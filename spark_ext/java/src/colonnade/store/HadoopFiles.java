@@ -60,6 +60,8 @@ final class HadoopFiles {
       return new Path(address).getFileSystem(conf);
     } catch (IOException | RuntimeException error) {
       throw failed("", "opened", error);
+    } catch (LinkageError error) { // a class of the connector lacks another
+      throw failed("", "opened", new IOException(error.toString(), error));
     }
   }
 
@@ -84,7 +86,11 @@ final class HadoopFiles {
     String location = name.isEmpty() ? url : locate(name);
     IOException cause = error instanceof IOException known ? known : wrapped(error);
     if (!StoreException.isCoded(cause)) {
-      cause = HadoopReason.of(error, verb).map(said -> new IOException(said, error)).orElse(cause);
+      cause =
+          MissingConnector.reason(url, error)
+              .or(() -> HadoopReason.of(error, verb))
+              .map(said -> new IOException(said, error))
+              .orElse(cause);
     }
     return StoreException.failed(location, verb, cause);
   }
