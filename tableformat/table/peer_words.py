@@ -23,11 +23,13 @@ class PeerWord:
     """What becomes of a word: it `tunes`, is `kept` by each table, or `promises` something.
 
     `advice` is the end of a sentence. With a value of `harmless`, the word promises nothing.
+    `promise` ends a sentence about what the word promises.
     """
 
     kind: _Kind
     advice: str
     harmless: frozenset[str] = _NOTHING
+    promise: str = "what a Colonnade table does not do"
 
 
 def _tunes(advice: str = "leave it out") -> PeerWord:
@@ -46,6 +48,7 @@ def _asks(advice: str) -> PeerWord:
     return PeerWord("promises", advice, frozenset())
 
 
+_UNKNOWN = PeerWord("promises", "leave it out", frozenset(), "what Colonnade does not know")
 _SIZE = "the option targetFileSize and the property compaction.target-bytes choose sizes"
 _COMPACTS = "the property compaction.auto compacts after commits"
 _ALWAYS_EVOLVES = "columns of every table can be renamed, dropped and widened"
@@ -105,15 +108,19 @@ PEER_WORDS: Mapping[str, PeerWord] = {
     "delta.targetFileSize": _tunes(_SIZE),
     "delta.tuneFileSizesForRewrites": _tunes(_SIZE),
     "delta.universalFormat.*": _promises(_ELSEWHERE),
-    "delta.*": _asks("Colonnade does not know it; leave it out"),
+    "delta.*": _UNKNOWN,
     "dataChange": _tunes("compaction itself says that it changes no rows"),
     "optimizeWrite": _tunes(_SIZE),
     # Iceberg
-    "commit.*": _tunes(_RETRIES),
+    "commit.manifest*": _tunes("the log itself chooses the sizes of its objects"),
+    "commit.retry.*": _tunes(_RETRIES),
+    "commit.status-check.*": _tunes(_RETRIES),
     "format-version": _tunes(),
     "gc.enabled": _promises("a tag keeps an epoch from vacuum; leave it out", "true"),
     "history.expire.*": _asks(_HISTORY),
-    "read.*": _tunes(),
+    "read.orc.*": _tunes(),
+    "read.parquet.*": _tunes(),
+    "read.split.*": _tunes(),
     "write.avro.*": _tunes(_CODEC),
     "write.data.path": _asks("a table is stored in its database"),
     "write.delete.isolation-level": _asks(_ISOLATION),
@@ -137,10 +144,10 @@ PEER_WORDS: Mapping[str, PeerWord] = {
     "write.update.isolation-level": _asks(_ISOLATION),
     "write.update.*": _tunes("deleted rows are marked, and no file is rewritten"),
     "write.upsert.enabled": _promises("set the property onDuplicate to merge"),
-    "write.*": _asks("Colonnade does not know it; leave it out"),
+    "write.*": _UNKNOWN,
     # Hudi, Parquet and Hive
     "compression": _tunes(_CODEC),
-    "hoodie.*": _asks("Colonnade does not know it; leave it out"),
+    "hoodie.*": _UNKNOWN,
     "orc.*": _tunes(_CODEC),
     "parquet.*": _tunes(_CODEC),
 }
@@ -213,8 +220,7 @@ def without_peer_words(
             continue
         if found.kind == "promises" and value.strip().casefold() not in found.harmless:
             raise InvalidInputError(
-                f"{what} {name!r} of another format promises what a Colonnade table does not do:"
-                f" {found.advice}."
+                f"{what} {name!r} of another format promises {found.promise}: {found.advice}."
             )
         state = "is not needed" if found.kind == "kept" else "has no effect"
         notice(f"{what} {name!r} of another format {state} here and is not stored: {found.advice}.")

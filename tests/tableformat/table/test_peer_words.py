@@ -94,6 +94,17 @@ def test_a_word_that_is_an_option_only_may_be_a_property_of_a_user() -> None:
         assert without_peer_words({"branch": "Kiel"}, "Property") == {"branch": "Kiel"}
 
 
+@pytest.mark.parametrize("name", ["commit.author", "read.by", "reading", "community"])
+def test_a_property_of_a_user_may_begin_as_those_of_a_peer_do(name: str) -> None:
+    assert peer_word(name, "Property") is None
+
+
+@pytest.mark.parametrize("word", ["delta.nobodyKnowsThis", "write.wap.enabled", "hoodie.x"])
+def test_an_unknown_word_of_a_peer_is_called_unknown(word: str) -> None:
+    with pytest.raises(InvalidInputError, match="promises what Colonnade does not know: leave it"):
+        without_peer_words({word: "1"}, "Property")
+
+
 def test_the_longest_word_counts_and_each_advice_ends_a_sentence() -> None:
     found = peer_word("delta.feature.columnMapping", "Property")
     assert found is not None
