@@ -61,7 +61,7 @@ def plan_spark_write(
     An overwrite deletes all rows. With `where`, or the option replaceWhere, it deletes the rows
     that the condition selects. With `dynamic`, or the option partitionOverwriteMode, it overwrites
     the partitions that get new rows. With overwriteSchema, one of all rows also replaces the
-    columns. These options have nothing to do if the table does not exist.
+    columns, as a `design` does anyway. These options have nothing to do for a new table.
 
     `named` are the names of the columns that the user gave, if they are known: where added rows
     merge with those of the table by their keys, `given` has also columns that Spark has filled.
@@ -74,8 +74,8 @@ def plan_spark_write(
         options = _of_new_table(options)
     where = _overwritten(options, overwrite and design is None, where)
     mode = _mode(options, overwrite, dynamic, where)
-    if options.overwrite_schema and table is not None:
-        _check_overwrites_all(mode, design, where)
+    if options.overwrite_schema and design is None and table is not None:
+        _check_overwrites_all(mode, where)
         design = with_columns(table, nullable(given), options)
     create = _creation(options, given, design, location, table)
     merged = None
@@ -146,10 +146,8 @@ def _check_fit(
     _check_primary_key(options, table, location)
 
 
-def _check_overwrites_all(
-    mode: WriteMode, design: TableDesign | None, where: Predicate | None
-) -> None:
-    if mode != "overwrite" or design is not None or where is not None:
+def _check_overwrites_all(mode: WriteMode, where: Predicate | None) -> None:
+    if mode != "overwrite" or where is not None:
         raise InvalidInputError(
             "Option overwriteSchema needs a write of mode overwrite that replaces all rows of a"
             " table; leave it out."

@@ -48,6 +48,13 @@ from colonnade.tableformat.write.job import WriteJob, take_lease
 from colonnade.tableformat.write.run import decode_entries
 from colonnade.tableformat.write.settings import CommitSettings
 
+_ELSEWHERE = {
+    "partitionBy": "partitionBy() or PARTITIONED BY",
+    "sortKey": "clusterBy(), CLUSTER BY or the property sortKey",
+    "primaryKey": "PRIMARY KEY or the property primaryKey",
+}
+"""Where a write may say what an option says, too."""
+
 
 def check_write_options(args: Mapping[str, Any]) -> dict[str, Any]:
     """Check the options of a write, before anything else. Raises InvalidInputError."""
@@ -103,7 +110,7 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
         options,
         from_json(json.loads(args["schema"])),
         args["overwrite"],
-        design=None if design is None else table_design(design),
+        design=None if design is None else _designed(table_design(design), options),
         where=where,
         dynamic=args.get("dynamic", False),
         named=None if given is None else given["columns"],
@@ -175,8 +182,8 @@ def _laid_out(options: SparkWriteOptions, layout: Mapping[str, Any] | None) -> S
     if not layout:
         return options
     fields, key = layout_texts(layout["partitioning"]), clustered_by(layout["cluster_by"])
-    _refuse_both(fields, options.partition_by, "partitionBy")
-    _refuse_both(key, options.sort_key, "sortKey")
+    _refuse_twice(fields, options.partition_by, "partitionBy")
+    _refuse_twice(key, options.sort_key, "sortKey")
     return replace(
         options,
         partition_by=fields or options.partition_by,
@@ -184,11 +191,20 @@ def _laid_out(options: SparkWriteOptions, layout: Mapping[str, Any] | None) -> S
     )
 
 
-def _refuse_both(by_method: Sequence[str], by_option: Sequence[str], option: str) -> None:
-    if by_method and by_option:
+def _designed(design: TableDesign, options: SparkWriteOptions) -> TableDesign:
+    """Return a design whose layout no option states. Raises InvalidInputError."""
+    _refuse_twice(design.partition_by, options.partition_by, "partitionBy")
+    _refuse_twice(design.sort_key, options.sort_key, "sortKey")
+    _refuse_twice(design.primary_key, options.primary_key, "primaryKey")
+    return design
+
+
+def _refuse_twice(stated: Sequence[str], by_option: Sequence[str], option: str) -> None:
+    """Refuse an option that says again what a clause, a property or a method of the writer says."""
+    if stated and by_option:
         raise InvalidInputError(
-            f"Give the option {option} or a method of the writer, partitionBy() or clusterBy(), not"
-            " both."
+            f"The option {option} and another part of this write, such as {_ELSEWHERE[option]},"
+            " both say how the new table is arranged; give only one of them."
         )
 
 

@@ -148,10 +148,32 @@ def test_names_of_partitions_may_hold_anything(spark: SparkShell, way: str) -> N
 
 
 def test_a_method_and_an_option_do_not_contradict_each_other(spark: SparkShell) -> None:
-    for calls in (
-        ".partitionBy('p').option('partitionBy', 'q')",
-        ".clusterBy('id').option('sortKey', 'q')",
+    for way, mode, (calls, option) in product(
+        WAYS,
+        ("append", "overwrite"),
+        (
+            (".partitionBy('p').option('partitionBy', 'q')", "partitionBy"),
+            (".clusterBy('id').option('sortKey', 'q')", "sortKey"),
+        ),
     ):
-        for mode in ("append", "overwrite"):
-            sentence = spark.refused_run(written(table(spark), "save", mode, calls))
-            assert "or a method of the writer, partitionBy() or clusterBy(), not both" in sentence
+        path = table(spark)
+        sentence = spark.refused_run(written(path, way, mode, calls))
+        assert f"The option {option} and another part of this write" in sentence, (way, mode)
+        assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    ("clause", "option"),
+    [
+        ("PARTITIONED BY (p) OPTIONS ('partitionBy' = 'q')", "partitionBy"),
+        ("CLUSTER BY (id) OPTIONS ('sortKey' = 'q')", "sortKey"),
+    ],
+)
+def test_a_clause_and_an_option_do_not_contradict_each_other(
+    spark: SparkShell, clause: str, option: str
+) -> None:
+    """Of a property and an option of one name, Spark passes the option alone."""
+    name = f"colonnade.first.{table(spark).name}"
+    rows = "SELECT 1L AS id, 'a' AS p, 'b' AS q"
+    sentence = spark.refusal(f"CREATE TABLE {name} USING colonnade {clause} AS {rows}")
+    assert f"The option {option} and another part of this write" in sentence
