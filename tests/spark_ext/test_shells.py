@@ -75,6 +75,31 @@ def test_spark_sql_walks_the_whole_road(script: Path, tmp_path: Path) -> None:
     assert REFUSAL in log.read_text()
 
 
+def test_spark_sql_with_the_jar_alone_has_the_catalog_and_names_the_line_that_is_missing(
+    tmp_path: Path,
+) -> None:
+    statements = (
+        "CREATE NAMESPACE colonnade.shop",
+        "CREATE TABLE colonnade.shop.orders (id BIGINT, twice BIGINT GENERATED ALWAYS AS (id * 2))",
+        "INSERT INTO colonnade.shop.orders (id) VALUES (4)",
+        "SELECT * FROM colonnade.shop.orders",
+        "CREATE TABLE lone (id BIGINT) USING colonnade",
+    )
+    (tmp_path / "road.sql").write_text("".join(f"{each};\n" for each in statements))
+    log, output = tmp_path / "shell.log", tmp_path / "output"
+    command = [str(HOME / "bin" / "spark-sql"), "--master", "local[2]"]
+    command += ["--conf", "spark.ui.enabled=false", "--jars", str(colonnade.jar_path())]
+    command += ["-f", str(tmp_path / "road.sql")]
+    pythons = {"PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": ""}
+    with running(command, log, given=None, output=output, **pythons) as process:
+        assert process.wait(timeout=200) != 0, "the last statement is refused"
+    assert lines(output) == ["4\t8"], log.read_text()[-4000:]
+    said = log.read_text()
+    line = "--conf spark.sql.catalog.spark_catalog=colonnade.catalog.ColonnadeSessionCatalog"
+    assert line in said
+    assert not re.search(r"^\s+at [\w.$]+\(", said, re.MULTILINE)
+
+
 def test_a_client_of_the_thrift_server_walks_the_whole_road(
     thrift_server: str, script: Path, tmp_path: Path
 ) -> None:

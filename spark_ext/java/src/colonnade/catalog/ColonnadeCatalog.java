@@ -3,4 +3,10 @@ package colonnade.catalog;
 import colonnade.spark.catalog.DatabaseCatalog;
 
 /** The catalog {@code colonnade}, under the name that users put into {@code spark.sql.catalog}. */
-public final class ColonnadeCatalog extends DatabaseCatalog {}
+public final class ColonnadeCatalog extends DatabaseCatalog {
+  /** The first part of the names of its tables. */
+  public static final String NAME = "colonnade";
+
+  /** The setting of a session that has the catalog. */
+  public static final String SETTING = "spark.sql.catalog." + NAME;
+}

@@ -12,6 +12,7 @@ import colonnade.spark.quirks.GivenColumns;
 import colonnade.spark.quirks.KeyedMerges;
 import colonnade.spark.quirks.LoadCatalogFirst;
 import colonnade.spark.quirks.OfferedColumns;
+import colonnade.spark.quirks.OwnCatalog;
 import colonnade.spark.quirks.RowChanges;
 import colonnade.spark.quirks.SparkVersion;
 import colonnade.spark.quirks.StatedReads;
@@ -70,6 +71,8 @@ public final class SessionExtension extends AbstractFunction1<SparkSessionExtens
     extensions.injectPostHocResolutionRule(session -> new FillGenerated());
     extensions.injectResolutionRule(session -> new UnknownColumns());
     extensions.injectResolutionRule(session -> new KeyedMerges());
+    extensions.injectHintResolutionRule(
+        session -> new OwnCatalog(ColonnadeCatalog.SETTING, ColonnadeCatalog.class.getName()));
     extensions.injectHintResolutionRule(session -> new EvolvingWrites());
     extensions.injectHintResolutionRule(session -> new EvolvingInserts());
     extensions.injectHintResolutionRule(session -> new GivenColumns());

@@ -15,6 +15,12 @@ import scala.collection.immutable.Map$;
  */
 public final class ColonnadeException extends AnalysisException {
   private static final String NO_SUCH_TABLE = "TABLE_OR_VIEW_NOT_FOUND";
+  private static final String CONFLICT = "COLONNADE_CONFLICT";
+
+  /** SQL's word for a statement that may succeed when it runs again, and for any other refusal. */
+  private static final String SERIALIZATION_FAILURE = "40001";
+
+  private static final String REFUSED = "42000";
 
   private final String code;
 
@@ -58,6 +64,12 @@ public final class ColonnadeException extends AnalysisException {
   /** Returns the stable code, such as {@code COLONNADE_NOT_FOUND}. */
   public String code() {
     return code;
+  }
+
+  /** Returns the SQLSTATE. To an error without one, spark-sql adds a Java stack. */
+  @Override
+  public String getSqlState() {
+    return code.equals(CONFLICT) ? SERIALIZATION_FAILURE : REFUSED;
   }
 
   /** Returns the message without the code. */

@@ -5,6 +5,7 @@ import colonnade.catalog.ColonnadeSessionCatalog;
 import colonnade.planner.ColonnadeException;
 import colonnade.spark.catalog.DataFramePath;
 import colonnade.spark.catalog.Warehouse;
+import colonnade.spark.quirks.OwnCatalog;
 import colonnade.spark.sink.ColonnadeTable;
 import colonnade.spark.table.GivenPath;
 import colonnade.spark.table.ReadOptions;
@@ -15,7 +16,6 @@ import org.apache.spark.sql.connector.catalog.SupportsCatalogOptions;
 import org.apache.spark.sql.connector.catalog.Table;
 import org.apache.spark.sql.connector.catalog.TableCatalog;
 import org.apache.spark.sql.connector.expressions.Transform;
-import org.apache.spark.sql.internal.SQLConf;
 import org.apache.spark.sql.sources.DataSourceRegister;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
@@ -26,9 +26,6 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap;
  * statements about {@code colonnade.`path`} do. Spark makes one of these for each.
  */
 public final class ColonnadeSource implements SupportsCatalogOptions, DataSourceRegister {
-  private static final String CATALOG = "colonnade";
-  private static final String CATALOG_SETTING = "spark.sql.catalog." + CATALOG;
-
   private DataFramePath identifier;
 
   @Override
@@ -36,14 +33,11 @@ public final class ColonnadeSource implements SupportsCatalogOptions, DataSource
     return "colonnade";
   }
 
-  /** The catalog, which a session that only has the jar does not know yet. */
+  /** The catalog. A writer asks for it before any rule of the extension runs. */
   @Override
   public String extractCatalog(CaseInsensitiveStringMap options) {
-    SQLConf conf = SQLConf.get();
-    if (!conf.contains(CATALOG_SETTING)) {
-      conf.setConfString(CATALOG_SETTING, ColonnadeCatalog.class.getName());
-    }
-    return CATALOG;
+    OwnCatalog.makeKnown(ColonnadeCatalog.SETTING, ColonnadeCatalog.class.getName());
+    return ColonnadeCatalog.NAME;
   }
 
   @Override
@@ -94,10 +88,11 @@ public final class ColonnadeSource implements SupportsCatalogOptions, DataSource
     if (path == null) {
       throw ColonnadeException.unchecked(
           "COLONNADE_INVALID_INPUT",
-          "Spark's own catalog cannot create a Colonnade table by itself: set"
-              + " spark.sql.catalog.spark_catalog to "
+          "Spark's own catalog cannot create a Colonnade table by itself: start Spark with --conf"
+              + " spark.sql.catalog.spark_catalog="
               + ColonnadeSessionCatalog.class.getName()
-              + ", as colonnade.configure() does, or give the LOCATION of an existing table.");
+              + ", which colonnade.configure() and enable() set, name the table as in"
+              + " colonnade.db.t, or give the LOCATION of an existing table.");
     }
     return ColonnadeTable.load(Warehouse.localPath(path), ReadOptions.namingState(properties))
         .withoutFunctions();

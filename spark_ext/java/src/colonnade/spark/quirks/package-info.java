@@ -6,8 +6,8 @@
  *   the running statement    RunningStatement, PlannedQuery, Caller, ConnectCall, StatementTag,
  *                            FrameLayout
  *   the version of Spark     SparkVersion
- *   rules of a session       SessionRules, AnalyzerRules, LoadCatalogFirst, ViewChanges,
- *                            PaddedDeletes
+ *   rules of a session       SessionRules, AnalyzerRules, OwnCatalog, LoadCatalogFirst,
+ *                            ViewChanges, PaddedDeletes
  *   names of tables          NamedTables, CachedReads
  *   expressions              ColumnMapping, ReadColumns, ColumnValues, FoldedDefault
  *   reads                    AnswersAsRows, OfferedColumns, StatedReads
