@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import inspect
+from pathlib import Path
 
 import pytest
 
@@ -125,3 +126,25 @@ def test_a_stream_merges_each_batch_into_a_table_that_was_opened_before(
     stream += f".option('checkpointLocation', '{shell.folder}/checkpoint')"
     shell.run(f"{stream}.trigger(availableNow=True).start().awaitTermination()")
     assert values(shell) == {**OLD, **NEW}
+
+
+@pytest.mark.parametrize("end", ["commit", "rollback"])
+def test_a_stream_that_starts_during_a_transaction_has_no_part_in_it(
+    shell: SparkShell, tmp_path: Path, end: str
+) -> None:
+    """Its batches are committed when its checkpoint says so, before and after the end."""
+    shell.run(f"spark.range(20, 21).selectExpr('id', '1 AS v').write.parquet('{tmp_path}/in')")
+    shell.sql(f"CALL colonnade.system.begin('{place(shell)}')")
+    write = f"rows.write.format('colonnade').mode('append').save('{place(shell)}/t')"
+    stream = f"spark.readStream.schema('id BIGINT, v INT').parquet('{tmp_path}/in').writeStream"
+    stream += f".foreachBatch(lambda rows, number: {write})"
+    stream += f".option('checkpointLocation', '{tmp_path}/checkpoint')"
+    shell.run(f"globals().update(query={stream}.start())")
+    shell.run("query.processAllAvailable()")
+    assert len(colonnade.open(f"{place(shell)}/t").scan().to_arrow()) == 11
+    shell.sql(f"CALL colonnade.system.{end}()")
+    more = "spark.range(21, 22).selectExpr('id', '1 AS v')"
+    shell.run(f"{more}.write.mode('append').parquet('{tmp_path}/in')")
+    shell.run("query.processAllAvailable()")
+    shell.run("query.stop()")
+    assert len(colonnade.open(f"{place(shell)}/t").scan().to_arrow()) == 12

@@ -16,6 +16,7 @@ import colonnade.spark.quirks.OwnCatalog;
 import colonnade.spark.quirks.RowChanges;
 import colonnade.spark.quirks.SparkVersion;
 import colonnade.spark.quirks.StatedReads;
+import colonnade.spark.quirks.StreamSession;
 import colonnade.spark.quirks.SubqueryChecks;
 import colonnade.spark.quirks.UnknownColumns;
 import colonnade.spark.sink.ColonnadeTable;
@@ -73,6 +74,7 @@ public final class SessionExtension extends AbstractFunction1<SparkSessionExtens
     extensions.injectResolutionRule(session -> new KeyedMerges());
     extensions.injectHintResolutionRule(
         session -> new OwnCatalog(ColonnadeCatalog.SETTING, ColonnadeCatalog.class.getName()));
+    extensions.injectHintResolutionRule(StreamSession::new);
     extensions.injectHintResolutionRule(session -> new EvolvingWrites());
     extensions.injectHintResolutionRule(session -> new EvolvingInserts());
     extensions.injectHintResolutionRule(session -> new GivenColumns());
