@@ -39,8 +39,9 @@ class ErasureReport:
 
     `checked_epochs` is the number of searched states. `held_by` has a sentence for each tag, pin,
     lease or retention that keeps a state with such rows. The sentence says what to do. `held_by`
-    is empty when no state has such a row. In a dry run, the numbers say what would be done now, and
-    `rows_deleted` counts the rows that a reader sees.
+    is empty when no state has such a row. In a dry run, the numbers say what would be done now:
+    `rows_deleted` counts the rows that a reader sees, and `rowsets_rewritten` the RowSets of the
+    newest state with such a row, live or deleted, or with such a tombstone.
     """
 
     rows_deleted: int
@@ -123,12 +124,11 @@ def _planned(table: ArrowTable, where: Predicate, *, all_tables: bool) -> Erasur
     head, log, state = table.refresh(), table.log, table.state
     seen: dict[str, bool] = {}
     holding = sorted(epoch for epoch, found in _search(log, head, state, where, seen) if found)
-    stored = {each.entry.model_dump_json() for each in log.read_rowsets(state, which="stored")}
     only = None if all_tables else state.id
     plan = plan_vacuum(log, VacuumRequest(hours=0, epochs=1, only=only))
     return ErasureReport(
         rows_deleted=sum(each.num_rows for each in table.scan([], where).to_batches()),
-        rowsets_rewritten=sum(found for key, found in seen.items() if key in stored),
+        rowsets_rewritten=sum(_holding(log, state, where, seen)),
         files_removed=len(plan.files),
         epochs_removed=plan.epochs_removed,
         checked_epochs=len(_kept_epochs(head)),
@@ -188,14 +188,18 @@ def _search(
                     if table.id == wanted.id:
                         # The condition uses present column names, so the present schema resolves
                         # them to ids.
-                        found = _holds(log, replace(table, schema=wanted.schema), where, seen)
+                        own = replace(table, schema=wanted.schema)
+                        found = any(_holding(log, own, where, seen))
         except NotFoundError:
             if epoch >= log.read_head().floor:
                 raise
         yield epoch, found
 
 
-def _holds(log: Log, table: TableState, where: Predicate, seen: dict[str, bool]) -> bool:
+def _holding(
+    log: Log, table: TableState, where: Predicate, seen: dict[str, bool]
+) -> Iterator[bool]:
+    """Yield for each RowSet that may have such a row whether it has one, live or deleted."""
     rows = table.schema, bind(where, table.schema)
     tombstones = tombstone_schema(table.schema), certain(where, table.schema)
     for rowset in log.read_rowsets(table, rowset_filter(table, where), which="stored"):
@@ -203,9 +207,7 @@ def _holds(log: Log, table: TableState, where: Predicate, seen: dict[str, bool])
         if key not in seen:
             schema, bound = tombstones if rowset.has_tombstones else rows
             seen[key] = bool(stored_matches(log.store, table.prefix, rowset, schema, bound))
-        if seen[key]:
-            return True
-    return False
+        yield seen[key]
 
 
 def _kept_by_name(head: Snapshot, holding: list[int]) -> Iterator[str]:

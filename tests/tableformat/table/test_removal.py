@@ -71,5 +71,15 @@ def test_a_dry_run_of_an_erasure_says_what_it_would_do_and_changes_nothing(tmp_p
     assert erase(table, "a = 1").rows_deleted == 1
 
 
+def test_a_dry_run_of_an_erasure_counts_every_rowset_with_such_a_row(tmp_path: Path) -> None:
+    table = colonnade.create(tmp_path / "t", pa.schema({"a": pa.int64()}))
+    for _ in range(3):
+        table.append(pa.table({"a": [1, 2]}))
+    table.append(pa.table({"a": [2, 3]}))
+    planned, done = erase(table, "a = 1", dry_run=True), erase(table, "a = 1")
+    assert (planned.rows_deleted, planned.rowsets_rewritten) == (3, 3)
+    assert (done.rows_deleted, done.rowsets_rewritten) == (3, 3)
+
+
 def contents(folder: Path) -> set[tuple[str, int]]:
     return {(info.name, info.size) for info in LocalStore(folder / "shop").list("")}
