@@ -70,6 +70,27 @@ WAYS: dict[str, Any] = {
 }
 
 
+@pytest.mark.parametrize(
+    "taker",
+    [
+        *(
+            getattr(colonnade.ArrowTable, name)
+            for name in (
+                "scan", "get", "snapshot_at", "restore", "delete", "delete_range", "overwrite",
+                "update", "add_column", "backfill",
+            )
+        ),
+        colonnade.ArrowDatabase.restore,
+        colonnade.SetDefault,
+        col,
+        colonnade.Table.restoreToTimestamp,
+        colonnade.Database.restoreToTimestamp,
+    ],
+)  # fmt: skip
+def test_what_takes_a_time_says_in_its_docstring_what_its_zone_is(taker: Any) -> None:
+    assert "zone" in taker.__doc__
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_a_time_without_a_zone_is_refused_where_an_instant_is_wanted(
     tmp_path: Path, way: str

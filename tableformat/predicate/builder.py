@@ -166,7 +166,8 @@ def as_column(value: ColumnBuilder) -> Column:
 def col(name: str) -> ColumnBuilder:
     """Return a column to build a predicate from: `col("a")`, or `col("a.b")` for a struct field.
 
-    A name that contains a dot is written in backticks, as in SQL. Raises InvalidInputError for an
+    A name that contains a dot is written in backticks, as in SQL. A datetime that a timestamp is
+    compared with needs a time zone. Raises InvalidInputError for an
     empty name, and for a misplaced backtick.
     """
     if not isinstance(name, str):

@@ -55,6 +55,7 @@ class RowMethods(ABC):
 
         Runs again when a concurrent statement moved one of the rows. Raises InvalidInputError that
         names the column or the part of the condition at fault, and ConflictError after ten tries.
+        A datetime in the condition needs a time zone if its column is a timestamp.
         """
         check_settings(None, commit)
         parsed = None if where is None else parse_predicate(where)
@@ -73,8 +74,8 @@ class RowMethods(ABC):
         these columns are NOT NULL. Rows that a concurrent writer adds later stay. Costs one small
         epoch; reads no data. `rows_deleted` is None in the result where bounds do not tell it.
 
-        Raises InvalidInputError for any other condition, and says what a range is. Raises
-        ConflictError after ten tries.
+        Raises InvalidInputError for any other condition, and says what a range is, and for a
+        datetime without a time zone for a timestamp column. Raises ConflictError after ten tries.
         """
         check_settings(None, commit)
         parsed, text = parse_predicate(where), _text(where)
@@ -98,8 +99,9 @@ class RowMethods(ABC):
 
         `set` gives values by column: text is SQL (a column, a literal, or a condition), `col("a")`
         is a column, and any other Python value means itself. All values are computed from the row
-        before the update. Runs again when a concurrent statement deleted or moved one of the rows.
-        Raises InvalidInputError that names the column at fault, and ConflictError after ten tries.
+        before the update. A datetime needs a time zone if its column is a timestamp. Runs again
+        when a concurrent statement deleted or moved one of the rows. Raises InvalidInputError that
+        names the column at fault, and ConflictError after ten tries.
         """
         check_settings(settings, commit, may_expire=False)
         parsed = None if where is None else parse_predicate(where)

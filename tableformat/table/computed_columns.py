@@ -69,10 +69,11 @@ class ComputedColumns(OpenTable):
         """Add a column with a value in each row, in one epoch; earlier epochs do not show it.
 
         `value` is a function that takes a record batch of `columns` (None: all) and returns as many
-        values, or what `update` sets a column to. The function gets live rows, about a block at a
-        time, perhaps of one RowSet more than once. Rows that a concurrent append adds after the
-        epoch have NULL; for a NOT NULL column (`nullable=False`), that append is refused instead.
-        Holds a block of each column. Runs again if a concurrent writer alters the columns.
+        values, or what `update` sets a column to; a datetime needs a time zone for a timestamp. The
+        function gets live rows, about a block at a time, perhaps of one RowSet more than once. Rows
+        that a concurrent append adds after the epoch have NULL; for a NOT NULL column
+        (`nullable=False`), that append is refused instead. Holds a block of each column. Runs again
+        if a concurrent writer alters the columns.
 
         Raises InvalidInputError or NotFoundError that names the column for a column that exists, an
         unknown one, a value of another type, or NULL in a NOT NULL column. Raises InvalidInputError
@@ -97,10 +98,11 @@ class ComputedColumns(OpenTable):
         """Give an existing column a value in the rows that meet `where` (None: all), in one epoch.
 
         This is an update that never moves rows: it writes the column again in each RowSet that has
-        such a row. The arguments are those of `add_column`; `columns` may name the column itself.
-        With `where`, the counts include rows that a concurrent writer deletes meanwhile.
-        An update of the same rows that runs at the same time is run again. Raises InvalidInputError
-        for a column that the table is sorted or partitioned by, else as `add_column`.
+        such a row. The arguments are those of `add_column`, with its rule for the zone of a
+        datetime; `columns` may name the column itself. With `where`, the counts include rows that a
+        concurrent writer deletes meanwhile. An update of the same rows that runs at the same time
+        is run again. Raises InvalidInputError for a column that the table is sorted or partitioned
+        by, else as `add_column`.
         """
         return self._fill(name, None, value, columns, where, settings, commit)
 

@@ -249,13 +249,13 @@ class ArrowDatabase:
     ) -> int:
         """Restore all tables to an epoch, time or tag, and return the new epoch.
 
-        Tables that were created since are dropped, and tables that were dropped since are created
-        again. At the new epoch, every table is what it was, also if a concurrent writer changes,
-        creates or drops one meanwhile: the restore then begins again, at most ten times.
+        Newer tables are dropped, and tables that were dropped since are created again. At the new
+        epoch, every table is what it was, also if a concurrent writer changes, creates or drops one
+        meanwhile: the restore then begins again, at most ten times.
 
         Raises NotFoundError for a state that was removed or never existed. Raises ConflictError
         after ten tries, and AlreadyExistsError when a table that stays has the former name of
-        another table. Raises InvalidInputError as `ArrowTable.restore` does.
+        another table. Reads zones of times, and raises InvalidInputError, as `ArrowTable.restore`.
         """
         base = self.refresh()
         then = snapshot_at(self._log, base, epoch, timestamp, tag)

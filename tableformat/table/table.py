@@ -163,7 +163,8 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
     ) -> Scan:
         """Plan to read `columns` (None: all) of the rows that meet `where`.
 
-        `where` is a predicate in SQL text or built with `colonnade.col`. With `schema_epoch` the
+        `where` is a predicate in SQL text or built with `colonnade.col`; a datetime in it needs a
+        time zone if its column is a timestamp. With `schema_epoch` the
         columns are those of another epoch: a column that did not exist has its initial value in
         each row, or NULL. Reads the log and the entry segments that the predicate does not prune;
         the scan's methods read the data. Raises NotFoundError or InvalidInputError that names the
@@ -213,8 +214,9 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         """Return the row that has a primary key, or the rows of a list of keys.
 
         A key is the value of the only key column, a tuple of the values of all key columns, or a
-        dict of them by name. One key returns the row as a dict of `columns` (None: all), or None.
-        A list returns an Arrow table in the order of the list, without the keys that have no row.
+        dict of them by name; a datetime needs a time zone for a timestamp column. One key returns
+        the row as a dict of `columns` (None: all), or None. A list returns an Arrow table in the
+        order of the list, without the keys that have no row.
 
         Reads the newest state. Of each RowSet that may have a key, it reads the key columns of the
         blocks that bounds and Bloom filters allow, and then the other columns where a row was
@@ -325,6 +327,8 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         commit: CommitSettings | None = None,
     ) -> int:
         """Overwrite all rows, or the rows that meet `where`, and return the new epoch.
+
+        A datetime in the condition needs a time zone if its column is a timestamp.
 
         Raises ConflictError when a concurrent writer changed what is overwritten since the table
         was last read. Raises InvalidInputError for a row that does not meet `where`.

@@ -26,7 +26,8 @@ from colonnade.tableformat.table.defaults import with_default
 class SetDefault(Alteration):
     """Set the default of a column: the value of rows that are written later without the column.
 
-    Text is the SQL of a literal, `"'text'"` for a text; every other Python value means itself.
+    Text is the SQL of a literal, `"'text'"` for a text; every other Python value means itself. A
+    datetime needs a time zone if the column is a timestamp.
     """
 
     path: FieldPath

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import numpy as np
@@ -257,6 +257,32 @@ def test_a_table_and_a_database_go_back_to_a_tag(spark: SparkSession, tmp_path: 
     database.untag("two")
     database.unpin("reader")
     assert (database.tags(), database.pins()) == ({}, {})
+
+
+@pytest.mark.spark_compat
+def test_the_text_of_a_time_is_read_in_the_zone_of_the_session(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    database = Database.create(spark, str(tmp_path / "shop"))
+    orders = database.createTable("orders").addColumn("id", LongType()).execute()
+    colonnade.open(orders.path).append(pa.table({"id": [1]}))
+    created = colonnade.open(orders.path).history()[-1].timestamp + timedelta(milliseconds=1)
+    zone, before = timezone(timedelta(hours=9)), str(spark.conf.get("spark.sql.session.timeZone"))
+    local = created.astimezone(zone).replace(tzinfo=None)
+    spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    try:
+        for restored in (orders, database):
+            for text in (str(local), f"{created:%Y-%m-%d %H:%M:%S.%f}+00:00"):
+                orders.restoreToVersion(2)
+                assert orders.toDF().count() == 1
+                restored.restoreToTimestamp(text)
+                assert orders.toDF().count() == 0
+        with pytest.raises(InvalidInputError, match="is not a time; write it like"):
+            orders.restoreToTimestamp("yesterday evening")
+        with pytest.raises(InvalidInputError, match="has no time zone"):
+            orders.restoreToTimestamp(local)
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", before)
 
 
 def test_rows_are_not_changed_without_the_jar(spark: SparkSession, tmp_path: Path) -> None:
