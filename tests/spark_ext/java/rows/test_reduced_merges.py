@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -14,6 +15,9 @@ from tests.spark_ext.java.spark_shell import SparkShell
 pytestmark = [pytest.mark.spark, pytest.mark.spark_compat]
 
 THRESHOLD = "spark.sql.autoBroadcastJoinThreshold"
+PRUNING = "spark.sql.optimizer.dynamicPartitionPruning.enabled"
+ADAPTIVE = "spark.sql.adaptive.enabled"
+SETTINGS = (ADAPTIVE, PRUNING, "spark.sql.exchange.reuse")
 COLUMNS = "a INT, b STRING, x DOUBLE, n DECIMAL(9, 2), s STRUCT<f: INT>"
 FIRST = (
     "SELECT nullif(int(id), 7), if(id % 9 = 0, NULL, concat('b', id % 3)),"
@@ -26,6 +30,8 @@ SOME = (
     " WHEN NOT MATCHED AND q.a % 2 = 0 THEN INSERT (a, b) VALUES (q.a, q.b)"
 )
 MATCHED = "WHEN MATCHED THEN UPDATE SET s = q.s, b = upper(q.b)"
+MATCHED_B = "WHEN MATCHED THEN UPDATE SET b = q.b"
+A_AND_B = f"{MATCHED_B} WHEN NOT MATCHED THEN INSERT (a, b) VALUES (a, b)"
 CONDITIONS = (
     "t.a = q.a",
     "q.a <=> t.a AND t.b <=> q.b",
@@ -46,6 +52,16 @@ def spark(database: KeptDatabase) -> Iterator[SparkShell]:
     """With two equal tables `t` and `u` of 60 rows in two RowSets, without a primary key."""
     yield database.ready()
     database.shell.sql(f"RESET {THRESHOLD}")
+
+
+@contextmanager
+def without(spark: SparkShell, setting: str) -> Iterator[None]:
+    """Switch a setting off, if one is named."""
+    if setting:
+        spark.sql(f"SET {setting} = false")
+    yield
+    if setting:
+        spark.sql(f"RESET {setting}")
 
 
 def opened(spark: SparkShell, name: str) -> colonnade.ArrowTable:
@@ -72,6 +88,7 @@ def values(pick: random.Random, rows: int, *, repeated: bool = False) -> str:
 
 def plan(spark: SparkShell, statement: str) -> str:
     text: str = spark.sql(f"EXPLAIN {statement}")[0][0]
+    assert text.startswith("== Physical Plan ==")
     return text
 
 
@@ -119,7 +136,7 @@ def test_a_row_that_two_source_rows_match_is_the_error_of_a_join(spark: SparkShe
         ("SOURCE", "t.a > q.a", ALL),
         ("SOURCE", "t.a = 3", ALL),
         ("SOURCE", "t.a = q.a", f"{ALL} WHEN NOT MATCHED BY SOURCE THEN DELETE"),
-        ("(SELECT *, rand() AS r FROM SOURCE)", "t.a = q.a + floor(q.r)", MATCHED),
+        ("(SELECT *, rand() AS r FROM SOURCE, range(1))", "t.a = q.a + floor(q.r)", MATCHED),
     ],
     ids=["no equality", "no value of the source", "by source", "random values"],
 )
@@ -130,18 +147,64 @@ def test_a_merge_that_needs_all_rows_joins_the_whole_table(
     assert "LeftSemi" not in plan(spark, merge(source, on, clauses))
 
 
-def test_each_row_of_the_source_is_computed_once(spark: SparkShell) -> None:
+@pytest.mark.parametrize(
+    "clauses",
+    [
+        MATCHED_B,
+        ALL,
+        "WHEN NOT MATCHED THEN INSERT *",
+        f"{ALL} WHEN NOT MATCHED BY SOURCE THEN DELETE",
+    ],
+)
+def test_a_source_with_random_values_is_merged_like_any_other(
+    spark: SparkShell, clauses: str
+) -> None:
+    source = "(SELECT int(50 + id) AS a, uuid() AS b, 1D AS x, cast(1 AS DECIMAL(9, 2)) AS n,"
+    source += " named_struct('f', int(id)) AS s FROM range(20) WHERE rand() < 2)"
+    spark.sql(merge(source, "t.a = q.a", clauses))
+    made = [
+        row["a"]
+        for row in opened(spark, "t").scan().to_arrow().to_pylist()
+        if len(row["b"] or "") > 9
+    ]
+    wanted = range(50 if "UPDATE" in clauses else 60, 70 if "INSERT" in clauses else 60)
+    assert sorted(made) == list(wanted)
+
+
+@pytest.mark.parametrize("setting", ["", *SETTINGS])
+def test_each_row_of_the_source_is_computed_once(spark: SparkShell, setting: str) -> None:
     calls = spark.folder / "calls"
     body = f"(open({str(calls)!r}, 'a').write('x'), id)[1]"
     spark.run(f"spark.udf.register('counted', lambda id: {body}, 'int') and None")
     source = "(SELECT counted(int(id)) AS a, 'c' AS b FROM range(0, 9, 1, 3))"
-    clauses = (
-        "WHEN MATCHED THEN UPDATE SET b = q.b WHEN NOT MATCHED THEN INSERT (a, b) VALUES (a, b)"
-    )
-    statement = merge(source, "t.a = q.a", clauses)
-    assert "LeftSemi" in plan(spark, statement)
-    spark.sql(statement)
+    statement = merge(source, "t.a = q.a", A_AND_B)
+    with without(spark, setting):
+        assert ("LeftSemi" in plan(spark, statement)) == (setting in ("", PRUNING))
+        calls.write_text("")
+        spark.sql(statement)
     assert calls.read_text() == "x" * 9
+
+
+def test_a_source_in_the_partitions_of_its_keys_is_computed_once(spark: SparkShell) -> None:
+    source = "(SELECT int(id) AS a, string(max(id)) AS b FROM range(9) GROUP BY 1)"
+    text = plan(spark, merge(source, "t.a = q.a", MATCHED_B))
+    assert "LeftSemi" in text
+    # Without this exchange, Spark would compute the groups twice from what is shuffled for them.
+    assert "REBALANCE_PARTITIONS_BY_COL" in text
+
+
+def test_a_source_may_take_longer_than_a_broadcast(spark: SparkShell) -> None:
+    spark.run(
+        "spark.udf.register('slow', lambda i: [__import__('time').sleep(2), i][1], 'int') and None"
+    )
+    statement = merge("(SELECT slow(int(id)) AS a, 'c' AS b FROM range(1))", "t.a = q.a", A_AND_B)
+    spark.sql("SET spark.sql.broadcastTimeout = 1")
+    try:
+        for setting in ("", ADAPTIVE):
+            with without(spark, setting):
+                spark.sql(statement)
+    finally:
+        spark.sql("RESET spark.sql.broadcastTimeout")
 
 
 def test_rowsets_without_a_key_of_the_source_are_not_read(spark: SparkShell) -> None:

@@ -27,7 +27,7 @@ import org.apache.spark.sql.catalyst.plans.logical.JoinHint;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.MergeRows;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
-import org.apache.spark.sql.catalyst.plans.logical.RepartitionByExpression;
+import org.apache.spark.sql.catalyst.plans.logical.RebalancePartitions;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.connector.catalog.Table;
 import org.apache.spark.sql.connector.write.RowLevelOperationTable;
@@ -48,14 +48,17 @@ import scala.runtime.AbstractPartialFunction;
  * WHEN NOT MATCHED THEN INSERT ...               LeftSemi (t.id = key), key is broadcast
  *                                                  t, whose blocks are skipped by the keys
  *                                                  Project (s.id AS key)
- *                                                    Repartition (s.id) of s
- *                                                Repartition (s.id) of s
+ *                                                    Rebalance (s.id) of s
+ *                                                Rebalance (s.id) of s
  * </pre>
  *
- * <p>The equal parts make one exchange, so the source is computed once. The rule leaves a MERGE as it
- * is if a clause is about rows that the source lacks, if the condition compares no column with {@code
- * =}, if Spark would not broadcast the keys, or if a value of the source may differ when a lost task
- * computes it again.
+ * <p>The equal parts make one exchange, so the source is computed once. Spark would drop the exchange
+ * of a {@code Repartition} above rows that are already in its partitions, and compute twice what is
+ * above the exchange below. The rule leaves a MERGE as it is if a clause is about rows that the source
+ * lacks, if the condition compares no column with {@code =}, if Spark would not broadcast the keys,
+ * if a value of the source may differ when a lost task computes it again, or in a session that uses no
+ * exchange twice. In a session without adaptive execution, a broadcast may only take as long as {@code
+ * spark.sql.broadcastTimeout}, and the time that the source takes would count.
  *
  * <p>Seen on Spark 4.1 and 4.3: {@code MergeRows} over a {@code Join} whose left side is the table.
  * The constructor of {@code DynamicPruningSubquery} has one more parameter, an option, on 4.3.
@@ -71,6 +74,10 @@ final class ReducedMerges extends Rule<LogicalPlan> {
 
   @Override
   public LogicalPlan apply(LogicalPlan plan) {
+    SQLConf conf = SQLConf.get();
+    if (!conf.adaptiveExecutionEnabled() || !conf.exchangeReuseEnabled()) {
+      return plan;
+    }
     return plan.transform(
         new AbstractPartialFunction<>() {
           @Override
@@ -107,7 +114,7 @@ final class ReducedMerges extends Rule<LogicalPlan> {
       return join;
     }
     LogicalPlan once =
-        new RepartitionByExpression(
+        new RebalancePartitions(
             SetColumns.seq(compared.stream().map(Compared::theirs).toList()),
             source,
             Option.empty(),
@@ -188,8 +195,14 @@ final class ReducedMerges extends Rule<LogicalPlan> {
     return parts.stream().reduce(And::new).orElseThrow();
   }
 
-  /** Returns the table with its scan filtered by those keys that are compared with its columns. */
+  /**
+   * Returns the table with its scan filtered by those keys that are compared with its columns. A
+   * session without dynamic pruning cannot run such a filter.
+   */
   private static LogicalPlan skipping(LogicalPlan table, List<Compared> compared, Project keys) {
+    if (!SQLConf.get().dynamicPartitionPruningEnabled()) {
+      return table;
+    }
     if (!(table instanceof DataSourceV2ScanRelation scan)) {
       LogicalPlan below = skipping(table.children().head(), compared, keys);
       return table.withNewChildren(SetColumns.seq(List.of(below)));

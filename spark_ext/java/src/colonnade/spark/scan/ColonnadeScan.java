@@ -127,8 +127,7 @@ final class ColonnadeScan
     if (!filterLater || isSmall()) {
       return new NamedReference[0];
     }
-    // Only columns of these types have bounds. In a MERGE, Spark 4.3 collects values of all these
-    // columns at once, and it cannot collect maps.
+    // Only columns of these types have bounds.
     return Stream.of(request.schema().fields())
         .filter(field -> field.dataType() instanceof AtomicType)
         .filter(field -> RowOrdering.isOrderable(field.dataType()))
