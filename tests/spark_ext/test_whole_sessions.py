@@ -86,12 +86,15 @@ def test_the_shell_of_pyspark_gets_a_whole_session(call: str, tmp_path: Path) ->
     lines = (
         "import colonnade, pathlib",
         "from tests.spark_ext.whole import walk",
-        f"walk({call}, pathlib.Path({str(tmp_path)!r}))",
+        # The shell chooses the Python of workers, by this name, before Colonnade is asked.
+        f"walk({call}, pathlib.Path({str(tmp_path)!r}), 'python3')",
         "print('whole:', 'shell')",
     )
     script.write_text("\n".join(lines))
     shell = [str(HOME / "bin" / "pyspark"), "--master", "local[2]"]
-    assert "whole: shell" in ran(shell, tmp_path, PYTHONSTARTUP=str(script))
+    # Without a terminal, only -i makes Python run what a shell begins with.
+    started = {"PYTHONSTARTUP": str(script), "PYSPARK_DRIVER_PYTHON_OPTS": "-i"}
+    assert "whole: shell" in ran(shell, tmp_path, **started)
 
 
 def jobs() -> list[object]:

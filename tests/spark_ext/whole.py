@@ -53,12 +53,15 @@ WAYS: dict[str, Callable[[SparkSession.Builder], SparkSession]] = {
 }
 
 
-def walk(spark: SparkSession, folder: Path) -> None:
-    """Do what fails without one of the parts of a session."""
+def walk(spark: SparkSession, folder: Path, workers: str = sys.executable) -> None:
+    """Do what fails without one of the parts of a session; `workers` is the name of their Python.
+
+    It names the Python of this process.
+    """
     spark.conf.set("spark.sql.catalog.colonnade.warehouse", str(folder / "warehouse"))
     report = colonnade.doctor(spark)
     assert (report.source, report.problem, report.missing) == ("Java", None, ()), str(report)
-    assert report.workers_python == sys.executable, str(report)
+    assert report.workers_python == workers, str(report)
 
     path = str(folder / "trips")
     rows = spark.range(4).repartition(2)
