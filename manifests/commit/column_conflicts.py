@@ -18,7 +18,7 @@ from colonnade.manifests.model.operations import (
     CreateTable,
     ReplaceColumn,
 )
-from colonnade.manifests.model.schema import SchemaField, StructType, TableSchema
+from colonnade.manifests.model.schema import SchemaField, StructType, TableSchema, walk
 from colonnade.manifests.model.widening import may_overflow
 from colonnade.manifests.state.replaced_columns import replaceable
 from colonnade.manifests.state.snapshot import TableState
@@ -54,14 +54,21 @@ def fits_replacements(change: Change, current: TableState) -> bool:
     )
 
 
-def gives_new_ids(change: Change, planned: TableState, current: TableState) -> bool:
-    """Return whether a change that drops a table gives no column id again, for another column.
+def keeps_meanings(change: Change, planned: TableState, current: TableState) -> bool:
+    """Return whether one id means one column in a table and in that which replaces it by a change.
 
-    The table that replaces another one of its name gets column ids that the other one had not given
-    at the base. A concurrent writer may have given them since.
+    The new table gives columns that stay the ids that they had at the base, and other columns ids
+    that were free there. A concurrent writer may have renamed the former or given the latter since.
     """
-    made = any(isinstance(op, CreateTable) and op.name == planned.name for op in change.ops)
-    return not made or current.next_column_id == planned.next_column_id
+    made = [op for op in change.ops if isinstance(op, CreateTable) and op.name == planned.name]
+    names = {each.id: each.name.casefold() for each in walk(current.schema.fields)}
+    return not made or (
+        current.next_column_id == planned.next_column_id
+        and all(
+            each.name.casefold() == names.get(each.id, each.name.casefold())
+            for each in walk(made[0].table_schema.fields)
+        )
+    )
 
 
 def rows_fit(written: TableSchema, current: TableSchema) -> bool:

@@ -14,7 +14,7 @@ from colonnade.manifests.commit.column_conflicts import (
     Written,
     fits_columns,
     fits_replacements,
-    gives_new_ids,
+    keeps_meanings,
 )
 from colonnade.manifests.commit.constraint_conflicts import check_constraints
 from colonnade.manifests.commit.identity_draws import check_draws
@@ -242,7 +242,7 @@ def _check_columns(change: Change, base: Snapshot, head: Snapshot) -> None:
         if planned is None or current is None:
             continue
         fits = table not in written or fits_columns(change, planned, current)
-        fits &= table not in dropped or gives_new_ids(change, planned, current)
+        fits &= table not in dropped or keeps_meanings(change, planned, current)
         if not fits or not fits_replacements(change, current):
             kind = ColumnConflictError if fits else ConflictError
             raise kind(

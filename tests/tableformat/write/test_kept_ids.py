@@ -21,7 +21,7 @@ from colonnade.manifests.model.schema import (
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.location import Location, locate_existing
 from colonnade.tableformat.statements.commit import commit_written
-from colonnade.tableformat.table.alteration import AddColumn, DropColumn, WidenColumn
+from colonnade.tableformat.table.alteration import AddColumn, DropColumn, RenameColumn, WidenColumn
 from colonnade.tableformat.table.constraints import NewConstraint
 from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.design import new_table
@@ -123,6 +123,29 @@ def test_a_table_is_not_replaced_after_a_concurrent_writer_has_given_new_ids(
     assert database.table("t").schema.names == [*BEFORE.names, "rival"]
     after = replaced(database, rows)
     assert ids(after)["new"][0] > table.state.schema.field("rival").id
+
+
+@pytest.mark.parametrize(
+    "renames",
+    [
+        [RenameColumn("n", "m")],
+        [RenameColumn("n", "x"), RenameColumn("k", "n"), RenameColumn("x", "k")],
+        [RenameColumn("p.x", "z")],
+    ],
+    ids=["one", "two swapped", "a field"],
+)
+def test_a_table_is_not_replaced_after_a_concurrent_writer_has_renamed_a_column_that_stays(
+    database: ArrowDatabase, renames: list[RenameColumn]
+) -> None:
+    """Otherwise the id would mean the renamed column before, and that of the old name after it."""
+    rows = pa.table({"n": [1], "k": [2], "p": [None]}, pa.schema([BEFORE.field(c) for c in "nkp"]))
+    location = Location(locate_existing(database.path).store, "t", exists=True)
+    create = new_table("t", schema_from_arrow(rows.schema))
+    job = plan_write(location, database.refresh(), "append", create=create, replace=True)
+    entries = write_rows(job, rows.to_batches())
+    database.table("t").alter(*renames)
+    with pytest.raises(ConflictError, match="The columns of table 't' changed"):
+        commit_written(job, entries)
 
 
 def test_a_table_is_replaced_after_a_concurrent_writer_has_dropped_a_column(
