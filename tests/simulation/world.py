@@ -9,6 +9,7 @@ import random
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from typing import Protocol, TypeVar
 
@@ -16,11 +17,12 @@ from colonnade.manifests.checkpoint.reader import UNUSABLE, read_hint, read_stat
 from colonnade.manifests.errors import (
     ColonnadeError,
     CommitUnknownError,
+    CorruptionError,
 )
 from colonnade.manifests.limits import LIMITS
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.model.entries import RowSetEntry
-from colonnade.manifests.object_names import HINT, epoch_number
+from colonnade.manifests.object_names import HINT, MANIFEST, epoch_number
 from colonnade.manifests.state.snapshot import Snapshot, TableMap
 from colonnade.manifests.vacuum.references import read_state_objects
 from colonnade.tableformat.table.alteration import SetSortKey
@@ -49,6 +51,8 @@ SEATS, FAR_SEATS = 4, 8
 
 COPIES, LARGE = 1500, 5
 """In one seed of 16 each row is there so often, so that RowSets have blocks of real sizes."""
+
+READS = ("get", "get_ranges")
 
 DAY_MS = 86_400_000
 YEAR_MS = 365 * DAY_MS
@@ -171,7 +175,7 @@ class World:
         store.parallel = self._parallel
         store.late_answers = self._far
         store.off_ms = self._draw_off()
-        store.doze = self._doze
+        store.doze = partial(self._doze, store)
         store.order = self._waits
         log = Log(
             store,
@@ -185,11 +189,18 @@ class World:
             self.seen.append(head)
         return ArrowDatabase(store, log, head)
 
-    def _doze(self, operation: str, name: str) -> bool:
+    def _doze(self, store: ProcessStore, operation: str, name: str) -> bool:
         """Sleep before a call for an epoch, most often a PUT, until the slot of it is freed.
 
-        A PUT of the hint sleeps until a vacuum has raised the floor.
+        A PUT of the hint sleeps until a vacuum has raised the floor, and a read of a file that the
+        piece of work has written itself until a vacuum has removed it, or some epochs have come.
         """
+        if operation in READS and name in store.written and not name.startswith(MANIFEST):
+            if self._naps.random() >= self._sleepers * 9:
+                return False
+            last = self.oracle.head + 10
+            self.turns.sleep(lambda: not self.disk.has(name) or self.oracle.head >= last)
+            return True
         if operation == "put" and name == HINT:
             floor = self.oracle.floor
             if self._naps.random() >= self._sleepers * 4:
@@ -266,7 +277,7 @@ class World:
         """Do what an intent says, and remember the answer.
 
         Any error other than an unknown outcome says that nothing was committed, not even by an
-        earlier attempt.
+        earlier attempt. Raises CorruptionError, which only a lost state excuses.
         """
         try:
             epoch = act()
@@ -275,5 +286,7 @@ class World:
         except ColonnadeError as error:
             self.jobs.pop(intent.name, None)
             self.oracle.tell(intent, error, None)
+            if isinstance(error, CorruptionError):
+                raise
         else:
             self.oracle.tell(intent, None, epoch)

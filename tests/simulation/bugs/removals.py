@@ -17,6 +17,7 @@ from colonnade.manifests.commit import conflicts, vacuum_conflicts
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.rebase import carried
 from colonnade.manifests.commit.rebase.carried import Carried
+from colonnade.manifests.log import log
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.named_objects import named_objects
 from colonnade.manifests.model.operations import Operation, Txns
@@ -115,6 +116,13 @@ BUGS: tuple[Bug, ...] = (
         overlooks(conflicts, "check_removed"),
         actors=(Writer(mix=(8, 2, 0, 0, 0, 0)), Vacuumer(8)),
         long=True,
+    ),
+    Bug(
+        "a statement takes its own files that a vacuum has removed for damage",
+        lambda: patch.object(log, "check_missing", lambda *_: None),
+        actors=BESIDE,
+        keyed=True,
+        seeds=50,
     ),
     Bug(
         "a keyed write names what it wrote for an earlier slot and a vacuum has removed",
