@@ -3,7 +3,7 @@
 the command      __main__.py  measure.py  profiling.py  plot.py
 without Spark    encoding.py  append.py  open_head.py  many_columns.py  task_memory.py
                  verify.py  alterations.py  in_order.py  keys.py  tombstones.py
-                 lifetimes.py  keys_sustained.py  keys_python.py
+                 lifetimes.py  keys_sustained.py  keys_python.py  keys_rowsets.py
 commits          commit_rate.py  concurrency.py
 in a bucket      stores.py  stores_python.py  commit_rate_s3.py  s3_clients.py  slow_network.py
 two checkouts    trees.py  trees_work.py

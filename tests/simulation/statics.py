@@ -65,8 +65,8 @@ class Record:
         self.after: list[Contents] = []
         self.statics = 0
 
-    def land(self, data: bytes, number: int) -> None:
-        """An epoch was put."""
+    def land(self, data: bytes, number: int, now_ms: int) -> None:
+        """An epoch was put, at a time that static values do not depend on."""
         epoch = decode_slot(data, number, f"epoch {number}")
         assert isinstance(epoch, Epoch)
         assert number == len(self.epochs)
