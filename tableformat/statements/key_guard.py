@@ -8,6 +8,7 @@ Spec: docs/spec/conflicts.md#keys
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 
 from colonnade.manifests.commit.change import KeyGuard
 from colonnade.manifests.model.schema import TableSchema
@@ -26,10 +27,14 @@ def guard_keys(
 ) -> KeyGuard:
     """Return a guard that makes a commit fail if a concurrent writer has added one of the keys.
 
-    The keys, which are values of `columns`, are computed only if a concurrent writer has added
-    RowSets. `buried` are the keys that no concurrent writer may have deleted with a tombstone; by
-    default, they are those that are `inserted`.
+    The keys, which are values of `columns`, are computed once, and only if a concurrent writer has
+    added RowSets. `buried` are the keys that no concurrent writer may have deleted with a
+    tombstone; by default, they are those that are `inserted`.
     """
+
+    # Each epoch of a concurrent writer asks again, and millions of keys take seconds.
+    inserted = cache(inserted)
+    buried = cache(buried) if buried else inserted
 
     def meets(rowsets: Sequence[LiveRowSet]) -> list[LiveRowSet]:
         rows = [each for each in rowsets if not each.has_tombstones]
@@ -37,7 +42,7 @@ def guard_keys(
         tombstones = [each for each in rowsets if each.has_tombstones]
         if not tombstones:
             return met
-        return met + _holding(store, table, tombstones, (buried or inserted)())
+        return met + _holding(store, table, tombstones, buried())
 
     return KeyGuard(table.id, meets, frozenset(field.id for field in columns.fields))
 

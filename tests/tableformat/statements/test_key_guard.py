@@ -44,6 +44,18 @@ def test_keys_are_computed_only_if_a_concurrent_writer_added_rowsets() -> None:
     assert guard_keys(STORE, STATE, KEY, computed).meets([]) == []
 
 
+def test_keys_are_computed_once_however_many_epochs_are_compared() -> None:
+    computed: list[KeySet] = []
+
+    def compute() -> KeySet:
+        computed.append(keys(103))
+        return computed[-1]
+
+    guard = guard_keys(STORE, STATE, KEY, compute)
+    assert [[each.id for each in guard.meets(ROWSETS)] for _ in range(3)] == [[1]] * 3
+    assert len(computed) == 1
+
+
 def test_blocks_that_hold_no_key_are_not_read() -> None:
     far = keys(5000)
     for rowset in ROWSETS:
