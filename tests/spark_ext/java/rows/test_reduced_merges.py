@@ -219,3 +219,11 @@ def test_rowsets_without_a_key_of_the_source_are_not_read(spark: SparkShell) -> 
     spark.sql(statement)
     spark.sql(f"SET {THRESHOLD} = -1")
     assert spark.condition(statement) == "COLONNADE_CORRUPTION"
+
+
+def test_a_source_that_fails_ends_in_its_own_error(spark: SparkShell) -> None:
+    source = "(SELECT int(id) AS a, string(1 / (id - 3)) AS b FROM range(0, 9, 1, 3))"
+    statement = merge(source, "t.a = q.a", "WHEN MATCHED THEN UPDATE SET b = q.b")
+    statement += " WHEN NOT MATCHED THEN INSERT (a, b) VALUES (a, b)"
+    assert "LeftSemi" in plan(spark, statement)
+    assert {spark.condition(statement) for _ in range(8)} == {"DIVIDE_BY_ZERO"}

@@ -1,7 +1,10 @@
 package colonnade.spark.quirks;
 
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.Stream;
+import org.apache.spark.SparkException;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.plans.logical.WriteDelta;
@@ -16,9 +19,11 @@ import scala.jdk.javaapi.CollectionConverters;
  * An UPDATE or MERGE that replaces columns where that writes less. Otherwise its child runs, which is Spark's
  * own plan of the statement and moves whole rows.
  *
- * <p>Seen on Spark 4.1 and 4.3: {@code V2CommandExec}.
+ * <p>Seen on Spark 4.1 and 4.3: {@code V2CommandExec}, and the condition of an error of several stages.
  */
 public final class ColumnUpdateExec extends V2CommandExec {
+  private static final String MANY = "STAGE_MATERIALIZATION_MULTIPLE_FAILURES";
+
   private final SparkPlan child;
   private final RowLevelOperation operation;
   private final SetColumns.Writer write;
@@ -33,10 +38,34 @@ public final class ColumnUpdateExec extends V2CommandExec {
 
   @Override
   public Seq<InternalRow> run() {
-    if (!replaces()) {
-      child.executeCollect();
+    try {
+      if (!replaces()) {
+        child.executeCollect();
+      }
+    } catch (Exception error) {
+      throw ColumnUpdateExec.<RuntimeException>raised(single(error));
     }
     return nothing();
+  }
+
+  /**
+   * Returns the failure of a stage that a plan reads in two places, as {@link ReducedMerges} has it
+   * read the source. Spark reports it as several failures, in an error that hides its condition.
+   */
+  private static Throwable single(Exception error) {
+    Throwable first = error.getCause();
+    boolean isRepeated =
+        error instanceof SparkException several
+            && MANY.equals(several.getCondition())
+            && first != null
+            && Stream.of(error.getSuppressed())
+                .anyMatch(each -> Objects.equals(each.getMessage(), first.getMessage()));
+    return isRepeated ? first : error;
+  }
+
+  @SuppressWarnings("unchecked") // Spark throws checked exceptions without a declaration
+  private static <E extends Throwable> E raised(Throwable error) throws E {
+    throw (E) error;
   }
 
   private boolean replaces() {
