@@ -231,7 +231,8 @@ def test_procedures_take_named_arguments_and_give_rows(spark: SparkShell) -> Non
     assert "UNRECOGNIZED_PARAMETER_NAME" in spark.refusal("CALL colonnade.system.history(x => 1)")
     vacuum = "CALL colonnade.system.vacuum(table => 'db.t', retention_hours => 0, dry_run => "
     assert spark.sql(f"{vacuum}true)")[0][0] is None
-    assert spark.sql(f"{vacuum}false)")[0][0] is not None
+    assert "force => true" in spark.refusal(f"{vacuum}false)")
+    assert spark.sql(f"{vacuum}false, force => true)")[0][0] is not None
     assert spark.sql("CALL colonnade.system.verify('db.t', 4)") == []
     assert len(spark.sql("CALL colonnade.system.repair('db.t')")) == 1
     assert spark.sql("SELECT sum(a) FROM colonnade.db.t") == [[3]]
