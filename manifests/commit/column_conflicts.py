@@ -61,14 +61,17 @@ def keeps_meanings(change: Change, planned: TableState, current: TableState) -> 
     that were free there. A concurrent writer may have renamed the former or given the latter since.
     """
     made = [op for op in change.ops if isinstance(op, CreateTable) and op.name == planned.name]
-    names = {each.id: each.name.casefold() for each in walk(current.schema.fields)}
-    return not made or (
-        current.next_column_id == planned.next_column_id
-        and all(
-            each.name.casefold() == names.get(each.id, each.name.casefold())
-            for each in walk(made[0].table_schema.fields)
-        )
+    if not made:
+        return True
+    given = {each.id for each in walk(made[0].table_schema.fields)}
+    before, now = _names(planned.schema), _names(current.schema)
+    return current.next_column_id == planned.next_column_id and all(
+        now.get(each, before[each]) == before[each] for each in given & before.keys()
     )
+
+
+def _names(schema: TableSchema) -> dict[int, str]:
+    return {each.id: each.name.casefold() for each in walk(schema.fields)}
 
 
 def rows_fit(written: TableSchema, current: TableSchema) -> bool:

@@ -64,7 +64,7 @@ INDEX_LIMIT = 2**30
 BLOCK_LIMIT = 2**20
 """The most blocks of an index. Colonnade's writers need about one for each 8 MiB of a column."""
 
-_LIMIT = 2**32
+SIZE_LIMIT = 2**32
 """A block has fewer rows and fewer bytes than this, so that their sums cannot overflow."""
 
 _NULLABLE = {"base", "min", "max"}
@@ -224,8 +224,8 @@ def decode_index(data: bytes, order: Order, filters: bool) -> SparseIndex:
     blooms = columns["filter_length"].to_numpy() if filters else None
     if (
         not len(rows)
-        or not 1 <= rows.min() <= rows.max() < _LIMIT
-        or not 0 <= lengths.min() <= lengths.max() < _LIMIT
+        or not 1 <= rows.min() <= rows.max() < SIZE_LIMIT
+        or not 0 <= lengths.min() <= lengths.max() < SIZE_LIMIT
         or (blooms is not None and not is_filter_length(blooms).all())
         or not _KNOWN.issuperset(columns["encoding"].unique().to_pylist())
     ):

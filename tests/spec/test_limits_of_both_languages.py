@@ -16,7 +16,7 @@ from colonnade.tableformat.rowset.block import MANY_ROWS_LIMIT, ONE_ROW_LIMIT
 from colonnade.tableformat.rowset.block_statistics import INDEX_BOUND_LENGTH
 from colonnade.tableformat.rowset.bloom_filter import BUCKET_BYTES, FILTER_LIMIT
 from colonnade.tableformat.rowset.footer import FOOTER_LIMIT
-from colonnade.tableformat.rowset.sparse_index import INDEX_LIMIT
+from colonnade.tableformat.rowset.sparse_index import BLOCK_LIMIT, INDEX_LIMIT, SIZE_LIMIT
 
 JAVA = Path(__file__).parent.parent.parent / "spark_ext/java/src/colonnade"
 LIMITS = {
@@ -27,6 +27,8 @@ LIMITS = {
     ("format/BloomFilter", "LIMIT"): FILTER_LIMIT,
     ("format/Statistics", "INDEX_BOUND_LENGTH"): INDEX_BOUND_LENGTH,
     ("format/Statistics", "LOG_BOUND_LENGTH"): LOG_BOUND_LENGTH,
+    ("format/SparseIndex", "BLOCK_LIMIT"): BLOCK_LIMIT,
+    ("format/SparseIndex", "SIZE_LIMIT"): SIZE_LIMIT,
     ("read/SparseIndexReader", "LIMIT"): INDEX_LIMIT,
     ("read/BlockDecoder", "MANY_ROWS_LIMIT"): MANY_ROWS_LIMIT,
     ("read/BlockDecoder", "ONE_ROW_LIMIT"): ONE_ROW_LIMIT,
