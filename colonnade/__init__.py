@@ -77,9 +77,9 @@ from colonnade.tableformat.write.settings import CommitSettings, WriteSettings
 
 if TYPE_CHECKING:
     from colonnade.spark_ext.doctor import doctor as doctor
+    from colonnade.spark_ext.jar import jar_path as jar_path
     from colonnade.spark_ext.session import configure as configure
     from colonnade.spark_ext.session import enable as enable
-    from colonnade.spark_ext.session import jar_path as jar_path
     from colonnade.spark_ext.session import session as session
     from colonnade.spark_ext.table.database import Database as Database
     from colonnade.spark_ext.table.table import Table as Table
@@ -177,7 +177,7 @@ _NEEDS_SPARK = {
     "configure": "colonnade.spark_ext.session",
     "doctor": "colonnade.spark_ext.doctor",
     "enable": "colonnade.spark_ext.session",
-    "jar_path": "colonnade.spark_ext.session",
+    "jar_path": "colonnade.spark_ext.jar",
     "session": "colonnade.spark_ext.session",
 }
 

@@ -7,20 +7,18 @@ spark = colonnade.session()      # the running session, or else a new one
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from pyspark.sql import SparkSession
 
-from colonnade.manifests.errors import ColonnadeError, InvalidInputError, NotFoundError
+from colonnade.manifests.errors import ColonnadeError, InvalidInputError
 from colonnade.manifests.version import VERSION
 from colonnade.spark_ext.doctor import doctor, extend
+from colonnade.spark_ext.jar import JAR, jar_path
 from colonnade.spark_ext.outside import JARS, running_jvm, settings_outside
 from colonnade.spark_ext.settings import (
     CATALOG,
@@ -37,10 +35,6 @@ from colonnade.spark_ext.settings import (
     WORKERS_PYTHON,
 )
 from colonnade.spark_ext.supported import is_supported, needed
-
-PACKAGE = Path(__file__).resolve().parent
-JAR = PACKAGE / "colonnade-spark.jar"
-BUILD = PACKAGE / "java" / "build.py"
 
 
 class PlannerError(ColonnadeError):
@@ -199,37 +193,5 @@ def _settings(local: bool) -> dict[str, str]:
     """Return the settings that a session needs; `local` if its driver runs on this machine."""
     settings = {CATALOG: CATALOG_CLASS, SESSION_CATALOG: SESSION_CATALOG_CLASS}
     if local:
-        settings |= {PYTHON: sys.executable, PYTHON_PATH: str(PACKAGE.parent)}
+        settings |= {PYTHON: sys.executable, PYTHON_PATH: str(JAR.parent.parent)}
     return settings
-
-
-def jar_path() -> Path:
-    """Return the path of the jar that belongs to this package.
-
-    Raises `NotFoundError` if the jar was not built. Raises `InvalidInputError` if it has another
-    version or, in a checkout of the sources, was built from other sources.
-    """
-    build = f"build it with: {sys.executable} {BUILD}"
-    if not JAR.exists():
-        raise NotFoundError(f"The jar of the Spark source, {JAR}, does not exist; {build}.")
-    version = _version_of(JAR)
-    if version != VERSION:
-        raise InvalidInputError(
-            f"The jar {JAR} is version {version}, but the Python package is version {VERSION}: "
-            "install one version of both."
-        )
-    if BUILD.exists() and not _build_script().is_current(JAR):
-        raise InvalidInputError(f"The jar {JAR} is older than its sources; {build}.")
-    return JAR
-
-
-def _version_of(jar: Path) -> str:
-    with zipfile.ZipFile(jar) as archive:
-        text = archive.read("META-INF/MANIFEST.MF").decode()
-    fields = dict(line.split(": ", 1) for line in text.splitlines() if ": " in line)
-    return fields.get("Implementation-Version", "unknown")
-
-
-def _build_script() -> ModuleType:
-    """Import `java/build.py`, which only a checkout of the sources has."""
-    return importlib.import_module("colonnade.spark_ext.java.build")

@@ -37,7 +37,7 @@ ROOMS = {
         " < compaction < verify < repair < table"
     ),
     "spark_ext": floors(
-        "settings supported errors options types answer_rows outside < doctor pyspark_types"
+        "settings supported errors jar options types answer_rows outside < doctor pyspark_types"
         " write_task table_design < write_plan < hadoop < session session_storage executors"
         " < source < table"
         " < planner"

@@ -1,7 +1,8 @@
 """Builds the jar of the Spark source: `python spark_ext/java/build.py`.
 
-Set-up, CI and the wheel call this one script. It needs a JDK (17 or newer) and an installed
-pyspark, any that Colonnade supports: it compiles against the jars in it, and one jar serves all.
+Set-up, CI and the wheel call this one script. It needs a JDK, 17 or newer. It compiles against the
+jars of the pyspark that Python would import, any that Colonnade supports. Without pyspark it has
+Maven fetch Spark's own jars, those that `spark.lock` names. One jar serves all versions of Spark.
 Equal sources and equal compilers make equal jars, byte for byte. The jar has the version and
 the hash of its sources, and is made anew only when that hash differs.
 """
@@ -12,6 +13,7 @@ import ast
 import hashlib
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -24,11 +26,17 @@ ROOT = HERE.parent.parent
 JAR = HERE.parent / "colonnade-spark.jar"
 SOURCES, RESOURCES, NEWER = HERE / "src", HERE / "resources", HERE / "newer"
 """What goes into the jar, and interfaces of newer versions of Spark, which do not."""
-RELEASE = "17"
+RELEASE = 17
+LOCK = HERE / "spark.lock"
+COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
 # `-serial`: Spark's interfaces are serializable; what we ship lives for one query of one jar.
 # A compiler that runs for ten seconds does not gain from being optimized itself.
 QUICK = ("-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC")
 LINT = ("-Xlint:all,-serial,-processing,-classfile,-path", "-Werror")
+POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
+<groupId>colonnade</groupId><artifactId>jar</artifactId><version>0</version><packaging>pom</packaging>
+<dependencies>{dependencies}</dependencies></project>
+"""
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the oldest time that a zip entry can hold
 
 
@@ -43,8 +51,8 @@ def main() -> None:
 def build(jar: Path = JAR) -> bool:
     """Make `jar` from the sources, unless it is of these sources already; whether it was made.
 
-    The jar appears whole or not at all. Raises `RuntimeError` if a compiler or pyspark is missing,
-    or if the sources do not compile.
+    The jar appears whole or not at all. Raises `RuntimeError` if there is no compiler, if neither
+    pyspark nor Maven is there, or if the sources do not compile.
     """
     if is_current(jar):
         return False
@@ -86,17 +94,18 @@ def hash_in(jar: Path) -> str | None:
 def compile_sources(classes: Path) -> None:
     """Compile all sources into the new folder `classes`; any warning is an error.
 
-    The jars of pyspark come first on the class path, so `NEWER` serves only what they lack.
+    The jars of Spark come first on the class path, so `NEWER` serves only what they lack.
     """
-    newer = classes.with_name("newer")
-    run_javac(newer, newer_files(), classpath())
-    run_javac(classes, source_files(), os.pathsep.join((classpath(), str(newer))))
+    compiler, newer = javac(), classes.with_name("newer")
+    spark = spark_jars(classes.with_name("spark"))
+    run_javac(compiler, newer, newer_files(), spark)
+    run_javac(compiler, classes, source_files(), os.pathsep.join((spark, str(newer))))
 
 
-def run_javac(classes: Path, sources: list[Path], class_path: str) -> None:
+def run_javac(compiler: str, classes: Path, sources: list[Path], class_path: str) -> None:
     """Compile sources into the new folder `classes`. Raises `RuntimeError`."""
     classes.mkdir()
-    command = [javac(), *QUICK, "--release", RELEASE, "-encoding", "UTF-8", "-g", *LINT]
+    command = [compiler, *QUICK, "--release", str(RELEASE), "-encoding", "UTF-8", "-g", *LINT]
     command += ["-implicit:none", "-proc:none", "-cp", class_path, "-d", str(classes)]
     command += [str(path) for path in sources]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -131,24 +140,80 @@ def manifest(digest: str) -> str:
 
 
 def javac() -> str:
-    """The compiler of JAVA_HOME, or else of the PATH."""
-    home = os.environ.get("JAVA_HOME")
-    found = shutil.which("javac", path=str(Path(home, "bin"))) if home else None
-    found = found or shutil.which("javac")
-    if not found:
+    """The compiler. Raises `RuntimeError` where there is none."""
+    found = find_javac()
+    if found is None:
         raise RuntimeError(
-            "there is no javac in JAVA_HOME or on the PATH; install a JDK, 17 or newer "
-            "(Debian, Ubuntu: apt-get install openjdk-17-jdk-headless)."
+            f"there is no javac of a JDK, {RELEASE} or newer, in JAVA_HOME or on the PATH; install "
+            "one (Debian, Ubuntu: apt-get install openjdk-17-jdk-headless)."
         )
     return found
 
 
-def classpath() -> str:
-    """The jars of the pyspark that this Python would import."""
+def find_javac() -> str | None:
+    """The compiler of JAVA_HOME, or else of the PATH; None if there is none that is new enough."""
+    home = os.environ.get("JAVA_HOME")
+    for path in ([str(Path(home, "bin"))] if home else []) + [os.environ.get("PATH", os.defpath)]:
+        found = shutil.which("javac", path=path)
+        if found and is_new_enough(found):
+            return found
+    return None
+
+
+def is_new_enough(command: str) -> bool:
+    """Return whether a `javac` can compile for Java 17; some systems have one that only fails."""
+    done = subprocess.run([command, "-version"], capture_output=True, text=True)
+    version = re.search(r"javac (\d+)", done.stdout + done.stderr)
+    return done.returncode == 0 and version is not None and int(version[1]) >= RELEASE
+
+
+def maven() -> str | None:
+    """The program of Maven on the PATH, if there is one."""
+    return shutil.which("mvn")
+
+
+def spark_jars(folder: Path) -> str:
+    """Return the class path of Spark: the installed pyspark, or else jars fetched to `folder`.
+
+    Raises `RuntimeError` where neither can be had.
+    """
     spec = importlib.util.find_spec("pyspark")
-    if spec is None or not spec.submodule_search_locations:
-        raise RuntimeError(f"{sys.executable} has no pyspark, whose jars it is compiled against.")
-    return str(Path(spec.submodule_search_locations[0], "jars", "*"))
+    if spec is not None and spec.submodule_search_locations:
+        return str(Path(spec.submodule_search_locations[0], "jars", "*"))
+    if maven() is None:
+        raise RuntimeError(
+            f"it is compiled against the jars of Spark: {sys.executable} has no pyspark, "
+            "and there is no mvn on the PATH that would fetch them."
+        )
+    fetch_locked(folder)
+    return str(folder / "*")
+
+
+def fetch_locked(folder: Path) -> None:
+    """Fetch the jars of `spark.lock` into the new folder. Raises `RuntimeError` for other bytes."""
+    lines = [line.split() for line in LOCK.read_text().splitlines() if not line.startswith("#")]
+    pom = folder.with_name("pom.xml")
+    pom.write_text(POM.format(dependencies="".join(map(dependency, (name for name, _ in lines)))))
+    command = [str(maven()), "--batch-mode", "--quiet", "--file", str(pom), COPY]
+    command += [f"-DoutputDirectory={folder}", "-DexcludeTransitive=true"]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode:
+        raise RuntimeError(f"Maven could not fetch the jars of Spark:\n{done.stdout}")
+    for name, digest in lines:
+        jar = folder / "{1}-{2}.jar".format(*name.split(":"))
+        found = hashlib.sha256(jar.read_bytes()).hexdigest()
+        if found != digest:
+            raise RuntimeError(f"{jar.name} has the hash {found}, and not that of {LOCK}.")
+
+
+def dependency(name: str) -> str:
+    """Return `group:artifact:version` as an element of a POM, without what it depends on."""
+    group, artifact, version = name.split(":")
+    return (
+        f"<dependency><groupId>{group}</groupId><artifactId>{artifact}</artifactId>"
+        f"<version>{version}</version><exclusions><exclusion><groupId>*</groupId>"
+        "<artifactId>*</artifactId></exclusion></exclusions></dependency>"
+    )
 
 
 def read_version() -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from colonnade.cli.care.doctor import check_java, check_python, check_spark
+from colonnade.cli.care.doctor import check_jar, check_java, check_python, check_spark
 from tests.cli.runner import Run
 
 
@@ -55,6 +55,14 @@ def test_packages_that_only_spark_needs_may_be_absent(
 
     monkeypatch.setattr("importlib.metadata.version", missing)
     assert check_spark().status == "absent"
+
+
+def test_a_jar_that_was_not_built_is_a_problem_only_beside_pyspark(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("colonnade.spark_ext.jar.JAR", tmp_path / "none.jar")
+    assert [check_jar(needed).status for needed in (False, True)] == ["absent", "problem"]
+    assert "does not exist; build it with" in check_jar(False).found
 
 
 def test_pythons_that_are_not_supported_are_a_problem() -> None:

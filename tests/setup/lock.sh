@@ -13,7 +13,9 @@ lock() { # lock INPUT OUTPUT [OPTION...]
 }
 
 lock pyproject.toml dev.lock --extra dev "$@"
-lock - build.lock "$@" <<<'setuptools>=77' # builds pyspark, which comes as source only
+# What builds Colonnade, and setuptools, which builds pyspark: it comes as source only.
+lock - build.lock --constraint tests/setup/dev.lock "$@" \
+    <<<$'hatchling>=1.27\nhatch-fancy-pypi-readme>=24\nsetuptools>=77'
 lock - spark41.lock "$@" <<<'pyspark==4.1.4' # the supported lines before the newest
 lock - spark42.lock "$@" <<<'pyspark==4.2.1'
 # Makes the site of docs/. mkdocstrings for Python 3.10 cannot do with newer pymdown-extensions.

@@ -29,19 +29,16 @@ compatible() { # the smaller suite on whichever pyspark `python` imports now
 }
 
 install_unlocked() { # the core without pyspark, then pyspark with it; both away from the sources
-    local folder=$venv-installed copy=$venv-installed/sources
-    # A copy, since setuptools leaves its build folder beside what it builds.
-    rm -rf -- "$folder" && "$base_python" -m venv "$folder" && mkdir "$copy" &&
-        cp -r pyproject.toml README.md colonnade_command.py pyspark_colonnade.py "$copy" &&
-        cp -a manifests tableformat spark_ext colonnade "$copy" &&
-        "$folder/bin/python" -m pip install "$copy" &&
+    local folder=$venv-installed
+    rm -rf -- "$folder" && "$base_python" -m venv "$folder" &&
+        "$folder/bin/python" -m pip install "$root" &&
         "$folder/bin/python" -I -c '
 import importlib.util, sys, colonnade, pyarrow as pa
 assert importlib.util.find_spec("pyspark") is None
 rows = pa.table({"n": [1, 2, 3], "s": ["a", None, "c"]})
 colonnade.create(sys.argv[1], rows.schema).append(rows)
 assert colonnade.open(sys.argv[1]).scan(where="n > 1").to_arrow() == rows.slice(1)' "$folder/t" &&
-        "$folder/bin/python" -m pip install "$copy[spark]" &&
+        "$folder/bin/python" -m pip install "$root[spark]" &&
         "$folder/bin/python" -I -c '
 import colonnade, pyspark, pyspark_colonnade
 assert colonnade.Table

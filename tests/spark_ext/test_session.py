@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 import colonnade
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.version import VERSION
-from colonnade.spark_ext import session
+from colonnade.spark_ext.jar import JAR
 from colonnade.spark_ext.java.build import build, hash_in
 from colonnade.spark_ext.supported import is_supported
 
@@ -27,7 +27,7 @@ ROAD = Path(__file__).with_name("session_road.py")
 
 def doctored(jar: Path, old: str, new: str) -> Path:
     """A copy of the jar at `jar` in whose manifest `old` is replaced."""
-    with zipfile.ZipFile(session.JAR) as source, zipfile.ZipFile(jar, "w") as target:
+    with zipfile.ZipFile(JAR) as source, zipfile.ZipFile(jar, "w") as target:
         for name in source.namelist():
             content = source.read(name)
             if name == "META-INF/MANIFEST.MF":
@@ -101,7 +101,7 @@ def test_spark_is_supported_from_a_version_on(version: str, supported: bool) -> 
 def test_a_server_that_is_too_old_is_named_before_anything_is_asked_of_it() -> None:
     server: Any = SimpleNamespace(version="4.0.5")
     with pytest.raises(InvalidInputError, match=r"4\.1 or newer, but this session runs Spark 4\.0"):
-        session.enable(server)
+        colonnade.enable(server)
 
 
 def test_before_it_is_enabled_the_source_is_the_one_in_python(seen: Any) -> None:
@@ -212,7 +212,7 @@ def test_the_log_is_in_sparks_log_folder(seen: Any) -> None:
 def test_a_jar_of_another_version_is_refused_naming_both(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(session, "JAR", with_other_version(tmp_path / "a.jar"))
+    monkeypatch.setattr("colonnade.spark_ext.jar.JAR", with_other_version(tmp_path / "a.jar"))
     with pytest.raises(InvalidInputError, match=f"is version 9.9.9, but .* version {VERSION}"):
         colonnade.configure(SparkSession.Builder())
 
@@ -220,9 +220,10 @@ def test_a_jar_of_another_version_is_refused_naming_both(
 def test_a_jar_older_than_its_sources_is_refused(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    digest = hash_in(session.JAR)
+    digest = hash_in(JAR)
     assert digest is not None
-    monkeypatch.setattr(session, "JAR", doctored(tmp_path / "a.jar", digest[:32], "0" * 32))
+    older = doctored(tmp_path / "a.jar", digest[:32], "0" * 32)
+    monkeypatch.setattr("colonnade.spark_ext.jar.JAR", older)
     with pytest.raises(InvalidInputError, match=r"older than its sources; build it with: .*build"):
         colonnade.jar_path()
 
@@ -230,8 +231,17 @@ def test_a_jar_older_than_its_sources_is_refused(
 def test_a_missing_jar_is_an_error_that_says_how_to_build_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(session, "JAR", tmp_path / "a.jar")
+    monkeypatch.setattr("colonnade.spark_ext.jar.JAR", tmp_path / "a.jar")
     with pytest.raises(NotFoundError, match=r"does not exist; build it with: .*build\.py"):
+        colonnade.configure(SparkSession.Builder())
+
+
+def test_an_installation_without_the_jar_says_why_and_how_to_get_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("colonnade.spark_ext.jar.JAR", tmp_path / "a.jar")
+    monkeypatch.setattr("colonnade.spark_ext.jar.BUILD", tmp_path / "build.py")
+    with pytest.raises(NotFoundError, match=r"built without a JDK: install a JDK, 17 or newer"):
         colonnade.configure(SparkSession.Builder())
 
 
@@ -239,7 +249,7 @@ def test_configuring_keeps_what_the_builder_has() -> None:
     builder = SparkSession.Builder().config("spark.jars", "a.jar,b.jar")
     builder.config("spark.colonnade.python", "/my/python")
     options = colonnade.configure(builder)._options
-    assert options["spark.jars"] == f"a.jar,b.jar,{session.JAR}"
+    assert options["spark.jars"] == f"a.jar,b.jar,{JAR}"
     assert options["spark.colonnade.python"] == "/my/python"
     assert colonnade.configure(builder)._options["spark.jars"].count(",") == 2
     assert options["spark.sql.catalog.colonnade"] == "colonnade.catalog.ColonnadeCatalog"
@@ -282,7 +292,7 @@ def test_jars_and_catalogs_of_the_command_and_of_the_file_of_defaults_stay(
     monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
     (tmp_path / "spark-defaults.conf").write_text(f"spark.jars a.jar\n{catalog}=their.Catalog\n")
     options = colonnade.configure(SparkSession.Builder())._options
-    assert options["spark.jars"] == f"a.jar,{session.JAR}"
+    assert options["spark.jars"] == f"a.jar,{JAR}"
     assert catalog not in options
     monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "--jars b.jar pyspark-shell")
     assert colonnade.configure(SparkSession.Builder())._options["spark.jars"].startswith("b.jar,")
@@ -315,7 +325,7 @@ def test_workers_run_the_python_of_the_driver_unless_someone_chose_another(
 def test_the_same_sources_make_the_same_jar_with_any_pyspark(tmp_path: Path) -> None:
     jar = tmp_path / "a.jar"
     assert build(jar)
-    assert jar.read_bytes() == session.JAR.read_bytes()
+    assert jar.read_bytes() == JAR.read_bytes()
     assert not build(jar)
 
 

@@ -20,10 +20,11 @@ from colonnade.cli.arguments import JsonOption
 from colonnade.cli.exit_codes import ExitCode
 from colonnade.cli.output import Output, rows_table
 from colonnade.cli.places import open_place
-from colonnade.manifests.errors import ColonnadeError
+from colonnade.manifests.errors import ColonnadeError, NotFoundError
 from colonnade.manifests.sizes import size_text
 from colonnade.manifests.store import LocalStore, ObjectStore, StoreAddress
 from colonnade.manifests.version import VERSION
+from colonnade.spark_ext.jar import jar_path
 
 Status = Literal["ok", "absent", "problem"]
 
@@ -60,13 +61,11 @@ def doctor(
 
     Exits with code 10 if a check finds a problem. Something that is absent is not a problem.
     """
-    checks = [check_python(sys.version_info[:2]), *check_packages(), check_java(), check_spark()]
-    if checks[-1].status != "absent":
-        checks.append(_check_jar())
-        if start_spark:
-            checks.append(_check_session())
-    elif start_spark:
-        checks.append(Check("session", "problem", "pyspark is not installed"))
+    spark = check_spark()
+    checks = [check_python(sys.version_info[:2]), *check_packages(), check_java(), spark]
+    checks.append(check_jar(needed=spark.status != "absent"))
+    if start_spark:
+        checks.append(_check_session(spark))
     if database is not None:
         checks += _check_store(database)
     view = rows_table(
@@ -130,19 +129,23 @@ def check_spark() -> Check:
     return Check("pyspark", "problem", f"{version}; supported are {', '.join(_SPARKS)}")
 
 
-def _check_jar() -> Check:
+def check_jar(needed: bool) -> Check:
+    """Check the jar of the Spark source, which may be absent if it is not needed."""
     try:
-        path = importlib.import_module("colonnade.spark_ext.session").jar_path()
+        return Check("jar", "ok", str(jar_path()))
+    except NotFoundError as error:
+        return Check("jar", "problem" if needed else "absent", error.message)
     except ColonnadeError as error:
         return Check("jar", "problem", error.message)
-    return Check("jar", "ok", str(path))
 
 
-def _check_session() -> Check:
+def _check_session(spark: Check) -> Check:
     """Start Spark and check that its planner answers."""
+    if spark.status == "absent":
+        return Check("session", "problem", "pyspark is not installed")
     try:
-        spark = importlib.import_module("colonnade.cli.spark_session").start()
-        found: Any = importlib.import_module("colonnade.spark_ext.doctor").doctor(spark)
+        session = importlib.import_module("colonnade.cli.spark_session").start()
+        found: Any = importlib.import_module("colonnade.spark_ext.doctor").doctor(session)
     except ColonnadeError as error:
         return Check("session", "problem", error.message)
     return Check("session", "ok", f"Spark {found.spark}, {found.source} source")
