@@ -13,6 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 import colonnade
@@ -245,6 +246,14 @@ def test_an_installation_without_the_jar_says_why_and_how_to_get_it(
         colonnade.configure(SparkSession.Builder())
 
 
+@pytest.fixture
+def before_spark(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hide the session that another test of this process has started."""
+    monkeypatch.setattr(session, "_running", lambda: None)
+    monkeypatch.setattr(SparkContext, "_gateway", None)
+
+
+@pytest.mark.usefixtures("before_spark")
 def test_configuring_keeps_what_the_builder_has() -> None:
     builder = SparkSession.Builder().config("spark.jars", "a.jar,b.jar")
     builder.config("spark.colonnade.python", "/my/python")
@@ -255,6 +264,7 @@ def test_configuring_keeps_what_the_builder_has() -> None:
     assert options["spark.sql.catalog.colonnade"] == "colonnade.catalog.ColonnadeCatalog"
 
 
+@pytest.mark.usefixtures("before_spark")
 def test_configuring_hides_options_of_stores_and_all_that_was_hidden_before(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -285,6 +295,7 @@ def test_configuring_sets_nothing_for_a_connect_server_that_runs(
     assert colonnade.configure(SparkSession.Builder())._options == {}
 
 
+@pytest.mark.usefixtures("before_spark")
 def test_jars_and_catalogs_of_the_command_and_of_the_file_of_defaults_stay(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -298,6 +309,7 @@ def test_jars_and_catalogs_of_the_command_and_of_the_file_of_defaults_stay(
     assert colonnade.configure(SparkSession.Builder())._options["spark.jars"].startswith("b.jar,")
 
 
+@pytest.mark.usefixtures("before_spark")
 @pytest.mark.parametrize(
     ("there", "setting", "expected"),
     [
