@@ -52,7 +52,7 @@ class Changes:
         self._check("lineitem")
         self._create("keyed", keyed(self.spark, 0, int(KEYED_ROWS * self.scale)))
         merged = f"MERGE of {int(MERGED_ROWS * self.scale):,} rows"
-        yield from self._statement(merged, "keyed", self._merge, runs, 0.8, None)
+        yield from self._statement(merged, "keyed", self._merge, runs, 0.5, None)
         self._create("wide", wide(self.spark))
         yield from self._statement(
             f"UPDATE of 1 of {WIDE_COLUMNS} columns", "wide", self._update_column, runs, 0.3, 0.02,

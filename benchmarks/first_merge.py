@@ -39,7 +39,7 @@ def run(folder: Path, scale: float, runs: int) -> list[Figure]:
             print(f"  {ENGINES[at].__name__}: {times[at][-1]:.2f} s", flush=True)
     ours, theirs = map(statistics.median, times)
     ratio = median_ratio(*times)
-    return [Figure("first MERGE of a session, beside Iceberg", "s", ours, theirs, ratio, 0.7)]
+    return [Figure("first MERGE of a session, beside Iceberg", "s", ours, theirs, ratio, 0.5)]
 
 
 def statement(table: str, turn: int, scale: float) -> str:

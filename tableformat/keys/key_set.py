@@ -17,7 +17,7 @@ from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.tableformat.keys.candidates import Candidates, whole_numbers
 from colonnade.tableformat.keys.parts import Words, key_hashes
-from colonnade.tableformat.predicate import BoundPredicate, bind, col, prune
+from colonnade.tableformat.predicate import BoundPredicate, ColumnBuilder, bind, col, prune
 from colonnade.tableformat.predicate.expressions import Predicate, conjunction
 from colonnade.tableformat.predicate.literals import Kind, Literal, make_literal
 from colonnade.tableformat.predicate.storage import domain_of
@@ -92,7 +92,7 @@ class KeySet:
     def predicate(self) -> Predicate:
         """Return a condition that every row with one of the keys meets, and few other rows."""
         return conjunction(
-            _range(field, distinct)
+            _allowed(field, distinct)
             for field, distinct in zip(self.fields, self.values, strict=True)
         )
 
@@ -186,16 +186,30 @@ def _check_distinct(code: pa.Array, columns: list[pa.Array], schema: TableSchema
     raise InvalidInputError(f"The key {key} is in more than one of the rows; give each key once.")
 
 
-def _range(field: SchemaField, distinct: pa.Array) -> Predicate:
-    column = col(f"`{field.name.replace('`', '``')}`")
-    kind = _stored_kind(str(field.type))
-    if kind is not None:
-        # Arrow cannot compare durations, and Python has neither nanoseconds nor the year 10000.
-        distinct = distinct.view(pa.int32() if distinct.type.bit_width == 32 else pa.int64())
-    if len(distinct) <= _LISTED_KEYS:
-        return column.is_in([_literal(value, kind) for value in distinct.to_pylist()])
-    low, high = pc.min_max(distinct).values()
-    return column.between(_literal(low.as_py(), kind), _literal(high.as_py(), kind))
+def key_range(field: SchemaField, values: pa.Array) -> Predicate:
+    """Return a condition: a key column is from the least to the greatest of some values."""
+    kind, values = _stored_kind(str(field.type)), ordered_values(field, values)
+    low, high = pc.min_max(values).values()
+    return _column(field).between(_literal(low.as_py(), kind), _literal(high.as_py(), kind))
+
+
+def _allowed(field: SchemaField, distinct: pa.Array) -> Predicate:
+    if len(distinct) > _LISTED_KEYS:
+        return key_range(field, distinct)
+    kind, distinct = _stored_kind(str(field.type)), ordered_values(field, distinct)
+    return _column(field).is_in([_literal(value, kind) for value in distinct.to_pylist()])
+
+
+def _column(field: SchemaField) -> ColumnBuilder:
+    return col(f"`{field.name.replace('`', '``')}`")
+
+
+def ordered_values(field: SchemaField, values: pa.Array) -> pa.Array:
+    """Return the values of a key column as Arrow and Python can compare them."""
+    if _stored_kind(str(field.type)) is None:
+        return values
+    # Arrow cannot compare durations, and Python has neither nanoseconds nor the year 10000.
+    return values.view(pa.int32() if values.type.bit_width == 32 else pa.int64())
 
 
 def _literal(value: object, kind: Kind | None) -> Literal:

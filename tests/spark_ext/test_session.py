@@ -249,7 +249,7 @@ def test_an_installation_without_the_jar_says_why_and_how_to_get_it(
 @pytest.fixture
 def before_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hide the session that another test of this process has started."""
-    monkeypatch.setattr(session, "_running", lambda: None)
+    monkeypatch.setattr("colonnade.spark_ext.session._running", lambda: None)
     monkeypatch.setattr(SparkContext, "_gateway", None)
 
 

@@ -2,6 +2,7 @@
 
     unique.py         which rows of a statement are added, so that no two live rows share a key
     new_keys.py       the keys of the rows that a statement adds, part by part
+    written_keys.py   those keys beside one state of the table after another
     merge.py          UPSERT on the primary key: each row meets the row of the table with its key
     written_merge.py  the same for rows that tasks have written
     delete_keys.py    DELETE by the primary key

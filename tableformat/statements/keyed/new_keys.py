@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,9 +17,9 @@ from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState, as_written
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.keys.find import find_rows, stored_rows
-from colonnade.tableformat.keys.key_numbers import check_values, key_numbers
+from colonnade.tableformat.keys.key_numbers import key_numbers
 from colonnade.tableformat.keys.key_set import KeySet
-from colonnade.tableformat.keys.parts import Words, key_hashes, part_count, part_of
+from colonnade.tableformat.keys.parts import part_count, part_of
 from colonnade.tableformat.keys.policy import ON_DUPLICATE
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.types.arrow_types import arrow_schema
@@ -82,16 +82,20 @@ def taken_key(table: TableState, key: TableSchema, shown: str, who: str) -> Inva
 
 
 def new_keys(
-    store: ObjectStore, table: TableState, key: TableSchema, written: Sequence[RowSetEntry]
+    store: ObjectStore,
+    table: TableState,
+    key: TableSchema,
+    written: Sequence[RowSetEntry],
+    only: Collection[int] | None = None,
 ) -> Iterator[NewKeys]:
-    """Yield the keys of written RowSets, part by part.
+    """Yield the keys of written RowSets, part by part: all parts, or those with some numbers.
 
     `key` has the key columns of a state of the table. Rows arrive in the order of the RowSets.
     Reads the key columns once for each part, and holds those of one part. Raises InvalidInputError
     for NaN in a key column, CorruptionError, StoreError.
     """
     parts = part_count(sum(entry.rows for entry in written))
-    for part in range(parts):
+    for part in range(parts) if only is None else only:
         rowsets, numbers, batches = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], []
         for at, entry in enumerate(written):
             reader = RowSetReader(store, table.prefix, as_written(entry))
@@ -114,46 +118,27 @@ def key_guard(
     store: ObjectStore,
     table: TableState,
     key: TableSchema,
-    parts: Callable[[], Iterable[NewKeys]],
+    parts: Callable[[Sequence[LiveRowSet]], Iterable[tuple[NewKeys, Sequence[LiveRowSet]]]],
     check: Callable[[TableState], None] | None = None,
     *,
     heeds_deletions: bool = False,
 ) -> KeyGuard:
     """Return a guard that makes a commit fail if a concurrent writer has added one of some keys.
 
-    `parts` returns the keys, whose columns `key` are compared by the ids that they have now.
+    `parts` returns the keys, whose columns `key` are compared by the ids that they have now. Each
+    part of them comes with those of the given RowSets that may have one of its keys.
     `check` refuses a table whose rules for keys have changed. A guard that `heeds_deletions` also
     fails if a concurrent writer has deleted one of the keys with a tombstone.
     """
 
     def meets(rowsets: Sequence[LiveRowSet]) -> list[LiveRowSet]:
-        if not rowsets:
-            return []
-        buried = [each for each in rowsets if each.has_tombstones and heeds_deletions]
         found: list[LiveRowSet] = []
-        for part in parts():
-            found += (each.rowset for each in find_rows(store, table, rowsets, part.keys))
+        for part, near in parts(rowsets) if rowsets else ():
+            found += (each.rowset for each in find_rows(store, table, near, part.keys))
+            buried = [each for each in near if each.has_tombstones and heeds_deletions]
             found += (
                 each for each in buried if len(stored_rows(store, table.prefix, each, part.keys)[0])
             )
         return found
 
     return KeyGuard(table.id, meets, frozenset(field.id for field in key.fields), check)
-
-
-def may_repeat(
-    store: ObjectStore, table: TableState, key: TableSchema, written: Sequence[RowSetEntry]
-) -> bool:
-    """Return whether rows of written RowSets may share a key, after one look at all of them.
-
-    Holds eight bytes a row, and reads the key columns once. Raises as `new_keys`.
-    """
-    hashes: list[Words] = [np.zeros(0, np.uint64)]
-    for entry in written:
-        for _, batch in RowSetReader(store, table.prefix, as_written(entry)).read(key.fields):
-            for field, column in zip(key.fields, batch.columns, strict=True):
-                check_values(field, column)
-            hashes.append(key_hashes(batch))
-    found = np.concatenate(hashes)
-    found.sort()
-    return bool((found[1:] == found[:-1]).any())

@@ -8,13 +8,14 @@ Spec: docs/spec/conflicts.md#primary-keys
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 from pyroaring import BitMap, FrozenBitMap
 
+from colonnade.manifests.arrays.bounds import Keep
 from colonnade.manifests.commit.change import (
     AddedRows,
     DeletedRows,
@@ -27,20 +28,19 @@ from colonnade.manifests.commit.rebase.targets import all_rows
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import AddRowSet
+from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.amendments import Amendments
 from colonnade.manifests.state.snapshot import LiveRowSet, RowSets, Snapshot, TableState
 from colonnade.tableformat.keys.expired import are_expired, stored_rowsets
 from colonnade.tableformat.keys.find import MatchingRows, find_rows
-from colonnade.tableformat.keys.parts import part_count
 from colonnade.tableformat.keys.policy import ON_DUPLICATE, on_duplicate
 from colonnade.tableformat.statements.keyed.new_keys import (
     NewKeys,
     key_guard,
     key_schema,
-    may_repeat,
-    new_keys,
     taken_key,
 )
+from colonnade.tableformat.statements.keyed.written_keys import WrittenKeys
 from colonnade.tableformat.statements.keyed.written_merge import WrittenMerge
 from colonnade.tableformat.statements.statement import RowCounts, Statement
 from colonnade.tableformat.write.settings import OnDuplicate
@@ -142,7 +142,7 @@ def _with(statement: Statement, table: TableState, found: ResolvedRows) -> State
 class _Comparison:
     """The rows that a statement adds, beside each other and beside the rows of their table.
 
-    Each RowSet of the table is read once. Rows that lose stay lost: the row that had their key may
+    Each RowSet of the table is met once. Rows that lose stay lost: the row that had their key may
     be deleted before the slot, which is as if it had been deleted right after the statement. A row
     of the table that has expired when the statement sees it is deleted, and its key is free.
     """
@@ -155,7 +155,7 @@ class _Comparison:
         self._counts = statement.counts
         self._alone = statement.overwrites_all
         self._key = key_schema(table)
-        self._held: list[NewKeys] | None = None
+        self._keys = self._keys_as(self._key)
         self._lost: defaultdict[int, BitMap] = defaultdict(BitMap)
         self._expired: dict[_Identity, tuple[LiveRowSet, BitMap]] = {}
         self._met: tuple[int, RowSets] | None = None
@@ -178,19 +178,17 @@ class _Comparison:
             return self._result()
         if (key := key_schema(table)) != self._key:
             # The columns have widened, so their values compare in the wider types.
-            self._key, self._held, self._seen = key, None, frozenset()
-        seen, present = set(self._seen), set[_Identity]()
-        for part in self._parts():
-            if first:
-                self._compare_new(part)
-            rowsets = [] if self._alone else self._may_have(table, part)
+            self._keys, self._seen = self._keys_as(key), frozenset()
+            self._key = key
+        near = [] if first or self._alone else self._may_have(table, self._keys.keep)
+        unseen = [each for each in near if _identity(each) not in self._seen]
+        present = set(map(_identity, near))
+        for part, rowsets in self._first_look(table) if first else self._keys.beside(unseen):
             present.update(map(_identity, rowsets))
-            unseen = [each for each in rowsets if _identity(each) not in self._seen]
-            for found in find_rows(self._log.store, table, unseen, part.keys):
+            for found in find_rows(self._log.store, table, rowsets, part.keys):
                 self._look_at(part, table, found, leaving.get(found.rowset.id))
-            seen.update(map(_identity, unseen))
         self._expired = {each: rows for each, rows in self._expired.items() if each in present}
-        self._seen, self._met = frozenset(seen), table.version
+        self._seen, self._met = frozenset(present), table.version
         return self._result()
 
     def reads(self, *, at_slot: bool) -> tuple[TableRead, ...]:
@@ -201,34 +199,29 @@ class _Comparison:
         if not self._ignores or self._alone:
             return ()
         columns = frozenset(field.id for field in self._key.fields)
-        keep = self._held[0].keys.keep if self._held else None
-        return (TableRead(self._table.id, keep, columns),)
+        return (TableRead(self._table.id, self._keys.keep, columns),)
 
     def guard(self) -> KeyGuard:
         """Return a guard that fails a commit if a concurrent writer has added one of the keys."""
-        return key_guard(self._log.store, self._table, self._key, self._parts)
+        return key_guard(self._log.store, self._table, self._key, self._keys.beside)
 
-    def _parts(self) -> Iterable[NewKeys]:
-        """Return the keys of the new rows. They are kept if they are one part, else read again."""
-        if self._held is not None:
-            return self._held
-        parts = new_keys(self._log.store, self._table, self._key, self._written)
-        if part_count(sum(entry.rows for entry in self._written)) > 1:
-            return parts
-        self._held = list(parts)
-        return self._held
+    def _keys_as(self, key: TableSchema) -> WrittenKeys:
+        return WrittenKeys(self._log.store, self._table, key, self._written)
 
     def _is_surely_new(self, table: TableState) -> bool:
         """Return whether many rows are the only ones, and one look tells that their keys differ."""
-        rows = sum(entry.rows for entry in self._written)
         alone = self._alone or not table.rowsets.rowset_count
-        if part_count(rows) == 1 or not alone:
-            return False
-        return not may_repeat(self._log.store, self._table, self._key, self._written)
+        return alone and self._keys.surely_differ
 
-    def _may_have(self, table: TableState, part: NewKeys) -> list[LiveRowSet]:
-        """Return the RowSets of a state that may have some keys, with their expired rows."""
-        return stored_rowsets(self._log, table, part.keys.keep, self._table.decided_ms)
+    def _first_look(self, table: TableState) -> Iterator[tuple[NewKeys, list[LiveRowSet]]]:
+        """Yield all new keys by parts, each with the RowSets that may have some of them."""
+        for part in self._keys:
+            self._compare_new(part)
+            yield part, [] if self._alone else self._may_have(table, part.keys.keep)
+
+    def _may_have(self, table: TableState, keep: Keep) -> list[LiveRowSet]:
+        """Return the RowSets of a state whose bounds allow some keys, with their expired rows."""
+        return stored_rowsets(self._log, table, keep, self._table.decided_ms)
 
     def _look_at(
         self, part: NewKeys, table: TableState, found: MatchingRows, gone: FrozenBitMap | None

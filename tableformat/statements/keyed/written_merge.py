@@ -176,7 +176,7 @@ class WrittenMerge:
             self._log.store,
             self._table,
             merging.key,
-            lambda: [part for part, _ in self._parts],
+            lambda rowsets: [(part, rowsets) for part, _ in self._parts],
             merging.check_unaltered,
             heeds_deletions=not self._alone,
         )

@@ -11,7 +11,7 @@ from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.ids import new_job_id
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.tableformat.keys import parts
-from colonnade.tableformat.statements.keyed import unique
+from colonnade.tableformat.statements.keyed import written_keys
 from colonnade.tableformat.statements.keyed.new_keys import key_schema, new_keys
 from colonnade.tableformat.statements.statement import write_batches
 from tests.examples_of import examples
@@ -71,7 +71,7 @@ def test_nan_is_no_key() -> None:
 
 def test_one_look_tells_that_many_rows_differ(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts, "PART_ROWS", 10)
-    monkeypatch.setattr(unique, "new_keys", None)
+    monkeypatch.setattr(written_keys, "new_keys", None)
     table = made(schema=SCHEMA, key=["a", "b"])
     rows = [[float(n) for n in range(100)], ["x"] * 100, [1] * 100]
     table.append(pa.table(rows, SCHEMA))
