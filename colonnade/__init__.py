@@ -14,190 +14,124 @@ The Spark half needs the extra `colonnade[spark]`. After `colonnade.enable(spark
 
 from __future__ import annotations
 
-import importlib
-from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from importlib.util import find_spec
+from operator import attrgetter
+from typing import Any
 
-from colonnade.manifests.compaction.plan import CompactionPlan
-from colonnade.manifests.errors import (
-    AlreadyExistsError,
-    ColonnadeError,
-    CommitUnknownError,
-    ConflictError,
-    CorruptionError,
-    InvalidInputError,
-    NotFoundError,
-    StoreError,
-    UnsupportedFormatError,
-)
-from colonnade.manifests.log.upgrade import UpgradeResult
-from colonnade.manifests.model.schema import (
-    ArrayType,
-    IdentityColumn,
-    MapType,
-    SchemaField,
-    StructType,
-    TableSchema,
-)
-from colonnade.manifests.vacuum.result import VacuumResult
-from colonnade.manifests.version import VERSION as __version__
-from colonnade.tableformat.compaction.execute import CompactionReport
-from colonnade.tableformat.predicate import Predicate, col
-from colonnade.tableformat.repair.rowsets import LostRows, RepairResult
-from colonnade.tableformat.scan.arrow_scan import Scan
-from colonnade.tableformat.statements.statement import RowCounts
-from colonnade.tableformat.table.alteration import (
-    AddColumn,
-    AddConstraint,
-    AlterProperties,
-    CommentColumn,
-    CommentTable,
-    DropColumn,
-    DropConstraint,
-    DropDefault,
-    DropNotNull,
-    DropPrimaryKey,
-    MoveColumn,
-    RenameColumn,
-    ReplaceColumns,
-    SetDefault,
-    SetNotNull,
-    SetPartitioning,
-    SetPrimaryKey,
-    SetSortKey,
-    WidenColumn,
-)
-from colonnade.tableformat.table.database import ArrowDatabase
-from colonnade.tableformat.table.history import HistoryEntry
-from colonnade.tableformat.table.kept_epochs import PinnedEpoch
-from colonnade.tableformat.table.table import ArrowTable
-from colonnade.tableformat.verify.findings import Finding, VerifyReport
-from colonnade.tableformat.verify.run import verify_path
-from colonnade.tableformat.write.settings import CommitSettings, WriteSettings
-
-if TYPE_CHECKING:
-    from colonnade.spark_ext.doctor import doctor as doctor
-    from colonnade.spark_ext.jar import jar_path as jar_path
-    from colonnade.spark_ext.session import configure as configure
-    from colonnade.spark_ext.session import enable as enable
-    from colonnade.spark_ext.session import session as session
-    from colonnade.spark_ext.table.database import Database as Database
-    from colonnade.spark_ext.table.table import Table as Table
-
-create = ArrowTable.create
-"""Create an empty table: [`ArrowTable.create`][colonnade.ArrowTable.create]."""
-open = ArrowTable.open
-"""Open a table: [`ArrowTable.open`][colonnade.ArrowTable.open]."""
-create_database = ArrowDatabase.create
-"""Create an empty database: [`ArrowDatabase.create`][colonnade.ArrowDatabase.create]."""
-open_database = ArrowDatabase.open
-"""Open a database: [`ArrowDatabase.open`][colonnade.ArrowDatabase.open]."""
-verify = verify_path
-"""Look for damage at a path, even where the newest state cannot be read.
-
-Where the newest state can be read, use the `verify` methods of tables and databases instead.
-"""
-
-# The Spark half is left out: a star import must work without pyspark, and must be fast. `open` is
-# left out, because it would replace Python's own.
-__all__ = [
-    "AddColumn",
-    "AddConstraint",
-    "AlreadyExistsError",
-    "AlterProperties",
-    "ArrayType",
-    "ArrowDatabase",
-    "ArrowTable",
-    "ColonnadeError",
-    "CommentColumn",
-    "CommentTable",
-    "CommitSettings",
-    "CommitUnknownError",
-    "CompactionPlan",
-    "CompactionReport",
-    "ConflictError",
-    "CorruptionError",
-    "DropColumn",
-    "DropConstraint",
-    "DropDefault",
-    "DropNotNull",
-    "DropPrimaryKey",
-    "Finding",
-    "HistoryEntry",
-    "IdentityColumn",
-    "InvalidInputError",
-    "LostRows",
-    "MapType",
-    "MoveColumn",
-    "NotFoundError",
-    "PinnedEpoch",
-    "Predicate",
-    "RenameColumn",
-    "RepairResult",
-    "ReplaceColumns",
-    "RowCounts",
-    "Scan",
-    "SchemaField",
-    "SetDefault",
-    "SetNotNull",
-    "SetPartitioning",
-    "SetPrimaryKey",
-    "SetSortKey",
-    "StoreError",
-    "StructType",
-    "TableSchema",
-    "UnsupportedFormatError",
-    "UpgradeResult",
-    "VacuumResult",
-    "VerifyReport",
-    "WidenColumn",
-    "WriteSettings",
-    "__version__",
-    "col",
-    "create",
-    "create_database",
-    "open_database",
-    "verify",
-]
-
-
-def _public(found: Any) -> Any:
-    """Give a public class, or function, the module from which users import it."""
-    if isinstance(found, type | FunctionType):
-        found.__module__ = "colonnade"
-    return found
-
-
-for _name in __all__:
-    _public(globals()[_name])
-
-_NEEDS_SPARK = {
+# `__init__.pyi` says the same to type checkers and editors, which do not run this module.
+_PLACES = {
+    "AddColumn": "colonnade.tableformat.table.alteration",
+    "AddConstraint": "colonnade.tableformat.table.alteration",
+    "AlreadyExistsError": "colonnade.manifests.errors",
+    "AlterProperties": "colonnade.tableformat.table.alteration",
+    "ArrayType": "colonnade.manifests.model.schema",
+    "ArrowDatabase": "colonnade.tableformat.table.database",
+    "ArrowTable": "colonnade.tableformat.table.table",
+    "ColonnadeError": "colonnade.manifests.errors",
+    "CommentColumn": "colonnade.tableformat.table.alteration",
+    "CommentTable": "colonnade.tableformat.table.alteration",
+    "CommitSettings": "colonnade.tableformat.write.settings",
+    "CommitUnknownError": "colonnade.manifests.errors",
+    "CompactionPlan": "colonnade.manifests.compaction.plan",
+    "CompactionReport": "colonnade.tableformat.compaction.execute",
+    "ConflictError": "colonnade.manifests.errors",
+    "CorruptionError": "colonnade.manifests.errors",
     "Database": "colonnade.spark_ext.table.database",
+    "DropColumn": "colonnade.tableformat.table.alteration",
+    "DropConstraint": "colonnade.tableformat.table.alteration",
+    "DropDefault": "colonnade.tableformat.table.alteration",
+    "DropNotNull": "colonnade.tableformat.table.alteration",
+    "DropPrimaryKey": "colonnade.tableformat.table.alteration",
+    "Finding": "colonnade.tableformat.verify.findings",
+    "HistoryEntry": "colonnade.tableformat.table.history",
+    "IdentityColumn": "colonnade.manifests.model.schema",
+    "InvalidInputError": "colonnade.manifests.errors",
+    "LostRows": "colonnade.tableformat.repair.rowsets",
+    "MapType": "colonnade.manifests.model.schema",
+    "MoveColumn": "colonnade.tableformat.table.alteration",
+    "NotFoundError": "colonnade.manifests.errors",
+    "PinnedEpoch": "colonnade.tableformat.table.kept_epochs",
+    "Predicate": "colonnade.tableformat.predicate",
+    "RenameColumn": "colonnade.tableformat.table.alteration",
+    "RepairResult": "colonnade.tableformat.repair.rowsets",
+    "ReplaceColumns": "colonnade.tableformat.table.alteration",
+    "RowCounts": "colonnade.tableformat.statements.statement",
+    "Scan": "colonnade.tableformat.scan.arrow_scan",
+    "SchemaField": "colonnade.manifests.model.schema",
+    "SetDefault": "colonnade.tableformat.table.alteration",
+    "SetNotNull": "colonnade.tableformat.table.alteration",
+    "SetPartitioning": "colonnade.tableformat.table.alteration",
+    "SetPrimaryKey": "colonnade.tableformat.table.alteration",
+    "SetSortKey": "colonnade.tableformat.table.alteration",
+    "StoreError": "colonnade.manifests.errors",
+    "StructType": "colonnade.manifests.model.schema",
     "Table": "colonnade.spark_ext.table.table",
+    "TableSchema": "colonnade.manifests.model.schema",
+    "UnsupportedFormatError": "colonnade.manifests.errors",
+    "UpgradeResult": "colonnade.manifests.log.upgrade",
+    "VacuumResult": "colonnade.manifests.vacuum.result",
+    "VerifyReport": "colonnade.tableformat.verify.findings",
+    "WidenColumn": "colonnade.tableformat.table.alteration",
+    "WriteSettings": "colonnade.tableformat.write.settings",
+    "__version__": "colonnade.manifests.version:VERSION",
+    "col": "colonnade.tableformat.predicate",
     "configure": "colonnade.spark_ext.session",
+    "create": "colonnade.tableformat.table.table:ArrowTable.create",
+    "create_database": "colonnade.tableformat.table.database:ArrowDatabase.create",
     "doctor": "colonnade.spark_ext.doctor",
     "enable": "colonnade.spark_ext.session",
     "jar_path": "colonnade.spark_ext.jar",
+    "open": "colonnade.tableformat.table.table:ArrowTable.open",
+    "open_database": "colonnade.tableformat.table.database:ArrowDatabase.open",
     "session": "colonnade.spark_ext.session",
+    "verify": "colonnade.tableformat.verify.run:verify_path",
 }
+"""Where each public name is: its module, followed by its name there if that is another."""
+
+_SPARK = "colonnade.spark_ext."
+"""What the place of a name begins with if the name needs pyspark."""
+
+# The Spark half is left out: a star import must work without pyspark, and must be fast. `open` is
+# left out, because it would replace Python's own.
+__all__ = [name for name in _PLACES if name != "open" and not _PLACES[name].startswith(_SPARK)]
+
+
+def __dir__() -> list[str]:
+    """The public names; those of the Spark half are among them if pyspark is installed."""
+    spark = find_spec("pyspark") is not None
+    return [name for name in _PLACES if spark or not _PLACES[name].startswith(_SPARK)]
 
 
 def __getattr__(name: str) -> Any:
-    """Load the Spark half when a name of it is first used, so that Arrow users need no pyspark.
+    """Load a public name when it is first used, so that the import itself costs nothing.
 
-    Raises `ImportError` if pyspark is not installed, or if its version is not supported.
+    Raises `ImportError` for a name of the Spark half if pyspark is not installed, or if its version
+    is not supported.
     """
-    if name not in _NEEDS_SPARK:
+    if name not in _PLACES:
         raise AttributeError(f"module 'colonnade' has no attribute {name!r}")
-    supported = importlib.import_module("colonnade.spark_ext.supported")
+    place = _PLACES[name]
+    found = _find_with_spark(name) if place.startswith(_SPARK) else _find(name)
+    globals()[name] = found
+    return found
+
+
+def _find(name: str) -> Any:
+    module, _, path = _PLACES[name].partition(":")
+    return attrgetter(path or name)(import_module(module))
+
+
+def _find_with_spark(name: str) -> Any:
+    supported = import_module("colonnade.spark_ext.supported")
     try:
-        version = importlib.import_module("pyspark").__version__
+        version = import_module("pyspark").__version__
         if not supported.is_supported(version):
             raise ImportError(
                 f"colonnade.{name} needs {supported.needed()}, but pyspark {version} is installed:"
                 " install colonnade[spark]."
             )
-        return _public(getattr(importlib.import_module(_NEEDS_SPARK[name]), name))
+        return _find(name)
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "pyspark":
             raise

@@ -22,12 +22,15 @@ from __future__ import annotations
 
 import re
 
+from colonnade.manifests.public import public
+
 _LONG = 501
 _LONG_WORD = re.compile(rf"\S{{{_LONG},}}")
 _MOST = 2_000
 """The most characters of a message. Names and texts that users give have no such limit."""
 
 
+@public
 class ColonnadeError(Exception):
     """Base class of every error that Colonnade raises deliberately.
 
@@ -55,6 +58,7 @@ def _shortened(message: str) -> str:
     return short if len(short) <= _MOST else f"{short[: _MOST - 500]} … {short[-490:]}"
 
 
+@public
 class InvalidInputError(ColonnadeError, ValueError):
     """The arguments of a call are not valid: fix the call."""
 
@@ -65,18 +69,21 @@ class RepeatedMatchError(InvalidInputError):
     """Several rows of the source of a MERGE match one row of the table."""
 
 
+@public
 class NotFoundError(ColonnadeError):
     """The requested table, epoch, column or object does not exist."""
 
     kind = "NOT_FOUND"
 
 
+@public
 class AlreadyExistsError(ColonnadeError):
     """The name is in use: choose another name, or open the object that has it."""
 
     kind = "ALREADY_EXISTS"
 
 
+@public
 class ConflictError(ColonnadeError):
     """A concurrent writer changed data that this change depends on. Nothing was committed."""
 
@@ -90,6 +97,7 @@ class ColumnConflictError(ConflictError):
     """
 
 
+@public
 class CommitUnknownError(ColonnadeError):
     """The store did not say whether it wrote the epoch.
 
@@ -99,12 +107,14 @@ class CommitUnknownError(ColonnadeError):
     kind = "COMMIT_UNKNOWN"
 
 
+@public
 class UnsupportedFormatError(ColonnadeError):
     """The bytes are in a format that this version does not know: upgrade instead of guessing."""
 
     kind = "UNSUPPORTED_FORMAT"
 
 
+@public
 class CorruptionError(ColonnadeError):
     """Bytes are missing or differ from their checksum. Colonnade did not interpret them."""
 
@@ -122,6 +132,7 @@ class MissingObjectError(CorruptionError):
         return type(self), (self.message, self.object)
 
 
+@public
 class StoreError(ColonnadeError):
     """The store refused a call, or the call failed.
 

@@ -10,6 +10,7 @@ from typing import Literal
 import pyspark
 from pyspark.sql import SparkSession
 
+from colonnade.manifests.public import public
 from colonnade.manifests.version import VERSION
 from colonnade.spark_ext.settings import (
     CATALOG,
@@ -66,6 +67,7 @@ class Diagnosis:
         return "\n".join(lines)
 
 
+@public
 def doctor(spark: SparkSession) -> Diagnosis:
     """Report what `spark` has of Colonnade, what it lacks, and whether its planner answers.
 

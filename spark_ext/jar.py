@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.public import public
 from colonnade.manifests.version import VERSION
 
 PACKAGE = Path(__file__).resolve().parent
@@ -16,6 +17,7 @@ JAR = PACKAGE / "colonnade-spark.jar"
 BUILD = PACKAGE / "java" / "build.py"
 
 
+@public
 def jar_path() -> Path:
     """Return the path of the jar that belongs to this package.
 

@@ -16,6 +16,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from colonnade.manifests.errors import ColonnadeError, InvalidInputError
+from colonnade.manifests.public import public
 from colonnade.manifests.version import VERSION
 from colonnade.spark_ext.doctor import doctor, extend
 from colonnade.spark_ext.jar import JAR, jar_path
@@ -43,6 +44,7 @@ class PlannerError(ColonnadeError):
     kind = "PLANNER"
 
 
+@public
 def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     """Have `builder` create sessions with Colonnade; return `builder`.
 
@@ -59,12 +61,14 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     return builder
 
 
+@public
 def session() -> SparkSession:
     """Return the running session, or start one, with Colonnade; raises the errors of `enable`."""
     running = _running()
     return configure(SparkSession.builder).getOrCreate() if running is None else enable(running)
 
 
+@public
 def enable(spark: SparkSession) -> SparkSession:
     """Add the jar, its extension, the catalogs and the planner's Python; return `spark`.
 

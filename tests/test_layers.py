@@ -28,7 +28,7 @@ def floors(text: str) -> tuple[tuple[str, ...], ...]:
 
 ROOMS = {
     "manifests": floors(
-        "errors ids clock sizes durations version engine limits object_names own_files"
+        "public errors later ids clock sizes durations version engine limits object_names own_files"
         " < store < model < state < arrays < epochs < checkpoint < reading < commit < log"
         " < compaction < vacuum"
     ),
@@ -209,3 +209,32 @@ def test_a_header_that_lists_the_modules_of_a_package_leaves_none_out(layer: str
         there |= {each.parent.name for each in path.parent.glob("*/__init__.py")}
         missing = there - set(re.findall(r"\w+", listed))
         assert not missing, f"{path} leaves out {', '.join(sorted(missing))}"
+
+
+def test_one_module_imports_the_compute_functions_of_arrow() -> None:
+    """They take longer to load than a small table to read, so that module loads them later."""
+    named = [
+        path.relative_to(ROOT).as_posix()
+        for path in modules("tableformat")
+        if "pyarrow.compute" in {name for name, _, _ in imported(path)}
+    ]
+    assert named == ["tableformat/types/compute.py"]
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_a_module_for_later_is_also_imported_for_type_checkers(layer: str) -> None:
+    """So the tests of this module see it."""
+    for path in modules(layer):
+        text = path.read_text()
+        for name in re.findall(r'^    \w+ = later\("([\w.]+)"\)', text, re.MULTILINE):
+            assert name in {each for each, _, _ in imported(path)} | imported_from(path), path
+
+
+def imported_from(path: Path) -> set[str]:
+    """Every name that a file takes from a module, after the name of the module."""
+    return {
+        f"{node.module}.{each.name}"
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom)
+        for each in node.names
+    }

@@ -23,6 +23,9 @@ ELSEWHERE = {
         "test_errors.py",
         "it finds the errors that all packages define and raise",
     ),
+    "later": ("test_first_use.py", "it says what programs load, and when"),
+    "public": ("test_first_use.py", "it asks each public name what it says of itself"),
+    "types.compute": ("test_first_use.py", "it loads the functions of Arrow when they are used"),
     "store.base": (
         "manifests/store/conformance/test_objects.py",
         "the contract, tried on every kind of store",

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from colonnade.manifests.compaction.policy import CompactionPolicy
 from colonnade.manifests.model.entries import Count, PartitionValues, RowSetNumber, TableIdText
 from colonnade.manifests.model.schema import Model
+from colonnade.manifests.public import public
 from colonnade.manifests.sizes import size_text
 
 GroupKind = Literal[
@@ -49,6 +50,7 @@ class CompactionGroup(Model):
     erased: Any = None
 
 
+@public
 class CompactionPlan(Model):
     """Groups to compact, the most useful first, and groups that wait because of the budget.
 

@@ -14,12 +14,14 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.members import SHARED_EPOCHS
 from colonnade.manifests.model.operations import EnableFeatures
 from colonnade.manifests.model.slot_blocks import FREED_SLOTS, SLOT_BLOCK, UPGRADED_SLOTS
+from colonnade.manifests.public import public
 from colonnade.manifests.state.snapshot import Snapshot
 
 _TRIES = 10
 """The most tries of an upgrade beside other upgrades. One of them succeeds at the first try."""
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class UpgradeResult:
     """What an upgrade changes: the `features` that it enables, and the epoch that says so.

@@ -19,6 +19,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.model.column_names import unquoted
+from colonnade.manifests.public import public
 
 _PLAIN = frozenset(
     (
@@ -85,7 +86,7 @@ def _check_metadata(text: str) -> str:
 class Model(BaseModel):
     """Base of everything that the log stores: frozen, strict, and closed to unknown keys."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
 
 
 class InputModel(Model):
@@ -175,6 +176,7 @@ class ColumnDefault(Model):
 LongNumber = Annotated[int, Field(ge=-(2**63), le=2**63 - 1)]
 
 
+@public
 class IdentityColumn(InputModel):
     """A column whose values the table gives: `start`, and then `step` more for each value.
 
@@ -198,6 +200,7 @@ class Generation(Model):
     time_zone: Annotated[str, Field(min_length=1, max_length=255)]
 
 
+@public
 class SchemaField(InputModel):
     """One column, or one nested field of a column.
 
@@ -279,6 +282,12 @@ class SchemaField(InputModel):
         return self.model_copy(update={"type": new})
 
 
+for _nested in (ArrayType, MapType, StructType):
+    _nested.model_rebuild()  # finds SchemaField, which was not there above
+    public(_nested)
+
+
+@public
 class TableSchema(InputModel):
     """The columns of a table, in order."""
 

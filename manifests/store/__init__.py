@@ -23,17 +23,22 @@ import importlib
 import os
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.later import later
 from colonnade.manifests.store.address import StoreAddress, StorePath
 from colonnade.manifests.store.base import ObjectInfo, ObjectStore, ObjectWriter, PutOutcome
-from colonnade.manifests.store.cache.store import with_cache
 from colonnade.manifests.store.local import LocalStore
 from colonnade.manifests.store.memory import MemoryStore
 from colonnade.manifests.store.option_names import AZURE, GCS, S3
 from colonnade.manifests.store.path_text import is_url, local_path
 from colonnade.manifests.store.readonly import FsspecReadStore
+
+if TYPE_CHECKING:
+    from colonnade.manifests.store.cache import store as caches
+else:
+    caches = later("colonnade.manifests.store.cache.store")
 
 
 class _Kind(NamedTuple):
@@ -119,7 +124,7 @@ def open_store(
 
 
 def _remote(address: StoreAddress) -> ObjectStore:
-    return with_cache(_connected(address))
+    return caches.with_cache(_connected(address))
 
 
 def _connected(address: StoreAddress) -> ObjectStore:

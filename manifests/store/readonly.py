@@ -13,11 +13,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timezone
-from typing import Any, NoReturn
-
-import fsspec
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from colonnade.manifests.errors import InvalidInputError, NotFoundError, StoreError
+from colonnade.manifests.later import later
 from colonnade.manifests.store.address import StoreAddress
 from colonnade.manifests.store.base import (
     PARALLEL,
@@ -37,6 +36,11 @@ from colonnade.manifests.store.checks import (
     truncated,
 )
 from colonnade.manifests.store.transient import may_pass, retried
+
+if TYPE_CHECKING:
+    import fsspec
+else:
+    fsspec = later("fsspec")
 
 
 class FsspecReadStore(ObjectStore):

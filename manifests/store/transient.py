@@ -8,7 +8,6 @@ Spec: docs/spec/store.md#errors-that-may-pass
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import functools
 import random
@@ -66,6 +65,7 @@ _PASSING_CLASSES = {
     "ResponseStreamingError",
     "ServiceRequestError",  # azure
     "ServiceResponseError",
+    "TimeoutError",  # of asyncio and concurrent.futures before Python 3.11
     "TransportError",  # google.auth, httpx
 }
 
@@ -81,7 +81,7 @@ def may_pass(error: BaseException) -> bool:
     if statuses:
         return statuses[0] in _PASSING_STATUS
     return any(
-        isinstance(each, TimeoutError | asyncio.TimeoutError | ConnectionError)
+        isinstance(each, TimeoutError | ConnectionError)
         or (isinstance(each, OSError) and each.errno in _PASSING_FAR)
         or not _PASSING_CLASSES.isdisjoint(kind.__name__ for kind in type(each).__mro__)
         for each in causes

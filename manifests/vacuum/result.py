@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from colonnade.manifests.public import public
+
 
 @dataclass(frozen=True, slots=True)
 class RemovedFile:
@@ -14,6 +16,7 @@ class RemovedFile:
     bytes: int
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class VacuumResult:
     """The result of one run of vacuum.

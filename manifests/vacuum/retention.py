@@ -8,12 +8,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from colonnade.manifests.checkpoint.loaded_pages import TableRetention
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.ids import TableId
+from colonnade.manifests.later import later
 from colonnade.manifests.model.statics import with_own_statics
 from colonnade.manifests.state.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from colonnade.manifests.checkpoint import loaded_pages
+else:
+    loaded_pages = later("colonnade.manifests.checkpoint.loaded_pages")
 
 HOURS = "retention.hours"
 EPOCHS = "retention.epochs"
@@ -91,7 +97,7 @@ def check_numbers(hours: float | None = None, epochs: int | None = None) -> None
 
 
 def effective(
-    tables: Iterable[TableRetention],
+    tables: Iterable[loaded_pages.TableRetention],
     hours: float | None = None,
     epochs: int | None = None,
     only: str | None = None,
@@ -113,7 +119,10 @@ def effective(
 
 
 def others_that_keep_more(
-    tables: Iterable[TableRetention], names: Mapping[TableId, str], alone: Retention, only: str
+    tables: Iterable[loaded_pages.TableRetention],
+    names: Mapping[TableId, str],
+    alone: Retention,
+    only: str,
 ) -> tuple[str, ...]:
     """Return the tables besides `only` whose retention exceeds `alone`, the retention of `only`.
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from pyspark.sql import SparkSession
 
 from colonnade.manifests.errors import AlreadyExistsError
+from colonnade.manifests.public import public
 from colonnade.spark_ext.executors import verify_on_executors
 from colonnade.spark_ext.options import epoch_or_tag
 from colonnade.spark_ext.session_storage import (
@@ -24,6 +25,7 @@ from colonnade.tableformat.verify.findings import VerifyReport
 from colonnade.tableformat.write.settings import CommitSettings, check_settings
 
 
+@public
 class Database:
     """A directory of tables with one log. Use `Database.forPath` or `Database.create`."""
 

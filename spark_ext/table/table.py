@@ -14,6 +14,7 @@ from pyspark.sql import types as spark
 
 from colonnade.manifests.errors import AlreadyExistsError, InvalidInputError, NotFoundError
 from colonnade.manifests.model.schema import IdentityColumn, TableSchema
+from colonnade.manifests.public import public
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import StoreAddress, StorePath
 from colonnade.spark_ext.answer_rows import (
@@ -51,6 +52,7 @@ from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.verify.findings import VerifyReport
 
 
+@public
 class Table(RowMethods):
     """One table at one path. Use `Table.forPath` or `Table.create`."""
 

@@ -6,18 +6,25 @@ Guide: docs/compaction.md#after-a-commit
 from __future__ import annotations
 
 import logging
+from typing import TYPE_CHECKING
 
-from colonnade.manifests.compaction.plan import CompactionPlan
 from colonnade.manifests.compaction.policy import MIB, parse_policy
 from colonnade.manifests.errors import ColonnadeError
 from colonnade.manifests.ids import TableId
+from colonnade.manifests.later import later
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import Snapshot
-from colonnade.tableformat.compaction.clean import clean_rowsets
-from colonnade.tableformat.compaction.execute import execute_plan
-from colonnade.tableformat.compaction.optimize import Chosen, plan_table
-from colonnade.tableformat.compaction.purge import drop_expired, purge_rowsets
-from colonnade.tableformat.compaction.run import compact_here
+
+if TYPE_CHECKING:
+    from colonnade.manifests.compaction import plan as compaction_plan
+    from colonnade.tableformat.compaction import clean, execute, optimize, purge, run
+else:
+    compaction_plan = later("colonnade.manifests.compaction.plan")
+    clean = later("colonnade.tableformat.compaction.clean")
+    execute = later("colonnade.tableformat.compaction.execute")
+    optimize = later("colonnade.tableformat.compaction.optimize")
+    purge = later("colonnade.tableformat.compaction.purge")
+    run = later("colonnade.tableformat.compaction.run")
 
 AUTO_BYTES = 32 * MIB
 """The most stored bytes of a group that a writer compacts, so that it waits about a second."""
@@ -57,21 +64,21 @@ def _compact(log: Log, head: Snapshot, table: TableId) -> Snapshot:
     if plan is None:
         return head
     [group] = plan.groups
-    ready = clean_rowsets(log, head, table, group.rowsets)
-    ready = purge_rowsets(log, drop_expired(log, ready, table), table, group.rowsets)
+    ready = clean.clean_rowsets(log, head, table, group.rowsets)
+    ready = purge.purge_rowsets(log, purge.drop_expired(log, ready, table), table, group.rowsets)
     # The rows that have just got a vector are left out only by a plan that knows it.
     plan = plan if ready is head else _plan(log, ready, table)
     if plan is None:
         return ready
-    return execute_plan(log, ready, plan, place=compact_here(log.store, 1))[0]
+    return execute.execute_plan(log, ready, plan, place=run.compact_here(log.store, 1))[0]
 
 
-def _plan(log: Log, head: Snapshot, table: TableId) -> CompactionPlan | None:
+def _plan(log: Log, head: Snapshot, table: TableId) -> compaction_plan.CompactionPlan | None:
     """Return a plan with one small group, or None without one."""
     state = head.tables.get(table)
     if state is None:
         return None
-    plan, _ = plan_table(log, head, state, Chosen())
+    plan, _ = optimize.plan_table(log, head, state, optimize.Chosen())
     small = next((group for group in plan.groups if group.bytes_in <= AUTO_BYTES), None)
     if small is None:
         return None

@@ -16,6 +16,7 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import Count
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.schema import Model
+from colonnade.manifests.public import public
 from colonnade.manifests.sizes import size_text
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.tableformat.compaction.commit import OPERATION, commit_job
@@ -32,6 +33,7 @@ TRIES = 3
 """How often a group is run when concurrent writers rewrite RowSets of it meanwhile."""
 
 
+@public
 class CompactionReport(Model):
     """What one run did. Bytes are stored bytes; `epoch` is the newest epoch that it has seen.
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from colonnade.manifests.arrays.bounds import Bounds
+from colonnade.tableformat.types.compute import pc
 
 Rows = NDArray[np.int64]
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.tableformat.keys.key_set import refuse_null
 from colonnade.tableformat.rowset.key_codes import comparable
+from colonnade.tableformat.types.compute import pc
 
 
 def key_numbers(rows: pa.Table, schema: TableSchema) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

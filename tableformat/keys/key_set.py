@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from colonnade.manifests.arrays.bounds import BoundsTable
@@ -24,6 +23,7 @@ from colonnade.tableformat.predicate.storage import domain_of
 from colonnade.tableformat.rowset.column import check_names
 from colonnade.tableformat.rowset.key_codes import KeyCodes, comparable
 from colonnade.tableformat.types.arrow_types import type_name
+from colonnade.tableformat.types.compute import pc
 
 _LISTED_KEYS = 256
 """The most keys of one column that are compared with bounds one by one."""

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import ArrayType, MapType, SchemaField, decimal_digits
 from colonnade.tableformat.keys.ranks import distinct_codes, ranks
+from colonnade.tableformat.types.compute import pc
 from colonnade.tableformat.types.storage_form import map_entries, relabel
 
 Starts = NDArray[np.int64]

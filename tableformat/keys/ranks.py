@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
+
+from colonnade.tableformat.types.compute import pc
 
 
 def ranks(values: pa.Array) -> NDArray[np.int64]:

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from colonnade.manifests.errors import InvalidInputError
@@ -20,6 +19,7 @@ from colonnade.manifests.state.partition_layout import VALUE_LIMIT
 from colonnade.tableformat.partition.murmur3 import Hashes, hash_bytes, hash_integers
 from colonnade.tableformat.rowset.column import Order, column_of
 from colonnade.tableformat.rowset.encodings.integers import as_integers, is_stored_as_integer
+from colonnade.tableformat.types.compute import pc
 from colonnade.tableformat.types.decimals import unscaled
 
 Integers = NDArray[np.int64]

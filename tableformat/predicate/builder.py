@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.public import public
 from colonnade.tableformat.predicate.expressions import (
     FALSE,
     Column,
@@ -163,6 +164,7 @@ def as_column(value: ColumnBuilder) -> Column:
     return value._column
 
 
+@public
 def col(name: str) -> ColumnBuilder:
     """Return a column to build a predicate from: `col("a")`, or `col("a.b")` for a struct field.
 

@@ -10,7 +10,6 @@ from functools import reduce
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.tableformat.predicate.bound import (
@@ -30,16 +29,18 @@ from colonnade.tableformat.predicate.bound import (
     StorageValue,
 )
 from colonnade.tableformat.predicate.expressions import TRUE_FOR_NAN, Operator
+from colonnade.tableformat.types.compute import pc
 from colonnade.tableformat.types.decimals import from_unscaled
 
 _COMPARE = {
-    Operator.EQUAL: pc.equal,
-    Operator.NOT_EQUAL: pc.not_equal,
-    Operator.LESS: pc.less,
-    Operator.LESS_EQUAL: pc.less_equal,
-    Operator.GREATER: pc.greater,
-    Operator.GREATER_EQUAL: pc.greater_equal,
+    Operator.EQUAL: "equal",
+    Operator.NOT_EQUAL: "not_equal",
+    Operator.LESS: "less",
+    Operator.LESS_EQUAL: "less_equal",
+    Operator.GREATER: "greater",
+    Operator.GREATER_EQUAL: "greater_equal",
 }
+"""The function of Arrow that compares, by its name."""
 
 
 def evaluate(predicate: BoundPredicate, batch: pa.RecordBatch) -> pa.BooleanArray:
@@ -93,7 +94,7 @@ def _arrow_value(value: StorageValue, type_: pa.DataType) -> Any:
 
 def _compare(array: pa.Array, operator: Operator, value: StorageValue) -> pa.BooleanArray:
     scalar = pa.scalar(_arrow_value(value, array.type), array.type)
-    result = _COMPARE[operator](array, scalar)
+    result = pc.call_function(_COMPARE[operator], [array, scalar])
     if pa.types.is_float64(array.type) and operator in TRUE_FOR_NAN:
         return pc.or_(result, pc.is_nan(array))
     return result
@@ -111,7 +112,7 @@ def _is_in(array: pa.Array, values: tuple[StorageValue, ...]) -> pa.BooleanArray
 def _compare_columns(left: pa.Array, operator: Operator, right: pa.Array) -> pa.BooleanArray:
     left, right = _common_type(left, right)
     if not pa.types.is_float64(left.type):
-        return _COMPARE[operator](left, right)
+        return pc.call_function(_COMPARE[operator], [left, right])
     match operator:
         case Operator.EQUAL:
             return _equal_doubles(left, right)

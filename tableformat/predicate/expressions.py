@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NoReturn
 
+from colonnade.manifests.public import public
 from colonnade.tableformat.predicate.literals import Literal
 
 
@@ -63,6 +64,7 @@ def refuse_truth_value() -> NoReturn:
     )
 
 
+@public
 class Predicate:
     """Base class of all predicates, which are combined with `&`, `|` and `~`."""
 

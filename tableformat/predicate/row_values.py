@@ -11,28 +11,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import SchemaField, TableSchema, type_text
 from colonnade.tableformat.types.arrow_types import arrow_type
+from colonnade.tableformat.types.compute import pc
 
 WHOLE = ("byte", "short", "int", "long")
 """The types of whole numbers, the narrowest first."""
 
-PARTS: dict[str, Callable[[pa.Array], pa.Array]] = {
-    "year": pc.year,
-    "month": pc.month,
-    "day": pc.day,
-    "hour": pc.hour,
-    "minute": pc.minute,
-}
+PARTS = ("year", "month", "day", "hour", "minute")
+"""The parts of a time, by the names of SQL and of the functions of Arrow."""
 
-_OPERATORS: dict[str, Callable[[pa.Array, pa.Array], pa.Array]] = {
-    "+": pc.add_checked,
-    "-": pc.subtract_checked,
-    "*": pc.multiply_checked,
-}
+_OPERATORS = {"+": "add_checked", "-": "subtract_checked", "*": "multiply_checked"}
+"""The operators with the functions of Arrow that compute them."""
 
 _FIRST = -62_135_596_800_000_000
 _LAST = {9999: 253_402_300_799_999_999, 2037: 2_145_916_799_999_999}
@@ -80,7 +72,8 @@ def arithmetic(operator: str, left: RowValue, right: RowValue) -> RowValue:
         if side.type not in WHOLE:
             raise InvalidInputError(f"{operator} on {side.type} is not supported")
     kind = max(left.type, right.type, key=WHOLE.index)
-    one, other, apply = cast(left, kind, ""), cast(right, kind, ""), _OPERATORS[operator]
+    one, other = cast(left, kind, ""), cast(right, kind, "")
+    apply = getattr(pc, _OPERATORS[operator])
     return RowValue(
         kind,
         left.columns | right.columns,
@@ -117,7 +110,7 @@ def part_of(part: str, value: RowValue, time_zone: str) -> RowValue:
     times = ("timestamp", "timestamp_ntz")
     if value.type not in (times if part in ("hour", "minute") else ("date", *times)):
         raise InvalidInputError(f"{part} of {value.type} is not supported")
-    local, apply = _local(value, time_zone), PARTS[part]
+    local, apply = _local(value, time_zone), getattr(pc, part)
     return RowValue(
         "int", value.columns, lambda batch: apply(local(batch)).cast(pa.int32(), safe=False)
     )

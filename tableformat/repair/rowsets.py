@@ -28,6 +28,7 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.hidden_columns import CLEANED, WRITTEN, greatest_value, with_value
 from colonnade.manifests.model.operations import AddRowSet, DropRowSet
+from colonnade.manifests.public import public
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.tableformat.keys.own_table import own_table
 from colonnade.tableformat.repair.reading import DamagedRowSet, ReadableStretch
@@ -43,6 +44,7 @@ OPERATION = "repair"
 """The name of a repair in the history."""
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class LostRows:
     """Rows that no later epoch has: the first and last row of a stretch, and its live rows.
@@ -59,6 +61,7 @@ class LostRows:
     certain: bool
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class RepairResult:
     """What a repair did, or would do.

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from colonnade.manifests.model.entries import ColumnStatistics
@@ -25,6 +24,7 @@ from colonnade.manifests.model.statistics import (
     value_after,
 )
 from colonnade.tableformat.rowset.column import Order
+from colonnade.tableformat.types.compute import pc
 from colonnade.tableformat.types.decimals import unscaled
 
 INDEX_BOUND_LENGTH = 64

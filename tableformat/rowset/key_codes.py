@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
+
+from colonnade.tableformat.types.compute import pc
 
 
 @dataclass(frozen=True)

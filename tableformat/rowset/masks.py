@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from colonnade.manifests.arrays.bounds import Keep
 from colonnade.manifests.model.regions import Mask
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.tableformat.predicate import evaluate
 from colonnade.tableformat.predicate.regions import region_predicate
+from colonnade.tableformat.types.compute import pc
 
 
 class Masks:

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from colonnade.manifests.model.entries import SortField
+from colonnade.tableformat.types.compute import pc
 
 
 def sort_indices(columns: Mapping[int, pa.Array], sort_key: Sequence[SortField]) -> pa.Array:

@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from colonnade.manifests.arrays.bounds import Bounds, bound_array
@@ -31,6 +30,7 @@ from colonnade.tableformat.rowset.block import ENCODINGS, BlockEntry
 from colonnade.tableformat.rowset.block_statistics import Statistics, merge
 from colonnade.tableformat.rowset.bloom_filter import is_filter_length
 from colonnade.tableformat.rowset.column import Order
+from colonnade.tableformat.types.compute import pc
 
 _BOUND_TYPES = {
     Order.INTEGER: pa.int64(),

@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from colonnade.manifests.public import public
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.scan.opened import OpenedAhead
 from colonnade.tableformat.scan.plan import ScanPlan
@@ -15,6 +16,7 @@ from colonnade.tableformat.types.arrow_input import record_batches
 from colonnade.tableformat.types.arrow_types import arrow_schema
 
 
+@public
 class Scan:
     """A planned read of one epoch.
 

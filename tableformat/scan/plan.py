@@ -134,9 +134,6 @@ class StaticsPlan(Model):
         return StaticRows(scan.prefix, key, tuple(each.rowset for each in scan.rowsets))
 
 
-ScanPlan.model_rebuild()
-
-
 def rowset_filter(table: TableState, predicate: Predicate | None) -> Keep | None:
     """Return a function that says by bounds and partitions which RowSets may match; None for all.
 

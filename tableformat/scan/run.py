@@ -5,17 +5,23 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import closing
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from colonnade.manifests.later import later
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.jobs import Stop, Workplace, run_in_order
 from colonnade.tableformat.scan.live_rows import live_batches, needed_fields
 from colonnade.tableformat.scan.opened import OpenedAhead, open_rowsets
-from colonnade.tableformat.scan.ordered import read_ordered
 from colonnade.tableformat.scan.plan import ScanPlan, split_plan
 from colonnade.tableformat.types.arrow_types import arrow_schema
+
+if TYPE_CHECKING:
+    from colonnade.tableformat.scan import ordered
+else:
+    ordered = later("colonnade.tableformat.scan.ordered")
 
 PARALLEL_SHARE_BYTES = 8 * 2**20
 """The stored bytes that one thread of a parallel read handles at a time."""
@@ -39,7 +45,7 @@ def read_plan(
         if plan.order is None:
             yield from _read_rowsets(store, plan, ahead or OpenedAhead())
         else:
-            yield from read_ordered(store, plan, plan.order)
+            yield from ordered.read_ordered(store, plan, plan.order)
 
 
 def _read_rowsets(

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from colonnade.manifests.later import later
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.keys.own_table import own_table
 from colonnade.tableformat.keys.policy import merges
 from colonnade.tableformat.statements.division import Division
-from colonnade.tableformat.statements.keyed.merge import evaluate_merge
 from colonnade.tableformat.statements.statement import (
     Statement,
     inserting,
@@ -22,6 +23,11 @@ from colonnade.tableformat.statements.statement import (
 from colonnade.tableformat.write.expiry import expiring, expiry_of
 from colonnade.tableformat.write.identity import new_rows
 from colonnade.tableformat.write.settings import WriteSettings
+
+if TYPE_CHECKING:
+    from colonnade.tableformat.statements.keyed import merge
+else:
+    merge = later("colonnade.tableformat.statements.keyed.merge")
 
 
 def evaluate_append(
@@ -40,7 +46,7 @@ def evaluate_append(
     """
     if merges(own_table(table), None if settings is None else settings.on_duplicate):
         data = pa.Table.from_batches(list(batches))
-        return evaluate_merge(log, table, data, job_id, settings)
+        return merge.evaluate_merge(log, table, data, job_id, settings)
     return _added(log, table, batches, job_id, settings)
 
 

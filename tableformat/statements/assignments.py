@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.model.schema import SchemaField, TableSchema
@@ -24,6 +23,7 @@ from colonnade.tableformat.predicate.expressions import Column
 from colonnade.tableformat.predicate.sql import parse_value
 from colonnade.tableformat.statements.constant_value import constant_value
 from colonnade.tableformat.types.arrow_types import arrow_schema, arrow_type
+from colonnade.tableformat.types.compute import pc
 from colonnade.tableformat.types.conform import conform
 from colonnade.tableformat.types.conversion import convert
 from colonnade.tableformat.types.left_out import left_out

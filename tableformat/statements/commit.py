@@ -11,12 +11,14 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from colonnade.manifests.commit.change import Change, KeyedRows, TableRead
 from colonnade.manifests.commit.conflicts import has_landed
 from colonnade.manifests.commit.rebase.targets import id_ranges
 from colonnade.manifests.errors import AlreadyExistsError, ConflictError, NotFoundError
 from colonnade.manifests.ids import TableId
+from colonnade.manifests.later import later
 from colonnade.manifests.log.landed import UNTELLING
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.model.entries import RowSetEntry
@@ -30,7 +32,6 @@ from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import open_store
 from colonnade.tableformat.keys.own_table import own_table
 from colonnade.tableformat.statements.finish import finished
-from colonnade.tableformat.statements.overwrite import written_overwrite
 from colonnade.tableformat.statements.overwrite_partitions import written_partitions
 from colonnade.tableformat.statements.statement import (
     Statement,
@@ -41,6 +42,11 @@ from colonnade.tableformat.statements.statement import (
     row_statement,
 )
 from colonnade.tableformat.write.job import WriteJob
+
+if TYPE_CHECKING:
+    from colonnade.tableformat.statements import overwrite as overwrites
+else:
+    overwrites = later("colonnade.tableformat.statements.overwrite")
 
 Reported = Callable[[Log, TableState], Statement]
 """Turns what the tasks of a job reported into a statement on a state of the job's table."""
@@ -210,7 +216,7 @@ def _written_statement(
     job: WriteJob, entries: Sequence[RowSetEntry], log: Log, table: TableState
 ) -> Statement:
     if job.where is not None and job.create is None:
-        return written_overwrite(job, entries, log, table)
+        return overwrites.written_overwrite(job, entries, log, table)
     if job.mode == "overwrite_partitions" and job.create is None:
         return written_partitions(log, table, entries, job.parameters)
     inserted = sum(entry.rows for entry in entries)

@@ -10,7 +10,6 @@ from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from colonnade.manifests.errors import InvalidInputError
@@ -24,6 +23,7 @@ from colonnade.tableformat.keys.own_table import keeps_last, own_table, statics_
 from colonnade.tableformat.statements.statement import Statement, StaticValues
 from colonnade.tableformat.types.arrow_input import record_batches
 from colonnade.tableformat.types.arrow_types import arrow_schema
+from colonnade.tableformat.types.compute import pc
 from colonnade.tableformat.types.conform import conform_batches
 
 _MOST_HELD = 2**16

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from colonnade.manifests.commit.change import DeletedRows
 from colonnade.manifests.errors import InvalidInputError
@@ -19,6 +18,7 @@ from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.types.arrow_types import arrow_schema, storage_type
+from colonnade.tableformat.types.compute import pc
 from colonnade.tableformat.types.conform import CONFORMED_ROWS
 from colonnade.tableformat.write.identity import draws_of, identified
 

@@ -4,24 +4,30 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from colonnade.manifests.later import later
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.predicate import Where, parse_predicate
 from colonnade.tableformat.scan.arrow_scan import batches_of
-from colonnade.tableformat.statements.assignments import parse_assignments
-from colonnade.tableformat.statements.delete import evaluate_delete
-from colonnade.tableformat.statements.keyed.batch import known_columns
-from colonnade.tableformat.statements.keyed.delete_keys import evaluate_delete_keys
-from colonnade.tableformat.statements.keyed.merge import evaluate_merge
-from colonnade.tableformat.statements.ranges import require_range
 from colonnade.tableformat.statements.statement import RowCounts, Statement
-from colonnade.tableformat.statements.update import evaluate_update
-from colonnade.tableformat.statements.upsert import evaluate_upsert
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, check_settings
+
+if TYPE_CHECKING:
+    from colonnade.tableformat.statements import assignments, delete, ranges, update, upsert
+    from colonnade.tableformat.statements.keyed import batch, delete_keys, merge
+else:
+    assignments = later("colonnade.tableformat.statements.assignments")
+    delete = later("colonnade.tableformat.statements.delete")
+    batch = later("colonnade.tableformat.statements.keyed.batch")
+    delete_keys = later("colonnade.tableformat.statements.keyed.delete_keys")
+    merge = later("colonnade.tableformat.statements.keyed.merge")
+    ranges = later("colonnade.tableformat.statements.ranges")
+    update = later("colonnade.tableformat.statements.update")
+    upsert = later("colonnade.tableformat.statements.upsert")
 
 Evaluate = Callable[[Log, TableState, str], Statement]
 """Evaluates a statement on a table. The third argument is the prefix of new object ids."""
@@ -62,7 +68,7 @@ class RowMethods(ABC):
         text, counted = _text(where), count_rows or not self._deletes_unread
 
         def evaluate(log: Log, table: TableState, job_id: str) -> Statement:
-            return evaluate_delete(log, table, parsed, text, counted=counted)
+            return delete.evaluate_delete(log, table, parsed, text, counted=counted)
 
         return self._run(evaluate, commit)
 
@@ -82,8 +88,8 @@ class RowMethods(ABC):
         counted = not self._deletes_unread
 
         def evaluate(log: Log, table: TableState, job_id: str) -> Statement:
-            require_range(table, parsed, text or "")
-            return evaluate_delete(log, table, parsed, text, counted=counted)
+            ranges.require_range(table, parsed, text or "")
+            return delete.evaluate_delete(log, table, parsed, text, counted=counted)
 
         return self._run(evaluate, commit)
 
@@ -108,8 +114,8 @@ class RowMethods(ABC):
         text = _text(where)
 
         def evaluate(log: Log, table: TableState, job_id: str) -> Statement:
-            values = parse_assignments(set, table.schema, table.name)
-            return evaluate_update(log, table, values, parsed, job_id, settings, text)
+            values = assignments.parse_assignments(set, table.schema, table.name)
+            return update.evaluate_update(log, table, values, parsed, job_id, settings, text)
 
         return self._run(evaluate, commit)
 
@@ -143,10 +149,10 @@ class RowMethods(ABC):
         given = pa.Table.from_batches(list(batches_of(data)))
 
         def evaluate(log: Log, table: TableState, job_id: str) -> Statement:
-            rows = known_columns(table, given) if ignore_unknown_columns else given
+            rows = batch.known_columns(table, given) if ignore_unknown_columns else given
             if on is None:
-                return evaluate_merge(log, table, rows, job_id, settings)
-            return evaluate_upsert(log, table, rows, on, job_id, settings)
+                return merge.evaluate_merge(log, table, rows, job_id, settings)
+            return upsert.evaluate_upsert(log, table, rows, on, job_id, settings)
 
         return self._run(evaluate, commit)
 
@@ -165,7 +171,7 @@ class RowMethods(ABC):
         rows = pa.Table.from_batches(list(batches_of(data)))
 
         def evaluate(log: Log, table: TableState, job_id: str) -> Statement:
-            return evaluate_delete_keys(log, table, rows, job_id)
+            return delete_keys.evaluate_delete_keys(log, table, rows, job_id)
 
         return self._run(evaluate, commit)
 

@@ -24,6 +24,7 @@ from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.operations import AddRowSet, Operation, ReplaceColumn, RowKind
+from colonnade.manifests.public import public
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.write.constraints import bind_constraints, checked_rows
 from colonnade.tableformat.write.generated import bind_generations, filled_rows
@@ -32,6 +33,7 @@ from colonnade.tableformat.write.run import open_writer, stamped
 from colonnade.tableformat.write.settings import CommitSettings, OnDuplicate, WriteSettings
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class RowCounts:
     """What a statement did.

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pyroaring import FrozenBitMap
 
@@ -23,6 +23,7 @@ from colonnade.manifests.commit.change import (
     TableRead,
 )
 from colonnade.manifests.errors import ConflictError, InvalidInputError
+from colonnade.manifests.later import later
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import AddRowSet
 from colonnade.manifests.model.primary_key import key_fields
@@ -34,9 +35,14 @@ from colonnade.tableformat.keys.key_set import KeySet
 from colonnade.tableformat.keys.own_table import keeps_last, statics_table
 from colonnade.tableformat.rowset.statics import read_values
 from colonnade.tableformat.statements.division import last_values
-from colonnade.tableformat.statements.keyed.merge import evaluate_merge
 from colonnade.tableformat.statements.statement import Statement, StaticValues
+from colonnade.tableformat.types.compute import pc
 from colonnade.tableformat.write.constraints import shown_values
+
+if TYPE_CHECKING:
+    from colonnade.tableformat.statements.keyed import merge
+else:
+    merge = later("colonnade.tableformat.statements.keyed.merge")
 
 
 def with_static_values(
@@ -62,7 +68,7 @@ def with_static_values(
         unchanged = _unchanged(log, table, statics, brought.rows, sets=True)
     merged, rows = Statement("upsert", reads=()), brought.rows.filter(pa.array(~unchanged))
     if rows.num_rows:
-        merged = evaluate_merge(log, statics, rows, brought.job_id)
+        merged = merge.evaluate_merge(log, statics, rows, brought.job_id)
     # The table itself says how its static values merge, so its changes are compared, not these.
     keys = [replace(each, check=None) for each in merged.keys]
     if unchanged.any():
@@ -116,7 +122,7 @@ class _Brought:
             changed = self._kept.filter(pa.array(~unchanged))
             self._given = pa.concat_tables([self._given, changed])
             self._kept = self._kept.filter(pa.array(unchanged))
-            merged = evaluate_merge(self._log, statics, self._given, self._job_id)
+            merged = merge.evaluate_merge(self._log, statics, self._given, self._job_id)
             added = (op.rowset for op in merged.ops if isinstance(op, AddRowSet))
             self._merge = merged.keyed
             self._result = ResolvedRows(tuple(map(AddedRows, added)), merged.rows)

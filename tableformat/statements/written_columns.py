@@ -11,6 +11,7 @@ the form of `reported.py`. A RowSet without such rows is not reported.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -39,13 +40,19 @@ class _Written(Model, arbitrary_types_allowed=True):
     changed: dict[RowSetNumber, Rows]
 
 
-_REPORT = TypeAdapter(tuple[_Written, ...])
-_ROWSETS = TypeAdapter(tuple[LiveRowSet, ...])
+@cache
+def _report() -> TypeAdapter[tuple[_Written, ...]]:
+    return TypeAdapter(tuple[_Written, ...])
+
+
+@cache
+def _rowsets() -> TypeAdapter[tuple[LiveRowSet, ...]]:
+    return TypeAdapter(tuple[LiveRowSet, ...])
 
 
 def encode_rowsets(rowsets: Sequence[LiveRowSet]) -> str:
     """Return RowSets as text, with all that `decode_columns` needs of them."""
-    return _ROWSETS.dump_json(tuple(rowsets), exclude_none=True).decode()
+    return _rowsets().dump_json(tuple(rowsets), exclude_none=True).decode()
 
 
 def task_rowsets(
@@ -80,8 +87,8 @@ def decode_columns(
     changed rows that are too many for the log. Raises InvalidInputError for a RowSet that no task
     was given or that has other rows, and StoreError.
     """
-    written = [each for report in reports for each in _REPORT.validate_json(report)]
-    rowsets = {each.id: each for text in asked for each in _ROWSETS.validate_json(text)}
+    written = [each for report in reports for each in _report().validate_json(report)]
+    rowsets = {each.id: each for text in asked for each in _rowsets().validate_json(text)}
     names = ", ".join(repr(field.name) for field in fields)
     for each in written:
         if each.rowset not in rowsets or each.stored.rows != rowsets[each.rowset].entry.rows:

@@ -5,44 +5,42 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.later import later
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import AlterSchema, Operation
 from colonnade.manifests.model.schema import DataType, SchemaField
 from colonnade.manifests.state.snapshot import Snapshot, TableState
-from colonnade.tableformat.compaction.clean import clean_table
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.predicate import Predicate, Where, parse_predicate
 from colonnade.tableformat.rowset.column import check_names
 from colonnade.tableformat.scan.plan import rowset_filter
-from colonnade.tableformat.statements.computed import (
-    ArrowFunction,
-    ComputedColumn,
-    ComputedWriter,
-    by_function,
-    by_value,
-)
-from colonnade.tableformat.statements.fill import (
-    Fill,
-    FillPlan,
-    fill_parameters,
-    fill_target,
-    with_columns,
-)
 from colonnade.tableformat.statements.rerun import commit_statement
 from colonnade.tableformat.statements.statement import RowCounts, has_batch
-from colonnade.tableformat.statements.update import replacement_options
-from colonnade.tableformat.table.alteration import AddColumn, plan_alterations
 from colonnade.tableformat.table.opened import OpenTable
 from colonnade.tableformat.types.arrow_types import as_table_schema
 from colonnade.tableformat.write.constraints import bind_constraints
 from colonnade.tableformat.write.job import plan_write, take_lease, target_of
-from colonnade.tableformat.write.replaced_columns import WritePlace
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, check_settings
+
+if TYPE_CHECKING:
+    from colonnade.tableformat.compaction import clean
+    from colonnade.tableformat.statements import computed, update
+    from colonnade.tableformat.statements import fill as fills
+    from colonnade.tableformat.table import alteration
+    from colonnade.tableformat.write import replaced_columns
+else:
+    clean = later("colonnade.tableformat.compaction.clean")
+    computed = later("colonnade.tableformat.statements.computed")
+    fills = later("colonnade.tableformat.statements.fill")
+    update = later("colonnade.tableformat.statements.update")
+    alteration = later("colonnade.tableformat.table.alteration")
+    replaced_columns = later("colonnade.tableformat.write.replaced_columns")
 
 
 class ComputedColumns(OpenTable):
@@ -56,7 +54,7 @@ class ComputedColumns(OpenTable):
         self,
         name: str,
         type: pa.DataType | DataType,
-        value: ArrowFunction | object,
+        value: computed.ArrowFunction | object,
         *,
         columns: Sequence[str] | None = None,
         nullable: bool = True,
@@ -88,7 +86,7 @@ class ComputedColumns(OpenTable):
     def backfill(
         self,
         name: str,
-        value: ArrowFunction | object,
+        value: computed.ArrowFunction | object,
         where: Where | None = None,
         *,
         columns: Sequence[str] | None = None,
@@ -129,7 +127,7 @@ class ComputedColumns(OpenTable):
             commit,
         )
         # Each stored row gets a value, so that the rows of range tombstones are named first.
-        base = clean_table(self._log, self.refresh(), self.state.id)
+        base = clean.clean_table(self._log, self.refresh(), self.state.id)
         snapshot, epoch = commit_statement(self._log, base, partial(work.evaluate, self._log))
         counts = (epoch and epoch.metrics) or {}
         return RowCounts(self._see_committed(snapshot).epoch, **counts)
@@ -149,7 +147,9 @@ class NewColumn:
         Raises the errors of `plan_alterations`.
         """
         nullable = self.column.model_copy(update={"nullable": True})
-        planned = plan_alterations(table, [AddColumn(nullable, self.after, self.first)])
+        planned = alteration.plan_alterations(
+            table, [alteration.AddColumn(nullable, self.after, self.first)]
+        )
         if self.column.nullable:
             return planned
         return tuple(
@@ -211,20 +211,22 @@ class ColumnWork:
         if has_batch(self.commit, before):
             return base
         altered = () if self.new is None else self.new.alter(before)
-        table = with_columns(before, altered)
-        target = fill_target(table, self.name, is_new=self.new is not None)
+        table = fills.with_columns(before, altered)
+        target = fills.fill_target(table, self.name, is_new=self.new is not None)
         column = self._computed(table, target, before.schema.names)
         job = plan_write(self.location, base, "append", settings=self.settings, commit=self.commit)
         take_lease(job, log, base)
-        place = WritePlace(log.store, table.id, table.prefix, job.job_id, log.limits.inline_bytes)
+        place = replaced_columns.WritePlace(
+            log.store, table.id, table.prefix, job.job_id, log.limits.inline_bytes
+        )
         count = table.rowsets.rowset_count
-        options = replacement_options(target_of(table, log.limits), count, self.settings)
+        options = update.replacement_options(target_of(table, log.limits), count, self.settings)
         bound = bind_constraints(table.name, table.constraints, table.schema)
         rules = tuple(each for each in bound if target.id in each.condition.column_ids)
         seen = log.decided(base, table)
-        writer = ComputedWriter(seen, column, self.where, place, options, rules)
+        writer = computed.ComputedWriter(seen, column, self.where, place, options, rules)
         keep = rowset_filter(seen, self.where)
-        plan = FillPlan(
+        plan = fills.FillPlan(
             self.operation,
             table,
             target,
@@ -233,12 +235,12 @@ class ColumnWork:
             keep,
             of_all_rows=self.where is None,
         )
-        fill = Fill(log, plan, writer.write)
+        fill = fills.Fill(log, plan, writer.write)
         head, commit = fill.catch_up(base), job.commit
         if self.new is None and not (fill.changes(head) or job.has_lease or commit.batch):
             log.expect(self.operation, commit.expect_epoch, base)
             return head
-        return fill.change(job, altered, fill_parameters(target, self.where))
+        return fill.change(job, altered, fills.fill_parameters(target, self.where))
 
     @property
     def operation(self) -> str:
@@ -247,15 +249,15 @@ class ColumnWork:
 
     def _computed(
         self, table: TableState, target: SchemaField, all_columns: Sequence[str]
-    ) -> ComputedColumn:
+    ) -> computed.ComputedColumn:
         if callable(self.value):
-            function: ArrowFunction = self.value
+            function: computed.ArrowFunction = self.value
             given = all_columns if self.columns is None else self.columns
-            column = by_function(table, target, function, given)
+            column = computed.by_function(table, target, function, given)
         elif self.columns is not None:
             raise InvalidInputError("columns are the arguments of a function; leave them out.")
         else:
-            column = by_value(table, target, self.value)
+            column = computed.by_value(table, target, self.value)
         if self.new is not None and target.id in {field.id for field in column.reads}:
             raise InvalidInputError(
                 f"Column {target.name!r} cannot be computed from itself, because it is new; compute"

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.ids import new_transaction_id
+from colonnade.manifests.later import later
 from colonnade.manifests.log.log import Change, Log, create_database
-from colonnade.manifests.log.upgrade import UpgradeResult, upgrade
 from colonnade.manifests.model.operations import DropTable
 from colonnade.manifests.model.schema import IdentityColumn, TableSchema
+from colonnade.manifests.public import public
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import ObjectStore, StoreAddress, StorePath
 from colonnade.manifests.vacuum.result import VacuumResult
 from colonnade.manifests.vacuum.retention import refuse_short
-from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
 from colonnade.tableformat.location import (
     Location,
     StorageOptions,
@@ -25,9 +26,7 @@ from colonnade.tableformat.location import (
     locate_existing,
     refuse_existing,
 )
-from colonnade.tableformat.repair.caches import rebuild_caches
 from colonnade.tableformat.statements.commit import commit_written
-from colonnade.tableformat.table.alteration import commit_rename
 from colonnade.tableformat.table.design import described_table
 from colonnade.tableformat.table.kept_epochs import (
     PinnedEpoch,
@@ -37,17 +36,33 @@ from colonnade.tableformat.table.kept_epochs import (
     commit_untag,
     pinned,
 )
-from colonnade.tableformat.table.restore import restore_database
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.table.time_travel import epoch_number, snapshot_at
-from colonnade.tableformat.table.transaction import Transaction
 from colonnade.tableformat.verify.findings import VerifyReport
-from colonnade.tableformat.verify.job import VerifyWorkplace
-from colonnade.tableformat.verify.run import Progress, verify
 from colonnade.tableformat.write.job import plan_write
 from colonnade.tableformat.write.settings import CommitSettings
 
+if TYPE_CHECKING:
+    from colonnade.manifests.log import upgrade as upgrades
+    from colonnade.manifests.vacuum import run as vacuum_run
+    from colonnade.tableformat.repair import caches
+    from colonnade.tableformat.table import alteration
+    from colonnade.tableformat.table import restore as restoring
+    from colonnade.tableformat.table import transaction as transactions
+    from colonnade.tableformat.verify import job as verify_job
+    from colonnade.tableformat.verify import run as checks
+else:
+    upgrades = later("colonnade.manifests.log.upgrade")
+    vacuum_run = later("colonnade.manifests.vacuum.run")
+    caches = later("colonnade.tableformat.repair.caches")
+    alteration = later("colonnade.tableformat.table.alteration")
+    restoring = later("colonnade.tableformat.table.restore")
+    transactions = later("colonnade.tableformat.table.transaction")
+    verify_job = later("colonnade.tableformat.verify.job")
+    checks = later("colonnade.tableformat.verify.run")
 
+
+@public
 class ArrowDatabase:
     """A directory with one log of epochs and any number of tables.
 
@@ -190,15 +205,15 @@ class ArrowDatabase:
         """
         base = self.refresh()
         table = self._locate(name, base).require(base)
-        self._snapshot = commit_rename(self._log, base, table, new_name)
+        self._snapshot = alteration.commit_rename(self._log, base, table, new_name)
         return self._snapshot.epoch
 
-    def transaction(self, *, commit: CommitSettings | None = None) -> Transaction:
+    def transaction(self, *, commit: CommitSettings | None = None) -> transactions.Transaction:
         """Begin a transaction on the newest state; use it in a `with` block.
 
         It changes any number of tables in one epoch, or none: see `Transaction`.
         """
-        return Transaction(self._log, self.refresh(), commit)
+        return transactions.Transaction(self._log, self.refresh(), commit)
 
     def tags(self) -> dict[str, int]:
         """Return the tagged epochs by tag name."""
@@ -259,7 +274,7 @@ class ArrowDatabase:
         """
         base = self.refresh()
         then = snapshot_at(self._log, base, epoch, timestamp, tag)
-        self._snapshot = restore_database(self._log, base, then, commit)
+        self._snapshot = restoring.restore_database(self._log, base, then, commit)
         return self._snapshot.epoch
 
     def verify(
@@ -269,8 +284,8 @@ class ArrowDatabase:
         tables: Collection[str] | None = None,
         epoch: int | None = None,
         threads: int | None = None,
-        progress: Progress | None = None,
-        elsewhere: VerifyWorkplace | None = None,
+        progress: checks.Progress | None = None,
+        elsewhere: verify_job.VerifyWorkplace | None = None,
     ) -> VerifyReport:
         """Find damage, and say which file, column, block and rows it affects. Changes nothing.
 
@@ -289,7 +304,7 @@ class ArrowDatabase:
         Raises InvalidInputError for another depth, NotFoundError for an unknown table or epoch or a
         dropped database, and StoreError.
         """
-        return verify(
+        return checks.verify(
             self._log,
             depth,
             tables=tables,
@@ -312,7 +327,7 @@ class ArrowDatabase:
         copy. In the second case the error names the tags and pins that keep its epoch. Raises
         StoreError.
         """
-        rebuild_caches(self._log, give_up_lost_epochs=give_up_lost_epochs)
+        caches.rebuild_caches(self._log, give_up_lost_epochs=give_up_lost_epochs)
         self._snapshot = self._log.read_head()
         return self._snapshot.epoch
 
@@ -339,12 +354,14 @@ class ArrowDatabase:
         removed, when the log cannot be read. After a StoreError, another run continues.
         """
         refuse_short(retention_hours, force=force, dry_run=dry_run)
-        request = VacuumRequest(retention_hours, retain_epochs, None, dry_run, trust_clock)
-        result = vacuum(self._log, request)
+        request = vacuum_run.VacuumRequest(
+            retention_hours, retain_epochs, None, dry_run, trust_clock
+        )
+        result = vacuum_run.vacuum(self._log, request)
         self.refresh()
         return result
 
-    def upgrade(self, *, dry_run: bool = False) -> UpgradeResult:
+    def upgrade(self, *, dry_run: bool = False) -> upgrades.UpgradeResult:
         """Enable the features of the log that new databases have and this one lacks.
 
         A database that an earlier version created then frees the slots of removed epochs, and
@@ -357,7 +374,7 @@ class ArrowDatabase:
         Raises InvalidInputError for a read-only store; ConflictError; StoreError. After a
         CommitUnknownError, call it again.
         """
-        result = upgrade(self._log, dry_run=dry_run)
+        result = upgrades.upgrade(self._log, dry_run=dry_run)
         self.refresh()
         return result
 

@@ -21,9 +21,11 @@ from colonnade.manifests.model.operations import (
     Vacuum,
 )
 from colonnade.manifests.model.statics import with_own_statics
+from colonnade.manifests.public import public
 from colonnade.manifests.state.snapshot import Snapshot
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class HistoryEntry:
     """One change of a table. Appends that waited at the same time may share an epoch.

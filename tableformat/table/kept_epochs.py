@@ -11,10 +11,12 @@ from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import Operation, Pin, Tag, Unpin, Untag
+from colonnade.manifests.public import public
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.tableformat.table.history import moment
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class PinnedEpoch:
     """An epoch that is kept until a time."""

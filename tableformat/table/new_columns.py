@@ -11,12 +11,14 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.ids import new_job_id, new_transaction_id
+from colonnade.manifests.later import later
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import AlterSchema
 from colonnade.manifests.model.schema import TableSchema
@@ -25,18 +27,18 @@ from colonnade.tableformat.location import Location
 from colonnade.tableformat.statements.division import Division
 from colonnade.tableformat.statements.rerun import commit_statement
 from colonnade.tableformat.statements.statement import has_batch
-from colonnade.tableformat.table.alteration import plan_alterations
-from colonnade.tableformat.table.wanted_columns import (
-    evolving_changes,
-    unknown_columns,
-    unknown_fields,
-)
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.types.conform import conform
 from colonnade.tableformat.write.identity import OwnDraws
 from colonnade.tableformat.write.job import target_of
 from colonnade.tableformat.write.run import ready_rows
 from colonnade.tableformat.write.settings import CommitSettings
+
+if TYPE_CHECKING:
+    from colonnade.tableformat.table import alteration, wanted_columns
+else:
+    alteration = later("colonnade.tableformat.table.alteration")
+    wanted_columns = later("colonnade.tableformat.table.wanted_columns")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +92,8 @@ def fit_rows(
     schema = location.require(base).schema
     if first.schema.equals(arrow_schema(schema)):
         return base, rows
-    extra = unknown_columns(schema, first.schema)
-    if not unknown.ignore and (extra or unknown_fields(schema, first.schema)):
+    extra = wanted_columns.unknown_columns(schema, first.schema)
+    if not unknown.ignore and (extra or wanted_columns.unknown_fields(schema, first.schema)):
         _refuse(schema, first.slice(0, 0), whole=bool(extra))
     if not extra:
         return base, rows
@@ -128,8 +130,8 @@ def evolve(
         table = location.require(state)
         if has_batch(rows, table):
             return None
-        wanted = evolving_changes(table.schema, sample.schema)
-        operations = plan_alterations(table, wanted)
+        wanted = wanted_columns.evolving_changes(table.schema, sample.schema)
+        operations = alteration.plan_alterations(table, wanted)
         altered = [op.table_schema for op in operations if isinstance(op, AlterSchema)]
         check(table, altered[0] if altered else table.schema)
         if not operations:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import pyarrow as pa
 
@@ -16,12 +16,13 @@ from colonnade.manifests.errors import (
     ConflictError,
 )
 from colonnade.manifests.ids import new_job_id
+from colonnade.manifests.later import later
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.schema import IdentityColumn, TableSchema
+from colonnade.manifests.public import public
 from colonnade.manifests.reading.begun_head import begin_head
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import StorePath
-from colonnade.tableformat.compaction.auto import compact_after
 from colonnade.tableformat.keys.own_table import own_table
 from colonnade.tableformat.keys.policy import merges
 from colonnade.tableformat.keys.static_filters import by_partitions
@@ -32,13 +33,10 @@ from colonnade.tableformat.scan.opened import BegunScan, open_ahead
 from colonnade.tableformat.scan.order import Order, check_order, key_order
 from colonnade.tableformat.scan.other_columns import with_columns_of
 from colonnade.tableformat.scan.plan import plan_scan, rowset_filter
-from colonnade.tableformat.statements.append import evaluate_append
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.statements.division import Division
 from colonnade.tableformat.statements.finish import finished
 from colonnade.tableformat.statements.methods import Evaluate, RowMethods
-from colonnade.tableformat.statements.overwrite import evaluate_overwrite_where
-from colonnade.tableformat.statements.overwrite_partitions import evaluate_overwrite_partitions
 from colonnade.tableformat.statements.rerun import TRIES, commit_statement, pause_before
 from colonnade.tableformat.statements.statement import (
     RowCounts,
@@ -47,14 +45,11 @@ from colonnade.tableformat.statements.statement import (
     is_done,
     make_change,
 )
-from colonnade.tableformat.table.alteration import Alteration, SetPartitioning, commit_alterations
 from colonnade.tableformat.table.computed_columns import ComputedColumns
 from colonnade.tableformat.table.design import described_table
 from colonnade.tableformat.table.generated import NewGenerated
-from colonnade.tableformat.table.get import Key, as_dict, get_rows
 from colonnade.tableformat.table.new_columns import UnknownColumns, fit_rows
 from colonnade.tableformat.table.partition_key import statics_of
-from colonnade.tableformat.table.restore import restore_table
 from colonnade.tableformat.table.time_travel import seen_ms, snapshot_at
 from colonnade.tableformat.table.upkeep import Upkeep
 from colonnade.tableformat.write.identity import LogDraws
@@ -62,7 +57,22 @@ from colonnade.tableformat.write.job import plan_write, take_lease
 from colonnade.tableformat.write.run import write_rows
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, check_settings
 
+if TYPE_CHECKING:
+    from colonnade.tableformat.compaction import auto
+    from colonnade.tableformat.statements import append, overwrite, overwrite_partitions
+    from colonnade.tableformat.table import alteration, restore
+    from colonnade.tableformat.table import get as point_get
+else:
+    auto = later("colonnade.tableformat.compaction.auto")
+    append = later("colonnade.tableformat.statements.append")
+    overwrite = later("colonnade.tableformat.statements.overwrite")
+    overwrite_partitions = later("colonnade.tableformat.statements.overwrite_partitions")
+    alteration = later("colonnade.tableformat.table.alteration")
+    point_get = later("colonnade.tableformat.table.get")
+    restore = later("colonnade.tableformat.table.restore")
 
+
+@public
 class ArrowTable(Upkeep, ComputedColumns, RowMethods):
     """One table of a database, read and written through Arrow, without Spark.
 
@@ -208,7 +218,9 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
     def get(self, key: list[Any], columns: Sequence[str] | None = None) -> pa.Table: ...
 
     @overload
-    def get(self, key: Key, columns: Sequence[str] | None = None) -> dict[str, Any] | None: ...
+    def get(
+        self, key: point_get.Key, columns: Sequence[str] | None = None
+    ) -> dict[str, Any] | None: ...
 
     def get(self, key: Any, columns: Sequence[str] | None = None) -> Any:
         """Return the row that has a primary key, or the rows of a list of keys.
@@ -227,10 +239,10 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         snapshot = self.refresh()
         table = self._location.require(snapshot).seen_at(self._log.query_ms(snapshot))
         keys = key if isinstance(key, list) else [key]
-        rows = get_rows(self._log, snapshot, table, keys, columns, self._open_rowsets)
+        rows = point_get.get_rows(self._log, snapshot, table, keys, columns, self._open_rowsets)
         if isinstance(key, list):
             return rows
-        return as_dict(rows, table.name) if rows.num_rows else None
+        return point_get.as_dict(rows, table.name) if rows.num_rows else None
 
     def _refresh_and_open(
         self, columns: Sequence[str] | None, predicate: Predicate | None
@@ -341,7 +353,7 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
 
         def evaluate(log: Log, table: TableState, job_id: str) -> Statement:
             rows = batches_of(data)
-            return evaluate_overwrite_where(
+            return overwrite.evaluate_overwrite_where(
                 log, table, rows, predicate, job_id, settings, str(where)
             )
 
@@ -363,7 +375,9 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         check_settings(settings, commit)
 
         def evaluate(log: Log, table: TableState, job_id: str) -> Statement:
-            return evaluate_overwrite_partitions(log, table, batches_of(data), job_id, settings)
+            return overwrite_partitions.evaluate_overwrite_partitions(
+                log, table, batches_of(data), job_id, settings
+            )
 
         return self._overwrite(evaluate, commit)
 
@@ -373,9 +387,9 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         Existing RowSets keep their partitions until compaction rewrites them. Returns the epoch.
         Raises NotFoundError or InvalidInputError that names the column at fault, and ConflictError.
         """
-        return self.alter(SetPartitioning(fields))
+        return self.alter(alteration.SetPartitioning(fields))
 
-    def alter(self, *changes: Alteration) -> int:
+    def alter(self, *changes: alteration.Alteration) -> int:
         """Change columns, properties, constraints or the comment in one epoch, and return it.
 
         No file is touched; `alteration/` has the changes. A new constraint first reads
@@ -384,16 +398,18 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         not allow. Raises ConflictError when a concurrent writer altered the same thing since the
         table was last read.
         """
-        after = commit_alterations(self._log, self.snapshot, self.state, changes)
+        after = alteration.commit_alterations(self._log, self.snapshot, self.state, changes)
         return self._see_committed(after).epoch
 
-    def alter_checked(self, checked: Snapshot, *changes: Alteration) -> int:
+    def alter_checked(self, checked: Snapshot, *changes: alteration.Alteration) -> int:
         """Change the table as `alter` does, after Spark has checked the rows of a state.
 
         A new constraint with `columns` is one that only Spark can evaluate. It raises ConflictError
         when a concurrent writer has added rows since that state.
         """
-        after = commit_alterations(self._log, self.snapshot, self.state, changes, checked)
+        after = alteration.commit_alterations(
+            self._log, self.snapshot, self.state, changes, checked
+        )
         return self._see_committed(after).epoch
 
     def restore(
@@ -419,7 +435,7 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         base = self.refresh()
         then = snapshot_at(self._log, base, epoch, timestamp, tag)
         table = self._location.require(base)
-        after = restore_table(self._log, base, table, then, commit)
+        after = restore.restore_table(self._log, base, table, then, commit)
         with suppress(ColonnadeError):  # the restore is durable: see `_see_committed`
             if table.id not in after.tables:
                 self._location = replace(self._location, id=None)
@@ -492,7 +508,7 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         held = list(batches)
 
         def evaluate(log: Log, table: TableState, job_id: str) -> Statement:
-            return evaluate_append(log, table, held, job_id, settings)
+            return append.evaluate_append(log, table, held, job_id, settings)
 
         self._run(evaluate, commit)
         return self.snapshot
@@ -530,7 +546,7 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         """Use the state after a write, compact if the table asks for it, and return the epoch."""
         epoch = self._see_committed(after).epoch
         if self._location.id is not None:
-            self._see_committed(compact_after(self._log, after, self._location.id))
+            self._see_committed(auto.compact_after(self._log, after, self._location.id))
         return epoch
 
     def _run(self, evaluate: Evaluate, commit: CommitSettings | None) -> RowCounts:

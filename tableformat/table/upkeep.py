@@ -4,26 +4,37 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection
+from typing import TYPE_CHECKING
 
+from colonnade.manifests.later import later
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.vacuum.result import VacuumResult
 from colonnade.manifests.vacuum.retention import refuse_short
-from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
-from colonnade.tableformat.compaction.optimize import Optimize
 from colonnade.tableformat.predicate import Where
-from colonnade.tableformat.repair.rowsets import RepairResult, take_out
 from colonnade.tableformat.table.opened import OpenTable
-from colonnade.tableformat.table.restore import renumber_table
 from colonnade.tableformat.verify.findings import VerifyReport
-from colonnade.tableformat.verify.job import VerifyWorkplace
-from colonnade.tableformat.verify.run import Progress, verify
 from colonnade.tableformat.write.settings import CommitSettings, check_settings
+
+if TYPE_CHECKING:
+    from colonnade.manifests.vacuum import run as vacuum_run
+    from colonnade.tableformat.compaction import optimize as compaction
+    from colonnade.tableformat.repair import rowsets as repairs
+    from colonnade.tableformat.table import restore as restoring
+    from colonnade.tableformat.verify import job as verify_job
+    from colonnade.tableformat.verify import run as checks
+else:
+    vacuum_run = later("colonnade.manifests.vacuum.run")
+    compaction = later("colonnade.tableformat.compaction.optimize")
+    repairs = later("colonnade.tableformat.repair.rowsets")
+    restoring = later("colonnade.tableformat.table.restore")
+    verify_job = later("colonnade.tableformat.verify.job")
+    checks = later("colonnade.tableformat.verify.run")
 
 
 class Upkeep(OpenTable):
     """The methods of a table that keep it small, fast and whole."""
 
-    def optimize(self, where: Where | None = None) -> Optimize:
+    def optimize(self, where: Where | None = None) -> compaction.Optimize:
         """Describe a compaction, optionally only of RowSets that may match a condition.
 
         `table.optimize().executeCompaction()` does what the table's properties ask for.
@@ -32,7 +43,7 @@ class Upkeep(OpenTable):
         def newest() -> tuple[Snapshot, TableState]:
             return self.refresh(), self.state
 
-        begun = Optimize(self._log, newest, self._see_committed)
+        begun = compaction.Optimize(self._log, newest, self._see_committed)
         return begun if where is None else begun.where(where)
 
     def vacuum(
@@ -50,8 +61,10 @@ class Upkeep(OpenTable):
         retention properties of this table only; the retention of every other table is respected.
         """
         refuse_short(retention_hours, force=force, dry_run=dry_run)
-        request = VacuumRequest(retention_hours, retain_epochs, self.state.id, dry_run, trust_clock)
-        result = vacuum(self._log, request)
+        request = vacuum_run.VacuumRequest(
+            retention_hours, retain_epochs, self.state.id, dry_run, trust_clock
+        )
+        result = vacuum_run.vacuum(self._log, request)
         self.refresh()
         return result
 
@@ -61,8 +74,8 @@ class Upkeep(OpenTable):
         *,
         epoch: int | None = None,
         threads: int | None = None,
-        progress: Progress | None = None,
-        elsewhere: VerifyWorkplace | None = None,
+        progress: checks.Progress | None = None,
+        elsewhere: verify_job.VerifyWorkplace | None = None,
     ) -> VerifyReport:
         """Find damage in the table and in the log; see `ArrowDatabase.verify`.
 
@@ -71,7 +84,7 @@ class Upkeep(OpenTable):
         known = self._log.try_read_head()
         table = None if known is None else self._location.find(known)
         tables = None if table is None else [table.name]
-        return verify(
+        return checks.verify(
             self._log,
             depth,
             tables=tables,
@@ -87,7 +100,7 @@ class Upkeep(OpenTable):
         *,
         rescue: str | os.PathLike[str],
         dry_run: bool = False,
-    ) -> RepairResult:
+    ) -> repairs.RepairResult:
         """Drop what cannot be read of damaged RowSets in one epoch, and say which rows are lost.
 
         `rowsets` are ids, as `verify` reports them. Rows stay when every column of their stretch
@@ -100,7 +113,9 @@ class Upkeep(OpenTable):
         of the RowSets, and StoreError.
         """
         base = self.refresh()
-        snapshot, result = take_out(self._log, self.state, base, rowsets, rescue, dry_run=dry_run)
+        snapshot, result = repairs.take_out(
+            self._log, self.state, base, rowsets, rescue, dry_run=dry_run
+        )
         self._see_committed(snapshot)
         return result
 
@@ -116,4 +131,4 @@ class Upkeep(OpenTable):
         check_settings(None, commit)
         base = self.refresh()
         table = self._location.require(base)
-        return self._see_committed(renumber_table(self._log, base, table, commit)).epoch
+        return self._see_committed(restoring.renumber_table(self._log, base, table, commit)).epoch

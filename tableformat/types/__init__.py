@@ -8,6 +8,7 @@
     conversion.py  plain_form.py  text_form.py  decimals.py    one form from many physical ones
     value_checks.py  valid_text.py    what a table promises about values beyond their Arrow type
     sound_arrays.py  array_size.py  plain_size.py    arrays that Arrow can hold, and their pieces
+    compute.py       the compute functions of Arrow
     chosen_rows.py   some rows of an array, without a copy where that is possible
     stored_value.py  left_out.py     one value of a column, and columns that rows leave out
     bound_text.py    bounds of the log as text for people

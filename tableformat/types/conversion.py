@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import (
@@ -29,6 +28,7 @@ from colonnade.tableformat.types.arrow_types import (
     is_list,
     type_name,
 )
+from colonnade.tableformat.types.compute import pc
 from colonnade.tableformat.types.plain_form import plain_form
 from colonnade.tableformat.types.sound_arrays import validity
 from colonnade.tableformat.types.storage_form import map_entries, relabel

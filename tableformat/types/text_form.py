@@ -9,10 +9,10 @@ import re
 from functools import lru_cache
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import SchemaField
+from colonnade.tableformat.types.compute import pc
 
 _LENGTH = re.compile(r"(?:var)?char\((\d+)\)", re.ASCII)
 _MOST_BYTES = 2**31 - 1

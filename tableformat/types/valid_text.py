@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import ArrayType, MapType, SchemaField, StructType, type_text
 from colonnade.tableformat.types.arrow_types import base_type
+from colonnade.tableformat.types.compute import pc
 from colonnade.tableformat.types.sound_arrays import validity
 from colonnade.tableformat.types.storage_form import map_entries, relabel
 

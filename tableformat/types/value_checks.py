@@ -10,11 +10,11 @@ from __future__ import annotations
 from functools import lru_cache
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import ArrayType, MapType, SchemaField, StructType
 from colonnade.tableformat.types.arrow_types import VARIANT_FIELDS
+from colonnade.tableformat.types.compute import pc
 from colonnade.tableformat.types.storage_form import map_entries
 from colonnade.tableformat.types.text_form import declared_length
 

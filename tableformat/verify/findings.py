@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from colonnade.manifests.errors import ColonnadeError, StoreError, UnsupportedFormatError
+from colonnade.manifests.public import public
 
 Kind = Literal["damage", "cache", "understated", "newer", "unread"]
 
@@ -14,6 +15,7 @@ DEPTHS = {1: "log", 2: "indexes", 3: "checksums", 4: "values"}
 """What each depth checks, in addition to the depths before it."""
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class Finding:
     """Something that is not as it should be.
@@ -59,6 +61,7 @@ def kind_of(error: ColonnadeError) -> Kind:
     return "newer" if isinstance(error, UnsupportedFormatError) else "damage"
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class VerifyReport:
     """What was checked, and what was found.

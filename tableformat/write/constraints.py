@@ -11,12 +11,12 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.constraints import CheckConstraint
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.tableformat.predicate import BoundPredicate, bind, evaluate, parse_predicate
+from colonnade.tableformat.types.compute import pc
 
 _SHOWN = 100
 """The most characters of a value that an error shows."""

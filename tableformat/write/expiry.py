@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from colonnade.manifests.clock import DAY_MS
 from colonnade.manifests.errors import InvalidInputError
@@ -18,6 +17,7 @@ from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.types.arrow_input import record_batches
 from colonnade.tableformat.types.arrow_types import arrow_type
+from colonnade.tableformat.types.compute import pc
 from colonnade.tableformat.types.conversion import convert
 from colonnade.tableformat.write.settings import WriteSettings
 

@@ -11,13 +11,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.generated import generated_fields, sources_of
 from colonnade.manifests.model.schema import Generation, SchemaField, TableSchema, type_text
 from colonnade.tableformat.predicate.row_values import WHOLE, RowValue
 from colonnade.tableformat.predicate.sql import parse_row_value
+from colonnade.tableformat.types.compute import pc
 from colonnade.tableformat.types.conversion import convert
 from colonnade.tableformat.types.value_checks import check_values
 from colonnade.tableformat.write.constraints import shown_values

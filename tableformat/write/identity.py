@@ -14,7 +14,6 @@ from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.identity_draws import exhausted
@@ -32,6 +31,7 @@ from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.model.text_policy import text_policy
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.types.arrow_types import arrow_schema, storage_type
+from colonnade.tableformat.types.compute import pc
 from colonnade.tableformat.types.conform import conform_batches
 
 DRAW = "draw_identity"

@@ -16,6 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
+from pydantic import Field
+
 from colonnade.manifests import clock
 from colonnade.manifests.clock import AgreedTime
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
@@ -99,7 +101,7 @@ class WriteJob(Model):
     target: WriteTarget
     mode: WriteMode
     create: CreateTable | None
-    columns: ColumnChanges = ColumnChanges()
+    columns: ColumnChanges = Field(default_factory=ColumnChanges)
     replaced_table: TableIdText | None = None
     where: Any = None
     create_database: bool
@@ -107,7 +109,7 @@ class WriteJob(Model):
     transaction: TransactionIdText
     job_id: TableIdText
     settings: WriteSettings
-    commit: CommitSettings = CommitSettings()
+    commit: CommitSettings = Field(default_factory=CommitSettings)
     parameters: dict[str, str]
     given: tuple[ColumnNumber, ...] | None = None
     is_merge: bool = False

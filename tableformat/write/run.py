@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from pydantic import TypeAdapter
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.ids import TableId
+from colonnade.manifests.later import later
 from colonnade.manifests.limits import LIMITS
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import PartitionField, RowSetEntry, SortField
@@ -18,7 +21,6 @@ from colonnade.manifests.model.identity import identity_columns
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.manifests.store import ObjectStore, open_store
-from colonnade.tableformat.partition.writer import PartitionedWriter
 from colonnade.tableformat.rowset.writer import RowSetWriter, WriteOptions
 from colonnade.tableformat.types.conform import conform_batches
 from colonnade.tableformat.write.constraints import bind_constraints, checked_rows
@@ -28,10 +30,18 @@ from colonnade.tableformat.write.identity import Draws, draws_at, identified, op
 from colonnade.tableformat.write.job import WriteJob, WriteTarget
 from colonnade.tableformat.write.settings import WriteSettings
 
+if TYPE_CHECKING:
+    from colonnade.tableformat.partition import writer as partitioned
+else:
+    partitioned = later("colonnade.tableformat.partition.writer")
+
 INDEXED_COLUMNS = 32
 """The number of leading columns with statistics, besides those of keys and partitions."""
 
-_ENTRIES = TypeAdapter(tuple[RowSetEntry, ...])
+
+@cache
+def _entries() -> TypeAdapter[tuple[RowSetEntry, ...]]:
+    return TypeAdapter(tuple[RowSetEntry, ...])
 
 
 def write_rows(
@@ -92,13 +102,15 @@ def _draws(job: WriteJob, store: ObjectStore) -> Draws:
 
 def open_writer(
     store: ObjectStore, target: WriteTarget, job_id: str, settings: WriteSettings
-) -> RowSetWriter | PartitionedWriter:
+) -> RowSetWriter | partitioned.PartitionedWriter:
     """Return a writer for one task's rows in any order; each RowSet has rows of one partition."""
     prefix, schema, sort_key = target.prefix, target.table_schema, target.sort_key
     fields = target.partition_fields
     options = target_options(target, settings)
     if fields:
-        return PartitionedWriter(store, prefix, job_id, schema, fields, sort_key, options)
+        return partitioned.PartitionedWriter(
+            store, prefix, job_id, schema, fields, sort_key, options
+        )
     return RowSetWriter(store, prefix, job_id, schema, sort_key, options)
 
 
@@ -166,9 +178,9 @@ def write_options(
 
 def encode_entries(entries: tuple[RowSetEntry, ...]) -> bytes:
     """Encode what a task reports to its driver."""
-    return _ENTRIES.dump_json(entries, exclude_none=True)
+    return _entries().dump_json(entries, exclude_none=True)
 
 
 def decode_entries(message: bytes) -> tuple[RowSetEntry, ...]:
     """Decode and validate what a task reported."""
-    return _ENTRIES.validate_json(message)
+    return _entries().validate_json(message)

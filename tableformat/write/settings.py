@@ -11,6 +11,7 @@ from colonnade.manifests.model.entries import Count
 from colonnade.manifests.model.lifetimes import lifetime_ms
 from colonnade.manifests.model.operations import Operation, Txn
 from colonnade.manifests.model.schema import InputModel
+from colonnade.manifests.public import public
 
 OnDuplicate = Literal["error", "ignore", "merge"]
 """What a plain write does with a row whose key a live row of the table has, or an earlier new row.
@@ -19,6 +20,7 @@ OnDuplicate = Literal["error", "ignore", "merge"]
 """
 
 
+@public
 class WriteSettings(InputModel):
     """Settings for the files of one write.
 
@@ -44,6 +46,7 @@ class WriteSettings(InputModel):
         return ttl
 
 
+@public
 class CommitSettings(InputModel):
     """Settings for one commit.
 

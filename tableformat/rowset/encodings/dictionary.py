@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from colonnade.tableformat.rowset.encodings.encoded import Encoded
+from colonnade.tableformat.types.compute import pc
 
 NAME = "dictionary"
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
+
+from colonnade.tableformat.types.compute import pc
 
 Integers = NDArray[Any]
 """A numpy array of some integer type."""

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyroaring import BitMap
 
 from colonnade.manifests.commit.change import DeletedRows, TableRead
@@ -40,6 +39,7 @@ from colonnade.tableformat.statements.keyed.new_keys import key_schema
 from colonnade.tableformat.statements.statement import Statement, row_statement
 from colonnade.tableformat.types.arrow_input import record_batches
 from colonnade.tableformat.types.arrow_types import arrow_schema
+from colonnade.tableformat.types.compute import pc
 from colonnade.tableformat.types.conform import conform_batches
 from colonnade.tableformat.write.job import target_of
 from colonnade.tableformat.write.run import open_writer, stamped

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,7 @@ from colonnade.manifests.commit.change import (
 )
 from colonnade.manifests.commit.rebase.targets import all_rows
 from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.later import later
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import AddRowSet
 from colonnade.manifests.model.schema import TableSchema
@@ -41,9 +43,13 @@ from colonnade.tableformat.statements.keyed.new_keys import (
     taken_key,
 )
 from colonnade.tableformat.statements.keyed.written_keys import WrittenKeys
-from colonnade.tableformat.statements.keyed.written_merge import WrittenMerge
 from colonnade.tableformat.statements.statement import RowCounts, Statement
 from colonnade.tableformat.write.settings import OnDuplicate
+
+if TYPE_CHECKING:
+    from colonnade.tableformat.statements.keyed import written_merge
+else:
+    written_merge = later("colonnade.tableformat.statements.keyed.written_merge")
 
 _Identity = tuple[str, Amendments]
 """A RowSet, and what came to it: equal if both are the same, also the ranges that hide its rows."""
@@ -98,11 +104,13 @@ def on_duplicate_of(statement: Statement, table: TableState) -> OnDuplicate:
     return statement.on_duplicate or on_duplicate(table.properties.get(ON_DUPLICATE, "error"))
 
 
-def _comparison(log: Log, table: TableState, statement: Statement) -> _Comparison | WrittenMerge:
+def _comparison(
+    log: Log, table: TableState, statement: Statement
+) -> _Comparison | written_merge.WrittenMerge:
     if on_duplicate_of(statement, table) != "merge":
         return _Comparison(log, table, statement)
     written = [op.rowset for op in statement.ops if isinstance(op, AddRowSet)]
-    return WrittenMerge(
+    return written_merge.WrittenMerge(
         log,
         table,
         written,

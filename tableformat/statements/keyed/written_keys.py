@@ -13,7 +13,6 @@ from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from colonnade.manifests.arrays.bounds import BoundsTable
@@ -29,6 +28,7 @@ from colonnade.tableformat.predicate import BoundPredicate, bind, prune
 from colonnade.tableformat.predicate.expressions import conjunction
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.statements.keyed.new_keys import NewKeys, new_keys
+from colonnade.tableformat.types.compute import pc
 
 
 class WrittenKeys:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import StructType
+from colonnade.manifests.public import public
 from colonnade.tableformat.table.alteration.draft import Alteration, Draft
 from colonnade.tableformat.table.alteration.paths import (
     FieldPath,
@@ -17,6 +18,7 @@ from colonnade.tableformat.table.alteration.paths import (
 from colonnade.tableformat.table.alteration.primary_key import check_not_in_key
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class RenameColumn(Alteration):
     """Rename a column, or a field of a struct."""
@@ -40,6 +42,7 @@ class RenameColumn(Alteration):
         _set(draft, self.path, "name", self.name)
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class CommentColumn(Alteration):
     """Set the comment of a column or field; None removes it."""
@@ -56,6 +59,7 @@ class CommentColumn(Alteration):
         _set(draft, self.path, "comment", self.comment)
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class DropNotNull(Alteration):
     """Allow NULL in a column or field."""

@@ -11,6 +11,7 @@ from typing import Any
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.model.schema import SchemaField, TableSchema, assign_ids
 from colonnade.manifests.model.schema_check import check_schema
+from colonnade.manifests.public import public
 from colonnade.tableformat.table.alteration.draft import Alteration, Draft
 from colonnade.tableformat.table.alteration.paths import (
     FieldNames,
@@ -26,6 +27,7 @@ from colonnade.tableformat.table.alteration.primary_key import check_not_in_key
 from colonnade.tableformat.table.defaults import added_with_default
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class AddColumn(Alteration):
     """Add a column: as the last, `first`, or `after` another column.
@@ -81,6 +83,7 @@ class AddColumn(Alteration):
             draft.schema = _moved(draft.schema, (*parent, added.name), self.after)
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class DropColumn(Alteration):
     """Drop a column, or a field of a struct. With `if_exists`, an unknown one is not an error."""
@@ -127,6 +130,7 @@ def _check_unused(column: SchemaField, draft: Draft) -> None:
         )
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class MoveColumn(Alteration):
     """Move a column to be `first`, or `after` another column.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from colonnade.manifests.errors import NotFoundError
 from colonnade.manifests.model.constraints import find_constraint
 from colonnade.manifests.model.operations import AddCheck, DropCheck, Operation
+from colonnade.manifests.public import public
 from colonnade.tableformat.table.alteration.draft import Alteration, Draft
 from colonnade.tableformat.table.constraints import (
     NewConstraint,
@@ -16,6 +17,7 @@ from colonnade.tableformat.table.constraints import (
 )
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class AddConstraint(Alteration):
     """Add `CHECK (condition)`, which no row may make FALSE; the condition is SQL text.
@@ -38,6 +40,7 @@ class AddConstraint(Alteration):
         return f"add constraint {self.name} CHECK ({self.condition})"
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class DropConstraint(Alteration):
     """Drop a constraint. With `if_exists`, an unknown constraint is not an error."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import SchemaField
+from colonnade.manifests.public import public
 from colonnade.tableformat.table.alteration.draft import Alteration, Draft
 from colonnade.tableformat.table.alteration.paths import (
     FieldPath,
@@ -22,6 +23,7 @@ from colonnade.tableformat.table.alteration.paths import (
 from colonnade.tableformat.table.defaults import with_default
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class SetDefault(Alteration):
     """Set the default of a column: the value of rows that are written later without the column.
@@ -40,6 +42,7 @@ class SetDefault(Alteration):
         _change(draft, self.path, lambda column: with_default(column, self.default))
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class DropDefault(Alteration):
     """Remove the default of a column. Existing rows keep their values."""

@@ -8,11 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from colonnade.manifests.model.schema import SchemaField
+from colonnade.manifests.public import public
 from colonnade.tableformat.table.alteration.draft import Alteration, Draft
 from colonnade.tableformat.table.alteration.paths import FieldPath, dotted, names_of, with_field
 from colonnade.tableformat.table.alteration.stored_values import NotNull
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class SetNotNull(Alteration):
     """Forbid NULL in a column, or in a field inside one.

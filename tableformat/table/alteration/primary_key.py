@@ -19,6 +19,7 @@ from colonnade.manifests.model.operations import SetPrimaryKey as SetKey
 from colonnade.manifests.model.primary_key import key_fields, key_of
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.model.tombstones import TOMBSTONES
+from colonnade.manifests.public import public
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.tableformat.keys.own_table import check_policies
 from colonnade.tableformat.keys.repeated import repeated_keys
@@ -30,6 +31,7 @@ _SHOWN = 3
 """The most keys that a refusal shows."""
 
 
+@public
 class SetPrimaryKey(Alteration):
     """Give a table this primary key: no two rows may have the same values in these columns.
 
@@ -61,6 +63,7 @@ class SetPrimaryKey(Alteration):
             draft.sort_key = sorted_by(key)
 
 
+@public
 class DropPrimaryKey(Alteration):
     """Let rows share the values of the columns of the primary key. These stay NOT NULL."""
 

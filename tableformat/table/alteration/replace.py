@@ -17,6 +17,7 @@ from colonnade.manifests.model.schema import (
 from colonnade.manifests.model.schema_check import check_schema
 from colonnade.manifests.model.void import VOID
 from colonnade.manifests.model.widening import widens
+from colonnade.manifests.public import public
 from colonnade.tableformat.table.alteration.attributes import CommentColumn, RenameColumn
 from colonnade.tableformat.table.alteration.columns import AddColumn, DropColumn
 from colonnade.tableformat.table.alteration.draft import Alteration, Draft
@@ -32,6 +33,7 @@ from colonnade.tableformat.table.alteration.paths import (
 from colonnade.tableformat.table.alteration.widen import WidenColumn
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class ReplaceColumns(Alteration):
     """Give a table these columns, in this order, in place of all columns that it has.

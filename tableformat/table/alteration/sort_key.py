@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from colonnade.manifests.model.entries import SortField
 from colonnade.manifests.model.operations import Operation, SetSortOrder
 from colonnade.manifests.model.schema import TableSchema
+from colonnade.manifests.public import public
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.manifests.state.sort_order import next_order
 from colonnade.manifests.state.widened_layouts import with_present_ids
@@ -19,6 +20,7 @@ from colonnade.tableformat.table.alteration.draft import Alteration, Draft
 from colonnade.tableformat.table.design import parse_sort_key
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class SetSortKey(Alteration):
     """Sort future rows by these columns, such as `day` or `amount desc`; none ends sorting.

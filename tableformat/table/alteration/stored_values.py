@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from colonnade.manifests.commit.change import TableRead
 from colonnade.manifests.errors import InvalidInputError
@@ -30,6 +29,7 @@ from colonnade.tableformat.predicate.expressions import (
 from colonnade.tableformat.predicate.literals import make_literal
 from colonnade.tableformat.scan.plan import plan_scan, rowset_filter
 from colonnade.tableformat.scan.run import read_plan
+from colonnade.tableformat.types.compute import pc
 from colonnade.tableformat.types.storage_form import map_entries
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from colonnade.manifests.model.bloom_columns import check_bloom_columns
 from colonnade.manifests.model.column_properties import by_id, names_by_id
 from colonnade.manifests.model.operations import SetComment, SetProperties
+from colonnade.manifests.public import public
 from colonnade.manifests.state.partition_layout import parse_layout
 from colonnade.tableformat.rowset.column import check_names
 from colonnade.tableformat.table.alteration.draft import Alteration, Draft, without
@@ -18,6 +19,7 @@ from colonnade.tableformat.table.properties import (
 )
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class AlterProperties(Alteration):
     """Set and remove properties."""
@@ -44,6 +46,7 @@ class AlterProperties(Alteration):
             draft.operations.append(operation)
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class CommentTable(Alteration):
     """Set the comment of the table; None removes it."""
@@ -58,6 +61,7 @@ class CommentTable(Alteration):
         draft.operations.append(SetComment(table=draft.table.id, comment=self.comment))
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class SetPartitioning(Alteration):
     """Partition future rows by these fields, such as `days(ts)`; no fields end partitioning.

@@ -19,6 +19,7 @@ from colonnade.manifests.model.schema import (
     type_text,
 )
 from colonnade.manifests.model.widening import LAST_DAY, may_overflow, widens, wider_types
+from colonnade.manifests.public import public
 from colonnade.manifests.state.widened_layouts import keeps_partitions, partitioned_types
 from colonnade.tableformat.table.alteration.draft import Alteration, Draft
 from colonnade.tableformat.table.alteration.paths import (
@@ -32,6 +33,7 @@ from colonnade.tableformat.table.alteration.stored_values import TimestampHolds
 from colonnade.tableformat.table.defaults import widened_default
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class WidenColumn(Alteration):
     """Change the type of a column or field to one that holds all its values, such as int to `long`.

@@ -14,7 +14,7 @@ from colonnade.manifests.errors import (
     StoreError,
 )
 from colonnade.manifests.model.schema import SchemaField, TableSchema
-from colonnade.tableformat.compaction import auto
+from colonnade.tableformat.compaction import auto, execute, run
 from colonnade.tableformat.jobs import Workplace
 from colonnade.tableformat.table.alteration import AlterProperties
 from tests.clocked import HOUR_MS, Clocked, moment
@@ -57,14 +57,14 @@ def test_a_compaction_after_a_commit_that_fails_is_a_warning(
     def failing(*_: Any, **__: Any) -> None:
         raise CorruptionError("one block is damaged")
 
-    monkeypatch.setattr(auto, "compact_here", lambda *_: Workplace(failing, 1))
+    monkeypatch.setattr(run, "compact_here", lambda *_: Workplace(failing, 1))
     epoch = table.append(rows(100, 5))
     assert (table.epoch, len(live(table))) == (epoch, 8)
     assert f"No compaction after epoch {epoch}: one block is damaged" in caplog.text
     monkeypatch.setattr(auto, "AUTO_BYTES", 10)
     table.append(rows(200, 5))
     assert len(caplog.records) == 1, "a group that is too large is left to maintenance"
-    monkeypatch.setattr(auto, "execute_plan", lambda *_, **__: 1 // 0)
+    monkeypatch.setattr(execute, "execute_plan", lambda *_, **__: 1 // 0)
     monkeypatch.setattr(auto, "AUTO_BYTES", 2**25)
     table.append(rows(300, 5))
     assert "ZeroDivisionError" in caplog.text, "a fault leaves its traceback"

@@ -1,0 +1,132 @@
+"""What `__init__.py` has, for type checkers, editors and the reference."""
+
+from colonnade.manifests.compaction.plan import CompactionPlan as CompactionPlan
+from colonnade.manifests.errors import AlreadyExistsError as AlreadyExistsError
+from colonnade.manifests.errors import ColonnadeError as ColonnadeError
+from colonnade.manifests.errors import CommitUnknownError as CommitUnknownError
+from colonnade.manifests.errors import ConflictError as ConflictError
+from colonnade.manifests.errors import CorruptionError as CorruptionError
+from colonnade.manifests.errors import InvalidInputError as InvalidInputError
+from colonnade.manifests.errors import NotFoundError as NotFoundError
+from colonnade.manifests.errors import StoreError as StoreError
+from colonnade.manifests.errors import UnsupportedFormatError as UnsupportedFormatError
+from colonnade.manifests.log.upgrade import UpgradeResult as UpgradeResult
+from colonnade.manifests.model.schema import ArrayType as ArrayType
+from colonnade.manifests.model.schema import IdentityColumn as IdentityColumn
+from colonnade.manifests.model.schema import MapType as MapType
+from colonnade.manifests.model.schema import SchemaField as SchemaField
+from colonnade.manifests.model.schema import StructType as StructType
+from colonnade.manifests.model.schema import TableSchema as TableSchema
+from colonnade.manifests.vacuum.result import VacuumResult as VacuumResult
+from colonnade.manifests.version import VERSION as __version__
+from colonnade.spark_ext.doctor import doctor as doctor
+from colonnade.spark_ext.jar import jar_path as jar_path
+from colonnade.spark_ext.session import configure as configure
+from colonnade.spark_ext.session import enable as enable
+from colonnade.spark_ext.session import session as session
+from colonnade.spark_ext.table.database import Database as Database
+from colonnade.spark_ext.table.table import Table as Table
+from colonnade.tableformat.compaction.execute import CompactionReport as CompactionReport
+from colonnade.tableformat.predicate import Predicate as Predicate
+from colonnade.tableformat.predicate import col as col
+from colonnade.tableformat.repair.rowsets import LostRows as LostRows
+from colonnade.tableformat.repair.rowsets import RepairResult as RepairResult
+from colonnade.tableformat.scan.arrow_scan import Scan as Scan
+from colonnade.tableformat.statements.statement import RowCounts as RowCounts
+from colonnade.tableformat.table.alteration import AddColumn as AddColumn
+from colonnade.tableformat.table.alteration import AddConstraint as AddConstraint
+from colonnade.tableformat.table.alteration import AlterProperties as AlterProperties
+from colonnade.tableformat.table.alteration import CommentColumn as CommentColumn
+from colonnade.tableformat.table.alteration import CommentTable as CommentTable
+from colonnade.tableformat.table.alteration import DropColumn as DropColumn
+from colonnade.tableformat.table.alteration import DropConstraint as DropConstraint
+from colonnade.tableformat.table.alteration import DropDefault as DropDefault
+from colonnade.tableformat.table.alteration import DropNotNull as DropNotNull
+from colonnade.tableformat.table.alteration import DropPrimaryKey as DropPrimaryKey
+from colonnade.tableformat.table.alteration import MoveColumn as MoveColumn
+from colonnade.tableformat.table.alteration import RenameColumn as RenameColumn
+from colonnade.tableformat.table.alteration import ReplaceColumns as ReplaceColumns
+from colonnade.tableformat.table.alteration import SetDefault as SetDefault
+from colonnade.tableformat.table.alteration import SetNotNull as SetNotNull
+from colonnade.tableformat.table.alteration import SetPartitioning as SetPartitioning
+from colonnade.tableformat.table.alteration import SetPrimaryKey as SetPrimaryKey
+from colonnade.tableformat.table.alteration import SetSortKey as SetSortKey
+from colonnade.tableformat.table.alteration import WidenColumn as WidenColumn
+from colonnade.tableformat.table.database import ArrowDatabase as ArrowDatabase
+from colonnade.tableformat.table.history import HistoryEntry as HistoryEntry
+from colonnade.tableformat.table.kept_epochs import PinnedEpoch as PinnedEpoch
+from colonnade.tableformat.table.table import ArrowTable as ArrowTable
+from colonnade.tableformat.verify.findings import Finding as Finding
+from colonnade.tableformat.verify.findings import VerifyReport as VerifyReport
+from colonnade.tableformat.verify.run import verify_path as verify
+from colonnade.tableformat.write.settings import CommitSettings as CommitSettings
+from colonnade.tableformat.write.settings import WriteSettings as WriteSettings
+
+create = ArrowTable.create
+"""Create an empty table: [`ArrowTable.create`][colonnade.ArrowTable.create]."""
+open = ArrowTable.open
+"""Open a table: [`ArrowTable.open`][colonnade.ArrowTable.open]."""
+create_database = ArrowDatabase.create
+"""Create an empty database: [`ArrowDatabase.create`][colonnade.ArrowDatabase.create]."""
+open_database = ArrowDatabase.open
+"""Open a database: [`ArrowDatabase.open`][colonnade.ArrowDatabase.open]."""
+
+__all__ = [
+    "AddColumn",
+    "AddConstraint",
+    "AlreadyExistsError",
+    "AlterProperties",
+    "ArrayType",
+    "ArrowDatabase",
+    "ArrowTable",
+    "ColonnadeError",
+    "CommentColumn",
+    "CommentTable",
+    "CommitSettings",
+    "CommitUnknownError",
+    "CompactionPlan",
+    "CompactionReport",
+    "ConflictError",
+    "CorruptionError",
+    "DropColumn",
+    "DropConstraint",
+    "DropDefault",
+    "DropNotNull",
+    "DropPrimaryKey",
+    "Finding",
+    "HistoryEntry",
+    "IdentityColumn",
+    "InvalidInputError",
+    "LostRows",
+    "MapType",
+    "MoveColumn",
+    "NotFoundError",
+    "PinnedEpoch",
+    "Predicate",
+    "RenameColumn",
+    "RepairResult",
+    "ReplaceColumns",
+    "RowCounts",
+    "Scan",
+    "SchemaField",
+    "SetDefault",
+    "SetNotNull",
+    "SetPartitioning",
+    "SetPrimaryKey",
+    "SetSortKey",
+    "StoreError",
+    "StructType",
+    "TableSchema",
+    "UnsupportedFormatError",
+    "UpgradeResult",
+    "VacuumResult",
+    "VerifyReport",
+    "WidenColumn",
+    "WriteSettings",
+    "__version__",
+    "col",
+    "create",
+    "create_database",
+    "open_database",
+    "verify",
+]
