@@ -100,7 +100,9 @@ def repair(table: ArrowTable, rows: pa.Table, folder: Path) -> pa.Table:
     return rows
 
 
-def as_first_writers(array: pa.Array, column: StoredColumn) -> tuple[BlockEntry, pa.Buffer | None]:
+def as_first_writers(
+    array: pa.Array, column: StoredColumn
+) -> tuple[BlockEntry, tuple[pa.Buffer, ...]]:
     """Blocks whose index leaves out which structs are NULL, for `repair` to find."""
     entry, data = encode_block(array, column)
     small = min(entry.decoded, array.nbytes)

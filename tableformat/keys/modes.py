@@ -19,11 +19,15 @@ from numpy.typing import NDArray
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import ArrayType, MapType, SchemaField, decimal_digits
 from colonnade.tableformat.keys.ranks import distinct_codes, ranks
+from colonnade.tableformat.types.chosen_rows import chosen_rows
 from colonnade.tableformat.types.compute import pc
 from colonnade.tableformat.types.storage_form import map_entries, relabel
 
 Starts = NDArray[np.int64]
 """The position of the first value of each key. Each key has at least one value."""
+
+_MOST_BYTES = 2**31 - 1
+"""The most bytes of text in an array."""
 
 Named = Callable[[int], str]
 """Describes the key of a number, for an error: `id = 7`."""
@@ -62,11 +66,11 @@ def merged(
         return values.slice(0, 0)
     match mode.name:
         case "replace":
-            return values.take(pa.array(_ends(values, starts) - 1))
+            return chosen_rows(values, _ends(values, starts) - 1)
         case "coalesce" | "first":
-            return values.take(_valid(values, starts, last=mode.name == "coalesce"))
+            return _taken(values, _valid(values, starts, last=mode.name == "coalesce"))
         case "min" | "max":
-            return values.take(_extreme(values, starts, greatest=mode.name == "max"))
+            return _taken(values, _extreme(values, starts, greatest=mode.name == "max"))
         case "add":
             return _sums(values, starts, field, named)
         case "list":
@@ -76,7 +80,7 @@ def merged(
         case "map":
             return _maps(values, starts)
         case "concat":
-            return _texts(values, starts, mode.separator)
+            return _texts(values, starts, mode.separator, field, named)
     raise AssertionError(f"unknown mode {mode.name}")
 
 
@@ -119,6 +123,11 @@ def _ends(values: pa.Array, starts: Starts) -> Starts:
 def _owners(values: pa.Array, starts: Starts) -> Starts:
     """Return the number of the key that each value belongs to."""
     return np.repeat(np.arange(len(starts)), _ends(values, starts) - starts)
+
+
+def _taken(values: pa.Array, at: pa.Array) -> pa.Array:
+    """Return the values at some positions; NULL has no position."""
+    return values.take(at) if at.null_count else chosen_rows(values, np.asarray(at))
 
 
 def _is_valid(values: pa.Array) -> NDArray[np.bool_]:
@@ -246,8 +255,19 @@ def _firsts(owners: Starts, codes: Starts) -> Starts:
     return np.sort(np.unique(pairs, return_index=True)[1])
 
 
-def _texts(values: pa.Array, starts: Starts, separator: str) -> pa.Array:
+def _texts(
+    values: pa.Array, starts: Starts, separator: str, field: SchemaField, named: Named
+) -> pa.Array:
+    if len(starts) == len(values):  # no text meets another one
+        return values
     valid = _is_valid(values)
     owners = _owners(values, starts)[valid]
-    plain: Any = _joined(values, starts, values.drop_null(), owners, pa.list_(values.type))
+    texts = values.drop_null()
+    if texts.nbytes + len(texts) * len(separator.encode()) > _MOST_BYTES:
+        longest = int(np.argmax(np.bincount(owners, pc.binary_length(texts).to_numpy())))
+        raise InvalidInputError(
+            f"Column {field.name!r} has the merge mode concat, and its text for the key"
+            f" {named(longest)} would take more than 2 GiB; no row was written."
+        )
+    plain: Any = _joined(values, starts, texts, owners, pa.list_(values.type))
     return pc.binary_join(plain, separator)

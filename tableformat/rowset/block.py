@@ -11,10 +11,11 @@ Spec: docs/spec/rowset.md#block
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
 
 import numpy as np
 import pyarrow as pa
+from google_crc32c import extend
 from google_crc32c import value as crc32c
 
 from colonnade.manifests.errors import InvalidInputError
@@ -88,11 +89,11 @@ class BlockEntry:
     filter_crc32c: int = 0
 
 
-def encode_block(array: pa.Array, column: StoredColumn) -> tuple[BlockEntry, pa.Buffer | None]:
-    """Encode rows of a column. The bytes are None when the index entry alone describes all rows.
+def encode_block(array: pa.Array, column: StoredColumn) -> tuple[BlockEntry, tuple[pa.Buffer, ...]]:
+    """Encode rows of a column as an entry and bytes, in parts (`ipc_stream.encode_parts`).
 
-    Requires at least one row, in the column's storage type. Raises InvalidInputError for rows that
-    no block can hold.
+    There are no bytes if the entry alone describes all rows. Requires at least one row, in the
+    column's storage type. Raises InvalidInputError for rows that no block can hold.
     """
     rows, size = len(array), array_bytes(array)
     if size > ONE_ROW_LIMIT:
@@ -102,19 +103,20 @@ def encode_block(array: pa.Array, column: StoredColumn) -> tuple[BlockEntry, pa.
     encoded, statistics = _encode(array, column, size)
     if encoded.stream is None:
         entry = BlockEntry(rows, 0, size, 0, encoded.encoding, None, statistics)
-        return entry, None
+        return entry, ()
     batch = pa.RecordBatch.from_arrays([encoded.stream], [str(column.id)])
     stream_size = size if encoded.stream is array else encoded.stream.nbytes
-    data = ipc_stream.encode_batch(batch, stream_size)
-    decoded = max(size, ipc_stream.measure(data).total)
-    crc = int(crc32c(data))
-    entry = BlockEntry(rows, data.size, decoded, crc, encoded.encoding, encoded.base, statistics)
+    parts = ipc_stream.encode_parts(batch, stream_size)
+    length = ipc_stream.byte_count(parts)
+    decoded = max(size, ipc_stream.measure(ipc_stream.outline(parts)).total)
+    crc = reduce(extend, parts, 0)
+    entry = BlockEntry(rows, length, decoded, crc, encoded.encoding, encoded.base, statistics)
     try:
         _check_stated(entry)
         _check_batch(batch, entry, column)
     except ValueError as error:
         raise InvalidInputError(f"Column {column.name!r} cannot be written: {error}.") from error
-    return entry, data
+    return entry, parts
 
 
 def _encode(array: pa.Array, column: StoredColumn, size: int) -> tuple[Encoded, Statistics]:

@@ -10,10 +10,11 @@ Spec: docs/spec/rowset.md#block
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
 COMPRESSION_LEVEL = 1
@@ -29,6 +30,12 @@ COMPRESS_FROM_BYTES = 2048
 COMPRESSED_SHARE = 0.95
 """A compressed stream is kept if it takes less than this share of the stream."""
 
+_JOINED_BYTES = 16 * 2**20
+"""The most bytes of a stream that is always in one part."""
+
+_SEEN_BYTES = 2**20
+"""The first bytes of a part that say what it holds."""
+
 _SCHEMA, _DICTIONARY, _RECORD_BATCH = 1, 2, 3
 
 _Read = Callable[[memoryview, int], tuple[int, ...]]
@@ -39,19 +46,66 @@ _BYTE, _SHORT, _INT, _UINT, _LONG, _PREFIX, _EXTENT = (
 
 def encode_batch(batch: pa.RecordBatch, size_bytes: int) -> pa.Buffer:
     """Write a record batch as a stream. `size_bytes` is the approximate size of its buffers."""
+    return _joined(encode_parts(batch, size_bytes))
+
+
+def encode_parts(batch: pa.RecordBatch, size_bytes: int) -> tuple[pa.Buffer, ...]:
+    """Write a record batch as `encode_batch` does. A large stream has several parts.
+
+    They are not joined, because that would copy a huge value once more. Parts of a stream that is
+    not compressed are buffers of the batch.
+    """
     if size_bytes > COMPRESS_FROM_BYTES:
-        data = _write(batch, _ZSTD)
-        if data.size < COMPRESSED_SHARE * size_bytes:
-            return data
-        del data  # before as many bytes are written again
+        parts = _write(batch, _ZSTD)
+        if byte_count(parts) < COMPRESSED_SHARE * size_bytes:
+            return parts
+        del parts  # before as many bytes are written again
     return _write(batch, _PLAIN)
 
 
-def _write(batch: pa.RecordBatch, options: pa.ipc.IpcWriteOptions) -> pa.Buffer:
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, batch.schema, options=options) as writer:
+def byte_count(parts: Sequence[pa.Buffer]) -> int:
+    """Return how many bytes a stream takes."""
+    return sum(part.size for part in parts)
+
+
+def outline(parts: Sequence[pa.Buffer]) -> pa.Buffer:
+    """Return a stream in one buffer, to be measured. It has zeros in place of most data."""
+    if len(parts) == 1:
+        return parts[0]
+    # Memory of zeros that nobody writes to takes no room.
+    found, at = np.zeros(byte_count(parts), np.uint8), 0
+    for part in parts:
+        seen = np.frombuffer(part, np.uint8, min(part.size, _SEEN_BYTES))
+        found[at : at + len(seen)] = seen
+        at += part.size
+    return pa.py_buffer(found)
+
+
+def _write(batch: pa.RecordBatch, options: pa.ipc.IpcWriteOptions) -> tuple[pa.Buffer, ...]:
+    written = _Written()
+    with pa.ipc.new_stream(pa.PythonFile(written, "w"), batch.schema, options=options) as writer:
         writer.write_batch(batch)
-    return sink.getvalue()
+    parts = tuple(map(pa.py_buffer, written.parts))
+    return parts if byte_count(parts) > _JOINED_BYTES else (_joined(parts),)
+
+
+def _joined(parts: Sequence[pa.Buffer]) -> pa.Buffer:
+    return parts[0] if len(parts) == 1 else pa.py_buffer(b"".join(parts))
+
+
+class _Written:
+    """A file that keeps the buffers which Arrow writes, and copies none."""
+
+    closed = False
+
+    def __init__(self) -> None:
+        self.parts: list[bytes | pa.Buffer] = []
+
+    def write(self, data: bytes | pa.Buffer) -> None:
+        self.parts.append(data)
+
+    def flush(self) -> None:
+        """Do nothing, because nothing waits."""
 
 
 class StreamSize(NamedTuple):

@@ -137,7 +137,7 @@ class RowSetOutput:
             if not blocks:
                 self._encode(part, absent_values(part.column, rows))
             for block in blocks:
-                data = pa.py_buffer(block.data) if block.entry.length else None
+                data = (pa.py_buffer(block.data),) if block.entry.length else ()
                 bloom = bytes(block.bloom) if part.has_filters else b""
                 self._add_block(part, block.entry, data, bloom)
         self._cuts.append(self.rows + rows)
@@ -161,23 +161,23 @@ class RowSetOutput:
         for piece in _pieces(array, self._options.block_bytes):
             entry, data = encode_block(piece, part.column)
             bloom = b""
-            if part.has_filters and data is not None:
+            if part.has_filters and data:
                 bloom = encode_filter(piece, part.column)
             self._add_block(part, entry, data, bloom)
 
     def _add_block(
-        self, part: _Part, entry: BlockEntry, data: pa.Buffer | None, bloom: bytes
+        self, part: _Part, entry: BlockEntry, data: Sequence[pa.Buffer], bloom: bytes
     ) -> None:
         if bloom or entry.filter_length:
             found = crc32c(bloom) if bloom else 0
             entry = replace(entry, filter_length=len(bloom), filter_crc32c=found)
         part.entries.append(entry)
-        if data is None:
+        if not data:
             return
-        part.waiting.append(data)
+        part.waiting += data
         if bloom:
             part.filters.append(bloom)
-        self.byte_count += data.size + len(bloom)
+        self.byte_count += entry.length + len(bloom)
         if not self._large and self.byte_count > self._packed_limit:
             self._large = True
             for each in self._parts:

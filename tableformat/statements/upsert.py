@@ -11,6 +11,7 @@ from pyroaring import BitMap
 
 from colonnade.manifests.commit.change import DeletedRows, TableRead
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.identity import identity_columns
 from colonnade.manifests.model.text_policy import text_policy
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.keys.find import find_rows
@@ -25,6 +26,7 @@ from colonnade.tableformat.statements.key_guard import guard_keys
 from colonnade.tableformat.statements.statement import Statement, row_statement, write_batches
 from colonnade.tableformat.types.arrow_input import record_batches
 from colonnade.tableformat.types.arrow_types import arrow_schema
+from colonnade.tableformat.types.chosen_rows import chosen_table_rows
 from colonnade.tableformat.types.conform import CONFORMED_ROWS, conform_batches
 from colonnade.tableformat.write.expiry import expiring_table, expiry_of
 from colonnade.tableformat.write.generated import bind_generations, filled_rows
@@ -62,10 +64,10 @@ def evaluate_upsert(
         sources.append(each.keys)
     matched = np.concatenate([np.zeros(0, np.int64), *sources])
     fresh = np.setdiff1d(np.arange(source.num_rows), matched)
-    wanted = source.take(pa.array(np.concatenate([matched, fresh])))
+    wanted = _chosen(source, matched, fresh, ordered=bool(identity_columns(table.schema)))
     wanted = with_identities(log, table, job_id, wanted, deleted, keys.schema)
     added = write_batches(log, table, job_id, wanted.to_batches(CONFORMED_ROWS), settings)
-    inserted = KeySet.of(source.take(pa.array(fresh)), keys.schema)
+    inserted = KeySet.of(chosen_table_rows(source.select(keys.schema.names), fresh), keys.schema)
     statement = row_statement(
         "upsert",
         table,
@@ -77,6 +79,20 @@ def evaluate_upsert(
         parameters={"on": ", ".join(field.name for field in keys.fields)},
     )
     return division.joined(statement)
+
+
+def _chosen(
+    source: pa.Table, matched: NDArray[np.int64], fresh: NDArray[np.int64], *, ordered: bool
+) -> pa.Table:
+    """Return the rows that replace others, in the order of these if it is asked for, and the rest.
+
+    Rows in an order of their own may have at most 2 GiB of text in each column.
+    """
+    if ordered:
+        return source.take(pa.array(np.concatenate([matched, fresh])))
+    return pa.concat_tables(
+        [chosen_table_rows(source, np.sort(matched)), chosen_table_rows(source, fresh)]
+    )
 
 
 def _conformed(data: pa.Table, table: TableState) -> pa.Table:

@@ -1,4 +1,4 @@
-"""Choose rows of an array without a copy where that is possible: values may be huge. Pure."""
+"""Choose rows with as few copies as possible: their values may be huge. Pure."""
 
 from __future__ import annotations
 
@@ -15,3 +15,19 @@ def chosen_rows(array: pa.Array, rows: NDArray[np.integer]) -> pa.Array:
     if len(rows) and bool((rows[1:] == rows[:-1] + 1).all()):
         return array.slice(int(rows[0]), len(rows))
     return array.take(pa.array(rows))
+
+
+def chosen_table_rows(table: pa.Table, rows: NDArray[np.integer]) -> pa.Table:
+    """Return the rows of a table with some ascending numbers, in chunks of those of the table.
+
+    Arrow's `take` would join all chunks of a column first, which fails above 2 GiB of text.
+    """
+    batches, end = [], 0
+    for batch in table.to_batches():
+        first, end = end, end + batch.num_rows
+        low, high = np.searchsorted(rows, (first, end))
+        if low < high:
+            inside = rows[low:high] - first
+            columns = [chosen_rows(column, inside) for column in batch.columns]
+            batches.append(pa.RecordBatch.from_arrays(columns, schema=batch.schema))
+    return pa.Table.from_batches(batches, table.schema)

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.generated import generated_fields
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import TableState
@@ -24,17 +25,19 @@ from colonnade.tableformat.keys.policy import KeyPolicy
 from colonnade.tableformat.keys.sequence import Arrivals
 from colonnade.tableformat.scan.selection import read_numbered
 from colonnade.tableformat.statements.keyed.batch import KeyedBatch
-from colonnade.tableformat.types.conform import CONFORMED_ROWS, conform
+from colonnade.tableformat.types.chosen_rows import chosen_table_rows
+from colonnade.tableformat.types.compute import pc
+from colonnade.tableformat.types.conform import CONFORMED_ROWS, PART_LIMIT, conform
 from colonnade.tableformat.write.constraints import shown_values
 from colonnade.tableformat.write.identity import open_schema
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Meeting:
     """Rows of the table, then rows of a batch, and the number of each row's key.
 
     The first `stored` rows are those of the table. They are left out where nothing depends on them.
-    Keys below `matched` are in the table, and all further ones are new.
+    Keys below `matched` are in the table, and all further ones are new. The rows are merged once.
     """
 
     table: TableState
@@ -59,9 +62,12 @@ class Meeting:
 
         Generated columns are NULL. Identity columns may be NULL.
         """
+        if first == end:
+            return
         order = rows_by_number(self.keys)
         starts = np.searchsorted(self.keys[order], np.arange(first, end + 1))
-        for low, high in _parts(starts):
+        ends = np.append(0, np.cumsum(_row_bytes(self.rows)[order]))[starts]
+        for low, high in _parts(starts, ends):
             # Ascending: first rows of the table, and then new rows in the order of arrival.
             part = np.sort(order[starts[low] : starts[high]])
             yield self._merged_part(part, first + low)
@@ -69,9 +75,7 @@ class Meeting:
     def _merged_part(self, part: NDArray[np.int64], first: int) -> pa.RecordBatch:
         """Merge some rows, whose keys have the numbers from `first` on."""
         arrivals = Arrivals(self.keys[part] - first, int(np.searchsorted(part, self.stored)))
-        # Huge values are copied as few times as possible.
-        whole = len(part) == self.rows.num_rows
-        rows = _one_batch(self.rows if whole else self.rows.take(pa.array(part)))
+        rows = self._rows_of(part)
         merged = merged_rows(
             rows,
             arrivals,
@@ -83,6 +87,28 @@ class Meeting:
             ),
         )
         return self._ready(merged)
+
+    def _rows_of(self, part: NDArray[np.int64]) -> pa.RecordBatch:
+        """Return some of the rows. Values may be huge, so nothing keeps all rows once they left."""
+        if len(part) < self.rows.num_rows:
+            return self._one_batch(chosen_table_rows(self.rows, part))
+        rows, self.rows = self.rows, self.rows.schema.empty_table()
+        return self._one_batch(rows)
+
+    def _one_batch(self, rows: pa.Table) -> pa.RecordBatch:
+        columns = []
+        for name, column in zip(rows.column_names, rows.columns, strict=True):
+            try:
+                columns.append(column.combine_chunks())
+            except pa.ArrowInvalid as error:
+                last = rows.select(self._key_names).slice(rows.num_rows - 1)  # a row of the batch
+                one = last.combine_chunks().to_batches()[0]
+                raise InvalidInputError(
+                    f"The values in column {name!r} of table {self.table.name!r} that rows with the"
+                    f" key {shown_values(one, 0, self._key_names)} are merged from take more than"
+                    " 2 GiB together; write smaller values."
+                ) from error
+        return pa.RecordBatch.from_arrays(columns, schema=rows.schema)
 
     @property
     def _key_names(self) -> tuple[str, ...]:
@@ -155,16 +181,32 @@ def _stored(
             yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def _parts(starts: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-    """Divide keys, whose rows begin at `starts`, into stretches of few rows, at least one key."""
+def _row_bytes(rows: pa.Table) -> NDArray[np.int64]:
+    """Return about how many bytes each row takes: exactly for texts, the mean for other columns."""
+    texts = [each for each in rows.columns if _is_text(each.type)]
+    others = rows.nbytes - sum(each.nbytes for each in texts)
+    found = np.full(rows.num_rows, others // max(rows.num_rows, 1), np.int64)
+    for column in texts:
+        found += pc.fill_null(pc.binary_length(column), 0).to_numpy()
+    return found
+
+
+def _is_text(found: pa.DataType) -> bool:
+    return bool(pa.types.is_string(found) or pa.types.is_binary(found))
+
+
+def _parts(starts: NDArray[np.int64], bytes_before: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """Divide keys into stretches of few rows and bytes, at least one key each.
+
+    The rows of a key begin at `starts`, after so many bytes.
+    """
     low, last = 0, len(starts) - 1
     while low < last:
-        limit = starts[low] + CONFORMED_ROWS
-        high = max(low + 1, int(np.searchsorted(starts, limit, side="right")) - 1)
+        limits = (
+            (starts, starts[low] + CONFORMED_ROWS),
+            (bytes_before, bytes_before[low] + PART_LIMIT),
+        )
+        fitting = (int(np.searchsorted(*each, side="right")) - 1 for each in limits)
+        high = max(low + 1, min(fitting))
         yield low, high
         low = high
-
-
-def _one_batch(rows: pa.Table) -> pa.RecordBatch:
-    columns = [column.combine_chunks() for column in rows.columns]
-    return pa.RecordBatch.from_arrays(columns, schema=rows.schema)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -38,6 +39,7 @@ from colonnade.tableformat.statements.keyed.meeting import meet
 from colonnade.tableformat.statements.keyed.merging import Merging
 from colonnade.tableformat.statements.keyed.places import KeyPlaces, Mask
 from colonnade.tableformat.statements.statement import RowCounts, Statement
+from colonnade.tableformat.types.chosen_rows import chosen_table_rows
 from colonnade.tableformat.types.left_out import left_out
 from colonnade.tableformat.write.constraints import shown_values
 from colonnade.tableformat.write.expiry import expiring_table, expiry_of
@@ -123,7 +125,7 @@ class _Merge:
         """
         rows = self._every.rows
         late = self._late.rows(
-            table, rowsets, self._every_key, self._every_number, lambda chosen: rows.take(chosen)
+            table, rowsets, self._every_key, self._every_number, partial(chosen_table_rows, rows)
         )
         if late is not None:
             left = rows.filter(pa.array(~late))
@@ -184,7 +186,7 @@ class _Merge:
         rows = np.flatnonzero(keys[self._numbers])
         batch = self._batch
         if not keys.all():
-            batch = replace(batch, rows=batch.rows.take(pa.array(rows)))
+            batch = replace(batch, rows=chosen_table_rows(batch.rows, rows))
         numbers = (np.cumsum(keys) - 1)[self._numbers[rows]]
         found = self._places.found(keys)
         policy = self._merging.policy

@@ -23,14 +23,13 @@ from colonnade.tableformat.rowset.block import (
     MANY_ROWS_LIMIT,
     BlockEntry,
     decode_block,
-    encode_block,
 )
 from colonnade.tableformat.rowset.block_statistics import Statistics
 from colonnade.tableformat.rowset.column import StoredColumn, column_of
 from colonnade.tableformat.types.storage_form import from_storage, to_storage
 from tests.examples_of import examples
 from tests.strategies import batches, identical, schemas
-from tests.tableformat.rowset.encoded import column, round_trip
+from tests.tableformat.rowset.encoded import column, encode_block, round_trip
 
 COUNT = 20_000
 

@@ -20,7 +20,7 @@ from colonnade.manifests.model.schema import assign_ids
 from colonnade.manifests.state.snapshot import as_written
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.rowset import sparse_index
-from colonnade.tableformat.rowset.block import BlockEntry, decode_block, encode_block
+from colonnade.tableformat.rowset.block import BlockEntry, decode_block
 from colonnade.tableformat.rowset.block_statistics import Statistics
 from colonnade.tableformat.rowset.column import Order, StoredColumn, column_of
 from colonnade.tableformat.rowset.footer import Footer
@@ -29,7 +29,7 @@ from colonnade.tableformat.rowset.sparse_index import decode_index, encode_index
 from colonnade.tableformat.types.arrow_types import schema_from_arrow
 from colonnade.tableformat.types.storage_form import relabel
 from tests.examples_of import examples
-from tests.tableformat.rowset.encoded import column
+from tests.tableformat.rowset.encoded import column, encode_block
 
 TYPES = {
     "text": pa.string(),

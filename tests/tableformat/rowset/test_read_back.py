@@ -84,14 +84,14 @@ def test_a_compaction_that_changes_rows_is_given_up(
         run(table, kind)
 
 
-def damaging(array: pa.Array, column: StoredColumn) -> tuple[BlockEntry, pa.Buffer | None]:
+def damaging(array: pa.Array, column: StoredColumn) -> tuple[BlockEntry, tuple[pa.Buffer, ...]]:
     """A block whose bytes change on their way into the store."""
-    entry, data = encode_block(array, column)
-    if data is None:
-        return entry, None
-    wrong = bytearray(data)
+    entry, parts = encode_block(array, column)
+    if not parts:
+        return entry, ()
+    wrong = bytearray(b"".join(parts))
     wrong[-9] ^= 4
-    return entry, pa.py_buffer(bytes(wrong))
+    return entry, (pa.py_buffer(bytes(wrong)),)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -36,7 +36,9 @@ def rows(first: int) -> pa.Table:
     return pa.table({"id": ids, "flags": flags}, SCHEMA)
 
 
-def as_first_writers(array: pa.Array, column: StoredColumn) -> tuple[BlockEntry, pa.Buffer | None]:
+def as_first_writers(
+    array: pa.Array, column: StoredColumn
+) -> tuple[BlockEntry, tuple[pa.Buffer, ...]]:
     entry, data = encode_block(array, column)
     return replace(entry, decoded=array.nbytes), data
 

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 from colonnade.manifests.model.schema import SchemaField
-from colonnade.tableformat.rowset.block import encode_block
 from colonnade.tableformat.rowset.column import column_of
 from colonnade.tableformat.verify.block_check import check_block, check_bytes
+from tests.tableformat.rowset.encoded import encode_block
 
 COLUMN = column_of(SchemaField(id=1, name="n", type="long"))
 NUMBERS = pa.array([*range(0, 5000, 7), None], pa.int64())

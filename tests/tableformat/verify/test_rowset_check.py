@@ -116,7 +116,7 @@ def test_a_wrong_statement_about_sound_bytes_is_found_by_the_values(
 ) -> None:
     real = encode_block
 
-    def lying(array: pa.Array, column: StoredColumn) -> tuple[BlockEntry, pa.Buffer | None]:
+    def lying(array: pa.Array, column: StoredColumn) -> tuple[BlockEntry, tuple[pa.Buffer, ...]]:
         entry, data = real(array, column)
         return replace(entry, statistics=LIES[word](entry.statistics)), data
 

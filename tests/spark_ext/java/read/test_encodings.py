@@ -19,7 +19,7 @@ from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import as_written
 from colonnade.manifests.store import LocalStore
 from colonnade.tableformat.rowset import ipc_stream
-from colonnade.tableformat.rowset.block import BlockEntry, encode_block
+from colonnade.tableformat.rowset.block import BlockEntry
 from colonnade.tableformat.rowset.block_statistics import Statistics, to_log
 from colonnade.tableformat.rowset.column import column_of
 from colonnade.tableformat.rowset.encodings import lengths
@@ -29,6 +29,7 @@ from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.types.arrow_types import storage_type
 from tests.spark_ext.java.read_tool import TYPES, ReadTool, expected_rows, plan_of, spark_schema
 from tests.strategies import make_batch
+from tests.tableformat.rowset.encoded import encode_block
 
 ROWS = 50
 WIDTHS = (pa.uint8(), pa.uint16(), pa.uint32(), pa.int64())
