@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -48,10 +47,13 @@ class WrittenKeys:
     ) -> None:
         self._store, self._table, self._key, self._written = store, table, key, written
         self._parts = part_count(sum(entry.rows for entry in written))
+        # Before Python 3.12, a cached property makes the reads of all threads wait for each other.
+        self._only: NewKeys | None = None
+        self._known: tuple[Words, BoundPredicate] | None = None
 
     def __iter__(self) -> Iterator[NewKeys]:
         """Yield all keys, part by part."""
-        return iter(self._held) if self._parts == 1 else self._read(range(self._parts))
+        return iter([self._held]) if self._parts == 1 else self._read(range(self._parts))
 
     def beside(
         self, rowsets: Sequence[LiveRowSet]
@@ -61,7 +63,7 @@ class WrittenKeys:
         Reads all keys of the RowSets if the written keys are more than one part.
         """
         if self._parts == 1:
-            yield self._held[0], rowsets
+            yield self._held, rowsets
             return
         near = defaultdict[int, list[LiveRowSet]](list)
         for rowset in rowsets:
@@ -71,7 +73,7 @@ class WrittenKeys:
 
     def keep(self, bounds: BoundsTable) -> NDArray[np.bool_]:
         """Return a mask of the RowSets or blocks whose bounds allow one of the keys."""
-        return self._held[0].keys.keep(bounds) if self._parts == 1 else prune(self._range, bounds)
+        return self._held.keys.keep(bounds) if self._parts == 1 else prune(self._range, bounds)
 
     @property
     def surely_differ(self) -> bool:
@@ -89,9 +91,12 @@ class WrittenKeys:
     def _read(self, parts: Sequence[int] | dict[int, list[LiveRowSet]]) -> Iterator[NewKeys]:
         return new_keys(self._store, self._table, self._key, self._written, list(parts))
 
-    @cached_property
-    def _held(self) -> list[NewKeys]:
-        return list(self._read([0]))
+    @property
+    def _held(self) -> NewKeys:
+        """All keys, which are one part."""
+        if self._only is None:
+            [self._only] = self._read([0])
+        return self._only
 
     @property
     def _hashes(self) -> Words:
@@ -103,8 +108,13 @@ class WrittenKeys:
         """A condition that all keys meet."""
         return self._summary[1]
 
-    @cached_property
+    @property
     def _summary(self) -> tuple[Words, BoundPredicate]:
+        if self._known is None:
+            self._known = self._read_summary()
+        return self._known
+
+    def _read_summary(self) -> tuple[Words, BoundPredicate]:
         hashes: list[Words] = []
         ends: list[list[pa.Scalar]] = [[] for _ in self._key.fields]
         for entry in self._written:
