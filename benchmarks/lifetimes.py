@@ -99,7 +99,7 @@ def _expiry(place: Path, rows: int, runs: int) -> Iterator[Figure]:
 def _purge(table: colonnade.ArrowTable, place: Path) -> Iterator[Figure]:
     """Purge a table while the files of its expired RowSets are away, so that none can be read."""
     folder, away = place / "half", place / "away"
-    live = {each.rowset.entry.object for each in table.scan().plan.rowsets}
+    live = {each.rowset.entry.object for each in table.scan()._plan.rowsets}
     expired = {each.name for each in folder.iterdir()} - live - {"_manifest"}
     assert expired, "some RowSets have expired"
     away.mkdir()

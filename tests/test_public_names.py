@@ -53,7 +53,7 @@ def _table(folder: Path) -> colonnade.ArrowTable:
 
 WAYS: dict[str, Any] = {
     "comparison": lambda table, at: table.scan(where=col("at") == at).to_arrow(),
-    "list": lambda table, at: table.scan(where=col("at").is_in([at])).to_arrow(),
+    "list": lambda table, at: table.scan(where=col("at").isin([at])).to_arrow(),
     "between": lambda table, at: table.scan(where=col("at").between(at, at)).to_arrow(),
     "delete": lambda table, at: table.delete(col("at") == at),
     "delete_range": lambda table, at: table.delete_range(col("at") < at),

@@ -1,6 +1,7 @@
 """The values of the log: schemas, RowSet entries, operations, and their JSON.
 
     schema.py  schema_check.py              columns and their types; the rules for a table's columns
+    type_words.py                           types in the words of people
     entries.py  statistics.py               stored objects and their statistics; bounds as text
     column_names.py                         names of columns in texts that people write
     column_default.py                       values of columns that rows do not give

@@ -19,6 +19,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.model.column_names import unquoted
+from colonnade.manifests.model.type_words import PYTHON_TYPES, stated_type
 from colonnade.manifests.public import public
 
 _PLAIN = frozenset(
@@ -213,7 +214,27 @@ class SchemaField(InputModel):
     In a column with an `identity`, the table gives rows their values.
     A column with `generated` is computed from other columns.
     A `static` column has one value for all rows of a partition key (`statics.py`).
+
+    A call may name the type by any name that SQL has for it, also of a nested type, such as
+    `"BIGINT"` or `"array<int>"`, or by a type of Python, such as `int` (`type_words.py`).
     """
+
+    if not TYPE_CHECKING:
+
+        def __init__(self, **values: Any) -> None:
+            given = values.get("type")
+            if isinstance(given, type):
+                values["type"] = PYTHON_TYPES.get(given, given)
+            elif isinstance(given, str) and not is_primitive(given):
+                try:
+                    values["type"] = stated_type(given)
+                except ValueError as error:
+                    raise InvalidInputError(
+                        f"SchemaField {values.get('name')!r} cannot be made: {error}."
+                    ) from error
+            super().__init__(**values)
+
+        __init__.__pydantic_base_init__ = True
 
     id: Annotated[int, Field(ge=0, le=2_147_483_647)] = 0
     name: str

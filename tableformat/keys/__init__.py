@@ -1,5 +1,6 @@
 """Rows by the values of their key columns.
 
+    given_keys.py     keys as users give them
     key_set.py        keys of some rows, and which rows of a batch have one of them
     candidates.py     rows that may have one of the keys, by one column alone
     key_numbers.py    numbers for the keys of some rows

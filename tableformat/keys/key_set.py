@@ -197,7 +197,7 @@ def _allowed(field: SchemaField, distinct: pa.Array) -> Predicate:
     if len(distinct) > _LISTED_KEYS:
         return key_range(field, distinct)
     kind, distinct = _stored_kind(str(field.type)), ordered_values(field, distinct)
-    return _column(field).is_in([_literal(value, kind) for value in distinct.to_pylist()])
+    return _column(field).isin([_literal(value, kind) for value in distinct.to_pylist()])
 
 
 def _column(field: SchemaField) -> ColumnBuilder:

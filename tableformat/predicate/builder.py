@@ -104,13 +104,13 @@ class ColumnBuilder:
         """Return the predicate that the column is NaN; it is FALSE for NULL."""
         return self.eq_null_safe(float("nan"))
 
-    def is_in(self, values: Iterable[object]) -> Predicate:
+    def isin(self, values: Iterable[object]) -> Predicate:
         """Return the predicate that the column equals one of the values; FALSE for an empty list.
 
         Raises InvalidInputError for a string, and for anything else that is not a list of values.
         """
         if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-            raise InvalidInputError(f"is_in() takes a list of values, not {values!r}.")
+            raise InvalidInputError(f"isin() takes a list of values, not {values!r}.")
         literals = tuple(make_literal(value) for value in values)
         return In(self._column, literals) if literals else FALSE
 

@@ -1,45 +1,145 @@
-"""Read a scan plan into Arrow."""
+"""Read a scan plan into Arrow, and choose columns and rows of what is read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+import importlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from typing import Any, Protocol
 
 import pyarrow as pa
 
+from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.public import public
-from colonnade.tableformat.location import Location
+from colonnade.manifests.store import ObjectStore
+from colonnade.tableformat.predicate import Predicate, Where, parse_predicate
+from colonnade.tableformat.predicate.expressions import conjunction
+from colonnade.tableformat.rowset.column import check_names
 from colonnade.tableformat.scan.opened import OpenedAhead
 from colonnade.tableformat.scan.plan import ScanPlan
 from colonnade.tableformat.scan.run import read_plan, read_plan_parallel
-from colonnade.tableformat.types.arrow_input import record_batches
 from colonnade.tableformat.types.arrow_types import arrow_schema
+
+
+class ScanSource(Protocol):
+    """One state of a table, of which a scan chooses columns and rows.
+
+    `again` makes a scan of columns, of a condition and of a limit in another process.
+    """
+
+    @property
+    def again(self) -> Callable[[Sequence[str], Predicate | None, int | None], Scan] | None: ...
+
+    def plan(self, columns: Sequence[str] | None, where: Predicate | None) -> ScanPlan:
+        """Plan to read `columns` (None: all) of the rows that meet `where` (None: all)."""
+
+    def count(self, where: Predicate | None) -> int:
+        """Count the rows that meet `where` (None: all)."""
 
 
 @public
 class Scan:
     """A planned read of one epoch.
 
-    Each call of a method reads the data again, and returns the same rows.
+    Each call of a method reads the data again, and returns the same rows. `select`, `filter` and
+    `limit` return another scan of the same epoch, and read no data.
     """
 
     def __init__(
-        self, location: Location, plan: ScanPlan, ahead: OpenedAhead | None = None
+        self,
+        store: ObjectStore,
+        plan: ScanPlan,
+        source: ScanSource,
+        where: Predicate | None = None,
+        ahead: OpenedAhead | None = None,
+        limit: int | None = None,
     ) -> None:
-        """`ahead` has RowSets of the plan that are open already, for the first read."""
-        self._store = location.store
+        """`plan` reads the rows of `source` that meet `where`, of these the first `limit`.
+
+        `ahead` has RowSets of the plan that are open already, for the first read.
+        """
+        self._store = store
+        self._plan = plan
+        self._source = source
+        self._where = where
         self._ahead = ahead
-        self.plan = plan
+        self._limit = limit
 
     @property
     def schema(self) -> pa.Schema:
         """The Arrow schema of the columns that the scan returns."""
-        return arrow_schema(self.plan.output_schema)
+        return arrow_schema(self._plan.output_schema)
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns that the scan returns, in order."""
+        return list(self._plan.projection)
 
     @property
     def epoch(self) -> int:
         """The epoch that the scan reads."""
-        return self.plan.epoch
+        return self._plan.epoch
+
+    def select(self, *columns: str | Sequence[str]) -> Scan:
+        """Return a scan of these columns alone, in this order. They are columns of this scan.
+
+        Raises NotFoundError for a column that the scan does not have, and InvalidInputError for one
+        that is named twice.
+        """
+        given: Any = columns[0] if len(columns) == 1 else columns
+        given = (given,) if isinstance(given, str) else given
+        names = check_names(given, "The columns of a scan")
+        wanted = self._plan.output_schema.select(names).names
+        return self._with(self._source.plan(wanted, self._where), self._where, self._limit)
+
+    def filter(self, where: Where) -> Scan:
+        """Return a scan of the rows that also meet a condition on any columns of the table.
+
+        Reads the log as `ArrowTable.scan` does, and raises its errors. Raises InvalidInputError
+        after `limit`, because the condition would choose other rows: filter first.
+        """
+        if self._limit is not None:
+            raise InvalidInputError(
+                "A scan with a limit cannot be filtered: call filter before limit."
+            )
+        added = parse_predicate(where)
+        both = added if self._where is None else conjunction((self._where, added))
+        return self._with(self._source.plan(self._plan.projection, both), both, None)
+
+    def limit(self, rows: int) -> Scan:
+        """Return a scan of the first `rows` rows, which opens no RowSet after them.
+
+        Which rows are first is promised only if the scan has an order. Raises InvalidInputError
+        unless `rows` is a whole number from 0.
+        """
+        wanted = row_number(rows, "A limit")
+        fewer = wanted if self._limit is None else min(wanted, self._limit)
+        return self._with(self._plan, self._where, fewer)
+
+    def count(self) -> int:
+        """Return the number of rows. The log tells it where the bounds of RowSets decide.
+
+        Of the other RowSets, the columns of the condition are read.
+        """
+        if self._limit == 0:
+            return 0
+        found = self._source.count(self._where)
+        return found if self._limit is None else min(found, self._limit)
+
+    def __len__(self) -> int:
+        """Return `count()`. `list(scan)` asks for it, too; `to_pylist` does not."""
+        return self.count()
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """Iterate over the rows as dicts by column, holding about one block of every column.
+
+        Raises InvalidInputError that names the column for a value outside of Python's range.
+        """
+        for batch in self.to_batches():
+            yield from python_rows(batch)
 
     def to_reader(self) -> pa.RecordBatchReader:
         """Stream the rows, holding about as much as `to_batches`."""
@@ -50,42 +150,98 @@ class Scan:
 
         With an order of rows, one block of each RowSet that overlaps the present key is held.
         """
-        return read_plan(self._store, self.plan, self._ahead)
+        return self._read(read_plan)
 
     def to_arrow(self) -> pa.Table:
-        """Read all rows into memory; without an order of rows, decoding on all processors."""
-        batches = read_plan_parallel(self._store, self.plan, self._ahead)
-        return pa.Table.from_batches(batches, self.schema)
+        """Read all rows into memory; without an order or a limit, decoding on all processors."""
+        read = read_plan_parallel if self._limit is None else read_plan
+        return pa.Table.from_batches(self._read(read), self.schema)
 
     def to_pandas(self, **options: Any) -> Any:
         """Read all rows into a pandas frame; `options` go to `pyarrow.Table.to_pandas`."""
         return self.to_arrow().to_pandas(**options)
 
+    def to_polars(self) -> Any:
+        """Read all rows into a Polars frame. Raises ImportError if Polars is not installed."""
+        rows = self.to_arrow()
+        try:
+            polars = importlib.import_module("polars")
+        except ModuleNotFoundError as error:
+            raise ImportError("to_polars needs Polars: install polars.") from error
+        return polars.from_arrow(rows)
+
+    def to_pylist(self) -> list[dict[str, Any]]:
+        """Read all rows into memory as dicts by column.
+
+        Raises InvalidInputError that names the column for a value outside of Python's range.
+        """
+        return [row for batch in self.to_arrow().to_batches() for row in python_rows(batch)]
+
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """Export the rows to any library that supports the Arrow C stream interface."""
         return self.to_reader().__arrow_c_stream__(requested_schema)
 
+    def __reduce__(self) -> tuple[Callable[..., Scan], tuple[Any, ...]]:
+        """Pickle what is read, and no rows: the other process plans the same read.
 
-HELD = (pa.Table, pa.RecordBatch)
-"""Data whose rows are in memory, and can be read again."""
+        Raises InvalidInputError for a scan of a transaction, which only this process sees.
+        """
+        if self._source.again is None:
+            raise InvalidInputError(
+                "A scan of a transaction cannot be pickled, because other processes do not see the"
+                " transaction; read its rows, or commit first."
+            )
+        return self._source.again, (self._plan.projection, self._where, self._limit)
+
+    def _read(self, read: _Read) -> Iterator[pa.RecordBatch]:
+        batches = read(self._store, self._plan, self._ahead)
+        return batches if self._limit is None else _first_rows(batches, self._limit)
+
+    def _with(self, plan: ScanPlan, where: Predicate | None, limit: int | None) -> Scan:
+        return Scan(self._store, plan, self._source, where, None, limit)
 
 
-def held_batches(data: Any) -> tuple[pa.RecordBatch, ...]:
-    """Return the batches of a pyarrow table or batch, which can be read twice; none for other data.
-
-    Raises InvalidInputError.
-    """
-    return tuple(record_batches(data)) if isinstance(data, HELD) else ()
+_Read = Callable[[ObjectStore, ScanPlan, OpenedAhead | None], Iterator[pa.RecordBatch]]
 
 
-def batches_of(data: Any) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a scan, or of any object with an Arrow interface; at least one batch.
-
-    Raises InvalidInputError.
-    """
-    if not isinstance(data, Scan):
-        yield from record_batches(data)
+def _first_rows(batches: Iterator[pa.RecordBatch], left: int) -> Iterator[pa.RecordBatch]:
+    """Yield the first rows, and end the read after them."""
+    if not left:
         return
-    yield pa.RecordBatch.from_pylist([], data.schema)
-    # Batches are read directly, because errors would lose their type in Arrow's C interface.
-    yield from data.to_batches()
+    with closing(batches):  # type: ignore[type-var]  # they come from a generator
+        for batch in batches:
+            yield batch.slice(0, left)
+            left -= batch.num_rows
+            if left <= 0:
+                return
+
+
+def row_number(given: int, what: str) -> int:
+    """Return a number of rows that a user gave.
+
+    Raises InvalidInputError, whose sentence begins with `what`, unless it is a whole number from 0.
+    """
+    if type(given) is not int or given < 0:
+        raise InvalidInputError(
+            f"{what} must be a whole number of rows from 0, not {given!r:.100}."
+        )
+    return given
+
+
+def python_rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:
+    """Return rows as dicts by column.
+
+    Raises InvalidInputError that names the column for a value outside of Python's range.
+    """
+    columns = []
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        try:
+            columns.append(column.to_pylist())
+        except (OverflowError, ValueError) as error:
+            raise InvalidInputError(
+                f"Column {name!r} has a value that Python cannot hold ({error}); read the rows into"
+                " Arrow by to_arrow, or by get with a list of keys, or leave out the column."
+            ) from error
+    if not columns:
+        return [{} for _ in range(batch.num_rows)]
+    return [dict(zip(batch.schema.names, row, strict=True)) for row in zip(*columns, strict=True)]

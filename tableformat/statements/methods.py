@@ -6,14 +6,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
 from colonnade.manifests.later import later
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import TableState
+from colonnade.tableformat.keys.given_keys import are_keys, key_rows
 from colonnade.tableformat.predicate import Where, parse_predicate
-from colonnade.tableformat.scan.arrow_scan import batches_of
+from colonnade.tableformat.scan.given_rows import held_rows
 from colonnade.tableformat.statements.statement import RowCounts, Statement
+from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, check_settings
 
 if TYPE_CHECKING:
@@ -41,6 +42,11 @@ class RowMethods(ABC):
     """
 
     _deletes_unread = True
+
+    @property
+    @abstractmethod
+    def _columns(self) -> TableSchema:
+        """The columns of the table."""
 
     @abstractmethod
     def _run(self, evaluate: Evaluate, commit: CommitSettings | None) -> RowCounts:
@@ -146,7 +152,7 @@ class RowMethods(ABC):
         Raises ConflictError after ten tries.
         """
         check_settings(settings, commit)
-        given = pa.Table.from_batches(list(batches_of(data)))
+        given = held_rows(data, arrow_schema(self._columns))
 
         def evaluate(log: Log, table: TableState, job_id: str) -> Statement:
             rows = batch.known_columns(table, given) if ignore_unknown_columns else given
@@ -159,8 +165,9 @@ class RowMethods(ABC):
     def delete_keys(self, data: Any, *, commit: CommitSettings | None = None) -> RowCounts:
         """Delete the rows that have one of the primary keys in `data`.
 
-        `data` is anything that `append` takes, with exactly the columns of the primary key, and the
-        sequence of a table that has one; it is held in memory. A key that no row has is ignored.
+        `data` is a list of keys, each as `get` takes it, such as `[7, 9]`. Or it is anything that
+        `append` takes, with exactly the columns of the primary key, and the sequence of a table
+        that has one; it is held in memory. A key that no row has is ignored.
         With a sequence, a row that is newer than its deletion stays, and an older row that an
         upsert brings later stays out for `tombstone.hours`. Reads the key columns where the keys
         may be. Runs again when a concurrent statement changed one of the rows. Raises
@@ -168,10 +175,11 @@ class RowMethods(ABC):
         that names a column at fault. Raises ConflictError after ten tries.
         """
         check_settings(None, commit)
-        rows = pa.Table.from_batches(list(batches_of(data)))
+        rows = None if are_keys(data) else held_rows(data, arrow_schema(self._columns))
 
         def evaluate(log: Log, table: TableState, job_id: str) -> Statement:
-            return delete_keys.evaluate_delete_keys(log, table, rows, job_id)
+            found = key_rows(data, table) if rows is None else rows
+            return delete_keys.evaluate_delete_keys(log, table, found, job_id)
 
         return self._run(evaluate, commit)
 

@@ -3,8 +3,12 @@
 opened.py        which table was opened, the newest state that was read, its history
 upkeep.py        compaction, vacuum, checks, repair, new RowSet ids
 computed_columns.py   columns computed from others: added, or given other values
+creation.py      a table created of columns, or of rows that tell the columns
+altering.py      changes of a table's design, its name and its end
+scan_source.py   one state of a table, of which scans choose columns and rows
 table.py         a table: reads, and changes of rows and columns
 database.py      a database: its tables by name
+opened_database.py  database_upkeep.py   the same for a database
 transaction.py   several statements that become one epoch
 transaction_plan.py  work.py  what a transaction has done so far: as a whole, and to one table
 design.py  alteration/  properties.py      columns, keys, partitions and properties of a table

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.later import later
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import AlterSchema, Operation
-from colonnade.manifests.model.schema import DataType, SchemaField
+from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.predicate import Predicate, Where, parse_predicate
@@ -23,7 +21,7 @@ from colonnade.tableformat.scan.plan import rowset_filter
 from colonnade.tableformat.statements.rerun import commit_statement
 from colonnade.tableformat.statements.statement import RowCounts, has_batch
 from colonnade.tableformat.table.opened import OpenTable
-from colonnade.tableformat.types.arrow_types import as_table_schema
+from colonnade.tableformat.types.given_types import GivenType, as_column
 from colonnade.tableformat.write.constraints import bind_constraints
 from colonnade.tableformat.write.job import plan_write, take_lease, target_of
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, check_settings
@@ -53,7 +51,7 @@ class ComputedColumns(OpenTable):
     def add_column(
         self,
         name: str,
-        type: pa.DataType | DataType,
+        type: GivenType,
         value: computed.ArrowFunction | object,
         *,
         columns: Sequence[str] | None = None,
@@ -79,7 +77,7 @@ class ComputedColumns(OpenTable):
         tries, and whatever the function raises. After any error the table is unchanged.
         Spec: docs/spec/conflicts.md#filled-columns
         """
-        column = new_column(name, type, nullable, comment)
+        column = as_column(name, type, nullable=nullable, comment=comment)
         new = NewColumn(column, after, first)
         return self._fill(name, new, value, columns, None, settings, commit)
 
@@ -156,22 +154,6 @@ class NewColumn:
             _with_not_null(op, table.next_column_id) if isinstance(op, AlterSchema) else op
             for op in planned
         )
-
-
-def new_column(
-    name: str, type: pa.DataType | DataType, nullable: bool, comment: str | None
-) -> SchemaField:
-    """Return a column of an Arrow type or of a type of the table format.
-
-    Raises InvalidInputError for any other type, and for one that cannot be stored.
-    """
-    if not isinstance(name, str):
-        raise InvalidInputError(f"The name of a column must be text, not {name!r}.")
-    if isinstance(type, pa.DataType):
-        field = as_table_schema(pa.schema([pa.field(name, type)])).fields[0]
-    else:
-        field = SchemaField(name=name, type=type)
-    return field.model_copy(update={"nullable": nullable, "comment": comment})
 
 
 def _with_not_null(op: AlterSchema, column: int) -> AlterSchema:

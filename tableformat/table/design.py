@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-import pyarrow as pa
-
 from colonnade.manifests.clock import now_ms
 from colonnade.manifests.commit.statics import check_uses
 from colonnade.manifests.errors import InvalidInputError
@@ -28,11 +26,9 @@ from colonnade.tableformat.rowset.column import check_names
 from colonnade.tableformat.table.constraints import (
     NewConstraint,
     make_constraints,
-    named_conditions,
 )
 from colonnade.tableformat.table.generated import (
     NewGenerated,
-    named_expressions,
     with_generated,
 )
 from colonnade.tableformat.table.lifetimes import check_lifetimes, divided, edited, lifetimes_of
@@ -43,7 +39,6 @@ from colonnade.tableformat.table.primary_key import (
     with_key_columns,
 )
 from colonnade.tableformat.table.properties import check_comment, checked_properties
-from colonnade.tableformat.types.arrow_types import as_table_schema
 
 
 def new_table(
@@ -104,38 +99,6 @@ def new_table(
     )
     check_uses(created, name, numbered)
     return created
-
-
-def described_table(
-    name: str,
-    schema: pa.Schema | TableSchema,
-    *,
-    sort_key: Sequence[str],
-    partition_by: Sequence[str],
-    properties: dict[str, str] | None,
-    comment: str | None,
-    constraints: Mapping[str, str] | None,
-    identity: Mapping[str, IdentityColumn] | None,
-    generated: Mapping[str, str | NewGenerated] | None,
-    primary_key: Sequence[str],
-    static: Sequence[str] = (),
-    partition_key: Sequence[str] = (),
-) -> CreateTable:
-    """Design a table as `ArrowTable.create` has it described. Raises as `new_table` does."""
-    return new_table(
-        name,
-        as_table_schema(schema),
-        sort_key,
-        properties,
-        comment,
-        partition_by,
-        named_conditions(constraints or {}),
-        identity,
-        named_expressions(generated or {}),
-        primary_key,
-        static,
-        partition_key,
-    )
 
 
 def with_identity(schema: TableSchema, given: Mapping[str, IdentityColumn]) -> TableSchema:

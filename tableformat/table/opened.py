@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from itertools import islice
+from typing import Any
 
 import pyarrow as pa
 
@@ -21,6 +24,7 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.identity import identity_columns, next_value
 from colonnade.manifests.model.members import find_change
 from colonnade.manifests.model.primary_key import key_fields
+from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.reading.begun_head import BegunHead, finish_head
 from colonnade.manifests.state.partition_layout import field_text
 from colonnade.manifests.state.snapshot import Snapshot, TableState
@@ -29,6 +33,7 @@ from colonnade.tableformat.keys.point_read import OpenRowSets
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.statements.statement import RowCounts
 from colonnade.tableformat.table.history import HistoryEntry, moment, table_history
+from colonnade.tableformat.table.properties import stated_properties
 from colonnade.tableformat.table.time_travel import epoch_number, snapshot_at
 from colonnade.tableformat.types.arrow_types import arrow_schema
 
@@ -103,9 +108,23 @@ class OpenTable:
         return arrow_schema(self.state.schema)
 
     @property
+    def _columns(self) -> TableSchema:
+        return self.state.schema
+
+    @property
     def epoch(self) -> int:
         """The newest epoch that was read so far."""
         return self.snapshot.epoch
+
+    @property
+    def version(self) -> int:
+        """The same as `epoch`, by the name that other formats give it."""
+        return self.epoch
+
+    @property
+    def properties(self) -> dict[str, str]:
+        """The properties that users have set."""
+        return stated_properties(self.state)
 
     @property
     def partitioning(self) -> tuple[str, ...]:
@@ -256,7 +275,15 @@ class OpenTable:
         freed = found is None or self._log.is_freed(epoch, self.snapshot)
         return None if found is None or freed else moment(found.time_ms)
 
+    def __reduce__(self) -> tuple[Callable[..., OpenTable], tuple[Any, ...]]:
+        """Pickle which table it is. The other process reads the newest state at its first need."""
+        return _opened_again, (type(self), replace(self._location, look=None))
+
     def __repr__(self) -> str:
         seen = self._last_seen
         epoch = None if seen is None else seen.epoch
         return f"{type(self).__name__}({self.path!r}, epoch={epoch})"
+
+
+def _opened_again(kind: type[OpenTable], location: Location) -> OpenTable:
+    return kind(location, Log(location.store), None)

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import pyarrow as pa
@@ -18,21 +20,28 @@ from colonnade.manifests.errors import (
 from colonnade.manifests.ids import new_job_id
 from colonnade.manifests.later import later
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.schema import IdentityColumn, TableSchema
+from colonnade.manifests.model.schema import IdentityColumn
 from colonnade.manifests.public import public
 from colonnade.manifests.reading.begun_head import begin_head
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import StorePath
+from colonnade.tableformat.keys.given_keys import Key
 from colonnade.tableformat.keys.own_table import own_table
 from colonnade.tableformat.keys.policy import merges
 from colonnade.tableformat.keys.static_filters import by_partitions
-from colonnade.tableformat.location import StorageOptions, locate, locate_existing, read_base
+from colonnade.tableformat.location import (
+    Location,
+    StorageOptions,
+    locate_existing,
+)
 from colonnade.tableformat.predicate import Predicate, Where, parse_predicate
-from colonnade.tableformat.scan.arrow_scan import HELD, Scan, batches_of, held_batches
+from colonnade.tableformat.scan.arrow_scan import Scan, python_rows
+from colonnade.tableformat.scan.given_rows import HELD, batches_of, held_batches
 from colonnade.tableformat.scan.opened import BegunScan, open_ahead
-from colonnade.tableformat.scan.order import Order, check_order, key_order
+from colonnade.tableformat.scan.order import Order, check_order
 from colonnade.tableformat.scan.other_columns import with_columns_of
 from colonnade.tableformat.scan.plan import plan_scan, rowset_filter
+from colonnade.tableformat.scan.reads import TableReads
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.statements.division import Division
 from colonnade.tableformat.statements.finish import finished
@@ -45,13 +54,24 @@ from colonnade.tableformat.statements.statement import (
     is_done,
     make_change,
 )
+from colonnade.tableformat.table.altering import Altering
 from colonnade.tableformat.table.computed_columns import ComputedColumns
-from colonnade.tableformat.table.design import described_table
+from colonnade.tableformat.table.creation import (
+    ChangedTypes,
+    commit_created,
+    designed,
+    new_place,
+)
 from colonnade.tableformat.table.generated import NewGenerated
+from colonnade.tableformat.table.history import moment
 from colonnade.tableformat.table.new_columns import UnknownColumns, fit_rows
 from colonnade.tableformat.table.partition_key import statics_of
+from colonnade.tableformat.table.scan_source import TableSource
 from colonnade.tableformat.table.time_travel import seen_ms, snapshot_at
 from colonnade.tableformat.table.upkeep import Upkeep
+from colonnade.tableformat.types.arrow_input import in_memory
+from colonnade.tableformat.types.arrow_types import arrow_schema
+from colonnade.tableformat.types.given_types import GivenSchema
 from colonnade.tableformat.write.identity import LogDraws
 from colonnade.tableformat.write.job import plan_write, take_lease
 from colonnade.tableformat.write.run import write_rows
@@ -60,20 +80,19 @@ from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, 
 if TYPE_CHECKING:
     from colonnade.tableformat.compaction import auto
     from colonnade.tableformat.statements import append, overwrite, overwrite_partitions
-    from colonnade.tableformat.table import alteration, restore
     from colonnade.tableformat.table import get as point_get
+    from colonnade.tableformat.table import restore
 else:
     auto = later("colonnade.tableformat.compaction.auto")
     append = later("colonnade.tableformat.statements.append")
     overwrite = later("colonnade.tableformat.statements.overwrite")
     overwrite_partitions = later("colonnade.tableformat.statements.overwrite_partitions")
-    alteration = later("colonnade.tableformat.table.alteration")
     point_get = later("colonnade.tableformat.table.get")
     restore = later("colonnade.tableformat.table.restore")
 
 
 @public
-class ArrowTable(Upkeep, ComputedColumns, RowMethods):
+class ArrowTable(Upkeep, ComputedColumns, Altering, RowMethods, TableReads):
     """One table of a database, read and written through Arrow, without Spark.
 
     Create one with `colonnade.open` or `colonnade.create`. Every scan reads one epoch: the newest
@@ -105,8 +124,9 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
     def create(
         cls,
         path: StorePath,
-        schema: pa.Schema | TableSchema,
+        schema: GivenSchema | Any,
         *,
+        data: Any = None,
         sort_key: Sequence[str] = (),
         partition_by: Sequence[str] = (),
         properties: dict[str, str] | None = None,
@@ -117,31 +137,34 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         primary_key: Sequence[str] = (),
         static: Sequence[str] = (),
         partition_key: Sequence[str] = (),
+        changed_types: ChangedTypes = "warn",
         storage_options: StorageOptions | None = None,
     ) -> ArrowTable:
-        """Create an empty table: at `path` itself, or in the database directly above it.
+        """Create a table at `path` itself, or in the database directly above it, in one epoch.
 
-        `sort_key` names columns, each optionally followed by `desc`; RowSets are then written in
-        that order. `partition_by` has columns or transforms of columns, such as `days(ts)`,
-        `bucket(16, id)` or `truncate(4, name)`: each RowSet then holds rows with one value of each.
-        `constraints` are conditions that every row must meet, by name: `{"paid": "price > 0"}`.
-        `identity` has columns whose values the table gives: `{"id": colonnade.IdentityColumn()}`.
-        `generated` are columns that other columns of the row decide: `{"day": "CAST(ts AS DATE)"}`.
-        Rows leave them out, or have the same value in them. No two rows share a `primary_key`,
-        whose columns become NOT NULL; the table is sorted by it unless a sort key is given. The
-        property `onDuplicate` says what a plain write does with a key that is there. A `static`
-        column has one value for all rows of a `partition_key`, which is the first column of the
-        primary key unless it is given; `statics` has these values.
-        Raises AlreadyExistsError when there is a table, and InvalidInputError that names column and
-        type for a schema that cannot be stored, or a constraint that cannot be checked.
+        `schema` states the columns (docs/python.md#columns-of-a-new-table), or has rows that tell
+        them; `data` are rows beside columns. Rows are anything that `append` takes. Types of Arrow
+        that a table does not keep are told by one UserWarning, unless `changed_types` is "refuse"
+        or "accept". `sort_key` names columns, each perhaps followed by `desc`. `partition_by` has
+        columns or transforms, such as `days(ts)`, `bucket(16, id)`, `truncate(4, name)`: a RowSet
+        has rows with one value of each. Every row meets the `constraints`: `{"paid": "price > 0"}`.
+        The table gives the values of `identity` columns: `{"id": colonnade.IdentityColumn()}`.
+        `generated` columns follow from others: `{"day": "CAST(ts AS DATE)"}`; rows leave them out,
+        or have the same value. No two rows share a `primary_key`, whose columns become NOT NULL; it
+        is the sort key if none is given. The property `onDuplicate` says what a plain write does
+        with a key that is there. A `static` column has one value for all rows of a `partition_key`,
+        by default the first column of the primary key; `statics` has these values.
+
+        Raises AlreadyExistsError when there is a table; InvalidInputError that names column and
+        type for a schema that cannot be stored, or a constraint that cannot be checked; and the
+        errors of `append` for the rows, and then there is no table.
         """
-        location = locate(path, storage_options)
-        log = Log(location.store)
-        base = read_base(location, log)
-        location.require_absent(base)
-        design = described_table(
+        location, log, base = new_place(path, storage_options)
+        design, rows = designed(
             location.new_table_name,
             schema,
+            data,
+            changed_types,
             sort_key=sort_key,
             partition_by=partition_by,
             properties=properties,
@@ -153,10 +176,8 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
             static=static,
             partition_key=partition_key,
         )
-        job = plan_write(location, base, "append", create=design)
-        after = commit_written(job, (), log, base, fresh=True)
         created = cls(location, log, None)
-        created._see_committed(after)
+        created._see_committed(commit_created(log, location, base, design, rows))
         return created
 
     def scan(
@@ -204,23 +225,25 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         if schema_epoch is not None:
             other = self.snapshot_at(schema_epoch)
             shown = with_columns_of(table, self._location.require_at(other, self._snapshot))
-        if begun is not None and begun.table is found:
-            predicate, rowsets = begun.predicate, begun.rowsets
-        else:
-            with self._log.removals_are_told(snapshot.epoch):
-                predicate = by_partitions(self._log, shown, predicate)
-                rowsets = self._log.read_rowsets(table, rowset_filter(shown, predicate))
-        wanted = None if order is None else key_order(shown, rowsets)
-        plan = plan_scan(shown, snapshot.epoch, rowsets, columns, predicate, wanted)
-        return Scan(self._location, plan, begun and begun.ahead)
+        again = partial(
+            _scan_again,
+            replace(self._location, look=None),
+            epoch=snapshot.epoch,
+            schema_epoch=schema_epoch,
+            order=order,
+            seen_at=moment(seen),
+        )
+        source = TableSource(self._log, table, snapshot.epoch, shown, order, again=again)
+        if begun is None or begun.table is not found:
+            return source.scan(columns, predicate)
+        plan = plan_scan(shown, snapshot.epoch, begun.rowsets, columns, begun.predicate)
+        return Scan(self._log.store, plan, source, predicate, begun.ahead)
 
     @overload
     def get(self, key: list[Any], columns: Sequence[str] | None = None) -> pa.Table: ...
 
     @overload
-    def get(
-        self, key: point_get.Key, columns: Sequence[str] | None = None
-    ) -> dict[str, Any] | None: ...
+    def get(self, key: Key, columns: Sequence[str] | None = None) -> dict[str, Any] | None: ...
 
     def get(self, key: Any, columns: Sequence[str] | None = None) -> Any:
         """Return the row that has a primary key, or the rows of a list of keys.
@@ -242,7 +265,7 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         rows = point_get.get_rows(self._log, snapshot, table, keys, columns, self._open_rowsets)
         if isinstance(key, list):
             return rows
-        return point_get.as_dict(rows, table.name) if rows.num_rows else None
+        return next(chain(*map(python_rows, rows.to_batches())), None)
 
     def _refresh_and_open(
         self, columns: Sequence[str] | None, predicate: Predicate | None
@@ -296,9 +319,11 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
     ) -> int:
         """Add rows, and return the new epoch. Concurrent appends never conflict.
 
-        `data` is anything with the Arrow C stream or array interface: a pyarrow or polars table, a
-        record batch or reader, a pandas frame, a DuckDB relation. Columns are matched by name, and
-        a nullable column may be missing. The state that was read last may be old: if retention has
+        `data` is anything that has rows: a pyarrow table, batch, reader, dataset or scanner; a
+        frame of pandas or Polars, also a lazy one; a relation of DuckDB; a scan; a list of dicts; a
+        dict of lists; any object with the Arrow C stream or array interface; a list or iterator of
+        these. What can be streamed is never held as a whole. Columns are matched by name, and a
+        nullable column may be missing. The state that was read last may be old: if retention has
         passed it, the newest state is read first.
 
         A column that the table does not have is an error. With `evolve` it becomes a column of the
@@ -315,6 +340,7 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         data, and for an expected epoch, this raises ConflictError, too.
         """
         unknown = UnknownColumns(evolve, ignore_unknown_columns)
+        data = in_memory(data, self.schema)
         may_repeat = isinstance(data, HELD) and (commit is None or commit.expect_epoch is None)
         tries = TRIES if may_repeat else 1
         for attempt in range(tries):
@@ -352,7 +378,7 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         predicate = parse_predicate(where)
 
         def evaluate(log: Log, table: TableState, job_id: str) -> Statement:
-            rows = batches_of(data)
+            rows = batches_of(data, arrow_schema(table.schema))
             return overwrite.evaluate_overwrite_where(
                 log, table, rows, predicate, job_id, settings, str(where)
             )
@@ -375,47 +401,17 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         check_settings(settings, commit)
 
         def evaluate(log: Log, table: TableState, job_id: str) -> Statement:
+            rows = batches_of(data, arrow_schema(table.schema))
             return overwrite_partitions.evaluate_overwrite_partitions(
-                log, table, batches_of(data), job_id, settings
+                log, table, rows, job_id, settings
             )
 
         return self._overwrite(evaluate, commit)
 
-    def partition_by(self, *fields: str) -> int:
-        """Partition new rows by other fields, such as `days(ts)`; no fields end partitioning.
-
-        Existing RowSets keep their partitions until compaction rewrites them. Returns the epoch.
-        Raises NotFoundError or InvalidInputError that names the column at fault, and ConflictError.
-        """
-        return self.alter(alteration.SetPartitioning(fields))
-
-    def alter(self, *changes: alteration.Alteration) -> int:
-        """Change columns, properties, constraints or the comment in one epoch, and return it.
-
-        No file is touched; `alteration/` has the changes. A new constraint first reads
-        RowSets, except where the log's bounds decide it. Raises InvalidInputError or
-        NotFoundError that names the column, or a constraint and the values of a row that it does
-        not allow. Raises ConflictError when a concurrent writer altered the same thing since the
-        table was last read.
-        """
-        after = alteration.commit_alterations(self._log, self.snapshot, self.state, changes)
-        return self._see_committed(after).epoch
-
-    def alter_checked(self, checked: Snapshot, *changes: alteration.Alteration) -> int:
-        """Change the table as `alter` does, after Spark has checked the rows of a state.
-
-        A new constraint with `columns` is one that only Spark can evaluate. It raises ConflictError
-        when a concurrent writer has added rows since that state.
-        """
-        after = alteration.commit_alterations(
-            self._log, self.snapshot, self.state, changes, checked
-        )
-        return self._see_committed(after).epoch
-
     def restore(
         self,
-        *,
         epoch: int | None = None,
+        *,
         timestamp: datetime | str | None = None,
         tag: str | None = None,
         commit: CommitSettings | None = None,
@@ -454,8 +450,9 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         Both are the state after it where nothing is left to do.
         """
         check_settings(settings, commit, may_lease=True)
-        base, batches = self.snapshot, batches_of(data)
+        base = self.snapshot
         table = self._location.require(base)
+        batches = batches_of(data, arrow_schema(table.schema))
         follows = self._log.can_follow(base) and not table.constraints
         if mode == "append" and not follows:
             # Rows can follow any epoch, but the new base must be read before the first row is
@@ -578,6 +575,18 @@ class ArrowTable(Upkeep, ComputedColumns, RowMethods):
         snapshot, epoch = commit_statement(self._log, self.refresh(), planned)
         metrics = (epoch and epoch.metrics) or {}
         return RowCounts.of_metrics(self._written(snapshot), metrics)
+
+
+def _scan_again(
+    location: Location,
+    columns: Sequence[str],
+    where: Predicate | None,
+    limit: int | None,
+    **state: Any,
+) -> Scan:
+    """Plan a scan of a state in another process. Raises the errors of `ArrowTable.scan`."""
+    scan = ArrowTable(location, Log(location.store), None).scan(columns, where, **state)
+    return scan if limit is None else scan.limit(limit)
 
 
 def _takes_same_rows(planned: TableState | None, found: TableState | None) -> bool:

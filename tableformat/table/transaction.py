@@ -14,10 +14,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 import pyarrow as pa
 
+from colonnade.manifests.arrays.bounds import Keep
 from colonnade.manifests.clock import AgreedTime
 from colonnade.manifests.commit.change import Change, TableRead
 from colonnade.manifests.errors import ColonnadeError, InvalidInputError, NotFoundError
@@ -33,12 +34,12 @@ from colonnade.manifests.model.operations import CreateTable
 from colonnade.manifests.model.schema import IdentityColumn, TableSchema
 from colonnade.manifests.model.statics import statics_id, with_own_statics
 from colonnade.manifests.state.snapshot import Snapshot, TableState
-from colonnade.tableformat.keys.static_filters import by_partitions
-from colonnade.tableformat.location import Location
 from colonnade.tableformat.predicate import Where, parse_predicate
-from colonnade.tableformat.scan.arrow_scan import Scan, batches_of
-from colonnade.tableformat.scan.order import Order, check_order, key_order
-from colonnade.tableformat.scan.plan import plan_scan, rowset_filter
+from colonnade.tableformat.scan.arrow_scan import Scan
+from colonnade.tableformat.scan.given_rows import batches_of
+from colonnade.tableformat.scan.order import Order, check_order
+from colonnade.tableformat.scan.plan import ScanPlan
+from colonnade.tableformat.scan.reads import TableReads
 from colonnade.tableformat.statements.append import evaluate_append, evaluate_overwrite
 from colonnade.tableformat.statements.commit import Reported
 from colonnade.tableformat.statements.finish import finished_in_transaction
@@ -47,11 +48,13 @@ from colonnade.tableformat.statements.overwrite import evaluate_overwrite_where
 from colonnade.tableformat.statements.overwrite_partitions import evaluate_overwrite_partitions
 from colonnade.tableformat.statements.statement import RowCounts, Statement, has_batch
 from colonnade.tableformat.statements.static_values import static_reads
-from colonnade.tableformat.table.design import described_table
+from colonnade.tableformat.table.creation import ChangedTypes, designed
 from colonnade.tableformat.table.partition_key import statics_of
+from colonnade.tableformat.table.scan_source import TableSource
 from colonnade.tableformat.table.transaction_plan import TransactionPlan, Vectors
 from colonnade.tableformat.table.work import TableWork
 from colonnade.tableformat.types.arrow_types import arrow_schema
+from colonnade.tableformat.types.given_types import GivenSchema
 from colonnade.tableformat.write.job import WriteJob
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, check_settings
 
@@ -106,8 +109,9 @@ class Transaction:
     def create(
         self,
         name: str,
-        schema: pa.Schema | TableSchema,
+        schema: GivenSchema | Any,
         *,
+        data: Any = None,
         sort_key: Sequence[str] = (),
         partition_by: Sequence[str] = (),
         properties: dict[str, str] | None = None,
@@ -118,14 +122,17 @@ class Transaction:
         primary_key: Sequence[str] = (),
         static: Sequence[str] = (),
         partition_key: Sequence[str] = (),
+        changed_types: ChangedTypes = "warn",
     ) -> TransactionTable:
-        """Create a table, as `Database.create_table` does.
+        """Create a table, as `ArrowDatabase.create_table` does.
 
         Raises AlreadyExistsError when the name is taken.
         """
-        design = described_table(
+        design, rows = designed(
             name,
             schema,
+            data,
+            changed_types,
             sort_key=sort_key,
             partition_by=partition_by,
             properties=properties,
@@ -137,7 +144,11 @@ class Transaction:
             static=static,
             partition_key=partition_key,
         )
-        return self.create_as(design)
+        with self.all_or_nothing():
+            table = self.create_as(design)
+            if rows is not None:
+                table.append(rows)
+        return table
 
     def create_as(self, design: CreateTable) -> TransactionTable:
         """Create a designed table. Raises AlreadyExistsError when the name is taken."""
@@ -190,6 +201,12 @@ class Transaction:
             self.commit()
         elif self._end is None:
             self.rollback()
+
+    def __reduce__(self) -> NoReturn:
+        raise InvalidInputError(
+            "A transaction cannot be pickled, because two processes would commit it; begin one in"
+            " each process."
+        )
 
     @contextmanager
     def all_or_nothing(self) -> Iterator[None]:
@@ -354,7 +371,7 @@ class Transaction:
             raise InvalidInputError(f"This transaction {self._end}; begin another one.")
 
 
-class TransactionTable(RowMethods):
+class TransactionTable(RowMethods, TableReads):
     """One table as a transaction sees it. Its changes are committed with the transaction."""
 
     def __init__(self, transaction: Transaction, log: Log, table: TableId) -> None:
@@ -368,6 +385,10 @@ class TransactionTable(RowMethods):
     def state(self) -> TableState:
         """The table with the changes of the transaction so far."""
         return self._transaction.state_of(self._table)
+
+    @property
+    def _columns(self) -> TableSchema:
+        return self.state.schema
 
     @property
     def name(self) -> str:
@@ -394,60 +415,55 @@ class TransactionTable(RowMethods):
     ) -> Scan:
         """Plan to read rows, including those of the transaction itself; see `ArrowTable.scan`."""
         check_order(order)
-        table = self._transaction.seen(self._table)
         predicate = None if where is None else parse_predicate(where)
-        keep = rowset_filter(table, predicate)
-        with self._log.removals_are_told(self._transaction.base, staged=True):
-            predicate = by_partitions(self._log, table, predicate)
-            rowsets = self._log.read_rowsets(table, rowset_filter(table, predicate))
-        wanted = None if order is None else key_order(table, rowsets)
-        plan = plan_scan(table, self._transaction.base, rowsets, columns, predicate, wanted)
-        used = {field.id for field in plan.output_schema.fields}
-        bound = plan.bound_predicate()
-        read = frozenset(used if bound is None else used | bound.column_ids)
-        for each in (TableRead(table.id, keep, read), *static_reads(table, read)):
-            self._transaction.note_read(each)
-        return Scan(Location(self._log.store, table.name, exists=True), plan)
+        table, base = self._transaction.seen(self._table), self._transaction.base
+
+        def noted(plan: ScanPlan, keep: Keep | None) -> None:
+            used = {field.id for field in plan.output_schema.fields}
+            bound = plan.bound_predicate()
+            read = frozenset(used if bound is None else used | bound.column_ids)
+            for each in (TableRead(table.id, keep, read), *static_reads(table, read)):
+                self._transaction.note_read(each)
+
+        source = TableSource(self._log, table, base, table, order, staged=True, noted=noted)
+        return source.scan(columns, predicate)
 
     def append(self, data: Any, *, settings: WriteSettings | None = None) -> RowCounts:
         """Add rows; see `ArrowTable.append`."""
         check_settings(settings, None)
-        return self._transaction.run(
-            self._table,
-            lambda log, t, job_id: evaluate_append(log, t, batches_of(data), job_id, settings),
-        )
+
+        def evaluate(log: Log, table: TableState, job_id: str) -> Statement:
+            return evaluate_append(log, table, _rows(data, table), job_id, settings)
+
+        return self._transaction.run(self._table, evaluate)
 
     def overwrite(
         self, data: Any, where: Where | None = None, *, settings: WriteSettings | None = None
     ) -> RowCounts:
         """Overwrite all rows, or the rows that meet `where`; see `ArrowTable.overwrite`."""
         check_settings(settings, None)
-        if where is None:
-            return self._transaction.run(
-                self._table,
-                lambda log, t, job_id: evaluate_overwrite(
-                    log, t, batches_of(data), job_id, settings
-                ),
-            )
-        predicate, text = parse_predicate(where), str(where)
-        return self._transaction.run(
-            self._table,
-            lambda log, t, job_id: evaluate_overwrite_where(
-                log, t, batches_of(data), predicate, job_id, settings, text
-            ),
-        )
+        predicate = None if where is None else parse_predicate(where)
+
+        def evaluate(log: Log, table: TableState, job_id: str) -> Statement:
+            rows = _rows(data, table)
+            if predicate is None:
+                return evaluate_overwrite(log, table, rows, job_id, settings)
+            text = str(where)
+            return evaluate_overwrite_where(log, table, rows, predicate, job_id, settings, text)
+
+        return self._transaction.run(self._table, evaluate)
 
     def overwrite_partitions(
         self, data: Any, *, settings: WriteSettings | None = None
     ) -> RowCounts:
         """Overwrite the partitions of `data`; see `ArrowTable.overwrite_partitions`."""
         check_settings(settings, None)
-        return self._transaction.run(
-            self._table,
-            lambda log, t, job_id: evaluate_overwrite_partitions(
-                log, t, batches_of(data), job_id, settings
-            ),
-        )
+
+        def evaluate(log: Log, table: TableState, job_id: str) -> Statement:
+            rows = _rows(data, table)
+            return evaluate_overwrite_partitions(log, table, rows, job_id, settings)
+
+        return self._transaction.run(self._table, evaluate)
 
     def _run(self, evaluate: Evaluate, commit: CommitSettings | None) -> RowCounts:
         if commit is not None:
@@ -455,3 +471,7 @@ class TransactionTable(RowMethods):
                 "A transaction is committed as a whole; pass `commit` to the transaction instead."
             )
         return self._transaction.run(self._table, evaluate)
+
+
+def _rows(data: Any, table: TableState) -> Iterator[pa.RecordBatch]:
+    return batches_of(data, arrow_schema(table.schema))

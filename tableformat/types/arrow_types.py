@@ -188,20 +188,6 @@ def _arrow_type(data_type: DataType, child: Callable[[SchemaField], pa.Field]) -
             return _ARROW[base_type(text)]
 
 
-def as_table_schema(schema: pa.Schema | TableSchema) -> TableSchema:
-    """Return the table schema for either form of a schema.
-
-    Raises InvalidInputError for any other object.
-    """
-    if isinstance(schema, TableSchema):
-        return schema
-    if not isinstance(schema, pa.Schema):
-        raise InvalidInputError(
-            f"A schema is a pyarrow.Schema or a colonnade.TableSchema, not {schema!r}."
-        )
-    return schema_from_arrow(schema)
-
-
 def schema_from_arrow(schema: pa.Schema) -> TableSchema:
     """Read any Arrow schema as a table schema, without assigning ids.
 

@@ -14,7 +14,7 @@ from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.design import new_table
 from colonnade.tableformat.table.generated import NewGenerated
 from colonnade.tableformat.table.transaction import Transaction, TransactionTable
-from colonnade.tableformat.types.arrow_types import as_table_schema
+from colonnade.tableformat.types.given_types import as_table_schema
 from colonnade.tableformat.write.job import plan_write
 from colonnade.tableformat.write.run import write_rows
 from colonnade.tableformat.write.settings import CommitSettings

@@ -139,11 +139,11 @@ def _export_here(
 ) -> int:
     rows = 0
     # With a predicate the number of rows is known only after the scan.
-    total = None if scan.plan.predicate is not None else live_rows(scan.plan)
+    total = None if scan._plan.predicate is not None else live_rows(scan._plan)
 
     def counted() -> Iterator[pa.RecordBatch]:
         nonlocal rows
-        for batch in read_plan_parallel(place.location.store, scan.plan):
+        for batch in read_plan_parallel(place.location.store, scan._plan):
             yield batch
             rows += batch.num_rows
             advance(batch.num_rows)

@@ -113,11 +113,11 @@ def count(
     """Count the rows of a table; without a predicate only the log is read."""
     output, place = Output(json), open_place(table)
     scan = place.table.scan([], where, epoch=epoch, timestamp=timestamp, tag=tag)
-    known = None if where is not None else live_rows(scan.plan)
+    known = None if where is not None else live_rows(scan._plan)
     if known is not None:
         rows, engine = known, "log"
     else:
-        choice = choose_engine(scan.plan.byte_count, spark, spark_above)
+        choice = choose_engine(scan._plan.byte_count, spark, spark_above)
         engine = choice.name
         if choice.name == "spark":
             session = start_spark(choice, output)
@@ -144,7 +144,7 @@ def live_rows(plan: ScanPlan) -> int | None:
 def _count_here(place: DatabasePlace, scan: Scan, output: Output) -> int:
     rows = 0
     with progress(output, "count", "rows", None) as advance:
-        for batch in read_plan_parallel(place.location.store, scan.plan):
+        for batch in read_plan_parallel(place.location.store, scan._plan):
             rows += batch.num_rows
             advance(batch.num_rows)
     return rows

@@ -33,11 +33,16 @@ from colonnade.tableformat.table.alteration.attributes import (
     RenameColumn,
 )
 from colonnade.tableformat.table.alteration.columns import AddColumn, DropColumn, MoveColumn
-from colonnade.tableformat.table.alteration.commit import commit_alterations, commit_rename
+from colonnade.tableformat.table.alteration.commit import (
+    commit_alterations,
+    commit_drop,
+    commit_rename,
+)
 from colonnade.tableformat.table.alteration.constraints import AddConstraint, DropConstraint
 from colonnade.tableformat.table.alteration.default import DropDefault, SetDefault
 from colonnade.tableformat.table.alteration.draft import Alteration
 from colonnade.tableformat.table.alteration.not_null import SetNotNull
+from colonnade.tableformat.table.alteration.paths import FieldPath
 from colonnade.tableformat.table.alteration.plan import plan_alterations
 from colonnade.tableformat.table.alteration.primary_key import DropPrimaryKey, SetPrimaryKey
 from colonnade.tableformat.table.alteration.replace import ReplaceColumns
@@ -61,6 +66,7 @@ __all__ = [
     "DropDefault",
     "DropNotNull",
     "DropPrimaryKey",
+    "FieldPath",
     "MoveColumn",
     "RenameColumn",
     "ReplaceColumns",
@@ -71,6 +77,7 @@ __all__ = [
     "SetSortKey",
     "WidenColumn",
     "commit_alterations",
+    "commit_drop",
     "commit_rename",
     "plan_alterations",
 ]

@@ -25,6 +25,7 @@ from colonnade.tableformat.table.alteration.paths import (
 )
 from colonnade.tableformat.table.alteration.primary_key import check_not_in_key
 from colonnade.tableformat.table.defaults import added_with_default
+from colonnade.tableformat.types.given_types import as_field
 
 
 @public
@@ -34,7 +35,8 @@ class AddColumn(Alteration):
 
     Existing rows have the `default` in it, at once and for ever, or NULL without one. A NOT NULL
     column needs a default. `SetDefault` says in what forms it can be given. `parent` leads to a
-    struct, which gets the column as a field, without a default.
+    struct, which gets the column as a field, without a default. A column may also be given as a
+    `pyarrow.Field`, or as a pair of name and type, such as `("tip", "decimal(9,2)")`.
     """
 
     column: SchemaField
@@ -43,15 +45,14 @@ class AddColumn(Alteration):
     default: Any = None
     parent: FieldPath = ()
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "column", as_field(self.column))
+
     def __str__(self) -> str:
         above = f"{dotted(self.parent)}." if self.parent else ""
         return f"add column {above}{self.column.name}"
 
     def apply(self, draft: Draft) -> None:
-        if not isinstance(self.column, SchemaField):
-            raise InvalidInputError(
-                f"AddColumn takes a colonnade.SchemaField, not {self.column!r:.100}."
-            )
         parent = names_of(self.parent) if self.parent else ()
         path = ".".join((*parent, self.column.name))
         _refuse_two_places(path, self.after, self.first)

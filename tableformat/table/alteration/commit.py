@@ -9,7 +9,7 @@ from colonnade.manifests.commit.change import Change
 from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.operations import AddCheck, Operation, RenameTable
+from colonnade.manifests.model.operations import AddCheck, DropTable, Operation, RenameTable
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.statements.rerun import commit_statement
 from colonnade.tableformat.table.alteration.constrained_rows import ConstrainedRows
@@ -100,6 +100,12 @@ def commit_rename(log: Log, base: Snapshot, table: TableState, name: str) -> Sna
     operation = RenameTable(table=table.id, name=check_table_name(name))
     parameters = {"name": table.name, "new_name": name}
     return log.commit(_change("rename_table", (operation,), parameters), base)
+
+
+def commit_drop(log: Log, base: Snapshot, table: TableState) -> Snapshot:
+    """Drop a table of a database. Its earlier epochs stay readable. Raises ConflictError."""
+    operation = DropTable(table=table.id)
+    return log.commit(_change("drop_table", (operation,), {"name": table.name}), base)
 
 
 def _change(

@@ -31,6 +31,7 @@ from colonnade.tableformat.table.alteration.paths import (
     with_fields,
 )
 from colonnade.tableformat.table.alteration.widen import WidenColumn
+from colonnade.tableformat.types.given_types import as_table_schema
 
 
 @public
@@ -42,12 +43,15 @@ class ReplaceColumns(Alteration):
     widens to. It keeps its id and values. It also keeps what it has of NOT NULL, default, identity
     and generation, and its metadata unless the list states other metadata. It takes the comment of
     the list. A field of a struct stays by the same rule, and so a struct always does. Other columns
-    are dropped, and the rest of the list is added.
+    are dropped, and the rest of the list is added. The columns may be given as `create` takes them.
     """
 
     columns: tuple[SchemaField, ...]
     replaced: tuple[str, ...] | None = None
     """The columns that the user knows of; another column of the table is a conflict."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", as_table_schema(self.columns).fields)
 
     def __str__(self) -> str:
         return f"replace columns by {', '.join(column.name for column in self.columns)}"

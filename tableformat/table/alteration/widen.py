@@ -31,6 +31,7 @@ from colonnade.tableformat.table.alteration.paths import (
 )
 from colonnade.tableformat.table.alteration.stored_values import TimestampHolds
 from colonnade.tableformat.table.defaults import widened_default
+from colonnade.tableformat.types.given_types import as_data_type
 
 
 @public
@@ -39,11 +40,14 @@ class WidenColumn(Alteration):
     """Change the type of a column or field to one that holds all its values, such as int to `long`.
 
     A void column may get any type. No file is written again. Existing rows are converted when they
-    are read.
+    are read. The type may be given in any form that a column of a new table may have.
     """
 
     path: FieldPath
     type: DataType
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "type", as_data_type(self.type, dotted(names_of(self.path))))
 
     def __str__(self) -> str:
         return f"widen column {dotted(self.path)} to {type_text(self.type)}"
@@ -53,7 +57,6 @@ class WidenColumn(Alteration):
         found = find(draft.schema, names)
         if found.type == self.type:
             return
-        _check_type(found, self.type)
         _check_widens(found, self.type, dotted(names))
         _check_numbered(found, self.type)
         if len(names) == 1:
@@ -82,11 +85,6 @@ def _wider(draft: Draft, found: SchemaField, wanted: DataType) -> SchemaField:
         draft.next_id += 1
     inside, draft.next_id = assign_ids(TableSchema(fields=wider.children()), draft.next_id)
     return wider.with_children(inside.fields)
-
-
-def _check_type(column: SchemaField, wanted: DataType) -> None:
-    # Only a field checks its type.
-    SchemaField(name=column.name, type=wanted)
 
 
 def _check_widens(column: SchemaField, wanted: DataType, path: str) -> None:

@@ -91,7 +91,7 @@ def rooms(path: Path, partitions: int = 20, rows: int = 5) -> ArrowTable:
 def opened(table: ArrowTable, where: str, **options: Any) -> set[int]:
     """The devices whose RowSets a scan reads."""
     scan = table.scan(where=where, **options)
-    return {int(each.rowset.id) for each in scan.plan.rowsets}
+    return {int(each.rowset.id) for each in scan._plan.rowsets}
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_only_rowsets_of_partitions_whose_values_allow_it_are_read(
     table = rooms(tmp_path / "t")
     assert opened(table, where) == read
     transaction = colonnade.open_database(tmp_path / "t").transaction()
-    plan = transaction.table("t").scan(where=where).plan
+    plan = transaction.table("t").scan(where=where)._plan
     assert {int(each.rowset.id) for each in plan.rowsets} == read
 
 
@@ -148,7 +148,7 @@ def test_many_partitions_become_a_range_of_keys(tmp_path: Path) -> None:
     columns = [devices, np.zeros(len(devices), np.int32), rooms]
     table.append(pa.table(columns, schema=schema))
     scan = table.scan(where="room = 'c'")
-    assert "40299" in str(scan.plan.predicate)
+    assert "40299" in str(scan._plan.predicate)
     assert sorted(scan.to_arrow()["device"].to_pylist()) == [*range(40_000, 40_300)]
     assert table.scan(where="room = 'a'").to_arrow().num_rows == sum(
         d % 7 == 0 for d in range(100_000) if not 40_000 <= d < 40_300

@@ -76,4 +76,4 @@ def test_the_columns_of_a_layout_are_indexed_wherever_they_stand(tmp_path: Path)
     schema = pa.schema([(f"c{i}", pa.int64()) for i in range(40)])
     table = colonnade.create(tmp_path / "t", schema, partition_by=["truncate(10, c39)"])
     table.append(pa.table({f"c{i}": range(100) for i in range(40)}, schema))
-    assert len(table.scan(where="c39 = 55").plan.rowsets) == 1
+    assert len(table.scan(where="c39 = 55")._plan.rowsets) == 1

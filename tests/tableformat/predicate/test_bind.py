@@ -152,7 +152,7 @@ def test_columns_of_unrelated_types_are_not_compared() -> None:
 
 
 def test_a_bound_predicate_travels_to_other_processes() -> None:
-    bound = bind(col("x").is_in([1, 2]) | col("x").is_null(), schema_of("int"))
+    bound = bind(col("x").isin([1, 2]) | col("x").is_null(), schema_of("int"))
     assert pickle.loads(pickle.dumps(bound)) == bound
 
 

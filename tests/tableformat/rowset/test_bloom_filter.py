@@ -140,7 +140,7 @@ def random_lookup(rng: random.Random, types: dict[str, str], rows: list[Row]) ->
         found = random_predicate(rng, types)
         known = [value for value in values if value is not None]
         if types[name] in ("long", "string", "double", "decimal(38,10)") and known:
-            found = col(name).is_in(known) if rng.random() < 0.5 else col(name) == known[0]
+            found = col(name).isin(known) if rng.random() < 0.5 else col(name) == known[0]
         return ~found if rng.random() < 0.2 else found
 
     first, second = equal(), equal()
@@ -222,7 +222,7 @@ def test_only_filters_that_can_decide_are_read(monkeypatch: pytest.MonkeyPatch) 
     found = partial(read, store, entry, LONGS)
     for predicate in (col("x") > 30, col("x") != 4, (col("x") == 4) | col("x").is_not_null()):
         assert len(found(predicate)) == 5
-    assert len(found(col("x").is_in(range(300)))) == 5
+    assert len(found(col("x").isin(range(300)))) == 5
     assert not found(col("x") == 1000)
     assert asked == []
     assert len(found(col("x") == 100)) == 1

@@ -34,7 +34,7 @@ def test_planning_opens_no_data_and_a_read_only_what_the_predicate_leaves() -> N
     table = reopened(made, store)
     scan = table.scan(["n"], where="n = 130")
     assert {call.name.partition("/")[0] for call in store.trace} == {"_manifest"}
-    assert len(scan.plan.rowsets) == 1
+    assert len(scan._plan.rowsets) == 1
 
     store.trace.clear()
     assert scan.to_arrow()["n"].to_pylist() == [130]
@@ -108,3 +108,9 @@ def test_a_pruned_scan_equals_a_filter_over_everything(seed: int, is_sorted: boo
         scan = tables.table.scan(where=predicate)
         expected = [row for row in every if oracle.truth(predicate, row) is True]
         assert repr(plain(scan.to_arrow())) == repr(expected), predicate
+        assert scan.count() == tables.table.count(predicate) == len(expected), predicate
+        most, names = tables.rng.randint(0, 40), tables.rng.sample("xyz", 2)
+        chosen = tables.table.scan().filter(predicate).limit(most).select(names)
+        first = [{name: row[name] for name in names} for row in expected[:most]]
+        assert repr(plain(chosen.to_arrow())) == repr(first), predicate
+        assert len(chosen) == len(first), predicate

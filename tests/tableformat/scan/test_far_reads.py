@@ -165,7 +165,7 @@ def test_many_small_rowsets_are_opened_side_by_side() -> None:
     table = new(assign_ids(schema_from_arrow(wanted.schema), 1)[0], store=inner)
     for start in range(0, 32_000, 1000):
         table.append(wanted.slice(start, 1000))
-    plan = table.scan().plan
+    plan = table.scan()._plan
     assert {each.rowset.entry.place for each in plan.rowsets} == {"packed"}
     store = RangedStore(inner)
     with store.counted() as cost:
@@ -183,7 +183,7 @@ def test_a_parallel_scan_of_few_columns_opens_a_large_rowset_once() -> None:
     table = new(assign_ids(schema_from_arrow(wide_rows().schema), 1)[0], store=inner)
     table.append(wide_rows())
     store = RangedStore(inner)
-    plan = table.scan(columns=["c7", "text"]).plan
+    plan = table.scan(columns=["c7", "text"])._plan
     found = pa.Table.from_batches(read_plan_parallel(store, plan))
     assert found.equals(wide_rows().select(["c7", "text"]))
     assert len(store.requests) <= 1 + 2

@@ -30,7 +30,7 @@ TYPES = {"a": "long", "n": "long", "z": "long"}
 
 def test_a_plan_needs_what_it_returns_filters_by_or_orders_by_in_the_order_of_the_table() -> None:
     table = new(MemoryStore(), TYPES)
-    plan = table.scan(["z"], where="n > 1").plan
+    plan = table.scan(["z"], where="n > 1")._plan
     predicate = plan.bound_predicate()
     assert [each.name for each in needed_fields(plan, None)] == ["z"]
     assert [each.name for each in needed_fields(plan, predicate)] == ["n", "z"]
@@ -47,7 +47,7 @@ def test_rows_do_not_depend_on_what_is_read_ahead(
     append(disk, table, numbers(0, 100), "directory")
     delete(disk, table, 0, [*range(16, 32), 50, 99], inline=True)
     store = FaultyStore(disk)
-    plan = reopened(table, store).scan(where="n >= 10").plan
+    plan = reopened(table, store).scan(where="n >= 10")._plan
     fields = needed_fields(plan, plan.bound_predicate())
     [opened] = open_rowsets(store, plan, OpenedAhead())
     store.trace.clear()

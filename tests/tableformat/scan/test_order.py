@@ -24,7 +24,7 @@ def test_rowsets_of_another_sort_key_are_named() -> None:
     table = new(NUMBERS, ["n", "id"])
     n, number = (table.state.schema.field(name).id for name in ("n", "id"))
     table.append(rows(0, 10))
-    plan = table.scan(order="key").plan
+    plan = table.scan(order="key")._plan
     assert plan.order == RowOrder(fields=(SortField(column=n), SortField(column=number)))
     table.alter(SetSortKey(("n",)))
     table.append(rows(10, 10))
@@ -39,11 +39,11 @@ def test_rowsets_of_another_sort_key_are_named() -> None:
 def test_a_plan_with_an_order_survives_json_with_the_bounds_of_the_first_key_alone() -> None:
     table = new(NUMBERS, ["n", "id"])
     table.append(rows(0, 10))
-    plan = table.scan(["id"], order="key").plan
+    plan = table.scan(["id"], order="key")._plan
     [scan] = plan.rowsets
     assert set(scan.rowset.entry.statistics) == {table.state.schema.field("n").id}
     assert ScanPlan.model_validate_json(plan.to_json()) == plan
-    assert "order" not in table.scan().plan.to_json()
+    assert "order" not in table.scan()._plan.to_json()
 
 
 NAN = float("nan")

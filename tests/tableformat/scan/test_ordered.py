@@ -221,7 +221,7 @@ def test_rowsets_that_are_needed_at_the_same_time_are_opened_side_by_side() -> N
     for part in range(12):
         table.append(pa.table({"id": [part] * 50_000, "n": np.arange(50_000) * 12 + part}))
     store = FarStore(inner)
-    plan = table.scan(order="key").plan
+    plan = table.scan(order="key")._plan
     with store.counted() as cost:
         batches = read_plan(store, plan)
         assert next(batches)["n"].to_pylist()[:3] == [0, 1, 2]

@@ -19,7 +19,7 @@ def test_deleted_rows_are_gone_from_the_epoch_of_their_vector_on(place: str, inl
     table = new(store, {"n": "long"})
     append(store, table, numbers(0, 50), place)
     append(store, table, numbers(50, 50), place)
-    assert {each.rowset.entry.place for each in table.scan().plan.rowsets} == {place}
+    assert {each.rowset.entry.place for each in table.scan()._plan.rowsets} == {place}
     whole = table.epoch
     # First and last row of a block and of the RowSet.
     delete(store, table, 0, [0, 15, 16, 49], inline)

@@ -47,7 +47,7 @@ def test_a_key_of_fixed_length_is_found_by_the_beginning_that_its_bounds_have(
     table = colonnade.create(tmp_path / "t", schema, primary_key=["k", "n"], static=["v"])
     keys = ["x" * 80 + "\t", "x" * 80 + "z"]
     table.append(pa.table({"k": keys, "n": pa.array([0, 0], pa.int32()), "v": ["a", "b"]}))
-    assert keys_read(table, table.scan().plan) == {key.ljust(90) for key in keys}
+    assert keys_read(table, table.scan()._plan) == {key.ljust(90) for key in keys}
 
 
 def make(path: Path, kind: str) -> ArrowTable:
@@ -64,7 +64,7 @@ def make(path: Path, kind: str) -> ArrowTable:
 
 def plan_of(table: ArrowTable, where: str | None = None) -> tuple[StaticsPlan, ScanPlan]:
     """The static values of a scan, and the scan."""
-    plan = table.scan(where=where).plan
+    plan = table.scan(where=where)._plan
     assert plan.statics is not None
     return plan.statics, plan
 
@@ -96,7 +96,7 @@ def test_a_task_reads_the_values_of_the_keys_that_its_rowsets_may_have(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     table = make(tmp_path / "t", kind)
-    whole = table.scan().plan
+    whole = table.scan()._plan
     assert whole.statics is not None
     assert not is_divided(whole.statics, whole)
     assert statics_of_task(whole.statics, whole) == whole.statics
@@ -118,7 +118,7 @@ def test_a_condition_on_the_key_leaves_few_values(
     table = make(tmp_path / "t", "int")
     table.optimize()
     for where, keys in (("k = 7 AND n = 0", {7}), ("v IN ('v3', 'v60')", {-47, 10})):
-        assert keys_read(table, table.scan(where=where).plan) == keys
+        assert keys_read(table, table.scan(where=where)._plan) == keys
 
 
 def test_rowsets_without_known_keys_need_all_values(
@@ -126,7 +126,7 @@ def test_rowsets_without_known_keys_need_all_values(
 ) -> None:
     monkeypatch.setattr(row_statics, "_WHOLE_BYTES", 0)
     table = make(tmp_path / "t", "int")
-    whole = table.scan().plan
+    whole = table.scan()._plan
     unknown = tuple(
         each.model_copy(
             update={

@@ -22,7 +22,7 @@ from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.design import new_table
 from colonnade.tableformat.table.new_columns import UnknownColumns, fit_rows
 from colonnade.tableformat.table.restore import restore_table
-from colonnade.tableformat.types.arrow_types import as_table_schema
+from colonnade.tableformat.types.given_types import as_table_schema
 from colonnade.tableformat.write.job import plan_write
 from colonnade.tableformat.write.run import write_rows
 from tests.log_samples import contents, replay

@@ -29,7 +29,8 @@ from colonnade.tableformat.statements.fill_job import (
 )
 from colonnade.tableformat.statements.reported import encode_rows
 from colonnade.tableformat.statements.written_columns import encode_rowsets, task_rowsets
-from colonnade.tableformat.table.computed_columns import NewColumn, new_column
+from colonnade.tableformat.table.computed_columns import NewColumn
+from colonnade.tableformat.types.given_types import as_column
 from colonnade.tableformat.write.job import plan_write
 from colonnade.tableformat.write.replaced_columns import WritePlace
 from tests.tableformat.statements.tables import another, filled, rows
@@ -38,7 +39,7 @@ from tests.tableformat.statements.tables import another, filled, rows
 def planned(table: ArrowTable) -> tuple[FillJob, FillPlan]:
     """A job that adds a column `twice`, as it comes back from JSON."""
     before = table.state
-    new = NewColumn(new_column("twice", pa.int64(), True, None))
+    new = NewColumn(as_column("twice", pa.int64()))
     altered = new.alter(before)
     target = fill_target(with_columns(before, altered), "twice", is_new=True)
     job = FillJob(

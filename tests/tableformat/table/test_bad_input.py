@@ -82,7 +82,7 @@ def given(**columns: Any) -> pa.Table:
         (pa.chunked_array([[1]]), "ChunkedArray .* cannot be read as a table"),
         (pandas.DataFrame({"id": [1, "a"]}), "DataFrame .*'a' with type str.* column id"),
         (Broken(), "Broken .* cannot be read as a table: no connection"),
-        ({"id": [1]}, "dict offers no Arrow interface"),
+        ({"id": 1}, "one row is a list with one dict"),
     ],
 )
 def test_data_that_does_not_fit_is_refused_by_name(
@@ -167,7 +167,7 @@ def test_an_impossible_scan_is_refused(
         ({"properties": ["a"]}, "Properties must be a dict"),
         ({"properties": {"sortKey": "id"}}, "'sortKey' is not a property"),
         ({"comment": 5}, "comment of a table must be text, not 5"),
-        ({"schema": [("id", pa.int64())]}, r"pyarrow\.Schema or a colonnade\.TableSchema"),
+        ({"schema": 5}, r"pyarrow\.Schema, a colonnade\.TableSchema"),
         ({"path": 5}, "5 is not a path"),
     ],
 )
@@ -221,7 +221,7 @@ def test_a_column_name_that_another_reader_would_cut_off_is_refused(
     ("call", "match"),
     [
         (lambda: field(name="q", type="geography"), "'q' .* 'geography' is not a type"),
-        (lambda: field(name="q", type="bigint"), "'bigint' is not .* written like long"),
+        (lambda: field(name="q", type="big int"), "'big int' is not .* written like long"),
         (lambda: field(name="q", type="decimal(39,2)"), "'q' .* 1 to 38 digits"),
         (lambda: field(name=5, type="int"), "name: Input should be a valid string"),
         (lambda: TableSchema(fields=cast(Any, 5)), "fields: Input should be a valid tuple"),
@@ -232,8 +232,8 @@ def test_a_column_name_that_another_reader_would_cut_off_is_refused(
         (lambda: settings(max_records=0), "max_records: .* greater than"),
         (lambda: settings(rows=1), "rows: Extra inputs"),
         (lambda: col(5), "column name must be text, not 5"),
-        (lambda: col("a").is_in("ab"), "list of values, not 'ab'"),
-        (lambda: col("a").is_in(5), "list of values, not 5"),
+        (lambda: col("a").isin("ab"), "list of values, not 'ab'"),
+        (lambda: col("a").isin(5), "list of values, not 5"),
         (lambda: col("a").startswith(5), "startswith.* not 5"),
         (lambda: col("a").like(5), "like.* not 5"),
     ],

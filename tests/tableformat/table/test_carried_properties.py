@@ -36,7 +36,7 @@ from colonnade.tableformat.table.carried_properties import (
     restored_properties,
 )
 from colonnade.tableformat.table.design import new_table
-from colonnade.tableformat.types.arrow_types import as_table_schema
+from colonnade.tableformat.types.given_types import as_table_schema
 from colonnade.tableformat.write.job import plan_write
 from tests.examples_of import examples
 

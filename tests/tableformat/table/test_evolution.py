@@ -239,7 +239,6 @@ def test_several_changes_of_one_column_share_an_epoch_and_one_new_id(tmp_path: P
     ("change", "said"),
     [
         (WidenColumn(("n",), "string"), "from int to string: it can become long, double, a dec"),
-        (WidenColumn(("n",), "int,"), "not a type that Colonnade stores"),
         (
             WidenColumn(("n", "x"), "long"),
             "Field 'n.x' does not exist: 'n' of type int has no fields",

@@ -170,7 +170,7 @@ def test_the_source_column_of_a_partition_has_bounds_in_a_wide_table(tmp_path: P
         f"{tmp_path}/t", pa.schema(fields), generated={"c0": "c39 + 1"}, partition_by=["c0"]
     )
     table.append(pa.table({"c39": pa.array([1, 2, 3], pa.int32())}))
-    assert len(table.scan(where="c39 = 2").plan.rowsets) == 1
+    assert len(table.scan(where="c39 = 2")._plan.rowsets) == 1
 
 
 def test_rows_are_matched_by_a_generated_column(table: ArrowTable) -> None:
@@ -204,7 +204,7 @@ def test_replaced_columns_are_computed_with_what_they_are_read_from(tmp_path: Pa
 def test_a_filter_on_what_a_partition_is_computed_from_prunes_it(table: ArrowTable) -> None:
     """RowSets have bounds of the column that is read, so no other filter is needed."""
     counts = [
-        len(table.scan(where=where).plan.rowsets)
+        len(table.scan(where=where)._plan.rowsets)
         for where in (None, "at >= TIMESTAMP '2026-01-03 00:00:00Z'", "day = DATE '2026-01-03'")
     ]
     assert counts == [2, 1, 1]

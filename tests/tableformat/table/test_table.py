@@ -59,14 +59,14 @@ def test_columns_and_where_narrow_a_scan(table: colonnade.ArrowTable) -> None:
     table.append(rows(1, 2, 3, 4))
     scan = table.scan(["amount", "ID"], where="id > 1 AND name <> 'n3'")
     assert scan.to_arrow().to_pydict() == {"amount": [1.0, 2.0], "id": [2, 4]}
-    assert ids(table.scan(where=(col("id") > 3) | col("name").is_in(["n1"]))) == [1, 4]
+    assert ids(table.scan(where=(col("id") > 3) | col("name").isin(["n1"]))) == [1, 4]
     assert table.scan([], where="id > 1").to_arrow().num_rows == 3
 
 
 def test_rowsets_that_cannot_match_are_not_planned(table: colonnade.ArrowTable) -> None:
     for start in range(0, 50, 10):
         table.append(rows(*range(start, start + 10)))
-    assert len(table.scan(where="id = 25").plan.rowsets) == 1
+    assert len(table.scan(where="id = 25")._plan.rowsets) == 1
 
 
 def test_duckdb_and_polars_read_a_scan(table: colonnade.ArrowTable) -> None:

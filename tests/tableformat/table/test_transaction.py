@@ -371,7 +371,7 @@ def test_any_statements_in_a_row_leave_what_a_dict_says(steps: list[tuple[str, A
                 a.upsert(rows(*what, v=number), on="id")
                 model |= dict.fromkeys(what, number)
             else:
-                where = colonnade.col("id").is_in(what)
+                where = colonnade.col("id").isin(what)
                 a.delete(where) if kind == "delete" else a.update({"v": number}, where)
                 hit = model.keys() & what
                 changed = dict.fromkeys(hit, number) if kind == "update" else {}

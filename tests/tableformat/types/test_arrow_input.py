@@ -49,7 +49,7 @@ def test_input_without_rows_still_tells_its_columns(empty: Any) -> None:
     assert batches[0].schema == TABLE.schema
 
 
-@pytest.mark.parametrize("wrong", [[1, 2], {"a": [1]}, "text", None, 7])
+@pytest.mark.parametrize("wrong", ["text", None, 7, {1, 2}])
 def test_an_object_without_an_arrow_interface_is_refused_by_its_type(wrong: object) -> None:
     with pytest.raises(InvalidInputError, match=f"type {type(wrong).__name__} offers no Arrow"):
         next(record_batches(wrong))

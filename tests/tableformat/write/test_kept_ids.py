@@ -27,7 +27,8 @@ from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.design import new_table
 from colonnade.tableformat.table.generated import NewGenerated
 from colonnade.tableformat.table.lifetimes import lifetime_properties
-from colonnade.tableformat.types.arrow_types import as_table_schema, schema_from_arrow
+from colonnade.tableformat.types.arrow_types import schema_from_arrow
+from colonnade.tableformat.types.given_types import as_table_schema
 from colonnade.tableformat.write.job import plan_write
 from colonnade.tableformat.write.run import write_rows
 

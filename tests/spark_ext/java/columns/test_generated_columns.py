@@ -248,7 +248,7 @@ def test_a_filter_on_a_column_prunes_the_partitions_that_follow_from_it(spark: S
     spark.sql("SET spark.sql.adaptive.enabled = false")
     try:
         for where in ("at >= TIMESTAMP '2026-02-08 00:00:00Z'", "day >= DATE '2026-02-08'"):
-            assert len(table.scan(where=where).plan.rowsets) == 2
+            assert len(table.scan(where=where)._plan.rowsets) == 2
             query = f'(frame := spark.sql("SELECT id FROM {TABLE} WHERE {where}"), frame.collect(),'
             scan = "frame._jdf.queryExecution().executedPlan().collectLeaves().head()"
             assert spark.run(f"{query} {scan}.metrics().apply('numOutputRows').value())[2]") == 2

@@ -17,9 +17,9 @@ def check(tool: ReadTool, world: World, url: str) -> None:
     """Compare both readers with the model, and so with each other, at every epoch."""
     for name, scan, expected in reads(world):
         assert scan.to_arrow().sort_by("k").to_pydict() == expected.to_pydict(), name
-        schema = scan.plan.output_schema
+        schema = scan._plan.output_schema
         [batch] = expected.combine_chunks().to_batches() or [None]
-        found = tool.rows(url, json.loads(scan.plan.to_json()), spark_schema(schema))
+        found = tool.rows(url, json.loads(scan._plan.to_json()), spark_schema(schema))
         wanted = [] if batch is None else expected_rows(batch, schema)
         at = expected.column_names.index("k")
         assert sorted(found, key=lambda row: int(row[at])) == wanted, name

@@ -26,7 +26,7 @@ def test_each_step_after_a_rowset_of_each_type_and_encoding(
     for done in ("as written", "compacted"):
         if done == "compacted":
             table.optimize().option("min-rowsets", 2).executeCompaction()
-        plan = table.scan().plan
+        plan = table.scan()._plan
         wanted = expected_rows(batch, plan.output_schema)
         schema = spark_schema(plan.output_schema)
         found = tool.rows(f"file://{tmp_path / 't'}", json.loads(plan.to_json()), schema)

@@ -33,8 +33,8 @@ def test_both_readers_have_the_rows_of_a_dictionary_at_every_epoch(
     run.finish()  # compares the reader in Python with the dictionary
     for epoch in run.epochs:
         scan = table.scan(epoch=epoch)
-        schema = scan.plan.output_schema
+        schema = scan._plan.output_schema
         batches = scan.to_arrow().combine_chunks().to_batches()
         wanted = expected_rows(batches[0], schema) if batches else []
-        found = tool.rows(store.url, json.loads(scan.plan.to_json()), spark_schema(schema))
+        found = tool.rows(store.url, json.loads(scan._plan.to_json()), spark_schema(schema))
         assert sorted(found, key=str) == sorted(wanted, key=str), (seed, epoch)

@@ -39,8 +39,10 @@ def compare(tool: ReadTool, path: Path, seed: int, steps: int) -> None:
     for epoch in [*life.known, None]:
         scan = life.table.scan(epoch=epoch)
         batches = scan.to_arrow().combine_chunks().to_batches()
-        expected = [row for each in batches for row in expected_rows(each, scan.plan.output_schema)]
-        assert read(tool, store.url, scan.plan) == expected, f"epoch {epoch}"
+        expected = [
+            row for each in batches for row in expected_rows(each, scan._plan.output_schema)
+        ]
+        assert read(tool, store.url, scan._plan) == expected, f"epoch {epoch}"
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -30,10 +30,10 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def check(tool: ReadTool, scan: Scan, url: str) -> None:
-    plan = json.loads(scan.plan.to_json())
-    answer = tool.answer(url, plan, spark_schema(scan.plan.output_schema), merged=True)
+    plan = json.loads(scan._plan.to_json())
+    answer = tool.answer(url, plan, spark_schema(scan._plan.output_schema), merged=True)
     rows = [
-        row for batch in scan.to_batches() for row in expected_rows(batch, scan.plan.output_schema)
+        row for batch in scan.to_batches() for row in expected_rows(batch, scan._plan.output_schema)
     ]
     assert answer.get("rows") == rows, answer.get("error", answer.get("crash"))
 

@@ -289,15 +289,15 @@ def test_rows_of_merged_rowsets_are_hidden_and_masked(tool: ReadTool, tmp_path: 
         keys = range(first, first + 400)
         table.append(pa.table({"k": keys, "v": [f"row {n % 99}" for n in keys]}, schema))
     scan = table.scan(order="key")
-    k, v = scan.plan.output_schema.fields
+    k, v = scan._plan.output_schema.fields
     hidden, masks = (between(k, 300, 600),), (Mask(column=v.id, region=between(k, None, 100)),)
     amendments = Amendments(hidden=hidden, masks=masks)
     rowsets = tuple(
         each.model_copy(update={"rowset": replace(each.rowset, amendments=amendments)})
-        for each in scan.plan.rowsets
+        for each in scan._plan.rowsets
     )
-    plan = json.loads(scan.plan.model_copy(update={"rowsets": rowsets}).to_json())
-    shown = spark_schema(scan.plan.output_schema)
+    plan = json.loads(scan._plan.model_copy(update={"rowsets": rowsets}).to_json())
+    shown = spark_schema(scan._plan.output_schema)
     answer = tool.answer(f"file:{tmp_path}/t", plan, shown, merged=True)
     rows = [row for batch in scan.to_batches() for row in batch.to_pylist()]
     assert answer["rows"] == [

@@ -1,0 +1,205 @@
+"""Upkeep of a database: kept epochs, restore, vacuum, checks, repair, upgrade."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from colonnade.manifests.later import later
+from colonnade.manifests.vacuum.result import VacuumResult
+from colonnade.manifests.vacuum.retention import refuse_short
+from colonnade.tableformat.table.kept_epochs import (
+    PinnedEpoch,
+    commit_pin,
+    commit_tag,
+    commit_unpin,
+    commit_untag,
+    pinned,
+)
+from colonnade.tableformat.table.opened_database import OpenDatabase
+from colonnade.tableformat.table.time_travel import epoch_number, snapshot_at
+from colonnade.tableformat.verify.findings import VerifyReport
+from colonnade.tableformat.write.settings import CommitSettings
+
+if TYPE_CHECKING:
+    from colonnade.manifests.log import upgrade as upgrades
+    from colonnade.manifests.vacuum import run as vacuum_run
+    from colonnade.tableformat.repair import caches
+    from colonnade.tableformat.table import restore as restoring
+    from colonnade.tableformat.verify import job as verify_job
+    from colonnade.tableformat.verify import run as checks
+else:
+    upgrades = later("colonnade.manifests.log.upgrade")
+    vacuum_run = later("colonnade.manifests.vacuum.run")
+    caches = later("colonnade.tableformat.repair.caches")
+    restoring = later("colonnade.tableformat.table.restore")
+    verify_job = later("colonnade.tableformat.verify.job")
+    checks = later("colonnade.tableformat.verify.run")
+
+
+class DatabaseUpkeep(OpenDatabase):
+    """The methods of a database that keep it readable, small and whole."""
+
+    def tags(self) -> dict[str, int]:
+        """Return the tagged epochs by tag name."""
+        return dict(sorted(self.refresh().tags.items()))
+
+    def tag(self, name: str, epoch: int | None = None) -> int:
+        """Tag an epoch (None: the newest) and return it. The tag keeps it for `scan(tag=…)`.
+
+        Raises AlreadyExistsError for an existing tag, and NotFoundError for an epoch that was
+        removed or never existed.
+        """
+        head = self.refresh()
+        chosen = head.epoch if epoch is None else epoch_number(epoch)
+        self._snapshot = commit_tag(self._log, head, name, chosen)
+        return chosen
+
+    def untag(self, name: str) -> None:
+        """Remove a tag. Raises NotFoundError."""
+        self._snapshot = commit_untag(self._log, self.refresh(), name)
+
+    def pins(self) -> dict[str, PinnedEpoch]:
+        """Return the pins, which keep an epoch until a time, by name."""
+        return pinned(self.refresh())
+
+    def pin(self, name: str, seconds: float, epoch: int | None = None) -> int:
+        """Keep an epoch (None: the newest) readable for some seconds from now, and return it.
+
+        A second call with the same name and epoch can extend a pin, but never shorten it. Raises
+        AlreadyExistsError for an existing pin of another epoch, and NotFoundError for an epoch that
+        was removed or never existed.
+        """
+        head = self.refresh()
+        chosen = head.epoch if epoch is None else epoch_number(epoch)
+        self._snapshot = commit_pin(self._log, head, name, chosen, seconds)
+        return chosen
+
+    def unpin(self, name: str) -> None:
+        """Remove a pin before its time is over. Raises NotFoundError."""
+        self._snapshot = commit_unpin(self._log, self.refresh(), name)
+
+    def restore(
+        self,
+        epoch: int | None = None,
+        *,
+        timestamp: datetime | str | None = None,
+        tag: str | None = None,
+        commit: CommitSettings | None = None,
+    ) -> int:
+        """Restore all tables to an epoch, time or tag, and return the new epoch.
+
+        Newer tables are dropped, and tables that were dropped since are created again. At the new
+        epoch, every table is what it was, also if a concurrent writer changes, creates or drops one
+        meanwhile: the restore then begins again, at most ten times.
+
+        Raises NotFoundError for a state that was removed or never existed. Raises ConflictError
+        after ten tries, and AlreadyExistsError when a table that stays has the former name of
+        another table. Reads zones of times, and raises InvalidInputError, as `ArrowTable.restore`.
+        """
+        base = self.refresh()
+        then = snapshot_at(self._log, base, epoch, timestamp, tag)
+        self._snapshot = restoring.restore_database(self._log, base, then, commit)
+        return self._snapshot.epoch
+
+    def verify(
+        self,
+        depth: int = 3,
+        *,
+        tables: Collection[str] | None = None,
+        epoch: int | None = None,
+        threads: int | None = None,
+        progress: checks.Progress | None = None,
+        elsewhere: verify_job.VerifyWorkplace | None = None,
+    ) -> VerifyReport:
+        """Find damage, and say which file, column, block and rows it affects. Changes nothing.
+
+        Each depth includes the checks before it:
+        - 1 reads the log since its floor, anchors and checkpoints, and checks that every file of a
+          live RowSet exists
+        - 2 reads deletion vectors, footers and indexes
+        - 3 compares each block with its checksum
+        - 4 decodes each block, compares it with its statistics, and checks the keys of tables
+
+        Checks `tables` (None: all) at `epoch`. Without an epoch, checks the newest reachable one
+        and those that tags and pins keep. Damage is not an error: the report lists it. `elsewhere`
+        checks RowSets on another place than threads here. `colonnade.verify` does the same when the
+        head cannot be read.
+
+        Raises InvalidInputError for another depth, NotFoundError for an unknown table or epoch or a
+        dropped database, and StoreError.
+        """
+        return checks.verify(
+            self._log,
+            depth,
+            tables=tables,
+            epoch=epoch,
+            threads=threads,
+            progress=progress,
+            elsewhere=elsewhere,
+        )
+
+    def repair(self, *, give_up_lost_epochs: bool = False) -> int:
+        """Rebuild checkpoint and hint from the log alone, and return the epoch of the head.
+
+        First restores damaged objects of anchors from their second copies, and writes damaged marks
+        of freed slots anew. Changes nothing that a reader sees; `ArrowTable.repair` handles damaged
+        data. With `give_up_lost_epochs`, newer epochs whose loss a checkpoint proves are given up.
+        If the oldest readable state is lost, the epochs before the oldest whole checkpoint are
+        given up instead.
+
+        Raises CorruptionError when the log itself is damaged, and when an anchor has no intact
+        copy. In the second case the error names the tags and pins that keep its epoch. Raises
+        StoreError.
+        """
+        caches.rebuild_caches(self._log, give_up_lost_epochs=give_up_lost_epochs)
+        self._snapshot = self._log.read_head()
+        return self._snapshot.epoch
+
+    def vacuum(
+        self,
+        retention_hours: float | None = None,
+        *,
+        retain_epochs: int | None = None,
+        dry_run: bool = False,
+        force: bool = False,
+        trust_clock: bool = False,
+    ) -> VacuumResult:
+        """Remove old epochs that nothing keeps, and files that only they or failed jobs need.
+
+        The properties `retention.hours` (168) and `retention.epochs` (1) say how long and how many
+        epochs are kept; the largest value of all tables counts. Arguments replace them. Tags, pins
+        and leases keep what they name, whatever its age. Safe beside concurrent writers, other
+        vacuums, and readers of a kept epoch; a read of an epoch that is removed meanwhile may fail.
+        `dry_run` removes nothing. `retention_hours` below 168 needs `force`. `trust_clock` trusts
+        this machine's clock if the store's is over a day behind. Cost: docs/spec/vacuum.md#run.
+
+        Raises InvalidInputError for an invalid retention, for a short one without `force`, and for
+        a read-only store. Raises CorruptionError or UnsupportedFormatError, before anything is
+        removed, when the log cannot be read. After a StoreError, another run continues.
+        """
+        refuse_short(retention_hours, force=force, dry_run=dry_run)
+        request = vacuum_run.VacuumRequest(
+            retention_hours, retain_epochs, None, dry_run, trust_clock
+        )
+        result = vacuum_run.vacuum(self._log, request)
+        self.refresh()
+        return result
+
+    def upgrade(self, *, dry_run: bool = False) -> upgrades.UpgradeResult:
+        """Enable the features of the log that new databases have and this one lacks.
+
+        A database that an earlier version created then frees the slots of removed epochs, and
+        concurrent appends may share an epoch (docs/growth.md#databases-of-earlier-versions).
+        Nothing takes this back. Versions that do not know the features refuse the database from
+        then on, and running processes of such versions stop. Readers and writers of this version
+        may work meanwhile. Rewrites nothing; does nothing if no feature is missing. `dry_run` only
+        says what would change. Cost: one commit. The features: docs/spec/epoch-log.md#upgrade.
+
+        Raises InvalidInputError for a read-only store; ConflictError; StoreError. After a
+        CommitUnknownError, call it again.
+        """
+        result = upgrades.upgrade(self._log, dry_run=dry_run)
+        self.refresh()
+        return result

@@ -1,0 +1,39 @@
+"""A database that was opened: its store, its log, and the newest state that was read."""
+
+from __future__ import annotations
+
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.manifests.store import ObjectStore, StoreAddress
+
+
+class OpenDatabase:
+    """A database, as of the newest state that was read."""
+
+    def __init__(self, store: ObjectStore, log: Log, snapshot: Snapshot) -> None:
+        self._store = store
+        self._log = log
+        self._snapshot = snapshot
+
+    @property
+    def path(self) -> str:
+        """The location of the database."""
+        return self._store.url
+
+    @property
+    def address(self) -> StoreAddress:
+        """The address of the database. Another process opens the database by it."""
+        return self._store.address
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The newest state that was read so far."""
+        return self._snapshot
+
+    def refresh(self) -> Snapshot:
+        """Look for newer epochs; costs one GET when there are none."""
+        self._snapshot = self._log.refresh(self._snapshot)
+        return self._snapshot
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.path!r}, epoch={self._snapshot.epoch})"

@@ -1,0 +1,83 @@
+"""One state of a table, of which scans choose columns and rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from colonnade.manifests.arrays.bounds import Keep
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.state.snapshot import LiveRowSet, TableState
+from colonnade.tableformat.keys.static_filters import by_partitions
+from colonnade.tableformat.predicate import Predicate
+from colonnade.tableformat.scan.arrow_scan import Scan
+from colonnade.tableformat.scan.order import Order, key_order
+from colonnade.tableformat.scan.plan import ScanPlan, plan_scan, rowset_filter
+from colonnade.tableformat.scan.run import read_plan_parallel
+from colonnade.tableformat.scan.selection import judge
+
+Noted = Callable[[ScanPlan, Keep | None], None]
+"""Hears what a scan may read: its plan, and which RowSets it leaves out."""
+
+Again = Callable[[Sequence[str], Predicate | None, int | None], Scan]
+"""Makes a scan of columns, of a condition, and of a limit. Can be pickled."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableSource:
+    """A table as of an epoch. `shown` has the columns that scans know, which may be older ones.
+
+    A `staged` state is one that a transaction has changed. `noted` hears of every plan. `again`
+    makes a scan of the same state in another process; None for a state of this process alone.
+    """
+
+    log: Log
+    table: TableState
+    epoch: int
+    shown: TableState
+    order: Order | None = None
+    staged: bool = False
+    noted: Noted | None = None
+    again: Again | None = None
+
+    def scan(self, columns: Sequence[str] | None, where: Predicate | None) -> Scan:
+        """Plan to read `columns` (None: all) of the rows that meet `where` (None: all)."""
+        return Scan(self.log.store, self.plan(columns, where), self, where)
+
+    def plan(self, columns: Sequence[str] | None, where: Predicate | None) -> ScanPlan:
+        """Plan a scan. Reads the entries of RowSets that the condition does not prune.
+
+        Raises NotFoundError or InvalidInputError that names the column at fault, or says that
+        retention has removed the epoch; CorruptionError, StoreError.
+        """
+        chosen, rowsets = self._rowsets(where)
+        order = None if self.order is None else key_order(self.shown, rowsets)
+        plan = plan_scan(self.shown, self.epoch, rowsets, columns, chosen, order)
+        self._note(plan, where)
+        return plan
+
+    def count(self, where: Predicate | None) -> int:
+        """Count rows. Reads only RowSets of which the log does not tell how many rows they give.
+
+        Raises the errors of `plan`.
+        """
+        chosen, rowsets = self._rowsets(where)
+        partly = [False] * len(rowsets) if chosen is None else judge(self.shown, rowsets, chosen)[1]
+        told = [each.is_counted and not some for each, some in zip(rowsets, partly, strict=True)]
+        known = sum(each.row_count for each, tells in zip(rowsets, told, strict=True) if tells)
+        rest = [each for each, tells in zip(rowsets, told, strict=True) if not tells]
+        plan = plan_scan(self.shown, self.epoch, rest, (), chosen)
+        self._note(plan, where)
+        for batch in read_plan_parallel(self.log.store, plan):
+            known += int(batch.num_rows)
+        return known
+
+    def _note(self, plan: ScanPlan, where: Predicate | None) -> None:
+        if self.noted is not None:
+            self.noted(plan, rowset_filter(self.shown, where))
+
+    def _rowsets(self, where: Predicate | None) -> tuple[Predicate | None, list[LiveRowSet]]:
+        """Return RowSets that may match, and the condition with what it says of partition keys."""
+        with self.log.removals_are_told(self.epoch, staged=self.staged):
+            chosen = by_partitions(self.log, self.shown, where)
+            return chosen, self.log.read_rowsets(self.table, rowset_filter(self.shown, chosen))
