@@ -29,7 +29,11 @@ CLASSES = [name for name in PLACES if isinstance(getattr(colonnade, name), type)
 
 def loaded_by(program: str, *options: str) -> set[str]:
     """The modules that a program loads in a Python of its own, beside those of an empty one."""
-    lines = f"import sys\nbefore = set(sys.modules)\n{program}\nprint(*set(sys.modules) - before)"
+    begin, end = (
+        "import sys\nbefore = set(sys.modules)",
+        "print()\nprint(*set(sys.modules) - before)",
+    )
+    lines = f"{begin}\n{program}\n{end}"
     ran = subprocess.run(
         [sys.executable, "-c", lines, *options],
         cwd=ROOT,
@@ -96,6 +100,29 @@ def test_a_program_loads_only_what_it_uses(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", UNUSED[-11:])
 def test_what_such_a_program_must_not_load_is_there(name: str) -> None:
     assert find_spec(name) is not None
+
+
+LINE = """
+from colonnade.cli import main
+sys.argv = ["colonnade", *sys.argv[1:]]
+try:
+    main()
+except SystemExit as ended:
+    assert ended.code == 0
+"""
+
+
+def test_the_list_of_commands_is_printed_without_the_engine() -> None:
+    engine = {"colonnade.tableformat", "jinja2", "numpy", "pyarrow", "pydantic"}
+    assert not engine & loaded_by(LINE, "--help")
+
+
+def test_names_are_completed_without_arrow(tmp_path: Path) -> None:
+    colonnade.create_database(tmp_path / "lake").create_table("trips", pa.schema([("a", "int8")]))
+    words = f"colonnade count {tmp_path / 'lake' / 'tr'}"
+    asked = {"_COLONNADE_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": "2"}
+    lines = f"import os\nos.environ.update({asked})\n{LINE}"
+    assert not {"pyarrow", "rich", "colonnade.cli.look"} & loaded_by(lines)
 
 
 def test_a_module_for_later_is_loaded_when_it_is_used() -> None:

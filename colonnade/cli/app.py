@@ -8,60 +8,79 @@ import os
 import sys
 from collections.abc import Callable
 from io import TextIOWrapper
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
 
-from colonnade.cli import look
 from colonnade.cli.addresses import addressed
-from colonnade.cli.care.compact import compact
-from colonnade.cli.care.doctor import doctor
-from colonnade.cli.care.erase import erase
-from colonnade.cli.care.maintain import maintain
-from colonnade.cli.care.repair import repair
-from colonnade.cli.care.upgrade import upgrade
-from colonnade.cli.care.vacuum import vacuum
-from colonnade.cli.care.verify import verify
-from colonnade.cli.care.write_report import report
-from colonnade.cli.epochs import renumber, restore, tag
+from colonnade.cli.arguments import ColumnsOption, PathArgument, TagOption
+from colonnade.cli.commands import COMMANDS, Listed
 from colonnade.cli.exit_codes import ExitCode, explain
-from colonnade.cli.output import Output
-from colonnade.cli.rows.create import create
-from colonnade.cli.rows.export_rows import export
-from colonnade.cli.rows.import_rows import import_
-from colonnade.cli.rows.read_rows import count, head
+from colonnade.manifests.later import later
 from colonnade.manifests.version import VERSION
+
+if TYPE_CHECKING:
+    from colonnade.cli import output
+else:
+    output = later("colonnade.cli.output")
 
 Command = Callable[..., None]
 
 _UsageError: Any = typer.BadParameter.__base__
 """The base class of all errors about options and arguments; typer does not export it by name."""
 
-COMMANDS: dict[str, tuple[Command, ...]] = {
-    "Look": (look.ls, look.show, look.schema, look.history, look.rowsets),
-    "Rows": (create, head, count, import_, export),
-    "Epochs": (tag, restore, renumber),
-    "Care": (
-        compact,
-        erase,
-        vacuum,
-        verify,
-        repair,
-        maintain,
-        upgrade,
-        report,
-        doctor,
-    ),
-}
-"""The commands by the panel of the help that lists them; each has the name of its function."""
 
-app = typer.Typer(
-    help="Look into Colonnade databases, move rows in and out, and keep tables fast.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes and the JSON of each command: docs/command-line.md.",
-)
+class Commands(TyperGroup):
+    """Lists all commands, and loads the one that a line names."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name, found, rest = super().resolve_command(ctx, args)
+        if found is not None:
+            listed = str(found.name)
+            found = _quick(listed, rest) if ctx.resilient_parsing else loaded(listed)
+        return name, found, rest
+
+
+def loaded(name: str) -> Any:
+    """Return a command with its arguments and options; loads its module."""
+    return _built(name, guarded(addressed(COMMANDS[name].load())), TyperCommand)
+
+
+def _quick(name: str, words: list[str]) -> Any:
+    """Return what completes the next word after `words`, without the command if that is possible.
+
+    Each command completes its first path, columns and tags in the same way.
+    """
+    quick = _built(name, addressed(_shared), _Quick)
+    known = {text for each in quick.params for text in each.opts}
+    is_shared = not words or words[-1] in known
+    options = {each for each in words if each[:1] == "-"}
+    return quick if is_shared and options <= known else loaded(name)
+
+
+def _shared(
+    path: PathArgument,
+    columns: ColumnsOption = None,
+    tag: TagOption = None,
+) -> None:
+    """Take what is completed without a command."""
+
+
+class _Quick(TyperCommand):
+    """Stands for a command whose options are unknown until its module is loaded."""
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        command = loaded(str(self.name))
+        with command.make_context(self.name, [], parent=ctx.parent, resilient_parsing=True) as own:
+            return command.shell_complete(own, incomplete)
+
+
+def _built(name: str, function: Command, kind: type[TyperCommand]) -> Any:
+    alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    alone.command(name, cls=kind, help=_help(function))(function)
+    return get_command(alone)
 
 
 def guarded(command: Command) -> Command:
@@ -77,7 +96,7 @@ def guarded(command: Command) -> Command:
             if os.environ.get("COLONNADE_TRACEBACK"):
                 raise
             code, sentence = explain(error)
-            Output(options.get("json", False)).fail(code.name, sentence)
+            output.Output(options.get("json", False)).fail(code.name, sentence)
             raise typer.Exit(int(code)) from error
 
     return run
@@ -103,7 +122,7 @@ def run(line: list[str]) -> None:
         code = app(line, prog_name="colonnade", standalone_mode=False)
     except _UsageError as error:
         sentence = error.format_message().rstrip(".") + "."
-        Output(as_json=True).fail(ExitCode.INVALID_INPUT.name, sentence)
+        output.Output(as_json=True).fail(ExitCode.INVALID_INPUT.name, sentence)
         code = ExitCode.INVALID_INPUT
     sys.exit(int(code or ExitCode.OK))
 
@@ -131,8 +150,24 @@ def _help(command: Command) -> str:
     return "\n\n".join(" ".join(each.split()) for each in paragraphs)
 
 
-app.callback()(_root)
-for panel, commands in COMMANDS.items():
-    for each in commands:
-        name = each.__name__.rstrip("_")
-        app.command(name, help=_help(each), rich_help_panel=panel)(guarded(addressed(each)))
+app = typer.Typer(
+    cls=Commands,
+    callback=_root,
+    help="Look into Colonnade databases, move rows in and out, and keep tables fast.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit codes and the JSON of each command: docs/command-line.md.",
+)
+
+
+def _list(name: str, listed: Listed) -> None:
+    """List a command, which is loaded when a line names it."""
+
+    @app.command(name, help=listed.sentence, rich_help_panel=listed.panel)
+    def unloaded() -> None:
+        raise NotImplementedError(name)
+
+
+for name, listed in COMMANDS.items():
+    _list(name, listed)

@@ -17,6 +17,7 @@ from colonnade.cli.arguments import (
     YesOption,
 )
 from colonnade.cli.ask import require_yes
+from colonnade.cli.complete import complete_tag
 from colonnade.cli.output import Output, facts_table, rows_table
 from colonnade.cli.places import open_database, open_place
 from colonnade.manifests.errors import InvalidInputError
@@ -52,7 +53,8 @@ class RenumberFacts:
 def tag(
     database: DatabaseArgument,
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="The name of the tag.")
+        str | None,
+        typer.Argument(metavar="[NAME]", help="The name of the tag.", autocompletion=complete_tag),
     ] = None,
     epoch: EpochOption = None,
     remove: Annotated[bool, typer.Option("--remove", help="Remove the tag.")] = False,

@@ -10,11 +10,9 @@ import subprocess
 import sys
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import orjson
 import pytest
-import typer
 from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
@@ -23,8 +21,9 @@ import colonnade
 import colonnade.manifests.errors as errors
 import colonnade_command
 from colonnade.cli import epochs, facts, main
-from colonnade.cli.app import COMMANDS, app, guarded
+from colonnade.cli.app import app, guarded, loaded
 from colonnade.cli.care import doctor, write_report
+from colonnade.cli.commands import COMMANDS
 from colonnade.cli.exit_codes import ExitCode, explain
 from colonnade.cli.output import fitted_widths
 from colonnade.cli.rows import export_rows, import_rows, read_rows
@@ -41,7 +40,7 @@ from tests.cli.runner import SCHEMA, Run
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "command-line.md").read_text()
-NAMES = [each.__name__.rstrip("_") for commands in COMMANDS.values() for each in commands]
+NAMES = list(COMMANDS)
 KINDS = [
     each
     for each in vars(errors).values()
@@ -149,8 +148,7 @@ def test_a_wrong_option_is_bad_input(run: Run) -> None:
 
 def options_of(name: str) -> list[str]:
     """The long options of a command."""
-    commands: Any = typer.main.get_command(app)
-    found = [each for option in commands.commands[name].params for each in option.opts]
+    found = [each for option in loaded(name).params for each in option.opts]
     return [each for each in found if each.startswith("--")]
 
 
@@ -161,6 +159,12 @@ def test_every_command_explains_itself_and_is_documented(run: Run, name: str) ->
     assert "--json" in ran.out
     assert f"\n| `{name} " in PAGE
     assert [each for each in options_of(name) if f"`{each}" not in PAGE] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_list_of_commands_says_what_a_command_says_of_itself(name: str) -> None:
+    assert COMMANDS[name].sentence == loaded(name).help.split("\n\n")[0]
+    assert loaded(name).name == name
 
 
 def test_the_paragraphs_of_a_help_are_as_wide_as_the_terminal(
@@ -301,18 +305,51 @@ def test_without_its_packages_the_command_says_what_to_install(
     assert capsys.readouterr().err == "The command line needs typer: install colonnade[cli].\n"
 
 
-def test_shells_are_told_how_to_complete_commands_and_choices() -> None:
-    def completed(words: str) -> list[str]:
-        environment = {
-            "_COLONNADE_COMPLETE": "complete_bash",
-            "COMP_WORDS": words,
-            "COMP_CWORD": str(words.count(" ")),
-        }
-        result = CliRunner().invoke(app, prog_name="colonnade", env=environment)
-        return result.stdout.split()
+def completed(words: str) -> list[str]:
+    """What a shell completes the last word to."""
+    environment = {
+        "_COLONNADE_COMPLETE": "complete_bash",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(words.count(" ")),
+    }
+    result = CliRunner().invoke(app, prog_name="colonnade", env=environment)
+    return result.stdout.split()
 
+
+def test_shells_are_told_how_to_complete_commands_and_choices() -> None:
     assert completed("colonnade re") == ["restore", "renumber", "repair", "report"]
     assert completed("colonnade rowsets x --by ") == ["id", "bytes", "rows", "deleted"]
+    assert completed("colonnade rowsets x --b") == ["--by"]
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("count {}/", ["{}/orders", "{}/users"]),
+        ("count {}/or", ["{}/orders"]),
+        ("show {}/us", ["{}/users"]),
+        ("count {}/orders/", []),
+        ("count {}x/", []),
+        ("count s3://bucket/lake/", []),
+        ("head {}/orders --columns ", ["id", "day", "price", "at", "name"]),
+        ("head {}/orders --columns id,p", ["id,price"]),
+        ("head --columns id,p", []),
+        ("head {}/orders --limit 3 --columns p", ["price"]),
+        ("head {}/nothing --columns p", []),
+        ("head {} --columns p", []),
+        ("count {}/orders --tag ", ["spring", "summer"]),
+        ("count {}/orders --tag sp", ["spring"]),
+        ("restore {} --tag su", ["summer"]),
+        ("tag {} s", ["spring", "summer"]),
+    ],
+)
+def test_tables_columns_and_tags_of_a_database_are_completed(
+    shop: Path, line: str, found: list[str]
+) -> None:
+    database = colonnade.open_database(shop)
+    database.tag("spring")
+    database.tag("summer")
+    assert completed("colonnade " + line.format(shop)) == [each.format(shop) for each in found]
 
 
 @given(

@@ -12,7 +12,7 @@ import pytest
 
 import colonnade
 from colonnade.cli.addresses import address_of
-from colonnade.cli.app import COMMANDS
+from colonnade.cli.commands import COMMANDS
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.object_names import JOURNAL
 from colonnade.manifests.store import open_store
@@ -142,8 +142,8 @@ def test_every_command_has_the_option_and_says_where_secrets_go(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "400")
-    for each in [each for commands in COMMANDS.values() for each in commands]:
-        said = run(each.__name__.rstrip("_"), "--help").out
+    for each in COMMANDS:
+        said = run(each, "--help").out
         assert "--storage-option" in said, each
         assert f"give secrets as JSON in the variable {VARIABLE}" in said, each
 
