@@ -3,11 +3,14 @@
 from colonnade.manifests.compaction.plan import CompactionPlan as CompactionPlan
 from colonnade.manifests.errors import AlreadyExistsError as AlreadyExistsError
 from colonnade.manifests.errors import ColonnadeError as ColonnadeError
+from colonnade.manifests.errors import ColumnConflictError as ColumnConflictError
 from colonnade.manifests.errors import CommitUnknownError as CommitUnknownError
 from colonnade.manifests.errors import ConflictError as ConflictError
 from colonnade.manifests.errors import CorruptionError as CorruptionError
 from colonnade.manifests.errors import InvalidInputError as InvalidInputError
+from colonnade.manifests.errors import MissingObjectError as MissingObjectError
 from colonnade.manifests.errors import NotFoundError as NotFoundError
+from colonnade.manifests.errors import RepeatedMatchError as RepeatedMatchError
 from colonnade.manifests.errors import StoreError as StoreError
 from colonnade.manifests.errors import UnsupportedFormatError as UnsupportedFormatError
 from colonnade.manifests.log.upgrade import UpgradeResult as UpgradeResult
@@ -80,6 +83,7 @@ __all__ = [
     "ArrowDatabase",
     "ArrowTable",
     "ColonnadeError",
+    "ColumnConflictError",
     "CommentColumn",
     "CommentTable",
     "CommitSettings",
@@ -99,12 +103,14 @@ __all__ = [
     "InvalidInputError",
     "LostRows",
     "MapType",
+    "MissingObjectError",
     "MoveColumn",
     "NotFoundError",
     "PinnedEpoch",
     "Predicate",
     "RenameColumn",
     "RepairResult",
+    "RepeatedMatchError",
     "ReplaceColumns",
     "RowCounts",
     "Scan",

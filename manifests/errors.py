@@ -65,6 +65,7 @@ class InvalidInputError(ColonnadeError, ValueError):
     kind = "INVALID_INPUT"
 
 
+@public
 class RepeatedMatchError(InvalidInputError):
     """Several rows of the source of a MERGE match one row of the table."""
 
@@ -90,6 +91,7 @@ class ConflictError(ColonnadeError):
     kind = "CONFLICT"
 
 
+@public
 class ColumnConflictError(ConflictError):
     """A concurrent writer is in the way of replaced columns, and not of the rows that change.
 
@@ -121,6 +123,7 @@ class CorruptionError(ColonnadeError):
     kind = "CORRUPTION"
 
 
+@public
 class MissingObjectError(CorruptionError):
     """An object that a state or a statement names is not in its store; `object` is its id."""
 

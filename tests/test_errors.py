@@ -4,6 +4,7 @@ import pickle
 
 import pytest
 
+import colonnade
 import colonnade.manifests.errors as errors
 
 KINDS = {
@@ -29,6 +30,12 @@ CLASSES = {
 
 def test_kinds_are_stable_and_complete() -> None:
     assert {name: cls.kind for name, cls in CLASSES.items()} == KINDS
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_user_can_catch_each_error_by_a_name_of_colonnade(name: str) -> None:
+    assert getattr(colonnade, name) is CLASSES[name]
+    assert name in colonnade.__all__
 
 
 @pytest.mark.parametrize("name", KINDS)
