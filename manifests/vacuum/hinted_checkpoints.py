@@ -93,7 +93,9 @@ def _is_sound(
     victims: Collection[str],
 ) -> bool:
     found = read_hint(store)
-    if found is None or found[0].epoch < floor or found[0].root in victims:
+    if found is None or found[0].epoch < floor:
+        return False
+    if any(ref.root in victims for ref in (found[0], *found[1].earlier) if ref.epoch >= floor):
         return False
     try:
         for part in segments_of(state_of(store, *found), loaded):

@@ -52,12 +52,26 @@ class Candidates:
     def keep(self, bounds: Bounds) -> NDArray[np.bool_]:
         """Return a mask of the things whose bounds allow one of the values."""
         numbers = self.numbers
-        if numbers is None or bounds.low.dtype != np.int64 or not len(numbers):
+        low, high = _as_int64(bounds.low), _as_int64(bounds.high)
+        if numbers is None or low is None or high is None or not len(numbers):
             return np.ones(len(bounds.known), np.bool_)
-        at = np.searchsorted(numbers, bounds.low.astype(np.int64))
+        at = np.searchsorted(numbers, low)
         nearest = np.append(numbers, numbers[-1:])[at]
-        inside = (at < len(numbers)) & (nearest <= bounds.high.astype(np.int64))
+        inside = (at < len(numbers)) & (nearest <= high)
         return np.asarray(~bounds.known | inside, np.bool_)
+
+
+def _as_int64(ends: NDArray[np.generic]) -> NDArray[np.int64] | None:
+    """Return ends of bounds as 64-bit numbers; None for other values.
+
+    An open end of a region lies beyond all numbers of 64 bits.
+    """
+    if ends.dtype == np.int64:
+        return ends.astype(np.int64, copy=False)
+    if not all(isinstance(each, int) for each in ends.tolist()):
+        return None
+    least, greatest = np.iinfo(np.int64).min, np.iinfo(np.int64).max
+    return np.array([min(max(each, least), greatest) for each in ends.tolist()], np.int64)
 
 
 def _matching(found: NDArray[np.int64], numbers: NDArray[np.int64]) -> Rows:

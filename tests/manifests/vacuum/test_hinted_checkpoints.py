@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from colonnade.manifests.checkpoint.hint import put_hint
+from colonnade.manifests.checkpoint.loaded_pages import LoadedPages
 from colonnade.manifests.checkpoint.reader import read_hint
 from colonnade.manifests.checkpoint.root import CheckpointRef
 from colonnade.manifests.checkpoint.writer import write_checkpoint
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.codec import byte_check
 from colonnade.manifests.object_names import checkpoint_name
-from colonnade.manifests.vacuum.hinted_checkpoints import cached_objects
+from colonnade.manifests.vacuum.hinted_checkpoints import cached_objects, keep_hint_usable
 from tests.log_samples import append, entry
 from tests.manifests.vacuum.many_tables import with_tables
 from tests.manifests.vacuum.world import busy, during
@@ -52,6 +53,19 @@ def test_a_hint_to_a_checkpoint_that_lost_a_part_is_put_right() -> None:
     for each in found[1].tables[0].segments:
         assert world.store.get(checkpoint_name(each.segment.object))
     world.check_tidy()
+
+
+def test_no_hint_is_left_that_leads_to_an_older_checkpoint_which_a_vacuum_removes() -> None:
+    world = busy(64)
+    for _ in range(2):
+        world.append()
+        write_checkpoint(world.store, world.log.read_head())
+    found = read_hint(world.store)
+    assert found is not None
+    older = found[1].earlier[0].root
+    keep_hint_usable(world.store, world.head, LoadedPages(), (), {older})
+    left = read_hint(world.store)
+    assert left is None or older not in {ref.root for ref in (left[0], *left[1].earlier)}
 
 
 def test_a_page_that_many_checkpoints_share_is_read_once_to_find_their_objects(
