@@ -11,10 +11,9 @@ from contextlib import contextmanager
 from decimal import Decimal
 from itertools import pairwise
 
-from sqlglot import exp
+from sqlglot import Token, TokenType, exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError, SqlglotError
-from sqlglot.tokenizer_core import Token, TokenType
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.tableformat.predicate.casts import cast_literal
@@ -58,21 +57,21 @@ _OPERATORS: dict[type[exp.Expr], Operator] = {
     exp.NullSafeEQ: Operator.NULL_SAFE_EQUAL,
 }
 _TYPES = {
-    exp.DType.BOOLEAN: "boolean",
-    exp.DType.TINYINT: "byte",
-    exp.DType.SMALLINT: "short",
-    exp.DType.INT: "int",
-    exp.DType.BIGINT: "long",
-    exp.DType.FLOAT: "float",
-    exp.DType.DOUBLE: "double",
-    exp.DType.TEXT: "string",
-    exp.DType.BINARY: "binary",
-    exp.DType.DATE: "date",
-    exp.DType.TIMESTAMP: "timestamp",
-    exp.DType.TIMESTAMPTZ: "timestamp",
-    exp.DType.TIMESTAMPLTZ: "timestamp",
-    exp.DType.TIMESTAMPNTZ: "timestamp_ntz",
-    exp.DType.TIME: "time",
+    exp.DataType.Type.BOOLEAN: "boolean",
+    exp.DataType.Type.TINYINT: "byte",
+    exp.DataType.Type.SMALLINT: "short",
+    exp.DataType.Type.INT: "int",
+    exp.DataType.Type.BIGINT: "long",
+    exp.DataType.Type.FLOAT: "float",
+    exp.DataType.Type.DOUBLE: "double",
+    exp.DataType.Type.TEXT: "string",
+    exp.DataType.Type.BINARY: "binary",
+    exp.DataType.Type.DATE: "date",
+    exp.DataType.Type.TIMESTAMP: "timestamp",
+    exp.DataType.Type.TIMESTAMPTZ: "timestamp",
+    exp.DataType.Type.TIMESTAMPLTZ: "timestamp",
+    exp.DataType.Type.TIMESTAMPNTZ: "timestamp_ntz",
+    exp.DataType.Type.TIME: "time",
 }
 
 
@@ -95,7 +94,7 @@ def read_value(text: str) -> Operand | Predicate:
 def parse_tree(text: str) -> exp.Expr:
     tokens = list(_whole_strings(_DIALECT.tokenize(text), text))
     _refuse_what_is_dropped(tokens, text)
-    trees = _DIALECT.parser().parse_into(exp.Condition, tokens, text)
+    trees = _DIALECT.parser().parse_into(exp.Condition, _exact_decimals(tokens), text)
     if not trees or trees[0] is None:
         raise ParseError("No expression.")
     if len(trees) > 1:
@@ -131,6 +130,33 @@ def _whole_strings(tokens: Iterable[Token], text: str) -> Iterator[Token]:
         last = token
     if last:
         yield last
+
+
+def _exact_decimals(tokens: Sequence[Token]) -> list[Token]:
+    """Return the tokens, with 1.5BD as '1.5'::DECIMAL(2, 1): versions of the library round it."""
+    exact: list[Token] = []
+    for token in tokens:
+        if token.token_type == TokenType.DECIMAL and token.text.upper() == "BD":
+            number, cast = exact[-2:]  # which the tokenizer made of the same word
+            _, digits, exponent = Decimal(number.text).as_tuple()
+            scale = max(0, -int(exponent))
+            precision = max(len(digits) + max(0, int(exponent)), scale)
+            exact[-2:] = [_in_place_of(number, TokenType.STRING, number.text), cast]
+            exact += [
+                _in_place_of(token, TokenType.DECIMAL, "DECIMAL"),
+                _in_place_of(token, TokenType.L_PAREN, "("),
+                _in_place_of(token, TokenType.NUMBER, str(precision)),
+                _in_place_of(token, TokenType.COMMA, ","),
+                _in_place_of(token, TokenType.NUMBER, str(scale)),
+                _in_place_of(token, TokenType.R_PAREN, ")"),
+            ]
+        else:
+            exact.append(token)
+    return exact
+
+
+def _in_place_of(token: Token, kind: TokenType, text: str) -> Token:
+    return Token(kind, text, token.line, token.col, token.start, token.end)
 
 
 @contextmanager
@@ -287,7 +313,7 @@ class _Reader:
 
     def _negative(self, node: exp.Expr) -> Literal | None:
         # In -9223372036854775808L, the sign belongs to the number before its type is checked. A
-        # quoted text is cast before it is negated. The library also quotes the digits of 1.5BD.
+        # quoted text is cast before it is negated, and so are the digits of 1.5BD.
         if isinstance(node, exp.Cast) and node.this.is_number:
             literal = self._cast(node, negated=True)
             return literal if literal and negative(literal) else None
@@ -377,7 +403,7 @@ def _binary(digits: str) -> Literal:
 
 def type_name(node: exp.Cast) -> str:
     target = node.to
-    if target.this == exp.DType.DECIMAL:
+    if target.this == exp.DataType.Type.DECIMAL:
         sizes = [int(each.name) for each in target.expressions] or [10]
         precision, scale = (*sizes, 0)[:2]
         if not (1 <= precision <= 38 and scale <= precision):
