@@ -14,10 +14,19 @@ The Spark half needs the extra `colonnade[spark]`. After `colonnade.enable(spark
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from importlib.util import find_spec
 from operator import attrgetter
 from typing import Any
+
+if not os.path.isdir(os.path.join(os.path.dirname(__file__), "manifests")):
+    raise ImportError(
+        f"{os.path.dirname(__file__)} has no links to the folders beside it, so this tree of the "
+        "sources cannot be run (git makes none with core.symlinks=false): install it with "
+        "pip install ., and start Python in another folder.",
+        name="colonnade",
+    )
 
 # `__init__.pyi` says the same to type checkers and editors, which do not run this module.
 _PLACES = {

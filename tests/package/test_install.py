@@ -94,6 +94,28 @@ def test_an_installation_without_a_jdk_says_so_in_doctor_and_in_session(
     assert "because it was built without a JDK: install a JDK" in done.stderr.splitlines()[-1]
 
 
+@pytest.mark.parametrize("links", ["texts", "nothing"])
+def test_a_tree_without_links_says_in_one_sentence_that_it_must_be_installed(
+    tmp_path: Path, links: str
+) -> None:
+    tree = copy_tree(tmp_path / "tree")
+    for link in (tree / "colonnade").iterdir():
+        if link.is_symlink():
+            target = str(link.readlink())
+            link.unlink()
+            if links == "texts":  # as git writes them with core.symlinks=false
+                link.write_text(target)
+    command = "import sys, colonnade_command; sys.argv[1:] = ['doctor']; colonnade_command.main()"
+    for words in (["-c", "import colonnade"], ["-m", "colonnade", "doctor"], ["-c", command]):
+        done = run([sys.executable, *words], tree)
+        assert done.returncode != 0
+        said = done.stderr.splitlines()[-1]
+        assert "has no links to the folders beside it" in said
+        assert "install it with pip install ., and start Python in another folder." in said
+        if "doctor" in "".join(words):
+            assert done.stderr.splitlines() == [said]
+
+
 @pytest.mark.long
 def test_a_source_archive_is_installed_with_all_that_it_needs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
