@@ -66,7 +66,7 @@ def test_a_jar_that_was_not_built_is_a_problem_only_beside_pyspark(
 
 
 def test_pythons_that_are_not_supported_are_a_problem() -> None:
-    assert [check_python(version).status for version in ((3, 9), (3, 10), (3, 13), (3, 14))] == [
+    assert [check_python(version).status for version in ((3, 9), (3, 10), (3, 14), (3, 15))] == [
         *("problem", "ok", "ok", "problem"),
     ]
 

@@ -22,15 +22,15 @@ die() {
 # ---- what the machine must offer ------------------------------------------------------------
 
 find_base_python() { # prints the interpreter the environment is made with, if there is one
-    local candidate candidates=(python3 python3.13 python3.12 python3.11 python3.10)
+    local candidate candidates=(python3 python3.14 python3.13 python3.12 python3.11 python3.10)
     if [[ -n ${PYTHON:-} ]]; then candidates=("$PYTHON"); fi
     for candidate in "${candidates[@]}"; do
         # Not the interpreter of an activated environment: that one may be ours, and be removed.
         "$candidate" -c 'import sys
-if not (3, 10) <= sys.version_info < (3, 14): sys.exit(1)
+if not (3, 10) <= sys.version_info < (3, 15): sys.exit(1)
 print(sys._base_executable)' 2>/dev/null && return
     done
-    die "Python 3.10 to 3.13 is needed, and ${candidates[0]} is" \
+    die "Python 3.10 to 3.14 is needed, and ${candidates[0]} is" \
         "$("${candidates[0]}" -V 2>/dev/null || echo missing); PYTHON=/path/to/python names another"
 }
 

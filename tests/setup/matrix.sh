@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # bash tests/setup/matrix.sh [VERSION ...]   each supported Python with each supported pyspark
 #
-# Takes python3.10 to python3.13 from the PATH and says which are missing. With each it tries what
+# Takes python3.10 to python3.14 from the PATH and says which are missing. With each it tries what
 # `pip install` makes of pyproject.toml today, the tests without Spark, and the smaller suite on
 # every pyspark; with Python 3.10 also the oldest packages that pyproject.toml allows. Prints one
 # line each, and keeps the rest in .venv-matrix/. No part of CI, because all of it takes about 45
@@ -65,7 +65,7 @@ try_python() ( # in a subshell, so that one version's settings do not reach the 
 
 rm -rf -- "$logs"
 mkdir "$logs"
-if (($# == 0)); then set -- 3.10 3.11 3.12 3.13; fi
+if (($# == 0)); then set -- 3.10 3.11 3.12 3.13 3.14; fi
 for version in "$@"; do
     if "python$version" -c '' 2>/dev/null; then
         try_python

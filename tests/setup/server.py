@@ -127,8 +127,10 @@ class Server:
                 with urllib.request.urlopen(ready, timeout=5):
                     return
             except (urllib.error.URLError, OSError) as error:
-                if isinstance(error, urllib.error.HTTPError) and error.code < 500:
-                    return  # it answers, and knows no such page
+                if isinstance(error, urllib.error.HTTPError):
+                    error.close()
+                    if error.code < 500:
+                        return  # it answers, and knows no such page
                 if self._process.poll() is not None or time.monotonic() > deadline:
                     said = self._log.read_text()
                     raise RuntimeError(f"The server did not start: {said}") from None

@@ -28,7 +28,7 @@ from colonnade.spark_ext.jar import jar_path
 
 Status = Literal["ok", "absent", "problem"]
 
-_PYTHONS = ((3, 10), (3, 13))
+_PYTHONS = ((3, 10), (3, 14))
 _SPARKS = ("4.1", "4.2", "4.3")
 _LEAST_JAVA = 17
 _PACKAGES = (
