@@ -46,6 +46,18 @@ def address_in(
     return StoreAddress.of(path, with_hadoop(url, _of_hadoop(spark, url), given))
 
 
+def refuse_filesystem(address: StoreAddress) -> None:
+    """Raise InvalidInputError for an address with a file system of Python.
+
+    Tasks of Spark reach a store through Hadoop, and by its URL alone.
+    """
+    if address.filesystem is not None:
+        raise InvalidInputError(
+            f"{address.url} was opened with a file system of Python, which Spark's tasks do not"
+            " have; open it for Spark by its URL, with storage options where it needs them."
+        )
+
+
 def require_session_options(spark: SparkSession, address: StoreAddress, what: str) -> None:
     """Raise InvalidInputError unless a SQL statement opens a store with the options of `address`.
 

@@ -8,7 +8,7 @@
     waking.py                                how a writer wakes writers that wait for its commit
     bucket/  s3/  gcs/  azure/               buckets: what they share, and each kind
     hdfs/                                    a file system of Hadoop
-    readonly.py                              any other URL, through fsspec, to read alone
+    fsspec_files/  given_files.py            file systems of fsspec, and all other URLs
     cache/                                   a cache on this machine in front of a bucket
     transient.py                             errors that may pass, and tries
     side_by_side.py  threads.py              calls side by side, and the threads that make them
@@ -33,7 +33,6 @@ from colonnade.manifests.store.local import LocalStore
 from colonnade.manifests.store.memory import MemoryStore
 from colonnade.manifests.store.option_names import AZURE, GCS, S3
 from colonnade.manifests.store.path_text import is_url, local_path
-from colonnade.manifests.store.readonly import FsspecReadStore
 
 if TYPE_CHECKING:
     from colonnade.manifests.store.cache import store as caches
@@ -42,7 +41,7 @@ else:
 
 
 class _Kind(NamedTuple):
-    """A kind of bucket: its package and class, and what it needs."""
+    """A kind of store behind a network: its package and class, and what it needs."""
 
     package: str
     store: str
@@ -63,10 +62,11 @@ _KINDS = {
     ),
 }
 
+_FSSPEC = _Kind("fsspec_files", "FsspecStore", "file systems of fsspec", "", {})
+
 _OLD_AZURE = re.compile(r"wasbs?://", re.IGNORECASE)
 
 __all__ = [
-    "FsspecReadStore",
     "LocalStore",
     "MemoryStore",
     "ObjectInfo",
@@ -89,7 +89,8 @@ def open_store(
     a home folder. `s3:`, `s3a:`, `gs:` and `gcs:` URLs mean a bucket, and `az:`, `abfs:` and
     `abfss:` URLs a container, with the storage options of s3fs, gcsfs and adlfs. `hdfs:` and
     `webhdfs:` URLs mean a folder of HDFS, with the storage options of fsspec's WebHDFS. Any other
-    URL is read through fsspec, which gets the storage options. The options `cache`, `cache_bytes`
+    URL goes through fsspec, which gets the storage options, and so does a path with a file system
+    of its own. The options `cache`, `cache_bytes`
     and `cache_memory_bytes` are Colonnade's own, for every URL. With `create`, the call makes the
     local folder, and it refuses a store that cannot be written safely at once instead of at the
     first write. Without `create` it does no I/O on local disk or in a bucket, so it also opens a
@@ -128,14 +129,13 @@ def _remote(address: StoreAddress) -> ObjectStore:
 
 
 def _connected(address: StoreAddress) -> ObjectStore:
-    kind = next((kind for pattern, kind in _KINDS.items() if pattern.match(address.url)), None)
+    kinds = {} if address.filesystem is not None else _KINDS
+    kind = next((kind for pattern, kind in kinds.items() if pattern.match(address.url)), _FSSPEC)
     if _OLD_AZURE.match(address.url):
         raise InvalidInputError(
             f"{address.url} is an address that Azure Blob Storage had for Hadoop; write"
             " abfss://container@account.dfs.core.windows.net/folder."
         )
-    if kind is None:
-        return FsspecReadStore(address)
     try:
         # Only who uses a bucket needs its client.
         found = importlib.import_module(f"colonnade.manifests.store.{kind.package}")

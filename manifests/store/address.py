@@ -18,6 +18,7 @@ from threading import Lock
 from typing import Any
 
 from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.store.given_files import check_pickles, url_in
 from colonnade.manifests.store.option_names import with_own_names
 from colonnade.manifests.store.path_text import local_path
 
@@ -46,15 +47,18 @@ class StoreAddress:
         path: str | os.PathLike[str] | StoreAddress,
         storage_options: Mapping[str, Any] | None = None,
         defaults: Callable[[], Mapping[str, Any]] | None = None,
+        filesystem: Any = None,
     ) -> StoreAddress:
         """Return the address of a path or URL, after registering its options.
 
         The user, password and query of a URL count as options, too. `defaults` returns further
         options, and `storage_options` replace them by name. Options may have the names of other
         tools, such as `aws_access_key_id`. A local path has no options, and an address has its own,
-        so for these `defaults` is not called. Does no I/O. Raises InvalidInputError for a text that
-        names no place, for options that are not a dictionary, for two values of one option, for
-        options of a local path, and for options beside an address.
+        so for these `defaults` is not called. With `filesystem`, the path is one of that file
+        system of fsspec, and only options of the cache may be given. Does no I/O. Raises
+        InvalidInputError for a text that names no place, for options that are not a dictionary, for
+        two values of one option, for options of a local path, and for options or a file system
+        beside an address.
         """
         if storage_options is not None and not isinstance(storage_options, Mapping):
             # The message names the type alone, because the value may be a secret.
@@ -63,10 +67,12 @@ class StoreAddress:
                 f" {type(storage_options).__name__}."
             )
         if isinstance(path, StoreAddress):
-            if storage_options:
+            if storage_options or filesystem is not None:
                 raise InvalidInputError(f"{path.url} has its storage options already.")
             return path
         text = _text(path)
+        if filesystem is not None:
+            text = url_in(filesystem, text)
         if local_path(text) is not None:
             if storage_options:
                 raise InvalidInputError(
@@ -74,6 +80,8 @@ class StoreAddress:
                     f" {sorted(map(str, storage_options))} out."
                 )
             return cls(text)
+        if filesystem is not None:
+            return cls._on(text, filesystem, storage_options or {})
         url, hidden = _without_credentials(text)
         if url.endswith(":"):
             raise InvalidInputError(f"{url}// names no place; write {url}//bucket/folder.")
@@ -81,6 +89,24 @@ class StoreAddress:
         given = with_own_names(url, storage_options or {})
         held = _Held({**with_own_names(url, found), **given}, *hidden)
         return cls(url, None if held == _Held() else _REGISTRY.name_of(held))
+
+    @classmethod
+    def _on(cls, url: str, filesystem: Any, options: Mapping[str, Any]) -> StoreAddress:
+        foreign = sorted(map(str, options.keys() - CACHE_OPTIONS))
+        if foreign:
+            raise InvalidInputError(
+                f"{url} was given with a file system, which has its own options; leave the storage"
+                f" options {foreign} out."
+            )
+        return cls(url, _REGISTRY.name_of(_Held(options, filesystem=filesystem)))
+
+    @property
+    def filesystem(self) -> Any:
+        """The file system of fsspec that was given for the URL, or None.
+
+        Raises InvalidInputError if this process does not know the options.
+        """
+        return self._held().filesystem
 
     @property
     def storage_options(self) -> dict[str, Any]:
@@ -135,7 +161,10 @@ class StoreAddress:
         return held
 
     def __reduce__(self) -> tuple[Callable[..., StoreAddress], tuple[Any, ...]]:
-        return _load, (self.url, self.options, self._held())
+        held = self._held()
+        if held.filesystem is not None:
+            check_pickles(held.filesystem, self.url)
+        return _load, (self.url, self.options, held)
 
 
 StorePath = str | os.PathLike[str] | StoreAddress
@@ -144,11 +173,15 @@ StorePath = str | os.PathLike[str] | StoreAddress
 
 @dataclass(frozen=True, slots=True, repr=False)
 class _Held:
-    """The options of a store, with the users and the query of its URL. Without a `repr`."""
+    """The options of a store, the users and the query of its URL, and its file system.
+
+    Without a `repr`.
+    """
 
     options: Mapping[str, Any] = ()  # type: ignore[assignment]
     users: tuple[str, ...] = ()
     query: str = ""
+    filesystem: Any = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "options", dict(self.options))

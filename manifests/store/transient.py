@@ -76,16 +76,21 @@ def may_pass(error: BaseException) -> bool:
     If the error or one of its causes has an HTTP status, the status decides. Otherwise classes and
     `errno` values decide: a time-out, a reset or a busy server may pass, a refusal does not.
     """
-    causes = list(_causes(error))
-    statuses = [status for each in causes if (status := _status(each)) is not None]
-    if statuses:
-        return statuses[0] in _PASSING_STATUS
+    status = status_of(error)
+    if status is not None:
+        return status in _PASSING_STATUS
     return any(
         isinstance(each, TimeoutError | ConnectionError)
         or (isinstance(each, OSError) and each.errno in _PASSING_FAR)
         or not _PASSING_CLASSES.isdisjoint(kind.__name__ for kind in type(each).__mro__)
-        for each in causes
+        for each in _causes(error)
     )
+
+
+def status_of(error: BaseException) -> int | None:
+    """Return the HTTP status that an error or the nearest of its causes has, or None."""
+    found = (_status(each) for each in _causes(error))
+    return next((status for status in found if status is not None), None)
 
 
 def retried(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:

@@ -13,6 +13,7 @@ from colonnade.spark_ext.options import epoch_or_tag
 from colonnade.spark_ext.session_storage import (
     StorageOptions,
     address_in,
+    refuse_filesystem,
     require_session_options,
 )
 from colonnade.spark_ext.table.moments import moment_of
@@ -30,6 +31,7 @@ class Database:
     """A directory of tables with one log. Use `Database.forPath` or `Database.create`."""
 
     def __init__(self, spark_session: SparkSession, database: ArrowDatabase) -> None:
+        refuse_filesystem(database.address)
         self._spark = spark_session
         self._database = database
 

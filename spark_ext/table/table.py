@@ -31,6 +31,7 @@ from colonnade.spark_ext.pyspark_types import from_spark
 from colonnade.spark_ext.session_storage import (
     StorageOptions,
     address_in,
+    refuse_filesystem,
     require_session_options,
 )
 from colonnade.spark_ext.settings import TRANSACTION
@@ -57,6 +58,7 @@ class Table(RowMethods):
     """One table at one path. Use `Table.forPath` or `Table.create`."""
 
     def __init__(self, spark_session: SparkSession, table: ArrowTable) -> None:
+        refuse_filesystem(table.store_address)
         self._spark = spark_session
         self._table = table
 

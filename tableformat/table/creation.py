@@ -16,7 +16,7 @@ from colonnade.manifests.model.operations import CreateTable
 from colonnade.manifests.model.schema import IdentityColumn, TableSchema
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import StorePath
-from colonnade.tableformat.location import Location, StorageOptions, locate, read_base
+from colonnade.tableformat.location import Location, locate, read_base
 from colonnade.tableformat.scan.given_rows import batches_of
 from colonnade.tableformat.statements.commit import commit_reported, commit_written
 from colonnade.tableformat.statements.statement import Statement
@@ -41,14 +41,12 @@ NewRows = Iterator[pa.RecordBatch] | None
 """The rows that a table is created with, if any."""
 
 
-def new_place(
-    path: StorePath, storage_options: StorageOptions | None
-) -> tuple[Location, Log, Snapshot | None]:
+def new_place(path: StorePath) -> tuple[Location, Log, Snapshot | None]:
     """Return where a new table goes, its log, and the newest state of its database, if any.
 
     Raises AlreadyExistsError when there is a table, and the errors of `locate` and `read_base`.
     """
-    location = locate(path, storage_options)
+    location = locate(path)
     log = Log(location.store)
     base = read_base(location, log)
     location.require_absent(base)

@@ -11,7 +11,7 @@ from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.model.schema import IdentityColumn
 from colonnade.manifests.public import public
 from colonnade.manifests.state.snapshot import Snapshot
-from colonnade.manifests.store import ObjectStore, StorePath
+from colonnade.manifests.store import ObjectStore, StoreAddress, StorePath
 from colonnade.tableformat.location import (
     Location,
     StorageOptions,
@@ -42,13 +42,21 @@ class ArrowDatabase(DatabaseUpkeep):
     """
 
     @classmethod
-    def open(cls, path: StorePath, storage_options: StorageOptions | None = None) -> ArrowDatabase:
+    def open(
+        cls,
+        path: StorePath,
+        storage_options: StorageOptions | None = None,
+        *,
+        filesystem: Any = None,
+    ) -> ArrowDatabase:
         """Open the database at `path`; a lone table is a database with one table.
+
+        `filesystem` is one of fsspec, such as `s3fs.S3FileSystem(...)`. `path` is then one in it.
 
         Raises NotFoundError when no database exists, and InvalidInputError for the path of a
         table.
         """
-        location = locate_existing(path, storage_options)
+        location = locate_existing(StoreAddress.of(path, storage_options, filesystem=filesystem))
         if location.table is not None:
             raise InvalidInputError(
                 f"{location.url} is inside the database {location.store.url}; open that."
@@ -58,10 +66,17 @@ class ArrowDatabase(DatabaseUpkeep):
 
     @classmethod
     def create(
-        cls, path: StorePath, storage_options: StorageOptions | None = None
+        cls,
+        path: StorePath,
+        storage_options: StorageOptions | None = None,
+        *,
+        filesystem: Any = None,
     ) -> ArrowDatabase:
-        """Create an empty database. Raises AlreadyExistsError when one exists at the path."""
-        location = locate(path, storage_options)
+        """Create an empty database. Raises AlreadyExistsError when one exists at the path.
+
+        `filesystem` is that of `open`.
+        """
+        location = locate(StoreAddress.of(path, storage_options, filesystem=filesystem))
         refuse_existing(location)
         snapshot = create_database(location.store, lone_table=False)
         return cls(location.store, Log(location.store), snapshot)

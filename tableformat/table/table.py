@@ -24,7 +24,7 @@ from colonnade.manifests.model.schema import IdentityColumn
 from colonnade.manifests.public import public
 from colonnade.manifests.reading.begun_head import begin_head
 from colonnade.manifests.state.snapshot import Snapshot, TableState
-from colonnade.manifests.store import StorePath
+from colonnade.manifests.store import StoreAddress, StorePath
 from colonnade.tableformat.keys.given_keys import Key
 from colonnade.tableformat.keys.own_table import own_table
 from colonnade.tableformat.keys.policy import merges
@@ -102,8 +102,16 @@ class ArrowTable(Upkeep, ComputedColumns, Altering, RowMethods, TableReads):
     """
 
     @classmethod
-    def open(cls, path: StorePath, storage_options: StorageOptions | None = None) -> ArrowTable:
+    def open(
+        cls,
+        path: StorePath,
+        storage_options: StorageOptions | None = None,
+        *,
+        filesystem: Any = None,
+    ) -> ArrowTable:
         """Open the table at `path`, reading the head of the log.
+
+        `filesystem` is one of fsspec, such as `s3fs.S3FileSystem(...)`. `path` is then one in it.
 
         Behind a network, the look that proves the head is made by the first method that needs it. A
         scan makes it beside its reads.
@@ -112,7 +120,7 @@ class ArrowTable(Upkeep, ComputedColumns, Altering, RowMethods, TableReads):
         `scan(epoch=…)` can still read earlier epochs. Raises NotFoundError without a table, and
         InvalidInputError when `path` is a database of several tables.
         """
-        location = locate_existing(path, storage_options)
+        location = locate_existing(StoreAddress.of(path, storage_options, filesystem=filesystem))
         log, look = Log(location.store), location.look
         begun = None if look is None else begin_head(log, look)
         if begun is not None and location.find(begun.state) is not None:
@@ -139,6 +147,7 @@ class ArrowTable(Upkeep, ComputedColumns, Altering, RowMethods, TableReads):
         partition_key: Sequence[str] = (),
         changed_types: ChangedTypes = "warn",
         storage_options: StorageOptions | None = None,
+        filesystem: Any = None,
     ) -> ArrowTable:
         """Create a table at `path` itself, or in the database directly above it, in one epoch.
 
@@ -153,13 +162,13 @@ class ArrowTable(Upkeep, ComputedColumns, Altering, RowMethods, TableReads):
         or have the same value. No two rows share a `primary_key`, whose columns become NOT NULL; it
         is the sort key if none is given. The property `onDuplicate` says what a plain write does
         with a key that is there. A `static` column has one value for all rows of a `partition_key`,
-        by default the first column of the primary key; `statics` has these values.
-
-        Raises AlreadyExistsError when there is a table; InvalidInputError that names column and
-        type for a schema that cannot be stored, or a constraint that cannot be checked; and the
-        errors of `append` for the rows, and then there is no table.
+        by default the first column of the primary key; `statics` has these values. `filesystem` is
+        that of `open`. Raises AlreadyExistsError when there is a table; InvalidInputError that
+        names column and type for a schema that cannot be stored, or a constraint that cannot be
+        checked; and the errors of `append` for the rows, and then there is no table.
         """
-        location, log, base = new_place(path, storage_options)
+        place = StoreAddress.of(path, storage_options, filesystem=filesystem)
+        location, log, base = new_place(place)
         design, rows = designed(
             location.new_table_name,
             schema,

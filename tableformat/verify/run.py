@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from typing import Any
 
 from colonnade.manifests.errors import ColonnadeError, InvalidInputError
 from colonnade.manifests.log.log import Log
@@ -90,13 +91,14 @@ def verify_path(
     threads: int | None = None,
     progress: Progress | None = None,
     storage_options: StorageOptions | None = None,
+    filesystem: Any = None,
     elsewhere: VerifyWorkplace | None = None,
 ) -> VerifyReport:
     """Find damage in the database at `path`, even if it cannot be opened any more.
 
     See `ArrowDatabase.verify`. Raises NotFoundError when no database exists.
     """
-    store = find_store(path, storage_options)
+    store = find_store(StoreAddress.of(path, storage_options, filesystem=filesystem))
     return verify(
         Log(store), depth, tables=tables, threads=threads, progress=progress, elsewhere=elsewhere
     )

@@ -20,6 +20,7 @@ import pyarrow as pa
 
 import colonnade
 from colonnade.manifests.errors import ColonnadeError, CommitUnknownError
+from tests.manifests.store.fsspec_files.given import LIBRARIES
 from tests.setup.http_proxy import (
     Fault,
     Proxy,
@@ -31,7 +32,6 @@ from tests.setup.http_proxy import (
     status_after,
     status_before,
 )
-from tests.setup.minio import Minio
 
 SCHEMA = pa.schema({"id": pa.int64()})
 TIMES = {"read_timeout": 1, "connect_timeout": 1}
@@ -109,37 +109,65 @@ class Spoiling:
             return self._order.choice([*ANY, *(() if seen.method == "GET" else ONLY_WRITES)])
 
 
-def run(server: Minio, appends: int, writers: int, seed: int, share: float = 0.25) -> Told:
-    """Let each process append so often, then compare the table with what they were told."""
-    place, spoiling, proxy = (
-        f"s3://{server.new_bucket()}/t",
-        Spoiling(seed, share),
-        Proxy(server.port),
-    )
-    colonnade.create(place, SCHEMA, storage_options=server.options())
-    options = server.options(endpoint_url=proxy.url, config_kwargs=TIMES, patience=10)
+@dataclass(frozen=True)
+class Way:
+    """How a process reaches the table: by a URL with options, or through a library of fsspec."""
+
+    place: str
+    options: dict[str, Any]
+    library: str | None = None
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of `create` and `open`."""
+        if self.library is None:
+            return {"path": self.place, "storage_options": self.options}
+        files = LIBRARIES[self.library].make(**self.options)
+        return {"path": self.place, "filesystem": files}
+
+
+def way(server: Any, place: str, library: str | None, proxy: Proxy | None) -> Way:
+    """Return the way to a table on a server, perhaps through a proxy."""
+    if library is not None:
+        return Way(place, {"url": server.url if proxy is None else proxy.url}, library)
+    times = {"config_kwargs": TIMES, "patience": 10}
+    through = {} if proxy is None else {"endpoint_url": proxy.url, **times}
+    return Way(f"s3://{place}", server.options(**through))
+
+
+def run(
+    server: Any,
+    appends: int,
+    writers: int,
+    seed: int,
+    share: float = 0.25,
+    library: str | None = None,
+) -> Told:
+    """Let each process append so often, then compare the table with what they were told.
+
+    `server` is a MinIO, unless a library of fsspec is named, which has a server of its own.
+    """
+    place, spoiling, proxy = f"{server.new_bucket()}/t", Spoiling(seed, share), Proxy(server.port)
+    plain, spoilt = way(server, place, library, None), way(server, place, library, proxy)
+    colonnade.create(schema=SCHEMA, **plain.arguments)
     context = multiprocessing.get_context("spawn")
     try:
         with ProcessPoolExecutor(writers, context) as pool:
             proxy.plan = spoiling.plan
-            each = [
-                pool.submit(write, place, options, number, appends) for number in range(writers)
-            ]
+            each = [pool.submit(write, spoilt, number, appends) for number in range(writers)]
             parts = [told for future in each for told in future.result()]
     finally:
         proxy.stop()
-    return _told(spoiling, parts, colonnade.open(place, storage_options=server.options()))
+    return _told(spoiling, parts, colonnade.open(**plain.arguments))
 
 
-def write(
-    place: str, options: dict[str, Any], writer: int, appends: int
-) -> list[tuple[int, str, float]]:
+def write(way: Way, writer: int, appends: int) -> list[tuple[int, str, float]]:
     """Append one row after another. Returns the number, the outcome and the seconds of each."""
     parts, table = [], None
     for number in range(writer * appends, (writer + 1) * appends):
         began, said = time.monotonic(), "done"
         try:
-            table = table or colonnade.open(place, storage_options=options)
+            table = table or colonnade.open(**way.arguments)
             table.append(pa.table({"id": [number]}, SCHEMA))
         except CommitUnknownError:
             said = "unknown"

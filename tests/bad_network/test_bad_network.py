@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from tests.bad_network.run import Told, run
+from tests.manifests.store.fsspec_files.given import LIBRARIES
 from tests.setup.minio import Minio
 
 pytestmark = pytest.mark.timeout(900)  # the first test may build the server
@@ -24,6 +25,23 @@ def test_no_append_is_lost_doubled_or_misreported_by_a_bad_network(
     assert len(told.done) >= appends * writers / 2, str(told)
     assert told.faults > appends * writers / 2, str(told)
     assert told.longest_s < 120, str(told)
+
+
+@pytest.mark.parametrize(
+    ("library", "appends", "writers"),
+    [
+        ("s3fs", 2, 2),
+        *(pytest.param(library, 5, 4, marks=pytest.mark.long) for library in LIBRARIES),
+    ],
+)
+def test_no_append_through_a_library_of_fsspec_is_lost_doubled_or_misreported(
+    library: str, appends: int, writers: int, request: pytest.FixtureRequest
+) -> None:
+    """The libraries repeat requests in secret, so many commits meet their own first try."""
+    server = request.getfixturevalue(LIBRARIES[library].server)
+    told = run(server, appends, writers, seed=7, share=0.1, library=library)
+    assert told.problems == [], str(told)
+    assert len(told.done) >= appends * writers / 2, str(told)
 
 
 def test_the_comparison_finds_what_is_lost_doubled_misreported_and_foreign() -> None:

@@ -27,7 +27,7 @@ class SessionProxy(Proxy):
 class _SessionHandler(Handler):
     def pass_on(self, body: bytes) -> Answer:
         upload = parse_qs(urlsplit(self.path).query).get("upload_id", [""])[0]
-        if self.command != "PUT" or not upload:
+        if self.command not in ("PUT", "POST") or not upload:
             return super().pass_on(body)
         proxy = self.proxy
         assert isinstance(proxy, SessionProxy)

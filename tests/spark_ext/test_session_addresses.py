@@ -7,6 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from pyspark.sql.types import LongType
 
@@ -15,7 +16,7 @@ from colonnade import Database, InvalidInputError, Table
 from colonnade.manifests.errors import StoreError
 from colonnade.spark_ext.options import parse_read_options
 from colonnade.spark_ext.session_storage import address_in
-from tests.vault import OPTIONS, SECRET, open_vault
+from tests.vault import OPTIONS, SECRET, VaultFiles, open_vault
 
 PREFIX = "spark.colonnade.storage."
 LAKE = "vault://lake"
@@ -125,3 +126,12 @@ def test_a_wrong_setting_does_not_open_the_store_and_is_not_shown() -> None:
     with pytest.raises(StoreError) as refused:
         Database.forPath(session(secret=f"not {SECRET}"), LAKE)
     assert SECRET not in str(refused.value)
+
+
+def test_a_table_on_a_file_system_of_python_is_refused_to_spark_in_one_sentence() -> None:
+    files, schema = VaultFiles(SECRET), pa.schema({"id": pa.int64()})
+    database = colonnade.create_database("/own", filesystem=files)
+    table = colonnade.create("/own/t", schema, filesystem=files)
+    for handle in (lambda: Table(session(), table), lambda: Database(session(), database)):
+        with pytest.raises(InvalidInputError, match="which Spark's tasks do not have; open it for"):
+            handle()

@@ -29,7 +29,10 @@ class AzureStore(BucketStore):
         given = StoreAddress.of(path, storage_options)
         address = parse_address(given.connection_url)
         self._settings = parse_settings(given.connection_options, address, os.environ)
-        super().__init__(given, address.place, self._settings.identity, self._settings.parallel)
+        settings = self._settings
+        super().__init__(
+            given, address.place.url, address.place.prefix, settings.identity, settings.parallel
+        )
 
     @property
     def bucket(self) -> AzureRequests:

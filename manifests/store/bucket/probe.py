@@ -18,7 +18,7 @@ from colonnade.manifests.store.bucket.failure import Failure
 from colonnade.manifests.store.bucket.requests import BucketRequests
 from colonnade.manifests.store.side_by_side import side_by_side
 
-RACERS = 4
+RACERS = 8
 _NO_SUPPORT = (400, 405, 501)
 _lock = threading.Lock()
 _sound: set[tuple[str, str]] = set()
@@ -27,7 +27,7 @@ _sound: set[tuple[str, str]] = set()
 def probe_once(bucket: BucketRequests, prefix: str, url: str) -> None:
     """Probe a bucket, unless this process has done so. Leaves no object, unless it is killed.
 
-    A killed process leaves an unfinished object, which vacuum removes. Cost: twelve small requests,
+    A killed process leaves an unfinished object, which vacuum removes. Cost: twenty small requests,
     once for each process and bucket. Raises: InvalidInputError that says what the server lacks;
     StoreError if the bucket cannot be written to.
     """
@@ -46,6 +46,7 @@ def _probe(bucket: BucketRequests, prefix: str, url: str) -> None:
     try:
         if [_put(bucket, keys[0], url) for _ in range(2)] != [True, False]:
             raise _unsafe(bucket, url, "replaces an object although it was told not to")
+        bucket.check_new(keys[0])
         race = [partial(_put, bucket, keys[1], url)] * RACERS
         if sum(side_by_side(race, RACERS)) != 1:
             raise _unsafe(bucket, url, "lets several concurrent writers create one object")

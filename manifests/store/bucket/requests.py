@@ -18,10 +18,13 @@ CheckSize = Callable[[int], None]
 
 
 class Head(NamedTuple):
-    """What a bucket knows about an object: its size in bytes, and when it was last written."""
+    """What a bucket knows about an object: its size in bytes, and when it was last written.
+
+    A file system that no object is written to may not know when (None).
+    """
 
     size: int
-    modified_ms: int
+    modified_ms: int | None
 
 
 class ListingPage(NamedTuple):
@@ -87,6 +90,12 @@ class BucketRequests(abc.ABC):
     def remove(self, key: str) -> None:
         """Remove an object. Accepts an absent one."""
 
+    def check_new(self, key: str) -> None:  # noqa: B027
+        """Look at an object that a probe has put, where more than its name must be right.
+
+        Raises: InvalidInputError that says what is wrong.
+        """
+
     def tidy(self, folder: str) -> None:  # noqa: B027
         """Remove a folder that a probe has left empty, where there are folders. Never raises."""
 
@@ -113,8 +122,8 @@ class BucketRequests(abc.ABC):
         return Folders([*names], page.next)
 
     @abc.abstractmethod
-    def date_ms(self) -> int:
-        """Return the time by the server's clock, in ms since 1970 UTC."""
+    def date_ms(self) -> int | None:
+        """Return the time by the server's clock, in ms since 1970 UTC; None if it tells none."""
 
     @abc.abstractmethod
     def upload(self, key: str) -> Upload:

@@ -28,7 +28,6 @@ from colonnade.manifests.store.base import (
     PutOutcome,
 )
 from colonnade.manifests.store.bucket.failure import Failure
-from colonnade.manifests.store.bucket.place import BucketPlace
 from colonnade.manifests.store.bucket.probe import probe_once
 from colonnade.manifests.store.bucket.requests import BucketRequests
 from colonnade.manifests.store.bucket.upload import UploadWriter
@@ -72,12 +71,12 @@ class BucketStore(ObjectStore):
     """The prefix of the names of all unfinished objects that a listing of the bucket shows."""
 
     def __init__(
-        self, address: StoreAddress, place: BucketPlace, identity: str, parallel: int
+        self, address: StoreAddress, url: str, prefix: str, identity: str, parallel: int
     ) -> None:
-        """`identity` is equal for equal options, and may hold secrets."""
-        self._address = replace(address, url=place.url)
-        self.url = place.url
-        self._prefix = place.prefix
+        """`prefix` begins every key. `identity` is equal for equal options; it may hold secrets."""
+        self._address = replace(address, url=url)
+        self.url = url
+        self._prefix = prefix
         self.parallel = parallel
         self._turns = turns_of((self.url, identity))
 

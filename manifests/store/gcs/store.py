@@ -38,7 +38,8 @@ class GcsStore(BucketStore):
         place = parse_address(given.connection_url)
         self._settings = parse_settings(given.connection_options, place.url, os.environ)
         self._bucket = place.bucket
-        super().__init__(given, place, self._settings.identity, self._settings.parallel)
+        settings = self._settings
+        super().__init__(given, place.url, place.prefix, settings.identity, settings.parallel)
 
     @property
     def bucket(self) -> GcsRequests:

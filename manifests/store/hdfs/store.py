@@ -45,7 +45,8 @@ class HdfsStore(BucketStore):
         site = _site(os.environ) if place.scheme == "hdfs" else {}
         self._settings = parse_settings(given.connection_options, place, site, _user(os.environ))
         self._namenode = place.bucket
-        super().__init__(given, place, self._settings.identity, self._settings.parallel)
+        settings = self._settings
+        super().__init__(given, place.url, place.prefix, settings.identity, settings.parallel)
 
     @property
     def bucket(self) -> HdfsRequests:

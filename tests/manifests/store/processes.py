@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from colonnade.manifests.errors import NotFoundError
-from colonnade.manifests.store import LocalStore, PutOutcome, open_store
+from colonnade.manifests.store import LocalStore, ObjectStore, PutOutcome, open_store
+from tests.manifests.store.fsspec_files.given import LIBRARIES, open_given
 
 BODY_SIZE = 20_000
 # The system calls that LocalStore uses to change the disk.
@@ -29,7 +30,7 @@ WAYS: dict[str, Callable[[LocalStore, str, bytes], None]] = {
 
 def race(folder: str, racer: str, rounds: str) -> list[int]:
     """Try every slot in turn; the slots that this process created. Starts when told on stdin."""
-    store = open_store(folder)
+    store = _opened(folder)
     body = racer.encode() * BODY_SIZE
     print("ready", flush=True)
     sys.stdin.readline()
@@ -38,6 +39,15 @@ def race(folder: str, racer: str, rounds: str) -> list[int]:
         for slot in range(int(rounds))
         if store.put_if_absent(f"_manifest/{slot}", body) is PutOutcome.CREATED
     ]
+
+
+def _opened(place: str) -> ObjectStore:
+    """Open a path, a URL, or a file system of fsspec: its library, server and path in words."""
+    library, *words = place.split(" ")
+    if library not in LIBRARIES:
+        return open_store(place)
+    server, path = words
+    return open_given(LIBRARIES[library].make(server), path)
 
 
 def watch(folder: str, rounds: str) -> dict[str, int]:

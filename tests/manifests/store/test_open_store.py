@@ -12,8 +12,9 @@ import pytest
 
 import colonnade
 from colonnade.manifests.errors import InvalidInputError, StoreError
-from colonnade.manifests.store import FsspecReadStore, LocalStore, is_url, open_store
+from colonnade.manifests.store import LocalStore, is_url, open_store
 from colonnade.manifests.store.cache.store import CachedStore
+from colonnade.manifests.store.fsspec_files import FsspecStore
 from colonnade.tableformat.location import locate
 
 
@@ -58,7 +59,7 @@ def test_a_local_path_in_any_form_is_local_disk(
     "url", ["memory://db", "simplecache::memory://db", "simplecache::file:///data/db"]
 )
 def test_any_other_protocol_is_read_only_and_refused_at_once_to_a_writer(url: str) -> None:
-    assert isinstance(open_store(url), FsspecReadStore)
+    assert isinstance(open_store(url), FsspecStore)
     with pytest.raises(InvalidInputError, match="read-only"):
         open_store(url, create=True)
 

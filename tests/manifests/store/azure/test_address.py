@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.store import FsspecReadStore, open_store
+from colonnade.manifests.store import open_store
 from colonnade.manifests.store.address import StoreAddress
 from colonnade.manifests.store.azure import AzureStore
 from colonnade.manifests.store.azure.address import parse_address
+from colonnade.manifests.store.fsspec_files import FsspecStore
 
 
 @pytest.mark.parametrize(
@@ -70,4 +71,4 @@ def test_a_url_that_cannot_work_is_refused_without_its_secrets(url: str, sentenc
 
 def test_older_schemes_of_azure_are_read_through_fsspec_or_refused_by_name() -> None:
     with pytest.raises(InvalidInputError, match="wasbs"):
-        assert isinstance(open_store("wasbs://lake@acc/a", create=True), FsspecReadStore)
+        assert isinstance(open_store("wasbs://lake@acc/a", create=True), FsspecStore)

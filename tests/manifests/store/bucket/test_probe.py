@@ -23,7 +23,7 @@ def test_a_sound_bucket_is_probed_once_and_nothing_stays_in_it() -> None:
     assert fake.objects == {}
     asked = Counter(method for method, _ in fake.requests)
     assert asked == {"put": 2 + RACERS, "read": RACERS, "remove": 2}
-    assert asked.total() == 12
+    assert asked.total() == 20
     assert all(key.startswith("db/_manifest/.tmp-") for _, key in fake.requests)
     probe_once(fake, "other/", "s3://bucket/other")
     assert len(fake.requests) == asked.total()

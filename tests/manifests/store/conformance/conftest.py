@@ -12,6 +12,7 @@ import pytest
 
 from colonnade.manifests.store import ObjectStore, open_store
 from tests.manifests.store.conformance.stores import BUCKETS, SERVERS, STORES
+from tests.manifests.store.fsspec_files.given import LIBRARIES, open_given
 
 
 @pytest.fixture(scope="module")
@@ -27,12 +28,16 @@ def new_root() -> Callable[[Any], str]:
     return root
 
 
-@pytest.fixture(params=[*STORES, *SERVERS])
+@pytest.fixture(params=[*STORES, *SERVERS, *LIBRARIES])
 def store(
     request: pytest.FixtureRequest, tmp_path: Path, new_root: Callable[[Any], str]
 ) -> ObjectStore:
     if request.param in STORES:
         return STORES[request.param](tmp_path)
+    library = LIBRARIES.get(request.param)
+    if library is not None:
+        server = request.getfixturevalue(library.server)
+        return open_given(library.make(server.url), new_root(server))
     server = request.getfixturevalue(request.param)
     return open_store(f"{BUCKETS[request.param]}://{new_root(server)}", server.options())
 

@@ -1,4 +1,7 @@
-"""The stores that the contract is tried on. A new store that writes is one more of `STORES`."""
+"""The stores that the contract is tried on. A new store that writes is one more of `STORES`.
+
+`fsspec_files/given.py` has file systems of fsspec, each of which is tried, too.
+"""
 
 from __future__ import annotations
 

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from colonnade.manifests.errors import StoreError
-from colonnade.manifests.store import FsspecReadStore, open_store
+from colonnade.manifests.store import open_store
 from colonnade.manifests.store.bucket.requests import BucketRequests
+from colonnade.manifests.store.fsspec_files import FsspecStore
 from colonnade.manifests.store.near_ranges import plan_requests
 from colonnade.manifests.store.s3 import S3Store
 from tests.manifests.store.races import race
@@ -23,7 +24,7 @@ pytestmark = pytest.mark.timeout(900)  # the first test may build the server
 
 
 def test_a_chained_url_is_read_through_fsspec() -> None:
-    assert isinstance(open_store("simplecache::memory://db"), FsspecReadStore)
+    assert isinstance(open_store("simplecache::memory://db"), FsspecStore)
 
 
 def test_a_store_survives_the_way_to_an_executor_and_shows_no_secret(store: S3Store) -> None:
