@@ -106,8 +106,9 @@ class BucketStore(ObjectStore):
     def get_ranges(self, name: str, ranges: Sequence[tuple[int, int]]) -> Sequence[bytes]:
         check_name(name)
         check_ranges(ranges)
-        if not any(length for _, length in ranges) or max(n for _, n in ranges) > _SUSPICIOUS:
-            self._check_size(name, ranges)
+        read_to = max((offset + length for offset, length in ranges if length), default=-1)
+        if any(offset > read_to or length > _SUSPICIOUS for offset, length in ranges):
+            self._check_size(name, ranges)  # no request reads so far, or one would take much
         requests = plan_requests(ranges)
         calls = [partial(self._get_part, name, ranges, each) for each in requests]
         found = [bytearray(length) if length else b"" for _, length in ranges]

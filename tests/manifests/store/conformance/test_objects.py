@@ -6,7 +6,7 @@ import secrets
 import time
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from colonnade.manifests.errors import CorruptionError, InvalidInputError, NotFoundError
@@ -101,6 +101,8 @@ def test_an_object_above_the_limit_is_refused(store: ObjectStore) -> None:
     data=st.binary(min_size=1, max_size=40),
     ranges=st.lists(st.tuples(st.integers(0, 45), st.integers(0, 45)), max_size=5),
 )
+@example(data=b"x", ranges=[(0, 1), (2, 0)])
+@example(data=b"x", ranges=[])
 @settings(
     max_examples=examples(60),
     deadline=None,
