@@ -20,6 +20,7 @@ LAYERS = (
     "spark.quirks",
     "spark.sink",
     "spark.catalog",
+    "spark.words",
     "catalog",
     "source",
 )

@@ -44,8 +44,8 @@ def refuse_short(hours: float | None, *, force: bool, dry_run: bool) -> None:
     if hours is not None and hours < _SAFE_HOURS and not (force or dry_run):
         raise InvalidInputError(
             f"A retention of {hours:g} hours would remove epochs of the last {_SAFE_HOURS:g} hours"
-            " for good; look at a dry run (dry_run=True) first, and give force=True (in SQL"
-            " force => true) if you mean it."
+            " for good; look at a dry run (dry_run=True) first. If you mean it, give"
+            " force=True, or in SQL call colonnade.system.vacuum with force => true."
         )
 
 

@@ -14,7 +14,13 @@ from colonnade.manifests.checkpoint.writer import write_checkpoint
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.column_names import split_list
-from colonnade.spark_ext.answer_rows import HISTORY_SCHEMA, VACUUM_SCHEMA, history_row
+from colonnade.spark_ext.answer_rows import (
+    DETAIL_SCHEMA,
+    HISTORY_SCHEMA,
+    VACUUM_SCHEMA,
+    detail_row,
+    history_row,
+)
 from colonnade.spark_ext.planner.procedures.care import (
     REPAIR_SCHEMA,
     VERIFY_SCHEMA,
@@ -131,6 +137,11 @@ def _history(arguments: Args) -> Iterable[Row]:
     return map(history_row, ArrowTable.open(place(arguments["table"])).history(limit))
 
 
+def _detail(arguments: Args) -> Iterable[Row]:
+    table = ArrowTable.open(place(arguments["table"]))
+    return [detail_row(table, table.snapshot, table.state)]
+
+
 def _checkpoint(arguments: Args) -> Iterable[Row]:
     location = locate_existing(place(arguments["table"]))
     head = Log(location.store).read_head(look=location.look)
@@ -160,6 +171,12 @@ PROCEDURES = {
         (_TABLE, Parameter("limit", "int", True, "return at most this many epochs")),
         HISTORY_SCHEMA,
         _history,
+    ),
+    "detail": Procedure(
+        "Returns one row that describes the newest state of a table.",
+        (_TABLE,),
+        DETAIL_SCHEMA,
+        _detail,
     ),
     "checkpoint": Procedure(
         "Stores the state of a table's database, so that opening it reads no earlier epochs.",

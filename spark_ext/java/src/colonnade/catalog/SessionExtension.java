@@ -12,6 +12,7 @@ import colonnade.spark.quirks.GivenColumns;
 import colonnade.spark.quirks.KeyedMerges;
 import colonnade.spark.quirks.LoadCatalogFirst;
 import colonnade.spark.quirks.OfferedColumns;
+import colonnade.spark.quirks.OutermostParser;
 import colonnade.spark.quirks.OwnCatalog;
 import colonnade.spark.quirks.RowChanges;
 import colonnade.spark.quirks.SparkVersion;
@@ -20,8 +21,13 @@ import colonnade.spark.quirks.StreamSession;
 import colonnade.spark.quirks.SubqueryChecks;
 import colonnade.spark.quirks.UnknownColumns;
 import colonnade.spark.sink.ColonnadeTable;
+import colonnade.spark.words.Maintenance;
+import java.util.Optional;
+import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.SparkSessionExtensions;
 import org.apache.spark.sql.SparkSessionExtensionsProvider;
+import org.apache.spark.sql.catalyst.parser.ParserInterface;
+import scala.Function2;
 import scala.runtime.AbstractFunction1;
 import scala.runtime.BoxedUnit;
 
@@ -32,24 +38,37 @@ import scala.runtime.BoxedUnit;
  */
 public final class SessionExtension extends AbstractFunction1<SparkSessionExtensions, BoxedUnit>
     implements SparkSessionExtensionsProvider {
+  private static final OutermostParser.Words WORDS =
+      new OutermostParser.Words(SessionExtension::call, Maintenance::refuseUnknown);
+
+  private static final Function2<SparkSession, ParserInterface, ParserInterface> PARSER =
+      (session, others) -> new OutermostParser(others, WORDS);
+
+  /**
+   * Gives everything to the sessions that Spark makes. Spark may ask twice, and the parser of the
+   * second time is before those of the extensions between.
+   */
   @Override
   public BoxedUnit apply(SparkSessionExtensions extensions) {
     SparkVersion.require();
-    if (AnalyzerRules.isFirst(extensions)) {
-      inject(extensions);
+    OutermostParser.askAgain(SessionExtension.class.getName());
+    boolean isFirst = inject(extensions);
+    if (!isFirst) {
+      extensions.injectParser(PARSER);
     }
     return BoxedUnit.UNIT;
   }
 
   /** Returns whether the session of this thread has the extension. */
   public static boolean isInUse() {
-    return AnalyzerRules.areIn(new SessionExtension()::apply);
+    return AnalyzerRules.areIn(SessionExtension::inject) && OutermostParser.isInUse();
   }
 
   /** Gives the extension to the session of this thread. It may have it already. */
   public static void use() {
     try {
-      AnalyzerRules.add(new SessionExtension()::apply);
+      AnalyzerRules.add(SessionExtension::inject);
+      OutermostParser.use(WORDS);
     } catch (ReflectiveOperationException | RuntimeException error) {
       throw ColonnadeException.unchecked(
           "COLONNADE_INVALID_INPUT",
@@ -61,7 +80,22 @@ public final class SessionExtension extends AbstractFunction1<SparkSessionExtens
     }
   }
 
-  private static void inject(SparkSessionExtensions extensions) {
+  private static Optional<String> call(String sql) {
+    OwnCatalog.makeKnown(ColonnadeCatalog.SETTING, ColonnadeCatalog.class.getName());
+    return Maintenance.call(sql);
+  }
+
+  /** Gives everything to new sessions, unless they have it. Returns whether they had it not. */
+  private static boolean inject(SparkSessionExtensions extensions) {
+    if (!AnalyzerRules.isFirst(extensions)) {
+      return false;
+    }
+    extensions.injectParser(PARSER);
+    injectRules(extensions);
+    return true;
+  }
+
+  private static void injectRules(SparkSessionExtensions extensions) {
     extensions.injectPostHocResolutionRule(session -> new LoadCatalogFirst());
     extensions.injectPostHocResolutionRule(
         session -> new AlteredFields(table -> table instanceof ColonnadeTable));

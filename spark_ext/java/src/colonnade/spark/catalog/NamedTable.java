@@ -14,7 +14,7 @@ import scala.jdk.javaapi.CollectionConverters;
 
 /** Finds the table that a text names, such as the argument {@code table} of a procedure. */
 final class NamedTable {
-  private static final String SESSION_CATALOG = "spark_catalog";
+  static final String SESSION_CATALOG = "spark_catalog";
 
   private NamedTable() {}
 
@@ -75,20 +75,45 @@ final class NamedTable {
    * table.
    */
   private static Optional<String> sessionTable(String text, List<String> parts) {
-    String database = parts.size() == 1 ? currentDatabase(SESSION_CATALOG) : parts.get(0);
-    TableIdentifier name =
-        new TableIdentifier(parts.get(parts.size() - 1), Option.apply(database));
-    CatalogTable table;
-    try {
-      table = SparkSession.active().sessionState().catalog().getTableMetadata(name);
-    } catch (AnalysisException missing) {
-      return Optional.empty();
-    }
-    if (!table.provider().exists(TableDesign::isOurs)) {
+    Optional<CatalogTable> table = inSessionCatalog(parts);
+    if (table.isPresent() && !isOurs(table.get())) {
       String sentence = "Table " + text + " is of another format, not Colonnade's.";
       throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
     }
-    return Optional.of(Warehouse.localPath(table.location().toString()));
+    return table.map(NamedTable::place);
+  }
+
+  /**
+   * Returns the path of a table of Colonnade in Spark's own catalog; nothing if the name leads to
+   * another table, to a temporary view, or nowhere.
+   */
+  static Optional<String> ownSessionTable(List<String> parts) {
+    return inSessionCatalog(parts).filter(NamedTable::isOurs).map(NamedTable::place);
+  }
+
+  /** Returns the table of a name in Spark's own catalog; nothing if a temporary view hides it. */
+  private static Optional<CatalogTable> inSessionCatalog(List<String> parts) {
+    if (parts.size() > 2) {
+      return Optional.empty();
+    }
+    Option<String> database = Option.apply(parts.size() == 1 ? null : parts.get(0));
+    TableIdentifier name = new TableIdentifier(parts.get(parts.size() - 1), database);
+    var catalog = SparkSession.active().sessionState().catalog();
+    try {
+      return catalog.isTempView(name)
+          ? Optional.empty()
+          : Optional.of(catalog.getTableMetadata(name));
+    } catch (AnalysisException missing) {
+      return Optional.empty();
+    }
+  }
+
+  private static boolean isOurs(CatalogTable table) {
+    return table.provider().exists(TableDesign::isOurs);
+  }
+
+  private static String place(CatalogTable table) {
+    return Warehouse.localPath(table.location().toString());
   }
 
   private static String refuse(String text, String advice) {

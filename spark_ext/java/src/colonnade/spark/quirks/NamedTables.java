@@ -66,17 +66,8 @@ final class NamedTables {
 
   /** Whether a name leads to a catalog of Colonnade. So no table of another one is looked for. */
   private static boolean isInOwnCatalog(List<String> names) {
-    SparkSession session = SparkSession.active();
-    Optional<String> named =
-        names.size() > 1 ? catalogClass(session, names.get(0)) : Optional.empty();
-    return named
-        .or(() -> catalogClass(session, session.catalog().currentCatalog()))
-        .filter(name -> name.startsWith("colonnade."))
-        .isPresent();
-  }
-
-  /** Returns the class of a catalog; nothing if the session's settings name none. */
-  private static Optional<String> catalogClass(SparkSession session, String catalog) {
-    return Optional.ofNullable(session.conf().get("spark.sql.catalog." + catalog, null));
+    String first = names.get(0);
+    boolean said = names.size() > 1 && OwnCatalog.isCatalog(first);
+    return OwnCatalog.isOwn(said ? first : SparkSession.active().catalog().currentCatalog());
   }
 }

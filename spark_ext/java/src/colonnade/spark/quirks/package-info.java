@@ -7,7 +7,7 @@
  *                            FrameLayout
  *   the version of Spark     SparkVersion
  *   rules of a session       SessionRules, AnalyzerRules, OwnCatalog, LoadCatalogFirst,
- *                            StreamSession, ViewChanges, PaddedDeletes
+ *                            StreamSession, ViewChanges, PaddedDeletes, OutermostParser
  *   names of tables          NamedTables, CachedReads
  *   expressions              ColumnMapping, ReadColumns, ColumnValues, FoldedDefault
  *   reads                    AnswersAsRows, OfferedColumns, StatedReads

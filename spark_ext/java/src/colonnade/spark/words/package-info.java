@@ -1,0 +1,2 @@
+/** Statements that Spark's own parser does not know, in the words of Delta Lake. */
+package colonnade.spark.words;
