@@ -110,16 +110,19 @@ class Columns:
             return [column.key for name, column in self.by_name.items() if _is_inside(name)]
         return [self.by_name[name].key]
 
-    def check_replaced(self, table: str, by: Columns) -> None:
+    def check_replaced(self, table: str, by: Columns, base: Columns) -> None:
         """Check that in another table of this name, one id means one column or field.
 
-        A column of the same type keeps its ids. A struct also keeps them where it has a field that
-        a concurrent writer has dropped, because both writers know that field by the same id.
+        A column keeps its ids if it has had its name and type since the base of the change. A
+        struct also keeps them where it has a field that a concurrent writer has dropped, because
+        both writers know that field by the same id.
         """
         old, new = _meanings(self.fields), _meanings(by.fields)
         for number in old.keys() & new.keys():
             assert old[number] == new[number], f"{new[number]} of {table} got an old id"
-        known = {(each.name, type_text(each.type)): each for each in self.fields}
+        first = {(each.name, type_text(each.type)) for each in base.fields}
+        every = {(each.name, type_text(each.type)): each for each in self.fields}
+        known = {key: each for key, each in every.items() if key in first}
         for column in by.fields:
             same = known.get((column.name, type_text(column.type)), column)
             ids, kept = ([each.id for each in walk([one])] for one in (column, same))
@@ -192,7 +195,8 @@ def altered(
             made = Columns(table=op.table)
             found[op.name] = made.altered(op.table_schema, now[op.name])
             if op.name in tables and change.operation != "restore":
-                tables[op.name].check_replaced(op.name, found[op.name])
+                base = history[change.base].get(op.name, NONE)
+                tables[op.name].check_replaced(op.name, found[op.name], base)
         elif isinstance(op, AlterSchema):
             name = names[op.table]
             found[name] = tables[name].altered(op.table_schema, before[name])
