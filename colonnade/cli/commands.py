@@ -57,8 +57,14 @@ COMMANDS = {
     "export": Listed(
         "Rows",
         "rows.export_rows:export",
-        "Export rows to one Parquet or CSV file, or by Spark to a folder of such files.",
+        "Export rows to a Parquet, CSV or JSON Lines file, or by Spark to a folder of such files.",
     ),
+    "drop": Listed(
+        "Rows",
+        "rows.names:drop",
+        "Drop a table of a database; its earlier epochs stay readable until a vacuum.",
+    ),
+    "rename": Listed("Rows", "rows.names:rename", "Rename a table of a database; moves no file."),
     "tag": Listed(
         "Epochs",
         "epochs:tag",

@@ -30,7 +30,7 @@ from colonnade.cli.facts import (
     table_facts,
     tables_facts,
 )
-from colonnade.cli.output import Output, facts_table, rows_table, share
+from colonnade.cli.output import Output, facts_table, number, rows_table, share
 from colonnade.cli.places import DatabasePlace, open_database, open_place
 from colonnade.manifests.sizes import size_text
 from colonnade.manifests.state.snapshot import TableState
@@ -250,4 +250,4 @@ def when(moment: datetime) -> str:
 
 
 def _pairs(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{name} {count:,}" for name, count in counts.items() if count)
+    return ", ".join(f"{name} {number(count)}" for name, count in counts.items() if count)

@@ -1,7 +1,7 @@
 """What a command prints: tables for people, one JSON document for programs.
 
 Results are printed to standard output, and everything else to standard error. Only terminals get
-colour, unless NO_COLOR is set.
+thousands separators, and colour unless NO_COLOR is set.
 """
 
 from __future__ import annotations
@@ -89,11 +89,12 @@ def _jsonable(value: Any) -> object:
 def rows_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> RenderableType:
     """Lay rows out as a table, with numbers aligned to the right.
 
-    Numbers get thousands separators, except ids and epochs. Cells are folded between words. If the
-    terminal is too narrow for the longest words, each row is printed as a list of names and values,
-    so that nothing is cut.
+    On a terminal numbers get thousands separators, except ids and epochs. Cells are folded between
+    words. If the terminal is too narrow for the longest words, each row is printed as a list of
+    names and values, so that nothing is cut.
     """
-    plain = [name == "id" or name.endswith("epoch") for name in columns]
+    grouped = _is_terminal()
+    plain = [not grouped or name == "id" or name.endswith("epoch") for name in columns]
     found = [*rows]
     return _Rows(
         tuple(map(cell, columns)),
@@ -162,8 +163,9 @@ def _word_width(text: Text) -> int:
 
 def facts_table(pairs: Iterable[tuple[str, object]]) -> Table:
     """Lay out names and values, one pair per line; pairs without a value are left out."""
+    grouped = _is_terminal()
     return _names_and_values(
-        (cell(name), cell(value, plain=name.endswith("epoch")))
+        (cell(name), cell(value, plain=not grouped or name.endswith("epoch")))
         for name, value in pairs
         if value is not None and value != ""
     )
@@ -187,6 +189,15 @@ def cell(value: object, *, plain: bool = False) -> Text:
     if isinstance(value, int) and not isinstance(value, bool) and not plain:
         return Text(f"{value:,}")
     return Text(_harmless(str(value)))
+
+
+def number(value: float) -> str:
+    """Format a whole number: with thousands separators on a terminal, else without."""
+    return f"{value:,.0f}" if _is_terminal() else f"{value:.0f}"
+
+
+def _is_terminal() -> bool:
+    return _console(stderr=False).is_terminal
 
 
 def _harmless(text: str) -> str:

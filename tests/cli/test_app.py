@@ -26,7 +26,7 @@ from colonnade.cli.care import doctor, write_report
 from colonnade.cli.commands import COMMANDS
 from colonnade.cli.exit_codes import ExitCode, explain
 from colonnade.cli.output import fitted_widths
-from colonnade.cli.rows import export_rows, import_rows, read_rows
+from colonnade.cli.rows import export_rows, import_rows, names, read_rows
 from colonnade.maintain.round import Round
 from colonnade.manifests.compaction.plan import CompactionPlan
 from colonnade.manifests.log.upgrade import UpgradeResult
@@ -182,7 +182,7 @@ def test_every_exit_code_is_documented() -> None:
 
 
 def test_the_documented_json_is_what_is_printed() -> None:
-    modules = (doctor, epochs, export_rows, facts, import_rows, read_rows, write_report)
+    modules = (doctor, epochs, export_rows, facts, import_rows, names, read_rows, write_report)
     classes: list[type] = [HistoryEntry, Round, UpgradeResult]
     for module in modules:
         classes += [
@@ -317,7 +317,7 @@ def completed(words: str) -> list[str]:
 
 
 def test_shells_are_told_how_to_complete_commands_and_choices() -> None:
-    assert completed("colonnade re") == ["restore", "renumber", "repair", "report"]
+    assert completed("colonnade re") == ["rename", "restore", "renumber", "repair", "report"]
     assert completed("colonnade rowsets x --by ") == ["id", "bytes", "rows", "deleted"]
     assert completed("colonnade rowsets x --b") == ["--by"]
 

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import gzip
 import io
+import subprocess
+import sys
 from collections.abc import Iterator
 from datetime import datetime, timezone
 from pathlib import Path
 
+import orjson
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
+from typer.testing import CliRunner
 
 import colonnade
+from colonnade.cli.app import app
 from colonnade.cli.engine import choose_engine
 from colonnade.cli.exit_codes import MissingError
 from colonnade.cli.output import Output
 from colonnade.cli.progress import progress
-from tests.cli.runner import SCHEMA, Run, order_rows
+from tests.cli.runner import SCHEMA, Run, order_rows, run_command
+
+ROOT = Path(__file__).parents[2]
 
 
 def rows_of(path: Path) -> list[dict[str, object]]:
@@ -73,7 +80,7 @@ def test_no_row_is_a_command_to_a_terminal_and_null_is_not_text(run: Run, tmp_pa
     lines = run("head", table.path).out.splitlines()
     assert [line.split() for line in lines] == [
         ["id", "n"],
-        ["\\x1b[31mred\\x9b", "1,234"],
+        ["\\x1b[31mred\\x9b", "1234"],
         ["NULL", "NULL"],
     ]
     wrong = run("count", table.path, "--where", "`\x1b[31m` = 1")
@@ -375,6 +382,91 @@ def test_rows_that_do_not_fit_are_refused_and_change_nothing(
     pq.write_table(order_rows(0, 1).drop(["id"]), tmp_path / "less.parquet")
     assert run("import", shop / "orders", tmp_path / "less.parquet").code == 2
     assert run("show", shop, "--json").json["epoch"] == before
+
+
+def test_numbers_are_plain_unless_they_go_to_a_terminal(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = colonnade.create(tmp_path / "t", pa.schema([("n", pa.int64())]))
+    table.append(pa.table({"n": range(12_345)}))
+    printed = [("count",), ("show",), ("ls",), ("rowsets",), ("head", "--where", "n = 12344")]
+    for command, *options in printed:
+        assert "," not in run(command, table.path, *options).out.replace("truncate(4, n)", "")
+    assert run("count", table.path).out == "12345\n"
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "12,345" in run("count", table.path).out
+    assert "12,345" in run("ls", table.path).out
+
+
+@pytest.mark.parametrize("limit", [0, 3, 28, 1000])
+@pytest.mark.parametrize("chosen", ["csv", "parquet", "jsonl"])
+def test_an_export_to_standard_output_is_what_a_file_would_hold(
+    shop: Path, tmp_path: Path, chosen: str, limit: int
+) -> None:
+    file = tmp_path / f"orders.{chosen}"
+    words = ["export", f"{shop}/orders", str(file), "--limit", str(limit), "--json"]
+    assert run_command(*words).json["rows"] == min(limit, 28)
+    piped = CliRunner().invoke(app, [*words[:2], "-", "--format", chosen, *words[3:5]])
+    assert (piped.exit_code, piped.stderr) == (0, "")
+    assert piped.stdout_bytes == file.read_bytes()
+
+
+def test_each_line_of_an_export_is_what_head_says_of_a_row(
+    run: Run, shop: Path, tmp_path: Path
+) -> None:
+    assert run("export", shop / "orders", tmp_path / "a.jsonl").code == 0
+    lines = (tmp_path / "a.jsonl").read_text("utf-8").splitlines()
+    assert [orjson.loads(line) for line in lines] == run(
+        "head", shop / "orders", "-n", 100, "--json"
+    ).json
+
+
+def test_standard_output_has_csv_unless_another_format_is_chosen_and_never_two_things(
+    run: Run, shop: Path
+) -> None:
+    ran = run("export", shop / "orders", "-", "--columns", "id", "--where", "id = 7")
+    assert ran.out == '"id"\n7\n'
+    refused = run("export", shop / "orders", "-", "--json")
+    assert (refused.code, refused.out) == (2, "")
+    assert "use --format jsonl" in refused.err
+
+
+def test_a_reader_of_an_export_that_stops_early_is_no_error(shop: Path) -> None:
+    command = f"{sys.executable} -m colonnade export {shop}/orders - | head -n 1"
+    ran = subprocess.run(command, shell=True, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert (ran.stdout, ran.stderr) == ('"id","day","price","at","name"\n', "")
+
+
+def test_a_table_is_dropped_when_the_user_agrees_and_its_history_stays(
+    run: Run, shop: Path
+) -> None:
+    assert run("drop", shop / "orders", answer="n\n").code == 11
+    assert run("count", shop / "orders").out == "28\n"
+    dropped = run("drop", shop / "orders", "--yes", "--json").json
+    assert dropped == {"table": f"{shop}/orders", "epoch": 7}
+    assert run("count", shop / "orders").code == 3
+    database = colonnade.open_database(shop)
+    assert database.table("orders", epoch=6).scan(epoch=6).to_arrow().num_rows == 28
+
+
+def test_a_table_gets_another_name_if_it_is_free(run: Run, shop: Path) -> None:
+    assert run("rename", shop / "orders", "users").code == 4
+    assert run("rename", shop / "orders", "sales", "--json").json == {
+        "table": f"{shop}/orders",
+        "name": "sales",
+        "epoch": 7,
+    }
+    assert run("count", shop / "sales").out == "28\n"
+
+
+@pytest.mark.parametrize("line", [("drop", "--yes"), ("rename", "other")])
+def test_a_lone_table_is_neither_dropped_nor_renamed(
+    run: Run, tmp_path: Path, line: tuple[str, ...]
+) -> None:
+    table = colonnade.create(tmp_path / "t", SCHEMA)
+    refused = run(line[0], table.path, *line[1:])
+    assert (refused.code, "folder instead" in refused.err) == (2, True)
+    assert colonnade.open(tmp_path / "t").scan().to_arrow().num_rows == 0
 
 
 def test_an_export_asks_before_it_replaces_and_leaves_no_half_file(

@@ -4,4 +4,6 @@ create.py        `create`
 read_rows.py     `head` and `count`
 import_rows.py   `import`; sources.py reads the files and queries
 export_rows.py   `export`; export_files.py writes the files
+names.py         `drop` and `rename`
+python_rows.py   rows as Python has them
 """

@@ -13,10 +13,12 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
+from colonnade.cli.output import to_json
+from colonnade.cli.rows.python_rows import python_rows
 from colonnade.manifests.errors import InvalidInputError, StoreError
 from colonnade.manifests.own_files import new_file_beside
 
-ExportFormat = Literal["parquet", "csv"]
+ExportFormat = Literal["parquet", "csv", "jsonl"]
 
 _FIRST_DAY, _LAST_DAY = np.datetime64("0001-01-01"), np.datetime64("9999-12-31")
 
@@ -33,16 +35,25 @@ def write_file(
     Holds about one row group in memory. Raises InvalidInputError for a column that the format
     cannot hold, StoreError if the file cannot be written.
     """
-    write = _write_parquet if file_format == "parquet" else _write_csv
     with replacing(path) as file:
-        try:
-            write(file, schema, batches)
-        except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError) as error:
-            reason = str(error).partition("\n")[0].rstrip(". ")
-            raise InvalidInputError(
-                f"The rows do not fit into a {file_format} file: {reason};"
-                " use --columns to leave columns out."
-            ) from error
+        write_rows(file, file_format, schema, batches)
+
+
+def write_rows(
+    file: IO[bytes],
+    file_format: ExportFormat,
+    schema: pa.Schema,
+    batches: Iterable[pa.RecordBatch],
+) -> None:
+    """Write rows to an open file. Holds and raises as `write_file`, except for StoreError."""
+    try:
+        _WRITERS[file_format](file, schema, batches)
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        reason = str(error).partition("\n")[0].rstrip(". ")
+        raise InvalidInputError(
+            f"The rows do not fit into a {file_format} file: {reason};"
+            " use --columns to leave columns out."
+        ) from error
 
 
 @contextmanager
@@ -83,17 +94,25 @@ def _replacing_file(path: Path) -> Iterator[IO[bytes]]:
         raise
 
 
-def _write_parquet(file: object, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
+def _write_parquet(file: IO[bytes], schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
     with pq.ParquetWriter(file, schema, compression="zstd") as writer:
         for group in _groups(batches):
             writer.write_table(pa.Table.from_batches(group, schema), row_group_size=_GROUP_ROWS)
 
 
-def _write_csv(file: object, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
+def _write_csv(file: IO[bytes], schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
     with pa_csv.CSVWriter(file, schema) as writer:
         for batch in batches:
             _check_years(batch)
             writer.write_batch(batch)
+
+
+def _write_jsonl(file: IO[bytes], schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
+    for batch in batches:
+        file.writelines(to_json(row, indent=False) + b"\n" for row in python_rows(batch))
+
+
+_WRITERS = {"parquet": _write_parquet, "csv": _write_csv, "jsonl": _write_jsonl}
 
 
 def _check_years(batch: pa.RecordBatch) -> None:

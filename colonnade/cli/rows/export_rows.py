@@ -1,7 +1,8 @@
-"""`export`: write the rows of one epoch to a file, or by Spark to a folder of files."""
+"""`export`: write the rows of one epoch to a file, to standard output, or by Spark to a folder."""
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,10 +26,10 @@ from colonnade.cli.arguments import (
 )
 from colonnade.cli.ask import require_yes
 from colonnade.cli.engine import ChosenEngine, start_spark
-from colonnade.cli.output import Output, facts_table
+from colonnade.cli.output import Output, facts_table, number
 from colonnade.cli.places import DatabasePlace, open_place
 from colonnade.cli.progress import progress
-from colonnade.cli.rows.export_files import ExportFormat, write_file
+from colonnade.cli.rows.export_files import ExportFormat, write_file, write_rows
 from colonnade.cli.rows.read_rows import live_rows
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.sizes import size_text
@@ -55,7 +56,9 @@ def export(
     target: Annotated[
         str,
         typer.Argument(
-            metavar="TARGET", help="A .parquet or .csv file, or a folder/ that Spark fills."
+            metavar="TARGET",
+            help="A .parquet, .csv or .jsonl file, - for standard output, or a folder/ that Spark"
+            " fills.",
         ),
     ],
     columns: ColumnsOption = None,
@@ -65,29 +68,37 @@ def export(
     tag: TagOption = None,
     file_format: Annotated[
         ExportFormat | None,
-        typer.Option("--format", help="The format, if the suffix does not say it."),
+        typer.Option(
+            "--format", help="The format, if the suffix does not say it; of standard output: csv."
+        ),
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", "-n", min=0, help="Export at most this many rows.")
     ] = None,
     yes: YesOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Export rows to one Parquet or CSV file, or by Spark to a folder of such files.
+    """Export rows to a Parquet, CSV or JSON Lines file, or by Spark to a folder of such files.
 
     A target that ends in a slash is a folder, which Spark fills in parallel. A file appears under
-    its name only when it is complete.
+    its name only when it is complete. The target - is standard output.
     """
     output, started = Output(json), time.perf_counter()
     place, path, by_spark = open_place(table), Path(target), target.endswith("/")
-    chosen = file_format or _format_of(path, by_spark)
     scan = place.table.scan(given_names(columns), where, epoch=epoch, timestamp=timestamp, tag=tag)
+    if target == "-":
+        _export_to_pipe(place, scan, limit, file_format or "csv", json)
+        return
+    chosen = file_format or _format_of(path, by_spark)
     if not by_spark:
         _require_file(path)
     if path.exists():
         require_yes(f"Replace {target}?", yes)
     if by_spark:
         engine = ChosenEngine("spark", f"it fills the folder {target} in parallel")
-        rows = _export_by_spark(place, scan, where, path, chosen, engine, output)
+        rows = _export_by_spark(place, scan, where, limit, path, chosen, engine, output)
     else:
-        rows = _export_here(place, scan, path, chosen, output)
+        rows = _export_here(place, scan, limit, path, chosen, output)
     done = ExportFacts(
         table=place.location.url,
         epoch=scan.epoch,
@@ -108,18 +119,19 @@ def _facts_of(done: ExportFacts) -> RichTable:
             ("epoch", done.epoch),
             ("rows", done.rows),
             ("size", size_text(done.bytes)),
-            ("time", f"{done.seconds:.1f} s, {rate:,.0f} rows/s"),
+            ("time", f"{done.seconds:.1f} s, {number(rate)} rows/s"),
         )
     )
 
 
 def _format_of(path: Path, is_folder: bool) -> ExportFormat:
-    for name in ("parquet", "csv"):
+    formats: tuple[ExportFormat, ...] = ("parquet", "csv", "jsonl")
+    for name in formats:
         if path.name.lower().endswith(f".{name}"):
             return name
     if is_folder:
         return "parquet"
-    raise InvalidInputError(f"{path} ends neither in .parquet nor in .csv; choose a --format.")
+    raise InvalidInputError(f"{path} does not end in .parquet, .csv or .jsonl; choose a --format.")
 
 
 def _require_file(path: Path) -> None:
@@ -134,16 +146,44 @@ def _require_file(path: Path) -> None:
         )
 
 
+def _export_to_pipe(
+    place: DatabasePlace, scan: Scan, limit: int | None, chosen: ExportFormat, json: bool
+) -> None:
+    if json:
+        raise InvalidInputError(
+            "--json prints to standard output, too; leave it out, or use --format jsonl."
+        )
+    batches = _limited(read_plan_parallel(place.location.store, scan._plan), limit)
+    write_rows(sys.stdout.buffer, chosen, scan.schema, batches)
+
+
+def _limited(batches: Iterator[pa.RecordBatch], limit: int | None) -> Iterator[pa.RecordBatch]:
+    """Yield batches with at most `limit` rows in all; reads no further than it has to."""
+    left = limit
+    for batch in batches if left != 0 else ():
+        yield batch if left is None else batch.slice(0, left)
+        left = None if left is None else max(left - batch.num_rows, 0)
+        if left == 0:
+            return
+
+
 def _export_here(
-    place: DatabasePlace, scan: Scan, path: Path, chosen: ExportFormat, output: Output
+    place: DatabasePlace,
+    scan: Scan,
+    limit: int | None,
+    path: Path,
+    chosen: ExportFormat,
+    output: Output,
 ) -> int:
     rows = 0
     # With a predicate the number of rows is known only after the scan.
     total = None if scan._plan.predicate is not None else live_rows(scan._plan)
+    if total is not None and limit is not None:
+        total = min(total, limit)
 
     def counted() -> Iterator[pa.RecordBatch]:
         nonlocal rows
-        for batch in read_plan_parallel(place.location.store, scan._plan):
+        for batch in _limited(read_plan_parallel(place.location.store, scan._plan), limit):
             yield batch
             rows += batch.num_rows
             advance(batch.num_rows)
@@ -157,6 +197,7 @@ def _export_by_spark(
     place: DatabasePlace,
     scan: Scan,
     where: str | None,
+    limit: int | None,
     path: Path,
     chosen: ExportFormat,
     engine: ChosenEngine,
@@ -167,12 +208,14 @@ def _export_by_spark(
     frame = reader.option("epoch", scan.epoch).load(place.location.url)
     if where is not None:
         frame = frame.where(where)
+    if limit is not None:
+        frame = frame.limit(limit)
     # Spark would read a dot in an unquoted name as the path to a field of a struct.
     columns = ["`" + name.replace("`", "``") + "`" for name in scan.schema.names]
     writer = frame.select(*columns).write.mode("overwrite")
     if chosen == "csv":
         writer = writer.option("header", True)
-    writer.format(chosen).save(str(path.resolve()))
+    writer.format("json" if chosen == "jsonl" else chosen).save(str(path.resolve()))
     # The table is counted, since a text with line breaks takes several lines of a CSV file.
     rows: int = frame.count()
     return rows

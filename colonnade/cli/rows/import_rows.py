@@ -23,7 +23,7 @@ from colonnade.cli.engine import (
     choose_engine,
     start_spark,
 )
-from colonnade.cli.output import Output, facts_table
+from colonnade.cli.output import Output, facts_table, number
 from colonnade.cli.progress import progress
 from colonnade.cli.rows.sources import (
     SUFFIXES,
@@ -156,7 +156,7 @@ def _facts_of(done: ImportFacts) -> RichTable:
             ("rows", done.rows),
             ("RowSets", done.rowsets),
             ("size", size_text(done.bytes)),
-            ("time", f"{done.seconds:.1f} s, {rate:,.0f} rows/s"),
+            ("time", f"{done.seconds:.1f} s, {number(rate)} rows/s"),
         )
     )
 

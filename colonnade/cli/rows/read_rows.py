@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-import numpy as np
-import pyarrow as pa
 import typer
 from rich.console import RenderableType
 from rich.text import Text
@@ -24,9 +21,10 @@ from colonnade.cli.arguments import (
     given_names,
 )
 from colonnade.cli.engine import ABOVE, AboveOption, SparkOption, choose_engine, start_spark
-from colonnade.cli.output import Output, rows_table
+from colonnade.cli.output import Output, number, rows_table
 from colonnade.cli.places import DatabasePlace, open_place
 from colonnade.cli.progress import progress
+from colonnade.cli.rows.python_rows import python_rows
 from colonnade.spark_ext.options import storage_texts
 from colonnade.tableformat.scan.arrow_scan import Scan
 from colonnade.tableformat.scan.plan import ScanPlan
@@ -61,43 +59,10 @@ def head(
     )
     rows: list[dict[str, Any]] = []
     for batch in scan.to_batches():
-        rows += _python_rows(batch.slice(0, min(limit - len(rows), batch.num_rows)))
+        rows += python_rows(batch.slice(0, min(limit - len(rows), batch.num_rows)))
         if len(rows) == limit:
             break
     Output(json).show(rows, _rows_view(scan.schema.names, rows))
-
-
-def _python_rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:
-    columns = [[_python_value(each) for each in column] for column in batch.columns]
-    return [dict(zip(batch.schema.names, row, strict=True)) for row in zip(*columns, strict=True)]
-
-
-def _python_value(value: pa.Scalar) -> Any:
-    """Convert a value, also inside nested ones; a time that Python cannot hold becomes text."""
-    if not value.is_valid:
-        return None
-    match value:
-        case pa.StructScalar():
-            return {name: _python_value(each) for name, each in value.items()}
-        case pa.MapScalar():
-            return [tuple(_python_value(part) for part in pair.values()) for pair in value.values]
-        case pa.ListScalar():
-            return [_python_value(each) for each in value.values]
-    try:
-        return (value.cast(pa.time64("us")) if pa.types.is_time64(value.type) else value).as_py()
-    except (OverflowError, ValueError):
-        # Arrow's own texts of times are wrong from the year 32768 on.
-        if isinstance(value, pa.Date32Scalar):
-            return _iso(np.datetime64(value.value, "D"))
-        if isinstance(value, pa.TimestampScalar):
-            zone = "" if value.type.tz is None else "+00:00"
-            return _iso(np.datetime64(value.value, value.type.unit)) + zone
-        return value.cast(pa.string()).as_py()
-
-
-def _iso(time: np.datetime64) -> str:
-    """Format a time; NumPy counts the sign of a year as one of its four digits."""
-    return re.sub(r"^-(?=\d{3}-)", "-0", str(time))
 
 
 def count(
@@ -131,7 +96,7 @@ def count(
         else:
             rows = _count_here(place, scan, output)
     facts = CountFacts(place.location.url, scan.epoch, rows, engine)
-    output.show(facts, Text(f"{rows:,}"))
+    output.show(facts, Text(number(rows)))
 
 
 def live_rows(plan: ScanPlan) -> int | None:
