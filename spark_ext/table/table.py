@@ -275,7 +275,7 @@ class Table(RowMethods):
 
         Raises NotFoundError if the table was dropped, even if a new table has its path.
         """
-        return self._table.refresh(), self._table.state
+        return self._table.refresh().snapshot, self._table.state
 
     @property
     def _address(self) -> StoreAddress:

@@ -68,7 +68,7 @@ class Altering(OpenTable):
         Raises AlreadyExistsError when the name is taken, and InvalidInputError for a lone table,
         which is named by its folder, and for the table of static values.
         """
-        base = self.refresh()
+        base = self._refresh()
         table = self._location.require(base)
         return self._see_committed(alteration.commit_rename(self._log, base, table, new_name)).epoch
 
@@ -79,6 +79,6 @@ class Altering(OpenTable):
         `database.restore(epoch=e)` brings the table back. Methods of this object raise
         NotFoundError from then on. Raises InvalidInputError for the table of static values.
         """
-        base = self.refresh()
+        base = self._refresh()
         table = self._location.require(base)
         return self._see_committed(alteration.commit_drop(self._log, base, table)).epoch

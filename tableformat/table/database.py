@@ -83,7 +83,7 @@ class ArrowDatabase(DatabaseUpkeep):
 
     def tables(self) -> list[str]:
         """The names of the tables, sorted."""
-        return sorted(self.refresh().own_names().values())
+        return sorted(self._refresh().own_names().values())
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the names of the tables, sorted."""
@@ -113,7 +113,7 @@ class ArrowDatabase(DatabaseUpkeep):
         With `epoch`, a dropped table is found, too, and its `scan(epoch=…)` reads it. Raises
         NotFoundError that lists the existing tables, and for an epoch that does not exist.
         """
-        head = self.refresh()
+        head = self._refresh()
         named = head if epoch is None else self._log.read_at(epoch_number(epoch), head=head)
         return ArrowTable(self._locate(name, named).follow(named), self._log, head)
 
@@ -139,7 +139,7 @@ class ArrowDatabase(DatabaseUpkeep):
 
         Raises AlreadyExistsError when the name is taken.
         """
-        base = self.refresh()
+        base = self._refresh()
         location = self._locate(name, base)
         design, rows = designed(
             name,
@@ -167,7 +167,7 @@ class ArrowDatabase(DatabaseUpkeep):
         `table(name, epoch=e).scan(epoch=e)` reads them. Raises NotFoundError for an unknown
         name.
         """
-        base = self.refresh()
+        base = self._refresh()
         self._snapshot = alteration.commit_drop(
             self._log, base, self._locate(name, base).require(base)
         )
@@ -179,7 +179,7 @@ class ArrowDatabase(DatabaseUpkeep):
         Raises NotFoundError for an unknown name, AlreadyExistsError when the new name is taken, and
         InvalidInputError for a lone table, which is named by its folder.
         """
-        base = self.refresh()
+        base = self._refresh()
         table = self._locate(name, base).require(base)
         self._snapshot = alteration.commit_rename(self._log, base, table, new_name)
         return self._snapshot.epoch
@@ -189,7 +189,7 @@ class ArrowDatabase(DatabaseUpkeep):
 
         It changes any number of tables in one epoch, or none: see `Transaction`.
         """
-        return transactions.Transaction(self._log, self.refresh(), commit)
+        return transactions.Transaction(self._log, self._refresh(), commit)
 
     def __reduce__(self) -> tuple[Callable[..., ArrowDatabase], tuple[Any, ...]]:
         """Pickle which database it is. The other process reads its newest state at once."""

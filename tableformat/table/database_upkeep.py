@@ -43,7 +43,7 @@ class DatabaseUpkeep(OpenDatabase):
 
     def tags(self) -> dict[str, int]:
         """Return the tagged epochs by tag name."""
-        return dict(sorted(self.refresh().tags.items()))
+        return dict(sorted(self._refresh().tags.items()))
 
     def tag(self, name: str, epoch: int | None = None) -> int:
         """Tag an epoch (None: the newest) and return it. The tag keeps it for `scan(tag=…)`.
@@ -51,18 +51,18 @@ class DatabaseUpkeep(OpenDatabase):
         Raises AlreadyExistsError for an existing tag, and NotFoundError for an epoch that was
         removed or never existed.
         """
-        head = self.refresh()
+        head = self._refresh()
         chosen = head.epoch if epoch is None else epoch_number(epoch)
         self._snapshot = commit_tag(self._log, head, name, chosen)
         return chosen
 
     def untag(self, name: str) -> None:
         """Remove a tag. Raises NotFoundError."""
-        self._snapshot = commit_untag(self._log, self.refresh(), name)
+        self._snapshot = commit_untag(self._log, self._refresh(), name)
 
     def pins(self) -> dict[str, PinnedEpoch]:
         """Return the pins, which keep an epoch until a time, by name."""
-        return pinned(self.refresh())
+        return pinned(self._refresh())
 
     def pin(self, name: str, seconds: float, epoch: int | None = None) -> int:
         """Keep an epoch (None: the newest) readable for some seconds from now, and return it.
@@ -71,14 +71,14 @@ class DatabaseUpkeep(OpenDatabase):
         AlreadyExistsError for an existing pin of another epoch, and NotFoundError for an epoch that
         was removed or never existed.
         """
-        head = self.refresh()
+        head = self._refresh()
         chosen = head.epoch if epoch is None else epoch_number(epoch)
         self._snapshot = commit_pin(self._log, head, name, chosen, seconds)
         return chosen
 
     def unpin(self, name: str) -> None:
         """Remove a pin before its time is over. Raises NotFoundError."""
-        self._snapshot = commit_unpin(self._log, self.refresh(), name)
+        self._snapshot = commit_unpin(self._log, self._refresh(), name)
 
     def restore(
         self,
@@ -98,7 +98,7 @@ class DatabaseUpkeep(OpenDatabase):
         after ten tries, and AlreadyExistsError when a table that stays has the former name of
         another table. Reads zones of times, and raises InvalidInputError, as `ArrowTable.restore`.
         """
-        base = self.refresh()
+        base = self._refresh()
         then = snapshot_at(self._log, base, epoch, timestamp, tag)
         self._snapshot = restoring.restore_database(self._log, base, then, commit)
         return self._snapshot.epoch
@@ -184,7 +184,7 @@ class DatabaseUpkeep(OpenDatabase):
             retention_hours, retain_epochs, None, dry_run, trust_clock
         )
         result = vacuum_run.vacuum(self._log, request)
-        self.refresh()
+        self._refresh()
         return result
 
     def upgrade(self, *, dry_run: bool = False) -> upgrades.UpgradeResult:
@@ -201,5 +201,5 @@ class DatabaseUpkeep(OpenDatabase):
         CommitUnknownError, call it again.
         """
         result = upgrades.upgrade(self._log, dry_run=dry_run)
-        self.refresh()
+        self._refresh()
         return result

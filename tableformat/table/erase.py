@@ -101,7 +101,7 @@ def erase(
     deleted = table.run(stored).rows_deleted or 0
     begun = table.optimize(where).option("deleted-share", 0).option("run-bytes", "none")
     rewritten = begun.executeCompaction().rowsets_removed
-    head = table.refresh()
+    head = table.refresh().snapshot
     log, state = table.log, table.state
     head = erase_tombstones(log, head, state.id, predicate, compact_here(log.store))
     only = None if all_tables else state.id
@@ -121,7 +121,7 @@ def erase(
 
 def _planned(table: ArrowTable, where: Predicate, *, all_tables: bool) -> ErasureReport:
     """Return what an erasure would do now."""
-    head, log, state = table.refresh(), table.log, table.state
+    head, log, state = table.refresh().snapshot, table.log, table.state
     seen: dict[str, bool] = {}
     holding = sorted(epoch for epoch, found in _search(log, head, state, where, seen) if found)
     only = None if all_tables else state.id

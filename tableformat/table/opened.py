@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
@@ -36,6 +36,8 @@ from colonnade.tableformat.table.history import HistoryEntry, moment, table_hist
 from colonnade.tableformat.table.properties import stated_properties
 from colonnade.tableformat.table.time_travel import epoch_number, snapshot_at
 from colonnade.tableformat.types.arrow_types import arrow_schema
+
+T = TypeVar("T", bound="OpenTable")
 
 
 class OpenTable:
@@ -94,7 +96,7 @@ class OpenTable:
     @property
     def snapshot(self) -> Snapshot:
         """The newest state of the database that was read so far."""
-        return self.refresh() if self._snapshot is None else self._snapshot
+        return self._refresh() if self._snapshot is None else self._snapshot
 
     @property
     def state(self) -> TableState:
@@ -160,8 +162,12 @@ class OpenTable:
         fields = self.state.schema.fields
         return {each.name: each.generated.sql for each in fields if each.generated is not None}
 
-    def refresh(self) -> Snapshot:
-        """Look for newer epochs; costs one GET when there are none."""
+    def refresh(self: T) -> T:
+        """Look for newer epochs, and return the table; costs one GET when there are none."""
+        self._refresh()
+        return self
+
+    def _refresh(self) -> Snapshot:
         seen, begun = self._snapshot, self._begun
         if seen is None and begun is not None:
             return self._finish(begun)
@@ -218,14 +224,14 @@ class OpenTable:
         or tag that does not exist, and for a time before the first epoch.
         """
         if timestamp is None and tag is None:
-            return self.refresh() if epoch is None else self._snapshot_of(epoch_number(epoch))
-        return snapshot_at(self._log, self.refresh(), epoch, timestamp, tag)
+            return self._refresh() if epoch is None else self._snapshot_of(epoch_number(epoch))
+        return snapshot_at(self._log, self._refresh(), epoch, timestamp, tag)
 
     def _snapshot_of(self, epoch: int) -> Snapshot:
         head: Snapshot | None = None
         # With a damaged head, earlier epochs can still be read.
         with suppress(CorruptionError, StoreError, UnsupportedFormatError):
-            head = self.refresh()
+            head = self._refresh()
         found = self._log.read_at(epoch=epoch, head=head)
         self._require_database(found)
         return found
@@ -238,7 +244,7 @@ class OpenTable:
         """
         if limit is not None and (type(limit) is not int or limit < 0):
             raise InvalidInputError(f"A limit must be a whole number from 0, not {limit!r}.")
-        head = self.refresh()
+        head = self._refresh()
         table = self._location.require(head).id
         epochs = self._log.read_epochs(head.epoch)
         found = table_history(epochs, table, lambda epoch: self._log.read_at(epoch, head=head))
@@ -255,7 +261,7 @@ class OpenTable:
                 f"A transaction must be named by its id, which is text, not {transaction!r:.100}."
             )
         after = epoch_number(after)
-        head = self.refresh()
+        head = self._refresh()
         for epoch in self._log.read_epochs(head.epoch):
             if epoch.epoch <= after:
                 break

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import ObjectStore, StoreAddress
+
+D = TypeVar("D", bound="OpenDatabase")
 
 
 class OpenDatabase:
@@ -30,8 +34,17 @@ class OpenDatabase:
         """The newest state that was read so far."""
         return self._snapshot
 
-    def refresh(self) -> Snapshot:
-        """Look for newer epochs; costs one GET when there are none."""
+    @property
+    def epoch(self) -> int:
+        """The newest epoch that was read so far."""
+        return self._snapshot.epoch
+
+    def refresh(self: D) -> D:
+        """Look for newer epochs, and return the database; costs one GET when there are none."""
+        self._refresh()
+        return self
+
+    def _refresh(self) -> Snapshot:
         self._snapshot = self._log.refresh(self._snapshot)
         return self._snapshot
 

@@ -268,7 +268,7 @@ class ArrowTable(Upkeep, ComputedColumns, Altering, RowMethods, TableReads):
         columns cannot have, and for one row with a value outside of Python's range. Raises
         NotFoundError for an unknown column.
         """
-        snapshot = self.refresh()
+        snapshot = self._refresh()
         table = self._location.require(snapshot).seen_at(self._log.query_ms(snapshot))
         keys = key if isinstance(key, list) else [key]
         rows = point_get.get_rows(self._log, snapshot, table, keys, columns, self._open_rowsets)
@@ -285,7 +285,7 @@ class ArrowTable(Upkeep, ComputedColumns, Altering, RowMethods, TableReads):
         # The names are read twice, which not everything allows that users give.
         known = columns is None or isinstance(columns, list | tuple)
         if seen is None or table is None or not known:
-            return self.refresh(), None
+            return self._refresh(), None
 
         def open_last() -> BegunScan | None:
             # The state may be old. Without its columns or objects, nothing is opened ahead.
@@ -297,7 +297,7 @@ class ArrowTable(Upkeep, ComputedColumns, Altering, RowMethods, TableReads):
                 return BegunScan(table, chosen, rowsets, open_ahead(store, plan))
             return None
 
-        begun, newest = store.both(open_last, self.refresh)
+        begun, newest = store.both(open_last, self._refresh)
         return newest, begun
 
     @property
@@ -307,7 +307,7 @@ class ArrowTable(Upkeep, ComputedColumns, Altering, RowMethods, TableReads):
         It is read and written like any other. The table itself decides its columns. Raises
         InvalidInputError for a table that never had a static column.
         """
-        base = self.refresh()
+        base = self._refresh()
         statics = statics_of(self._location.require(base), self.path)
         here = replace(
             self._location,
@@ -360,7 +360,7 @@ class ArrowTable(Upkeep, ComputedColumns, Altering, RowMethods, TableReads):
                 break
             except ConflictError:
                 planned = self._location.find(self.snapshot)
-                found = self._location.find(self.refresh())
+                found = self._location.find(self._refresh())
                 if attempt == tries - 1 or not _takes_same_rows(planned, found):
                     raise
         return base.epoch if after is base else self._written(after)
@@ -437,7 +437,7 @@ class ArrowTable(Upkeep, ComputedColumns, Altering, RowMethods, TableReads):
         one needs a column that the table did not have, or does not fit its former key.
         """
         check_settings(None, commit)
-        base = self.refresh()
+        base = self._refresh()
         then = snapshot_at(self._log, base, epoch, timestamp, tag)
         table = self._location.require(base)
         after = restore.restore_table(self._log, base, table, then, commit)
@@ -467,7 +467,7 @@ class ArrowTable(Upkeep, ComputedColumns, Altering, RowMethods, TableReads):
             # Rows can follow any epoch, but the new base must be read before the first row is
             # written: a vacuum in between may remove their files. Nor should rows be checked
             # against a constraint that was dropped since.
-            base = self.refresh()
+            base = self._refresh()
         elif mode == "append" and table.primary_key:
             # A key that is deleted by now refuses no row.
             newest = self._log.refresh(base)
@@ -581,7 +581,7 @@ class ArrowTable(Upkeep, ComputedColumns, Altering, RowMethods, TableReads):
                 return None
             return make_change(statement, table, job_id, commit)
 
-        snapshot, epoch = commit_statement(self._log, self.refresh(), planned)
+        snapshot, epoch = commit_statement(self._log, self._refresh(), planned)
         metrics = (epoch and epoch.metrics) or {}
         return RowCounts.of_metrics(self._written(snapshot), metrics)
 

@@ -41,7 +41,7 @@ class Upkeep(OpenTable):
         """
 
         def newest() -> tuple[Snapshot, TableState]:
-            return self.refresh(), self.state
+            return self._refresh(), self.state
 
         begun = compaction.Optimize(self._log, newest, self._see_committed)
         return begun if where is None else begun.where(where)
@@ -65,7 +65,7 @@ class Upkeep(OpenTable):
             retention_hours, retain_epochs, self.state.id, dry_run, trust_clock
         )
         result = vacuum_run.vacuum(self._log, request)
-        self.refresh()
+        self._refresh()
         return result
 
     def verify(
@@ -112,7 +112,7 @@ class Upkeep(OpenTable):
         AlreadyExistsError when `rescue` exists, ConflictError when a concurrent writer changed one
         of the RowSets, and StoreError.
         """
-        base = self.refresh()
+        base = self._refresh()
         snapshot, result = repairs.take_out(
             self._log, self.state, base, rowsets, rescue, dry_run=dry_run
         )
@@ -129,6 +129,6 @@ class Upkeep(OpenTable):
         changed rows during ten tries.
         """
         check_settings(None, commit)
-        base = self.refresh()
+        base = self._refresh()
         table = self._location.require(base)
         return self._see_committed(restoring.renumber_table(self._log, base, table, commit)).epoch

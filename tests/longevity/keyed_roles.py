@@ -228,7 +228,7 @@ def send(place: StoreAddress, seat: str, batch: Batch, known: Tables, record: Re
         except (ConflictError, CommitUnknownError) as error:
             record.note(again=batch.number, kind=error.kind)
         except (CorruptionError, NotFoundError):
-            if database.refresh().floor <= before:
+            if database.refresh().snapshot.floor <= before:
                 raise
             # It was so slow that vacuum took the epoch that it read.
         else:

@@ -47,12 +47,12 @@ def make_table() -> ArrowTable:
 def planned() -> tuple[ArrowTable, Location, WriteJob]:
     table = make_table()
     location = locate_existing(PATH, OPTIONS)
-    return table, location, plan_write(location, table.refresh(), "append")
+    return table, location, plan_write(location, table.refresh().snapshot, "append")
 
 
 def every_job() -> list[WriteJob | CompactionJob | VerifyJob | UpdateJob]:
     table, _, write = planned()
-    base, log = table.refresh(), table.log
+    base, log = table.refresh().snapshot, table.log
     plan = table.optimize().option("min-rowsets", 2).plan()
     group = plan.groups[0]
     units = [Unit(table.state, each) for each in log.read_rowsets(table.state)]

@@ -130,7 +130,7 @@ def test_rows_that_came_after_a_tombstone_do_not_join_rows_that_have_not_met_it(
         commit_job(table.log, base, job, run_job(job, table.log.store))
     left = {*range(15), *range(25, 90), *range(16, 20), *range(100, 110)}
     assert set(content(table)) == left
-    clean_table(table.log, table.refresh(), table.state.id)
+    clean_table(table.log, table.refresh().snapshot, table.state.id)
     assert set(content(table)) == left
 
 
@@ -144,6 +144,6 @@ def test_a_plan_from_before_a_renumbering_takes_no_other_rowsets_for_its_own() -
         kind="copy", reason="a test", rowsets=(2, 3, 4), rows=30, deleted_rows=0,
         bytes_in=1, bytes_out=1,
     )  # fmt: skip
-    for base in (table.refresh(), another(table).refresh()):
+    for base in (table.refresh().snapshot, another(table).refresh().snapshot):
         with pytest.raises(ConflictError, match="were dropped"):
             plan_job(table.log, base, plan, group, ids)

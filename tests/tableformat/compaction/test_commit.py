@@ -113,7 +113,7 @@ def test_a_group_that_loses_rowsets_every_time_is_dropped_in_the_end() -> None:
 
 def test_a_group_whose_rowsets_were_dropped_before_its_turn_is_dropped() -> None:
     table = filled(9)
-    base, plan = table.refresh(), table.optimize().plan()
+    base, plan = table.refresh().snapshot, table.optimize().plan()
     other = another(table)
     other.overwrite(rows(0, 3))
     head, report = execute.execute_plan(table._log, base, plan, place=here(table))
@@ -123,7 +123,7 @@ def test_a_group_whose_rowsets_were_dropped_before_its_turn_is_dropped() -> None
 
 def test_a_group_is_planned_on_the_newest_state_when_its_turn_comes() -> None:
     table = filled(9)
-    base, plan = table.refresh(), table.optimize().plan()
+    base, plan = table.refresh().snapshot, table.optimize().plan()
     other = another(table)
     other.delete("id < 5")
     execute.execute_plan(table._log, base, plan, place=here(table))

@@ -33,7 +33,7 @@ def planned(table: ArrowTable, *rowsets: int) -> CompactionPlan:
 def job_of(
     table: ArrowTable, plan: CompactionPlan, order_by: tuple[int, ...] = ()
 ) -> CompactionJob:
-    return plan_job(table._log, table.refresh(), plan, plan.groups[0], order_by)
+    return plan_job(table._log, table.refresh().snapshot, plan, plan.groups[0], order_by)
 
 
 @pytest.fixture

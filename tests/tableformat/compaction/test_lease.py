@@ -83,14 +83,14 @@ def test_a_lease_ends_where_no_rows_come(
 ) -> None:
     table = colonnade.create(tmp_path / "t", SCHEMA)
     table.append(noise(5))
-    base, condition = table.refresh(), None if where is None else parse_predicate(where)
+    base, condition = table.refresh().snapshot, None if where is None else parse_predicate(where)
     job = plan_write(table.location, base, mode, where=condition, settings=settings(1))
     take_lease(job, table.log, base)
-    assert table.refresh().leases
+    assert table.refresh().snapshot.leases
     commit_written(job, (), table.log, base, fresh=True)
-    assert not table.refresh().leases
+    assert not table.refresh().snapshot.leases
     table.append(noise(0), settings=settings(1))
-    assert not table.refresh().leases
+    assert not table.refresh().snapshot.leases
     assert table.scan().to_arrow().num_rows == 5
 
 
@@ -99,7 +99,7 @@ def test_without_a_lease_a_write_that_vacuum_met_is_refused(tmp_path: Path) -> N
     other = colonnade.open(tmp_path / "t")
     with pytest.raises(ConflictError, match="give it a lease"):
         table.append(interrupted(lambda: other.vacuum(0, force=True)), settings=settings(None))
-    assert table.refresh().table("t").rowsets.rowset_count == 0
+    assert table.refresh().snapshot.table("t").rowsets.rowset_count == 0
 
 
 def test_a_lease_that_is_over_ends_twice_without_harm(tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_a_lease_that_is_over_ends_twice_without_harm(tmp_path: Path) -> None:
     other = colonnade.open(tmp_path / "t")
     with pytest.raises(ConflictError, match="removed by retention"):
         table.append(interrupted(lambda: other.vacuum(0, force=True)), settings=settings(1e-9))
-    assert not other.refresh().leases
+    assert not other.refresh().snapshot.leases
     table.append(noise(20_000), settings=settings(1e-9))
     assert not table.snapshot.leases
 
@@ -224,7 +224,7 @@ class Raced:
             made.append(pa.table({"id": [number]}))
             if number == 1:
                 db.tag("tagged")
-        write_checkpoint(made.log.store, db.refresh())
+        write_checkpoint(made.log.store, db.refresh().snapshot)
         other = colonnade.open(folder / "db" / "t")
         found = cls(
             colonnade.open(folder / "db" / "t"),

@@ -67,7 +67,7 @@ class CountingStore(MemoryStore):
 
 def _found(table: ArrowTable, asked: pa.Table) -> dict[tuple[Any, ...], tuple[int, int]]:
     """Return the RowSet and the row of each key that the table has."""
-    state = table.refresh().tables[table.state.id]
+    state = table.refresh().snapshot.tables[table.state.id]
     names = asked.column_names
     keys = KeySet.of(asked, key_columns(names, state.schema))
     rowsets = table._log.read_rowsets(state, keys.keep)

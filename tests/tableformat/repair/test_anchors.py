@@ -74,7 +74,7 @@ def read(db: ArrowDatabase, name: str, epoch: int) -> list[int]:
 
 def read_all(db: ArrowDatabase) -> Contents:
     """All rows of the head, the floor and every tag."""
-    head = db.refresh()
+    head = db.refresh().snapshot
     return {
         (epoch, name): sorted(
             db.table(name, epoch=epoch).scan(epoch=epoch).to_arrow()["id"].to_pylist()
@@ -87,7 +87,7 @@ def read_all(db: ArrowDatabase) -> Contents:
 def parts(db: ArrowDatabase) -> list[AnchorObject]:
     """The objects that the anchors of a database are made of."""
     objects = StateObjects(db._log.store)
-    head = db.refresh()
+    head = db.refresh().snapshot
     if head.anchor_list is not None:
         objects.add_anchor_list(head.anchor_list)
     for anchor in read_anchors(db._log.store, head):
@@ -202,7 +202,7 @@ def test_a_tag_whose_state_is_lost_at_both_places_is_named_and_can_be_given_up()
 def test_a_lost_list_of_anchors_is_named_with_all_its_tags_and_can_be_given_up() -> None:
     store = make(LISTED)
     db = open_database(store, LISTED)
-    listed = db.refresh().anchor_list
+    listed = db.refresh().snapshot.anchor_list
     assert listed is not None
     expected = read_all(db)
     for name in (checkpoint_name(listed.object), copy_name(listed.object)):
@@ -227,7 +227,7 @@ def test_a_lost_list_of_anchors_is_named_with_all_its_tags_and_can_be_given_up()
 
 def floor_objects(db: ArrowDatabase) -> list[AnchorObject]:
     """The objects that only the anchor of the floor is made of, its root first."""
-    head = db.refresh()
+    head = db.refresh().snapshot
     objects, others = StateObjects(db._log.store), StateObjects(db._log.store)
     for anchor in read_anchors(db._log.store, head):
         kind = objects if anchor.epoch == head.floor else others
@@ -247,7 +247,7 @@ def test_a_log_whose_oldest_state_is_lost_begins_at_a_later_checkpoint(
     db = open_database(store, limits)
     for number in range(9):
         db.table("b").append(pa.table({"id": [7000 + number]}, SCHEMA))
-    floor, tags, expected = db.refresh().floor, db.tags(), read_all(db)
+    floor, tags, expected = db.refresh().snapshot.floor, db.tags(), read_all(db)
     newest, shared, mended = db.snapshot.epoch, cached_objects(store, floor), 0
     tagged = {key: rows for key, rows in expected.items() if key[0] in tags.values()}
     for part in floor_objects(db):
@@ -290,7 +290,7 @@ def test_a_lost_oldest_state_that_a_pin_or_tag_keeps_is_not_given_up() -> None:
     db = open_database(store, PLAIN)
     for number in range(9):
         db.table("b").append(pa.table({"id": [7000 + number]}, SCHEMA))
-    db.tag("oldest", db.refresh().floor)
+    db.tag("oldest", db.refresh().snapshot.floor)
     for name in floor_objects(db)[0].places:
         store.delete(name)
     with pytest.raises(CorruptionError, match="kept by tag 'oldest', is lost"):
@@ -349,7 +349,7 @@ def test_a_later_floor_whose_writer_was_killed_is_finished_by_the_next_repair(
     db = open_database(store, limits)
     for number in range(9):
         db.table("b").append(pa.table({"id": [7000 + number]}, SCHEMA))
-    floor, newest, expected = db.refresh().floor, db.snapshot.epoch, read_all(db)
+    floor, newest, expected = db.refresh().snapshot.floor, db.snapshot.epoch, read_all(db)
     shared = cached_objects(store, floor)
     lost = [part for part in floor_objects(db) if part.object not in shared]
     for part in lost if whole else lost[:1]:

@@ -92,7 +92,7 @@ def test_without_its_vector_the_live_rows_of_a_rowset_are_unknown(
 ) -> None:
     store = MemoryStore()
     db = make(store, Limits(inline_bytes=0))
-    state = db.refresh().table("a")
+    state = db.refresh().snapshot.table("a")
     [vector] = [r.amendments.vector for r in db._log.read_rowsets(state) if r.amendments.vector]
     store.delete(deletion_vector_name(state.prefix, vector.object))
     table = db.table("a")

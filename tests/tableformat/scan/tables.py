@@ -59,7 +59,7 @@ def append(
     store: ObjectStore, table: ArrowTable, rows: pa.Table, place: str, block_rows: int = 16
 ) -> None:
     """Append as `ArrowTable.append` does, to a place and with blocks of one's choice."""
-    base, schema, key = table.refresh(), table.state.schema, table.state.sort_key
+    base, schema, key = table.refresh().snapshot, table.state.schema, table.state.sort_key
     job = plan_write(Location(store, "t", exists=True), base, "append")
     options = replace(
         write_options(schema, key, job.settings), block_rows=block_rows, **PLACES[place]
@@ -75,7 +75,7 @@ def delete(
     store: ObjectStore, table: ArrowTable, rowset: int, rows: Iterable[int], inline: bool
 ) -> None:
     """Commit a deletion vector that replaces the one there is."""
-    base = table.refresh()
+    base = table.refresh().snapshot
     live = {each.id: each for each in Log(store).read_rowsets(table.state)}[rowset]
     before = None if live.amendments.vector is None else ObjectId(live.amendments.vector.object)
     vector = DeletionVector.of(rows)

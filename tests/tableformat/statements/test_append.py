@@ -25,7 +25,7 @@ def test_appended_rows_count_as_inserted_and_are_not_yet_in_the_table() -> None:
     assert all(each.object.startswith(JOB) for each in added)
     assert statement.counts.rows_inserted == 10
     assert (statement.operation, statement.is_plain) == ("append", True)
-    assert table.refresh().table("t").rowsets.rowset_count == 0
+    assert table.refresh().snapshot.table("t").rowsets.rowset_count == 0
 
 
 def test_an_overwrite_is_an_append_that_deletes_every_other_row() -> None:

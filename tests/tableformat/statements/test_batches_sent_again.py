@@ -53,7 +53,7 @@ def replace_table(
     log, location = db._log, Location(db._store, "t", exists=True)
     job = plan_write(
         location,
-        base or db.refresh(),
+        base or db.refresh().snapshot,
         "append",
         create=design,
         replace=True,
@@ -132,7 +132,7 @@ def database(limits: Limits = LIMITS, interval: int = 64) -> ArrowDatabase:
 
 def found(db: ArrowDatabase) -> Any:
     """All that a batch could change."""
-    state = db.refresh()
+    state = db.refresh().snapshot
     tables = {name: db.table(name) for name in ("t", "keyed")}
     return state.epoch, {
         name: (
@@ -167,7 +167,7 @@ def test_a_batch_that_is_sent_again_or_an_older_one_changes_nothing(
     for number in (6, 4, 5, 0, 6):
         send(db, number)
         assert found(db) == landed, f"batch {number} changed something"
-    assert contents(db._log, db.refresh()) == contents(db._log, replay(db._store))
+    assert contents(db._log, db.refresh().snapshot) == contents(db._log, replay(db._store))
 
 
 @pytest.mark.parametrize("number", [4, 6])
@@ -194,7 +194,7 @@ def test_it_is_decided_at_the_slot(way: str, number: int, monkeypatch: pytest.Mo
 
 def test_a_batch_that_landed_on_a_replaced_table_is_success_at_the_slot() -> None:
     db = database()
-    base = db.refresh()
+    base = db.refresh().snapshot
     replace_table(db, 6)
     landed = found(db)
     replace_table(db, 6, base=base)
@@ -213,7 +213,7 @@ def test_a_table_that_is_made_again_keeps_the_batches_of_many_applications(inter
         table = db.table("t").state.id
         ops = tuple(Txn(table=table, app=app, version=100 + number) for app in apps)
         model |= dict.fromkeys(apps, 100 + number)
-        db._log.commit(Change(new_transaction_id(), "test", ops), db.refresh())
+        db._log.commit(Change(new_transaction_id(), "test", ops), db.refresh().snapshot)
         if number % 3 == 0:
             replace_table(db, number)
             model["app"] = number
@@ -221,9 +221,9 @@ def test_a_table_that_is_made_again_keeps_the_batches_of_many_applications(inter
             db.table("t").restore(epoch=5)
         elif number == 8:
             db.restore(epoch=5)
-        assert dict(db.refresh().table("t").batches) == model
+        assert dict(db.refresh().snapshot.table("t").batches) == model
         assert dict(db._log.read_head().table("t").batches) == model
-        assert contents(db._log, db.refresh()) == contents(db._log, replay(db._store))
+        assert contents(db._log, db.refresh().snapshot) == contents(db._log, replay(db._store))
 
 
 def test_a_restore_is_refused_if_a_batch_came_to_the_table_that_it_replaces() -> None:
@@ -232,7 +232,7 @@ def test_a_restore_is_refused_if_a_batch_came_to_the_table_that_it_replaces() ->
     replace_table(db, 3)
     late = another(db)
     ops = (Txn(table=db.table("t").state.id, app="rival", version=1),)
-    state = db._log.commit(Change(new_transaction_id(), "append", ops), db.refresh())
+    state = db._log.commit(Change(new_transaction_id(), "append", ops), db.refresh().snapshot)
     with pytest.raises(ConflictError, match="Table 't' was changed by epoch"):
         restore_at(late, then)
     assert db.refresh().epoch == state.epoch
@@ -248,11 +248,11 @@ def restore_at(db: ArrowDatabase, epoch: int) -> None:
 
 def test_a_replaced_table_remembers_a_batch_that_came_without_rows_before_the_slot() -> None:
     db = database()
-    base = db.refresh()
+    base = db.refresh().snapshot
     ops = (Txn(table=db.table("t").state.id, app="rival", version=1),)
     db._log.commit(Change(new_transaction_id(), "append", ops), base)
     replace_table(db, 3, base=base)
-    assert db.refresh().table("t").batches == {"app": 3, "rival": 1}
+    assert db.refresh().snapshot.table("t").batches == {"app": 3, "rival": 1}
 
 
 def test_columns_are_not_added_for_a_batch_that_landed_before_their_slot() -> None:

@@ -92,7 +92,7 @@ def test_the_reports_of_all_tasks_become_one_epoch() -> None:
     reports = [written(table, job, plan, each) for each in rowsets]
     another(table).append(rows(7000))
     fill.add(decode_filled(table.log, job, plan, [encode_rowsets(rowsets)], reports))
-    head = table.refresh()
+    head = table.refresh().snapshot
     [new] = fill.missing(head)
     more = [written(table, job, plan, new)]
     fill.add(decode_filled(table.log, job, plan, [encode_rowsets([new])], more))

@@ -51,7 +51,7 @@ def test_static_values_are_compacted_and_vacuumed_with_their_table(tmp_path: Pat
     for each in (table, table.statics):
         assert len(table.log.read_rowsets(each.state)) < 6
     done = table.vacuum(retention_hours=0, force=True)
-    assert done.epochs_removed == table.refresh().floor > 10
+    assert done.epochs_removed == table.refresh().snapshot.floor > 10
     assert table.scan(["owner"]).to_arrow()["owner"].unique().to_pylist() == ["11"]
     assert colonnade.open_database(tmp_path / "readings").verify(depth=4).is_sound
 

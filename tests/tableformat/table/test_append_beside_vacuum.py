@@ -109,7 +109,7 @@ def test_an_append_with_an_expected_epoch_is_not_repeated() -> None:
 
 def test_an_append_to_a_table_that_is_dropped_meanwhile_is_not_repeated() -> None:
     mine, way, other = world(0, call=3)
-    database = ArrowDatabase(other.log.store, other.log, other.refresh())
+    database = ArrowDatabase(other.log.store, other.log, other.refresh().snapshot)
     way.acts = (lambda: database.drop_table("t"),)
     with pytest.raises((NotFoundError, ConflictError), match="t"):
         mine.append(rows(*MINE))

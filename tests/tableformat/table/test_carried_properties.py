@@ -192,7 +192,9 @@ class World:
         else:  # This way keeps the ids of columns.
             design = new_table("t", as_table_schema(schema), (), given, primary_key=["id"])
             location = Location(self.db._store, "t", exists=True)
-            job = plan_write(location, self.db.refresh(), "append", create=design, replace=True)
+            job = plan_write(
+                location, self.db.refresh().snapshot, "append", create=design, replace=True
+            )
             commit_written(job, (), self.db._log)
         self.wanted = self._meaning(given)
 

@@ -194,7 +194,7 @@ def test_a_serializable_insert_does_not_take_renumbered_rows_for_new_ones() -> N
     db = database()
     table = db.table("a")
     table.alter(AlterProperties({"isolation": "serializable"}))
-    log, base = table.log, table.refresh()
+    log, base = table.log, table.refresh().snapshot
     key = table.state.id
     entry = log.read_rowsets(base.tables[key])[0].entry.model_copy(update={"object": "e" * 32})
     mine = Change(
@@ -210,7 +210,7 @@ def test_a_serializable_insert_does_not_take_renumbered_rows_for_new_ones() -> N
 def test_a_table_with_more_applications_than_an_epoch_can_name_is_renumbered() -> None:
     db = database()
     table = db.table("a")
-    log, state = table.log, table.refresh()
+    log, state = table.log, table.refresh().snapshot
     for start in (0, 50_000):
         batches = (
             Txn(table=table.state.id, app=f"application-{number:020}", version=number)

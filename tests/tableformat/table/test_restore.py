@@ -75,7 +75,9 @@ def test_a_table_is_again_what_it_was_at_any_epoch(interval: int) -> None:
         table.restore(epoch=epoch)
         assert read(table) == states[epoch]
         assert table.scan().schema == schemas[epoch]
-        assert contents(table._log, table.refresh()) == contents(table._log, replay(db._store))
+        assert contents(table._log, table.refresh().snapshot) == contents(
+            table._log, replay(db._store)
+        )
     for epoch, state in states.items():
         assert read(table, epoch=epoch) == state
     assert table.history(1)[0].operation == "restore"
@@ -132,7 +134,7 @@ def test_statements_from_before_a_restore_run_again_and_appends_stay() -> None:
     table.delete("id = 1")
     old = table.snapshot
     late = ArrowTable(table._location, table._log, old)
-    late.refresh = lambda: old  # type: ignore[method-assign]
+    late._refresh = lambda: old  # type: ignore[method-assign]
     adding = ArrowTable(table._location, table._log, old)
     table.restore(epoch=2)
     assert late.delete("id < 3").rows_deleted == 3
@@ -146,7 +148,7 @@ def test_a_restore_loses_no_rows_that_came_meanwhile() -> None:
     table.delete("id = 1")
     seen = table.snapshot
     other.append(rows(50))
-    table.refresh = lambda: seen  # type: ignore[method-assign]
+    table._refresh = lambda: seen  # type: ignore[method-assign]
     with pytest.raises(ConflictError, match="Rows of table 'a' that the statement overwrites"):
         table.restore(epoch=2)
     assert (50, "x") in read(other)
@@ -224,7 +226,7 @@ def test_a_table_that_was_dropped_is_made_again(with_vacuum: bool) -> None:
     assert again.restore(tag="start", commit=batch) == db.restore(tag="start", commit=batch)
     assert db.refresh().epoch == restored
     if not with_vacuum:
-        assert contents(db._log, db.refresh()) == contents(db._log, replay(db._store))
+        assert contents(db._log, db.refresh().snapshot) == contents(db._log, replay(db._store))
     assert not db.verify(4).findings
 
 
@@ -297,7 +299,7 @@ def test_rows_that_came_into_the_new_table_are_not_lost_by_bringing_back_the_old
     with db.transaction() as tx:
         tx.drop("a")
         tx.create("a", SCHEMA)
-    base = db.refresh()
+    base = db.refresh().snapshot
     other = db.table("a")
     other.append(rows(50))
     with pytest.raises(ConflictError, match="'a'"):
@@ -339,7 +341,7 @@ def dropped_with_batch(epoch: int) -> tuple[ArrowDatabase, ArrowDatabase]:
     db = database()
     db.table("a").append(rows(20), commit=CommitSettings(batch=("stream", 7)))
     db.drop_table("a")
-    other = ArrowDatabase(db._store, Log(db._store, pause=lambda _: None), db.refresh())
+    other = ArrowDatabase(db._store, Log(db._store, pause=lambda _: None), db.refresh().snapshot)
     assert other.snapshot.epoch == epoch
     return db, other
 
@@ -394,9 +396,9 @@ MEANWHILE: dict[str, Callable[[ArrowDatabase], object]] = {
 def test_all_tables_are_what_they_were_though_one_changes_before_the_slot(what: str) -> None:
     db = database()
     wanted = {name: read(db.table(name)) for name in db.tables()}
-    then, names = db.refresh(), db.tables()
+    then, names = db.refresh().snapshot, db.tables()
     db.table("a").append(rows(666))
-    base = db.refresh()
+    base = db.refresh().snapshot
     other = ArrowDatabase(db._store, Log(db._store, pause=lambda _: None), base)
     MEANWHILE[what](db)
     after = restore_database(other._log, base, then, None)
@@ -408,7 +410,7 @@ def test_all_tables_are_what_they_were_though_one_changes_before_the_slot(what: 
 
 def test_a_restore_of_all_tables_gives_up_after_ten_writers() -> None:
     db = database()
-    then = db.refresh()
+    then = db.refresh().snapshot
     db.table("a").append(rows(666))
     commit_change, tries = db._log.commit_change, 0
     other = ArrowDatabase(db._store, Log(db._store, pause=lambda _: None), db.snapshot)
@@ -430,9 +432,9 @@ def test_a_restore_of_all_tables_gives_up_after_ten_writers() -> None:
 
 def test_a_restore_that_expects_an_epoch_does_not_run_again() -> None:
     db = database()
-    then = db.refresh()
+    then = db.refresh().snapshot
     db.table("a").append(rows(666))
-    base, expected = db.refresh(), CommitSettings(expect_epoch=db.snapshot.epoch)
+    base, expected = db.refresh().snapshot, CommitSettings(expect_epoch=db.snapshot.epoch)
     db.table("b").append(rows(777))
     with pytest.raises(ConflictError):
         restore_database(db._log, base, then, expected)
@@ -442,7 +444,7 @@ def test_a_restore_that_expects_an_epoch_does_not_run_again() -> None:
 def with_batches(db: ArrowDatabase, count: int) -> int:
     """Land a batch of each of many applications in `a`, and return the epoch after them."""
     table = db.table("a")
-    state = table.refresh()
+    state = table.refresh().snapshot
     for start in range(0, count, 30_000):
         apps = (f"application «{number}»" for number in range(start, min(count, start + 30_000)))
         batches = tuple(Txn(table=table.state.id, app=app, version=7) for app in apps)
@@ -468,7 +470,7 @@ def test_a_dropped_table_comes_back_with_more_batches_than_an_epoch_can_hold(
         landed, fresh = (CommitSettings(batch=("application «42»", n)) for n in (7, 8 + number))
         assert table.append(rows(20), commit=landed) == back
         table.append(rows(50 + number), commit=fresh)
-        assert contents(db._log, db.refresh()) == contents(db._log, replay(db._store))
+        assert contents(db._log, db.refresh().snapshot) == contents(db._log, replay(db._store))
         assert not db.verify(4).findings
         kept = db.refresh().epoch
     assert read(db.table("a")) == [(i, "x") for i in (*range(10), 50, 51)]

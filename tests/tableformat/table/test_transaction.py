@@ -133,7 +133,7 @@ def test_a_table_that_a_concurrent_writer_changed_is_not_replaced(meanwhile: str
 
 def test_an_exception_or_a_rollback_leaves_everything_as_it_was() -> None:
     db = database()
-    before = db.refresh()
+    before = db.refresh().snapshot
 
     def fail() -> None:
         with db.transaction() as tx:
@@ -147,7 +147,7 @@ def test_an_exception_or_a_rollback_leaves_everything_as_it_was() -> None:
         other.rollback()
     with db.transaction():
         pass
-    assert db.refresh() == before
+    assert db.refresh().snapshot == before
 
 
 def test_a_statement_that_fails_leaves_the_transaction_as_it_was() -> None:

@@ -229,7 +229,7 @@ def test_a_removed_file_that_a_kept_epoch_names_is_damage() -> None:
     named = other.log.read_rowsets(other.state)[0].entry.object
     other.overwrite(rows(7))
     wrong = Vacuum(floor=0, victims=(named,))
-    other.log.commit(Change(new_transaction_id(), "vacuum", (wrong,)), other.refresh())
+    other.log.commit(Change(new_transaction_id(), "vacuum", (wrong,)), other.refresh().snapshot)
     other.log.store.delete(packed_name(other.state.prefix, named))
     with pytest.raises(CorruptionError, match="is missing, though the log names it"):
         mine.table("t").scan(epoch=epoch).to_arrow()

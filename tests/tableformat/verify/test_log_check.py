@@ -53,7 +53,7 @@ def test_epochs_after_a_damaged_stub_are_checked_all_the_same() -> None:
     db = make(store)
     db.vacuum(0, force=True)
     db.table("b").append(rows())
-    newest = db.refresh()
+    newest = db.refresh().snapshot
     flip(store, epoch_name(1), 60)
     report = db.verify(1)
     assert [each.file for each in report.findings] == [epoch_name(1)]

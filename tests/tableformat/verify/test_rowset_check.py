@@ -154,7 +154,7 @@ def test_a_file_that_may_not_be_read_is_not_called_damaged(
 ) -> None:
     store = MemoryStore()
     db, names = make(store), sorted(info.name for info in store.list(""))
-    get, get_ranges, db_state = store.get, store.get_ranges, db.refresh()
+    get, get_ranges, db_state = store.get, store.get_ranges, db.refresh().snapshot
     hidden = ""
 
     def refuse(name: str) -> None:
@@ -181,7 +181,7 @@ def test_a_file_that_may_not_be_read_is_not_called_damaged(
         assert "Nothing is damaged. Some of it could not be read" in str(report).replace("\n", " ")
     hidden = ""
     assert db.verify(4).is_sound
-    assert db.refresh() == db_state
+    assert db.refresh().snapshot == db_state
 
 
 def test_a_stopped_check_ends_before_the_next_column() -> None:

@@ -170,7 +170,7 @@ def test_every_job_carries_what_its_log_stores_of_small_rowsets(
     database = create_database(store, lone_table=False)
     db = colonnade.ArrowDatabase(store, Log(store, limits=limits), database)
     table = db.create_table("t", SCHEMA)
-    base = table.refresh()
+    base = table.refresh().snapshot
     planned = plan_write(table.location, base, "append", limits=limits)
     entries = write_rows(WriteJob.model_validate_json(planned.model_dump_json()), [rows(0, 9)])
     commit_written(planned, entries, table.log, base, fresh=True)

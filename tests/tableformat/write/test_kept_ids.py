@@ -39,7 +39,7 @@ BEFORE = pa.schema([("k", pa.int64()), ("n", pa.int32()), ("p", POINT), ("gone",
 def replaced(database: ArrowDatabase, rows: pa.Table, **design: Any) -> TableState:
     """Replace the table `t` by one of these rows."""
     location = Location(locate_existing(database.path).store, "t", exists=True)
-    base = database.refresh()
+    base = database.refresh().snapshot
     create = new_table("t", schema_from_arrow(rows.schema), **design)
     job = plan_write(location, base, "append", create=create, replace=True)
     after = commit_written(job, write_rows(job, rows.to_batches()))
@@ -115,7 +115,7 @@ def test_a_table_is_not_replaced_after_a_concurrent_writer_has_given_new_ids(
     rows = pa.table({"k": [1], "new": [2]})
     location = Location(locate_existing(database.path).store, "t", exists=True)
     create = new_table("t", schema_from_arrow(rows.schema))
-    job = plan_write(location, database.refresh(), "append", create=create, replace=True)
+    job = plan_write(location, database.refresh().snapshot, "append", create=create, replace=True)
     entries = write_rows(job, rows.to_batches())
     table = database.table("t")
     table.alter(AddColumn(SchemaField(name="rival", type="int")))
@@ -142,7 +142,7 @@ def test_a_table_is_not_replaced_after_a_concurrent_writer_has_renamed_a_column_
     rows = pa.table({"n": [1], "k": [2], "p": [None]}, pa.schema([BEFORE.field(c) for c in "nkp"]))
     location = Location(locate_existing(database.path).store, "t", exists=True)
     create = new_table("t", schema_from_arrow(rows.schema))
-    job = plan_write(location, database.refresh(), "append", create=create, replace=True)
+    job = plan_write(location, database.refresh().snapshot, "append", create=create, replace=True)
     entries = write_rows(job, rows.to_batches())
     database.table("t").alter(*renames)
     with pytest.raises(ConflictError, match="The columns of table 't' changed"):
@@ -155,7 +155,7 @@ def test_a_table_is_replaced_after_a_concurrent_writer_has_dropped_a_column(
     rows = pa.table({"k": [1]})
     location = Location(locate_existing(database.path).store, "t", exists=True)
     create = new_table("t", schema_from_arrow(rows.schema))
-    job = plan_write(location, database.refresh(), "append", create=create, replace=True)
+    job = plan_write(location, database.refresh().snapshot, "append", create=create, replace=True)
     entries = write_rows(job, rows.to_batches())
     database.table("t").alter(DropColumn("gone"))
     commit_written(job, entries)
@@ -198,7 +198,7 @@ def test_every_property_of_a_column_in_the_design_stays(database: ArrowDatabase)
     )
     location = Location(locate_existing(database.path).store, "t", exists=True)
     create = new_table("t", design, properties={"bloom-filter-enabled.column.n": "true"})
-    job = plan_write(location, database.refresh(), "append", create=create, replace=True)
+    job = plan_write(location, database.refresh().snapshot, "append", create=create, replace=True)
     fields = job.target.table_schema.fields
     assert job.target.bloom_columns == (fields[0].id,)
     assert [field.id for field in walk(fields)] != [field.id for field in walk(design.fields)]
@@ -229,7 +229,7 @@ def test_an_identity_column_that_stays_goes_on_and_another_one_begins_anew(
     wide = as_table_schema(pa.schema([("id", pa.int64()), ("v", pa.string())]))
     create = new_table("t", wide, identity={"id": IdentityColumn(start=start)})
     location = Location(locate_existing(database.path).store, "t", exists=True)
-    job = plan_write(location, database.refresh(), "append", create=create, replace=True)
+    job = plan_write(location, database.refresh().snapshot, "append", create=create, replace=True)
     commit_written(job, ())
     database.refresh()
     after = database.table("t")
@@ -247,7 +247,7 @@ def test_a_table_that_comes_back_gives_nothing_that_its_replacement_gave(
     epoch = first.append(pa.table({"v": ["a"]}))
     create = new_table("t", as_table_schema(columns), identity={"id": IdentityColumn(step=-2)})
     location = Location(locate_existing(database.path).store, "t", exists=True)
-    job = plan_write(location, database.refresh(), "append", create=create, replace=True)
+    job = plan_write(location, database.refresh().snapshot, "append", create=create, replace=True)
     commit_written(job, ())
     database.refresh()
     second = database.table("t")

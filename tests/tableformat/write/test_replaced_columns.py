@@ -89,7 +89,7 @@ def test_replaced_columns_count_among_the_bytes_of_work_to_do() -> None:
     plan = table.optimize().option("min-rowsets", 2).plan()
     table.delete(f"id < {ROWS}")
     stored = sum(each.byte_count for each in live(table))
-    job = plan_job(table._log, table.refresh(), plan, plan.groups[0])
+    job = plan_job(table._log, table.refresh().snapshot, plan, plan.groups[0])
     assert job.group.bytes_in == job.group.bytes_out == stored
     table.verify(progress=lambda done, total: told.append((done, total)))
     assert told[-1] == (stored, stored)

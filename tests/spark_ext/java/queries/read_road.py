@@ -100,7 +100,7 @@ def rows(number: int) -> pa.Table:
 
 def delete(table: ArrowTable, rowset: int, gone: Iterable[int]) -> None:
     """Delete rows of one RowSet."""
-    log, base = Log(open_store(table.path)), table.refresh()
+    log, base = Log(open_store(table.path)), table.refresh().snapshot
     entry = write_deletion_vector(
         log.store, table.state.prefix, "ab" * 8, DeletionVector.of(gone), None
     )

@@ -77,7 +77,7 @@ def test_a_constraint_follows_the_rows_that_spark_has_checked(
     table: colonnade.ArrowTable, condition: str
 ) -> None:
     assert added(table, condition, 1) == {"epoch": 2}
-    assert table.refresh().table("t").constraints[1].columns == (2,)
+    assert table.refresh().snapshot.table("t").constraints[1].columns == (2,)
 
 
 def test_rows_that_spark_did_not_check_are_checked_here_or_refused(

@@ -81,7 +81,7 @@ def test_a_transaction_that_has_merged_is_refused_after_its_rules_have_changed(
 
 def planned_append(table: ArrowTable, policy: OnDuplicate, new: pa.Table) -> Callable[[], object]:
     """Compare new rows with the present state, and return what commits them."""
-    base, job_id = table.refresh(), new_job_id()
+    base, job_id = table.refresh().snapshot, new_job_id()
     settings = WriteSettings(on_duplicate=policy)
     found = evaluate_append(table._log, table.state, new.to_batches(), job_id, settings)
     change = make_change(finished(found, table._log, table.state), table.state, job_id)

@@ -129,7 +129,7 @@ class Run:
     def _plan(self, writer: ArrowTable) -> None:
         """Upsert rows, or append what tasks have written, up to the commit."""
         rows, columns = self._rows()
-        base, job_id = writer.refresh(), new_job_id()
+        base, job_id = writer.refresh().snapshot, new_job_id()
         log, state = writer._log, writer.state
         mode: OnDuplicate = self.rng.choice(("merge", "merge", "ignore", "error"))
         if mode == "merge" and self.rng.random() < 0.5:
@@ -162,7 +162,7 @@ class Run:
     def _begin(self, writer: ArrowTable) -> None:
         """Begin a transaction that merges rows."""
         rows, columns = self._rows()
-        transaction = Transaction(writer._log, writer.refresh())
+        transaction = Transaction(writer._log, writer.refresh().snapshot)
         transaction.table("t").upsert(table_of(rows, columns))
         self.begun.append((transaction, rows))
 

@@ -108,7 +108,7 @@ def test_readers_see_no_tombstone_and_their_counts_are_those_of_rows() -> None:
 def test_an_upsert_that_meets_a_deletion_at_its_slot_leaves_its_late_rows_out(road: str) -> None:
     table = empty()
     table.upsert(data((1, 5, "a"), (4, 1, "d")))
-    base, log = table.refresh(), table.log
+    base, log = table.refresh().snapshot, table.log
     batch = data((1, 6, "late"), (2, 6, "late"), (3, 6, "new"), (4, 2, "D"))
     if road == "upsert":
         statement = evaluate_merge(log, table.state, batch, new_job_id())
@@ -142,7 +142,7 @@ class Racing:
 def test_a_deletion_that_meets_an_upsert_at_its_slot_deletes_its_older_rows() -> None:
     table = empty()
     table.upsert(data((1, 5, "a")))
-    base, log = table.refresh(), table.log
+    base, log = table.refresh().snapshot, table.log
     statement = evaluate_delete_keys(log, table.state, keys((1, 7), (2, 7), (3, 7)), new_job_id())
     planned = make_change(finished(statement, log, table.state), table.state, new_job_id())
     another(table).upsert(data((2, 6, "older"), (3, 8, "newer")))
@@ -156,13 +156,13 @@ def test_a_deletion_that_meets_an_upsert_at_its_slot_deletes_its_older_rows() ->
 def test_a_transaction_sees_its_own_deletions_and_conflicts_with_those_of_others() -> None:
     table = empty()
     table.upsert(data((1, 5, "a")))
-    with Transaction(table.log, table.refresh()) as transaction:
+    with Transaction(table.log, table.refresh().snapshot) as transaction:
         mine = transaction.table("t")
         mine.delete_keys(keys((1, 7), (2, 7)))
         mine.upsert(data((1, 6, "late"), (3, 1, "new")))
         mine.upsert(data((2, 6, "late")))
     assert words(table) == {3: "new"}
-    transaction = Transaction(table.log, table.refresh())
+    transaction = Transaction(table.log, table.refresh().snapshot)
     transaction.table("t").upsert(data((5, 1, "late")))
     table.delete_keys(keys((5, 2)))
     with pytest.raises(ConflictError):
@@ -210,7 +210,7 @@ def test_restoring_renumbering_and_vacuums_keep_the_tombstones_of_a_state() -> N
     assert tombstones(table) == [1]
     table.renumber()
     vacuum(table.log, VacuumRequest(hours=0))
-    table.log.try_checkpoint(table.refresh())
+    table.log.try_checkpoint(table.refresh().snapshot)
     fresh = another(table)
     fresh.upsert(data((1, 6, "late")))
     assert words(fresh) == {}
@@ -245,7 +245,7 @@ def test_columns_may_be_renamed_and_widened_and_another_key_forgets() -> None:
 
 def test_a_change_of_the_sequence_while_keys_are_deleted_is_a_conflict() -> None:
     table = empty()
-    base, log = table.refresh(), table.log
+    base, log = table.refresh().snapshot, table.log
     statement = evaluate_delete_keys(log, table.state, keys((1, 7)), new_job_id())
     planned = make_change(finished(statement, log, table.state), table.state, new_job_id())
     operation = SetProperties(table=table.state.id, set={}, remove=("sequence",))
@@ -259,9 +259,9 @@ def test_a_deletion_as_old_as_can_be_is_not_remembered_and_costs_no_feature() ->
     table.upsert(data((1, None, "a"), (2, 1, "b")))
     assert table.delete_keys(keys((1, None), (2, None), (3, None))).rows_deleted == 1
     assert tombstones(table) == []
-    assert TOMBSTONES not in table.refresh().writer_features
+    assert TOMBSTONES not in table.refresh().snapshot.writer_features
     table.delete_keys(keys((1, 1)))
-    assert TOMBSTONES in table.refresh().writer_features
+    assert TOMBSTONES in table.refresh().snapshot.writer_features
 
 
 @pytest.mark.parametrize("road", ["upsert", "append"])

@@ -92,7 +92,7 @@ def test_no_transaction_conflicts_with_a_compaction_of_tombstones() -> None:
     table = empty()
     for number in range(3):
         table.delete_keys(keys((number, 7)))
-    transaction = Transaction(table.log, table.refresh())
+    transaction = Transaction(table.log, table.refresh().snapshot)
     transaction.table("t").upsert(data((1, 6, "late"), (5, 1, "new")))
     compact(table)
     assert tombstones(table) == [3]
@@ -104,7 +104,7 @@ def test_keys_are_deleted_beside_a_compaction_of_tombstones_in_one_try() -> None
     table = empty()
     for number in range(3):
         table.delete_keys(keys((number, 7)))
-    log, base = table.log, table.refresh()
+    log, base = table.log, table.refresh().snapshot
     statement = evaluate_delete_keys(log, table.state, keys((1, 9)), "0" * 16)
     planned = make_change(finished(statement, log, table.state), table.state, "0" * 16)
     compact(table)
@@ -116,7 +116,7 @@ def test_a_serializable_read_does_not_conflict_with_tombstones_of_keys_without_r
     table = empty()
     table.alter(AlterProperties(set={"isolation": "serializable"}))
     table.upsert(data((1, 5, "a")))
-    transaction = Transaction(table.log, table.refresh())
+    transaction = Transaction(table.log, table.refresh().snapshot)
     mine = transaction.table("t")
     assert mine.scan().to_arrow().num_rows == 1
     mine.update({"word": "'b'"}, where="id = 1")
