@@ -116,6 +116,19 @@ def test_a_tree_without_links_says_in_one_sentence_that_it_must_be_installed(
             assert done.stderr.splitlines() == [said]
 
 
+@pytest.mark.spark
+@pytest.mark.long
+def test_the_lines_of_the_readme_for_spark_run_with_the_jar_of_the_wheel(tmp_path: Path) -> None:
+    wheel = build(copy_tree(tmp_path / "tree"), "wheel", "yes")
+    python = environment(tmp_path / "env", "--no-index", "--no-deps", str(wheel))
+    borrow_dependencies(python)
+    ends = "assert spark.table('colonnade.shop.orders').count() == 1\nspark.stop()\n"
+    lines = lines_of_readme("With Spark") + ends
+    done = run([python, "-c", lines], hostile(tmp_path / "project"))
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert re.search(r"\| +3\| +update\|", done.stdout, re.IGNORECASE)
+
+
 @pytest.mark.long
 def test_a_source_archive_is_installed_with_all_that_it_needs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
