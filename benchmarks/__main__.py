@@ -31,6 +31,7 @@ BENCHMARKS = {
     "commit_rate": "one process, eight processes and eight threads that append to one table",
     "commit_rate_s3": "eight processes that append to one table in a bucket, beside bare PUTs",
     "s3_clients": "the client of buckets beside s3fs and obstore, which must be installed",
+    "fsspec_clients": "the clients of GCS and Azure beside gcsfs and adlfs, 20 ms away",
     "verify": "verifying the checksums of a gigabyte beside cat",
     "task_memory": "peak memory of a writing task, 100 columns, 5 million rows",
     "changes": "DELETE, UPDATE, MERGE and writers at once beside the peers (pyspark 4.1 only)",
