@@ -4,6 +4,7 @@ This package imports `manifests` and Arrow, never Spark. Each folder imports onl
 in this list, which `tests/test_layers.py` checks:
 
     where tables are, and where jobs run      location jobs
+    what notebooks show                       html
     Arrow columns as table columns            types/
     conditions on rows                        predicate/
     one RowSet: blocks, indexes, footer       rowset/

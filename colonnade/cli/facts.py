@@ -18,6 +18,7 @@ from colonnade.tableformat.partition.text import partition_text
 from colonnade.tableformat.table.history import moment
 from colonnade.tableformat.table.kept_epochs import PinnedEpoch, pinned
 from colonnade.tableformat.table.properties import stated_properties
+from colonnade.tableformat.table.shown import sort_key_text
 from colonnade.tableformat.types.arrow_types import type_name
 from colonnade.tableformat.types.bound_text import bounds_text
 
@@ -217,11 +218,3 @@ def epoch_facts(epoch: Epoch, head: Snapshot) -> EpochFacts:
         transaction=epoch.transaction,
         metrics=dict(epoch.metrics or {}),
     )
-
-
-def sort_key_text(state: TableState) -> list[str]:
-    """Format the sort key as users write it: `["day", "amount desc"]`."""
-    return [
-        state.schema.by_id(field.column).name + (" desc" if field.descending else "")
-        for field in state.sort_key
-    ]

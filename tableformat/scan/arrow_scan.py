@@ -9,9 +9,10 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.errors import ColonnadeError, InvalidInputError
 from colonnade.manifests.public import public
 from colonnade.manifests.store import ObjectStore
+from colonnade.tableformat.html import Rows, html_of
 from colonnade.tableformat.predicate import Predicate, Where, parse_predicate
 from colonnade.tableformat.predicate.expressions import conjunction
 from colonnade.tableformat.rowset.column import check_names
@@ -19,6 +20,9 @@ from colonnade.tableformat.scan.opened import OpenedAhead
 from colonnade.tableformat.scan.plan import ScanPlan
 from colonnade.tableformat.scan.run import read_plan, read_plan_parallel
 from colonnade.tableformat.types.arrow_types import arrow_schema
+
+_SHOWN = 10
+"""The first rows of a scan, as many as a notebook shows."""
 
 
 class ScanSource(Protocol):
@@ -192,6 +196,18 @@ class Scan:
                 " transaction; read its rows, or commit first."
             )
         return self._source.again, (self._plan.projection, self._where, self._limit)
+
+    def __repr__(self) -> str:
+        where = "" if self._where is None else f", where={str(self._where)!r}"
+        limit = "" if self._limit is None else f", limit={self._limit}"
+        return f"Scan(columns={self.columns}, epoch={self.epoch}{where}{limit})"
+
+    def _repr_html_(self) -> str:
+        try:
+            rows = self.limit(_SHOWN).to_pylist()
+        except ColonnadeError as error:
+            return html_of(repr(self), [("error", error.message)])
+        return html_of(repr(self), (), Rows(self.columns, [[*row.values()] for row in rows]))
 
     def _read(self, read: _Read) -> Iterator[pa.RecordBatch]:
         batches = read(self._store, self._plan, self._ahead)

@@ -7,7 +7,7 @@ wrote, and `row_statement` turns them into what `Log.commit` takes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 
 import pyarrow as pa
 from pyroaring import AbstractBitMap, FrozenBitMap
@@ -26,6 +26,7 @@ from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.operations import AddRowSet, Operation, ReplaceColumn, RowKind
 from colonnade.manifests.public import public
 from colonnade.manifests.state.snapshot import Snapshot, TableState
+from colonnade.tableformat.html import html_of
 from colonnade.tableformat.write.constraints import bind_constraints, checked_rows
 from colonnade.tableformat.write.generated import bind_generations, filled_rows
 from colonnade.tableformat.write.job import target_of
@@ -55,6 +56,12 @@ class RowCounts:
     rowsets_in_place: int = 0
     bytes_in_place: int = 0
     ranges_deleted: int = 0
+
+    def _repr_html_(self) -> str:
+        known: dict[str, object] = {name: n for name, n in asdict(self).items() if n}
+        if self.epoch is not None:
+            known["epoch"] = str(self.epoch)
+        return html_of(type(self).__name__, known.items())
 
     def metrics(self) -> dict[str, int]:
         """Return the known counts for the history; those of few statements only if not zero."""

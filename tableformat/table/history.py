@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 
@@ -23,6 +23,7 @@ from colonnade.manifests.model.operations import (
 from colonnade.manifests.model.statics import with_own_statics
 from colonnade.manifests.public import public
 from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.tableformat.html import Rows, html_of
 
 
 @public
@@ -45,6 +46,35 @@ class HistoryEntry:
     rows_added: int
     bytes_added: int
     metrics: dict[str, int]
+
+
+class History(list[HistoryEntry]):
+    """Changes of a table, the newest first."""
+
+    def __repr__(self) -> str:
+        newest = f", the newest in epoch {self[0].epoch}" if self else ""
+        return f"<{len(self)} changes{newest}>"
+
+    def _repr_html_(self) -> str:
+        return html_of(f"{len(self)} changes", (), changes(self))
+
+
+def changes(entries: Sequence[HistoryEntry]) -> Rows:
+    """Return changes as a notebook shows them."""
+    return Rows(
+        ("epoch", "time (UTC)", "operation", "rows added", "RowSets added", "RowSets dropped"),
+        [
+            (
+                str(each.epoch),
+                f"{each.timestamp:%Y-%m-%d %H:%M:%S}",
+                each.operation,
+                each.rows_added,
+                each.rowsets_added,
+                each.rowsets_dropped,
+            )
+            for each in entries
+        ],
+    )
 
 
 RESTORE = "restore"

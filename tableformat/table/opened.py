@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 
@@ -20,6 +20,7 @@ from colonnade.manifests.errors import (
     StoreError,
     UnsupportedFormatError,
 )
+from colonnade.manifests.later import later
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.identity import identity_columns, next_value
 from colonnade.manifests.model.members import find_change
@@ -32,10 +33,15 @@ from colonnade.manifests.store import StoreAddress
 from colonnade.tableformat.keys.point_read import OpenRowSets
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.statements.statement import RowCounts
-from colonnade.tableformat.table.history import HistoryEntry, moment, table_history
+from colonnade.tableformat.table.history import History, moment, table_history
 from colonnade.tableformat.table.properties import stated_properties
 from colonnade.tableformat.table.time_travel import epoch_number, snapshot_at
 from colonnade.tableformat.types.arrow_types import arrow_schema
+
+if TYPE_CHECKING:
+    from colonnade.tableformat.table import shown
+else:
+    shown = later("colonnade.tableformat.table.shown")
 
 T = TypeVar("T", bound="OpenTable")
 
@@ -236,7 +242,7 @@ class OpenTable:
         self._require_database(found)
         return found
 
-    def history(self, limit: int | None = None) -> list[HistoryEntry]:
+    def history(self, limit: int | None = None) -> History:
         """Return the epochs that changed this table, newest first; reads one file for each epoch.
 
         The epochs of a table that this one replaced in one epoch follow. Raises InvalidInputError
@@ -248,7 +254,7 @@ class OpenTable:
         table = self._location.require(head).id
         epochs = self._log.read_epochs(head.epoch)
         found = table_history(epochs, table, lambda epoch: self._log.read_at(epoch, head=head))
-        return list(islice(found, None if limit is None else min(limit, sys.maxsize)))
+        return History(islice(found, None if limit is None else min(limit, sys.maxsize)))
 
     def find_counts(self, transaction: str, after: int) -> RowCounts:
         """Return what a transaction after the epoch `after` did; no counts when it made no epoch.
@@ -289,6 +295,9 @@ class OpenTable:
         seen = self._last_seen
         epoch = None if seen is None else seen.epoch
         return f"{type(self).__name__}({self.path!r}, epoch={epoch})"
+
+    def _repr_html_(self) -> str:
+        return shown.table_html(self)
 
 
 def _opened_again(kind: type[OpenTable], location: Location) -> OpenTable:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
+from colonnade.manifests.later import later
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import ObjectStore, StoreAddress
+
+if TYPE_CHECKING:
+    from colonnade.tableformat.table import shown
+else:
+    shown = later("colonnade.tableformat.table.shown")
 
 D = TypeVar("D", bound="OpenDatabase")
 
@@ -50,3 +56,6 @@ class OpenDatabase:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.path!r}, epoch={self._snapshot.epoch})"
+
+    def _repr_html_(self) -> str:
+        return shown.database_html(self)

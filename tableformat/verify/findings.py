@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from colonnade.manifests.errors import ColonnadeError, StoreError, UnsupportedFormatError
 from colonnade.manifests.public import public
+from colonnade.tableformat.html import Rows, html_of
 
 Kind = Literal["damage", "cache", "understated", "newer", "unread"]
 
@@ -115,6 +116,15 @@ class VerifyReport:
         plain = asdict(self)
         plain["leftovers"] = None if self.leftovers is None else dict(self.leftovers)
         return {**plain, "looked_at": DEPTHS[self.depth], "sound": self.is_sound}
+
+    def _repr_html_(self) -> str:
+        first, *said = str(self).splitlines()
+        found = [(each.kind, each.problem, each.table, each.file) for each in self.findings]
+        return html_of(
+            first,
+            [("", said[-1]), ("warnings", list(self.warnings))],
+            Rows(("kind", "problem", "table", "file"), found),
+        )
 
     def __str__(self) -> str:
         state = "no readable epoch" if self.epoch is None else f"epoch {self.epoch}"
