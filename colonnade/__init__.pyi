@@ -30,6 +30,8 @@ from colonnade.spark_ext.session import session as session
 from colonnade.spark_ext.table.database import Database as Database
 from colonnade.spark_ext.table.table import Table as Table
 from colonnade.tableformat.compaction.execute import CompactionReport as CompactionReport
+from colonnade.tableformat.compaction.optimize import Optimize as Optimize
+from colonnade.tableformat.predicate import ColumnBuilder as ColumnBuilder
 from colonnade.tableformat.predicate import Predicate as Predicate
 from colonnade.tableformat.predicate import col as col
 from colonnade.tableformat.repair.rowsets import LostRows as LostRows
@@ -59,6 +61,8 @@ from colonnade.tableformat.table.database import ArrowDatabase as ArrowDatabase
 from colonnade.tableformat.table.history import HistoryEntry as HistoryEntry
 from colonnade.tableformat.table.kept_epochs import PinnedEpoch as PinnedEpoch
 from colonnade.tableformat.table.table import ArrowTable as ArrowTable
+from colonnade.tableformat.table.transaction import Transaction as Transaction
+from colonnade.tableformat.table.transaction import TransactionTable as TransactionTable
 from colonnade.tableformat.verify.findings import Finding as Finding
 from colonnade.tableformat.verify.findings import VerifyReport as VerifyReport
 from colonnade.tableformat.verify.run import verify_path as verify
@@ -83,6 +87,7 @@ __all__ = [
     "ArrowDatabase",
     "ArrowTable",
     "ColonnadeError",
+    "ColumnBuilder",
     "ColumnConflictError",
     "CommentColumn",
     "CommentTable",
@@ -106,6 +111,7 @@ __all__ = [
     "MissingObjectError",
     "MoveColumn",
     "NotFoundError",
+    "Optimize",
     "PinnedEpoch",
     "Predicate",
     "RenameColumn",
@@ -123,6 +129,8 @@ __all__ = [
     "StoreError",
     "StructType",
     "TableSchema",
+    "Transaction",
+    "TransactionTable",
     "UnsupportedFormatError",
     "UpgradeResult",
     "VacuumResult",

@@ -174,7 +174,7 @@ def show(database: ArrowDatabase) -> None:
     for name in ("trips", "drivers"):
         table = database.table(name)
         done = [entry.operation for entry in table.history()].count("compact")
-        schedule = table.state.properties["compaction.schedule"]
+        schedule = table._state.properties["compaction.schedule"]
         print(f"{name}: compacted {done} times; its schedule is {schedule}.")
 
 

@@ -80,7 +80,7 @@ def content(table: ArrowTable) -> dict[int, int]:
 
 def another(table: ArrowTable) -> ArrowTable:
     """A second writer of the same table, at the same epoch."""
-    return ArrowTable(table._location, table._log, table.snapshot)
+    return ArrowTable(table._location, table._log, table._snapshot)
 
 
 def add(
@@ -90,7 +90,7 @@ def add(
     **options: Any,
 ) -> None:
     """Add rows, in their order, as one RowSet with a cut every `block_rows`."""
-    state = table.state
+    state = table._state
     chosen = write_options(state.schema, state.sort_key, WriteSettings())
     chosen = replace(chosen, block_rows=block_rows, **options)
     store = table._location.store
@@ -99,25 +99,25 @@ def add(
         [entry] = writer.close()
     entry = entry.model_copy(update={"schema_id": state.schema_id})
     change = Change(new_transaction_id(), "append", (AddRowSet(table=state.id, rowset=entry),))
-    table._log.commit(change, table.snapshot)
+    table._log.commit(change, table._snapshot)
     table.refresh()
 
 
 def live(table: ArrowTable) -> list[LiveRowSet]:
     """The RowSets of the newest epoch."""
     table.refresh()
-    return table._log.read_rowsets(table.state)
+    return table._log.read_rowsets(table._state)
 
 
 def take(table: ArrowTable, gone: Iterable[Iterable[int]]) -> None:
     """Delete rows, given by RowSet."""
     rows = tuple(
-        DeletedRows(table.state.id, rowset, "delete", BitMap(numbers))
+        DeletedRows(table._state.id, rowset, "delete", BitMap(numbers))
         for rowset, numbers in zip(live(table), gone, strict=True)
         if BitMap(numbers)
     )
     if rows:
-        table._log.commit(Change(new_transaction_id(), "delete", (), rows=rows), table.snapshot)
+        table._log.commit(Change(new_transaction_id(), "delete", (), rows=rows), table._snapshot)
         table.refresh()
 
 
@@ -148,16 +148,16 @@ def jobs(
         for part in [rowsets[start : start + size]]
     )
     plan = CompactionPlan(
-        table=table.state.id,
+        table=table._state.id,
         name="t",
         epoch=table.epoch,
         rowset_count=len(rowsets),
         policy=POLICY,
         groups=made,
     )
-    base = table.snapshot
+    base = table._snapshot
     limits = replace(LIMITS, copied_rows=copied_rows)
-    log = Log(table.log.store, pause=table.log.pause, limits=limits)
+    log = Log(table._log.store, pause=table._log.pause, limits=limits)
     found = [plan_job(log, base, plan, group, order_by) for group in made]
     return base, [CompactionJob.model_validate_json(j.to_json()) for j in found]
 

@@ -77,7 +77,7 @@ class Growing:
     def _land(self, epoch: int, rows: list[dict[str, Any]]) -> None:
         self.rows += rows
         # The order of new columns is that of the batch.
-        state = ArrowTable.open(self.table.path).state
+        state = ArrowTable.open(self.table.path)._state
         names = [name for name in state.schema.names if name != "k"]
         assert sorted(names) == sorted(self.types)
         arrays = {"k": pa.array([row["k"] for row in self.rows], pa.int64())}

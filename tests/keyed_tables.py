@@ -12,9 +12,9 @@ from colonnade.tableformat.table.table import ArrowTable
 
 def set_key(table: ArrowTable, columns: Sequence[str]) -> ArrowTable:
     """Give a table a primary key, without a look at its rows."""
-    state = table.state
+    state = table._state
     ids = tuple(state.schema.field(name).ids[0] for name in columns)
     op = SetPrimaryKey(table=state.id, columns=ids)
-    table.log.commit(Change(new_transaction_id(), "alter_table", (op,)), table.snapshot)
+    table._log.commit(Change(new_transaction_id(), "alter_table", (op,)), table._snapshot)
     table.refresh()
     return table

@@ -65,7 +65,7 @@ def replace_columns(table: ArrowTable, rows: pa.Table, folder: Path) -> pa.Table
     table.update({"n": 7})
     at = rows.schema.get_field_index("n")
     rows = rows.set_column(at, rows.schema.field(at), pa.array([7] * rows.num_rows, pa.int32()))
-    targets = [f.name for f in table.state.schema.fields[2:] if f.nullable]
+    targets = [f.name for f in table._state.schema.fields[2:] if f.nullable]
     if not targets:
         return rows
     middle = rows.num_rows // 2
@@ -86,7 +86,7 @@ def add_wide_column(table: ArrowTable, rows: pa.Table, folder: Path) -> pa.Table
     wide = StructType(
         fields=tuple(SchemaField(name=f"w{i}", type="decimal(38,0)") for i in range(70))
     )
-    name = f"wide{len(table.state.schema.fields)}"
+    name = f"wide{len(table._state.schema.fields)}"
     table.alter(AddColumn(SchemaField(name=name, type=wide)))
     shown = table.scan().to_arrow().schema.field(name)
     return rows.append_column(shown, pa.nulls(rows.num_rows, shown.type))

@@ -330,7 +330,7 @@ class Life:
             texts = [f"site = {quoted(s)} AND device = {d} AND at = {a}" for s, d, a in some]
             where, keys = " OR ".join(f"({each})" for each in texts), {*some}
         self.table.refresh()
-        if where and is_range(self.table.state, parse_predicate(where)):
+        if where and is_range(self.table._state, parse_predicate(where)):
             self.table.delete_range(where)
             for key in keys:
                 del self.model.rows[key]
@@ -385,11 +385,11 @@ class Life:
 
     def purge(self) -> None:
         if self.random.random() < 0.5:
-            purge_table(self.world.log, self.world.log.read_head(), self.table.state.id)
+            purge_table(self.world.log, self.world.log.read_head(), self.table._state.id)
         else:
             begun = self.table.optimize().option("min-rowsets", 2)
             begun.option("deleted-share", 0).executeCompaction()
-            assert not self.table.state.tombstones
+            assert not self.table._state.tombstones
         self.table.statics.optimize().option("min-rowsets", 2).executeCompaction()
 
     def renumber(self) -> None:

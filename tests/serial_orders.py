@@ -76,7 +76,7 @@ def _append(on_duplicate: OnDuplicate) -> Callable[[Target, Choice], object]:
 
 
 def _delete_keys(t: Target, c: Choice) -> object:
-    names = ["k", "at"] if "sequence" in t.state.properties else ["k"]
+    names = ["k", "at"] if "sequence" in t._state.properties else ["k"]
     return t.delete_keys(c.two.select(names))
 
 
@@ -150,7 +150,7 @@ class Step:
         return True
 
     def _in_transaction(self, table: ArrowTable, inside: Callable[[], object]) -> None:
-        transaction = Transaction(table.log, table.snapshot)
+        transaction = Transaction(table._log, table._snapshot)
         mine = transaction.table("t")
         try:
             if self.guard is None or GUARDS[self.guard](mine, self.choice):
@@ -160,7 +160,7 @@ class Step:
         transaction.commit()
 
     def _alone(self, table: ArrowTable, inside: Callable[[], object]) -> None:
-        log, commit = table.log, table.log.commit_change
+        log, commit = table._log, table._log.commit_change
         waiting = [inside]
 
         def commit_change(change: Any, base: Any, **how: Any) -> Any:
@@ -254,5 +254,5 @@ def random_case(rng: random.Random, kinds: Sequence[str]) -> Case | None:
 def statements_of_the_api() -> set[str]:
     """The public methods of tables that change rows."""
     public = {name for name in vars(RowMethods) if not name.startswith("_")}
-    both = {*vars(ArrowTable)} & {*vars(TransactionTable)} - {"state", "name", "schema", "scan"}
+    both = {*vars(ArrowTable)} & {*vars(TransactionTable)} - {"name", "schema", "scan"}
     return public | {name for name in both if not name.startswith("_")} - {"statics"}

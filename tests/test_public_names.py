@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import builtins
 import copy
+import inspect
 import pickle
+import typing
+from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -39,6 +42,43 @@ def test_an_error_is_shown_by_the_name_that_users_catch_and_can_be_copied(name: 
     assert repr(type(error)) == f"<class 'colonnade.{name}'>"
     again = pickle.loads(pickle.dumps(copy.copy(error)))
     assert (type(again), str(again)) == (type(error), str(error))
+
+
+def shown_members(found: type) -> Iterator[tuple[str, Any]]:
+    """What completion and the reference show of a class, besides fields: our own functions."""
+    for name in dir(found):
+        member = inspect.getattr_static(found, name)
+        inner = getattr(member, "fget", None) or getattr(member, "__func__", member)
+        if name[0] != "_" and str(getattr(inner, "__module__", "")).startswith("colonnade"):
+            yield name, inner
+
+
+def classes_in(hint: Any) -> Iterator[type]:
+    if isinstance(hint, type):
+        yield hint
+    for part in typing.get_args(hint):
+        yield from classes_in(part)
+
+
+@pytest.mark.parametrize("name", colonnade.__all__)
+def test_what_completion_shows_is_explained_and_leads_to_public_classes_alone(name: str) -> None:
+    """A method that returns an object of the engine is for the engine, and begins with `_`."""
+    found = getattr(colonnade, name)
+    members = shown_members(found) if isinstance(found, type) else [(name, found)]
+    for member, function in members:
+        if not callable(function):
+            continue
+        assert inspect.getdoc(function), f"{name}.{member} has no docstring"
+        returned = typing.get_type_hints(function).get("return")
+        hidden = [each for each in classes_in(returned) if each.__module__.startswith("colonnade.")]
+        assert hidden == [], f"{name}.{member} returns what no page explains"
+
+
+def test_each_public_handle_has_a_reference_of_its_methods() -> None:
+    """Completion, the reference and `__all__` name the same: the page shows all but `_` names."""
+    settings = (Path(__file__).parents[1] / "docs" / "site" / "mkdocs.yml").read_text("utf-8")
+    assert 'filters: ["!^_"]' in settings
+    assert "inherited_members: true" in settings
 
 
 LOCAL = datetime(2026, 1, 1, 12)
@@ -76,7 +116,7 @@ WAYS: dict[str, Any] = {
         *(
             getattr(colonnade.ArrowTable, name)
             for name in (
-                "scan", "get", "snapshot_at", "restore", "delete", "delete_range", "overwrite",
+                "scan", "get", "restore", "delete", "delete_range", "overwrite",
                 "update", "add_column", "backfill",
             )
         ),

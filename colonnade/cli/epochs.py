@@ -112,7 +112,7 @@ def renumber(path: PathArgument, yes: YesOption = False, json: JsonOption = Fals
     if not place.is_table:
         raise InvalidInputError(f"{place.location.url} is a database; name one of its tables.")
     require_yes(f"Give the RowSets of {place.location.url} new ids?", yes)
-    used = place.table.state.next_rowset_id
+    used = place.table._state.next_rowset_id
     facts = RenumberFacts(place.location.url, used, place.table.renumber())
     view = (("path", facts.path), ("ids used before", facts.used), ("by epoch", facts.epoch))
     output.show(facts, facts_table(view))

@@ -109,18 +109,18 @@ def run_round(database: ArrowDatabase, log: Log, compact: Compact) -> Round:
     """
     log.store.require_writable()
     started = time.monotonic()
-    done = Round(datetime.now(timezone.utc), database.path, database.refresh().snapshot.epoch)
-    for table in database.snapshot.tables.values():
+    done = Round(datetime.now(timezone.utc), database.path, database.refresh().epoch)
+    for table in database._snapshot.tables.values():
         if table.tombstones:
             with _step(done, f"clean {table.name}"):
-                clean_table(log, database.snapshot, table.id)
+                clean_table(log, database._snapshot, table.id)
         if table.lifetimes is not None:
             with _step(done, f"purge {table.name}"):
-                purge_table(log, database.refresh().snapshot, table.id)
+                purge_table(log, database._refresh(), table.id)
     found = []
-    for table in database.refresh().snapshot.tables.values():
+    for table in database._refresh().tables.values():
         with _step(done, f"plan {table.name}"):
-            found.append(_planned(log, database.snapshot, table))
+            found.append(_planned(log, database._snapshot, table))
     for wanted in most_first(found):
         if wanted.waits:
             done.tables.append(TableRound(wanted.plan.name, waits=True))
@@ -137,12 +137,12 @@ def run_round(database: ArrowDatabase, log: Log, compact: Compact) -> Round:
             result.held_by,
         )
     with _step(done, "checkpoint"):
-        head, hint = database.refresh().snapshot, read_hint(log.store)
+        head, hint = database._refresh(), read_hint(log.store)
         if checkpoint_due(head.epoch, hint and hint[0].epoch):
             write_checkpoint(log.store, head, log.limits)
             done.checkpoint = head.epoch
     with _step(done, "look again"):
-        _look_again(done, log, database.refresh().snapshot)
+        _look_again(done, log, database._refresh())
     done.seconds = round(time.monotonic() - started, 3)
     return done
 

@@ -31,7 +31,7 @@ class Database:
     """A directory of tables with one log. Use `Database.forPath` or `Database.create`."""
 
     def __init__(self, spark_session: SparkSession, database: ArrowDatabase) -> None:
-        refuse_filesystem(database.address)
+        refuse_filesystem(database._store.address)
         self._spark = spark_session
         self._database = database
 
@@ -80,11 +80,13 @@ class Database:
 
     def createTable(self, name: str) -> TableBuilder:
         """Begin to describe a new table of this database."""
-        return TableBuilder(self._spark, path=self._database.address / name)
+        return TableBuilder(self._spark, path=self._database._store.address / name)
 
     def createTableIfNotExists(self, name: str) -> TableBuilder:
         """Begin to describe a table; if it exists already, `execute()` opens it unchanged."""
-        return TableBuilder(self._spark, path=self._database.address / name, open_existing=True)
+        return TableBuilder(
+            self._spark, path=self._database._store.address / name, open_existing=True
+        )
 
     def dropTable(self, name: str) -> None:
         """Drop a table; its files stay until vacuum. Raises NotFoundError if it does not exist."""
@@ -99,7 +101,7 @@ class Database:
         jar, use `colonnade.open_database(path).transaction()`, which works through Arrow.
         """
         check_settings(None, commit)
-        require_session_options(self._spark, self._database.address, "A transaction")
+        require_session_options(self._spark, self._database._store.address, "A transaction")
         return Transaction(self._spark, self.path, commit or CommitSettings())
 
     def verify(self, depth: int = 3) -> VerifyReport:

@@ -51,7 +51,7 @@ def run_change(spark: SparkSession, table: ArrowTable, run: Callable[[], object]
 
     def run_once() -> RowCounts:
         before = table.refresh().epoch
-        return table.find_counts(_run_tagged(spark, run), before)
+        return table._find_counts(_run_tagged(spark, run), before)
 
     return rerun(run_once)
 

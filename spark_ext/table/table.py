@@ -58,7 +58,7 @@ class Table(RowMethods):
     """One table at one path. Use `Table.forPath` or `Table.create`."""
 
     def __init__(self, spark_session: SparkSession, table: ArrowTable) -> None:
-        refuse_filesystem(table.store_address)
+        refuse_filesystem(table._log.store.address)
         self._spark = spark_session
         self._table = table
 
@@ -275,11 +275,11 @@ class Table(RowMethods):
 
         Raises NotFoundError if the table was dropped, even if a new table has its path.
         """
-        return self._table.refresh().snapshot, self._table.state
+        return self._table._refresh(), self._table._state
 
     @property
     def _address(self) -> StoreAddress:
-        return self._table.store_address
+        return self._table._log.store.address
 
     def _change(self, spark: SparkSession, run: Callable[[], object]) -> RowCounts:
         require_session_options(spark, self._address, f"Changing rows of {self.path}")

@@ -107,14 +107,14 @@ def update_columns(session: SparkSession, table: ArrowTable, update: Update) -> 
     cannot hold, and Spark's errors.
     """
     table.refresh()
-    if _targets(table.state, update) is None or not _could_pay(table, session):
+    if _targets(table._state, update) is None or not _could_pay(table, session):
         return None
     work = _Work(session, table, update)
     try:
-        work.resolve(table.snapshot)
-        if not _is_sound(session, update) or not work.plan(table.snapshot):
+        work.resolve(table._snapshot)
+        if not _is_sound(session, update) or not work.plan(table._snapshot):
             return None
-        counts = table.run(work.evaluate)
+        counts = table._run_planned(work.evaluate)
     except _LeftToSparkError:
         return None
     refresh_cached(session)
@@ -147,8 +147,8 @@ def _is_carried(kind: spark.DataType) -> bool:
 def _could_pay(table: ArrowTable, session: SparkSession) -> bool:
     if any(str(session.conf.get(name)).upper() != value for name, value in _SETTINGS.items()):
         return False
-    sizes = table.log.read_entries(table.state).byte_counts
-    return bool(len(sizes)) and int(sizes.max()) > 2 * table.log.limits.in_place_bytes
+    sizes = table._log.read_entries(table._state).byte_counts
+    return bool(len(sizes)) and int(sizes.max()) > 2 * table._log.limits.in_place_bytes
 
 
 def _typed_values(
@@ -213,7 +213,7 @@ class _Work:
         Raises _LeftToSparkError if a column cannot be replaced, or if CAST would convert a value in
         another way than UPDATE.
         """
-        state = self._table.location.require(base)
+        state = self._table._location.require(base)
         if self._resolved == state.schema:
             return
         if (targets := _targets(state, self._update)) is None:
@@ -229,7 +229,7 @@ class _Work:
         Raises _LeftToSparkError as `resolve` does.
         """
         self.resolve(base)
-        log, state = self._table.log, self._table.location.require(base)
+        log, state = self._table._log, self._table._location.require(base)
         counted = list(self._count(log, state, base.epoch))
         chosen = in_place(log, state, counted, self._targets)
         rowsets = [
@@ -241,7 +241,7 @@ class _Work:
 
     def evaluate(self, log: Log, base: Snapshot, state: TableState, job_id: str) -> Statement:
         """Have tasks write the changes of the statement to a state."""
-        write = plan_write(self._table.location, base, "append", limits=log.limits)
+        write = plan_write(self._table._location, base, "append", limits=log.limits)
         for left in reversed(range(_COUNTS)):
             if self._planned is None or self._planned[0] != base.epoch:
                 self.plan(base)

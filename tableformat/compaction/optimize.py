@@ -12,6 +12,7 @@ from colonnade.manifests.compaction.policy import parse_policy
 from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.schema import type_text
+from colonnade.manifests.public import public
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.compaction.clean import clean_table
 from colonnade.tableformat.compaction.commit import OPERATION
@@ -96,6 +97,7 @@ def _order_columns(table: TableState, names: Sequence[str]) -> tuple[int, ...]:
     return tuple(field.id for field in fields)
 
 
+@public
 class Optimize:
     """Describes a compaction. Nothing is written before a method `execute…` is called.
 

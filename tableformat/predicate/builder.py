@@ -27,6 +27,7 @@ from colonnade.tableformat.predicate.literals import Kind, make_literal
 _NAME = re.compile(r"`((?:[^`]|``)+)`|([^`.]+)")
 
 
+@public
 class ColumnBuilder:
     """A column whose comparisons are predicates. A boolean column is itself a predicate.
 

@@ -127,7 +127,7 @@ def _commit_reported(
             f" {job.url}/{job.target.name}."
         )
     created = _table_operations(job)
-    batch = job.commit.operations(job.target.table)
+    batch = job.commit._operations(job.target.table)
     if has_landed(Change(job.transaction, job.mode, (*created, *batch)), base):
         # Its rows need not fit any more.
         return base

@@ -135,8 +135,8 @@ class Fill:
         return Change(
             job.transaction,
             self._plan.operation,
-            (*altered, *commit.operations(table), *job.end_of_lease()),
-            {**parameters, **commit.parameters()},
+            (*altered, *commit._operations(table), *job.end_of_lease()),
+            {**parameters, **commit._parameters()},
             expect_epoch=commit.expect_epoch,
             job_id=job.job_id,
             fresh=True,

@@ -242,8 +242,8 @@ def make_change(
     return Change(
         transaction or new_transaction_id(),
         statement.operation,
-        (*(op for each in parts for op in each.ops), *chosen.operations(table.id)),
-        {**statement.parameters, **chosen.parameters()},
+        (*(op for each in parts for op in each.ops), *chosen._operations(table.id)),
+        {**statement.parameters, **chosen._parameters()},
         rows=tuple(row for each in parts for row in each.rows),
         reads=tuple(read for each in parts for read in each.reads),
         keys=tuple(guard for each in parts for guard in each.keys),

@@ -26,17 +26,17 @@ class Altering(OpenTable):
         not allow. Raises ConflictError when a concurrent writer altered the same thing since the
         table was last read.
         """
-        after = alteration.commit_alterations(self._log, self.snapshot, self.state, changes)
+        after = alteration.commit_alterations(self._log, self._snapshot, self._state, changes)
         return self._see_committed(after).epoch
 
-    def alter_checked(self, checked: Snapshot, *changes: alteration.Alteration) -> int:
+    def _alter_checked(self, checked: Snapshot, *changes: alteration.Alteration) -> int:
         """Change the table as `alter` does, after Spark has checked the rows of a state.
 
         A new constraint with `columns` is one that only Spark can evaluate. It raises ConflictError
         when a concurrent writer has added rows since that state.
         """
         after = alteration.commit_alterations(
-            self._log, self.snapshot, self.state, changes, checked
+            self._log, self._snapshot, self._state, changes, checked
         )
         return self._see_committed(after).epoch
 

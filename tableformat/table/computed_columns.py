@@ -125,7 +125,7 @@ class ComputedColumns(OpenTable):
             commit,
         )
         # Each stored row gets a value, so that the rows of range tombstones are named first.
-        base = clean.clean_table(self._log, self._refresh(), self.state.id)
+        base = clean.clean_table(self._log, self._refresh(), self._state.id)
         snapshot, epoch = commit_statement(self._log, base, partial(work.evaluate, self._log))
         counts = (epoch and epoch.metrics) or {}
         return RowCounts(self._see_committed(snapshot).epoch, **counts)

@@ -88,8 +88,8 @@ def erase(
     """
     predicate = parse_predicate(where)
     text = str(where)
-    bound = bind(predicate, table.state.schema)
-    refuse_static(table.state, bound.column_ids, "A condition of an erasure cannot name")
+    bound = bind(predicate, table._state.schema)
+    refuse_static(table._state, bound.column_ids, "A condition of an erasure cannot name")
 
     if dry_run:
         return _planned(table, predicate, all_tables=all_tables)
@@ -98,11 +98,11 @@ def erase(
         # A row that has expired is hidden, and still stored.
         return evaluate_delete(log, state.as_stored, predicate, text)
 
-    deleted = table.run(stored).rows_deleted or 0
+    deleted = table._run_planned(stored).rows_deleted or 0
     begun = table.optimize(where).option("deleted-share", 0).option("run-bytes", "none")
     rewritten = begun.executeCompaction().rowsets_removed
-    head = table.refresh().snapshot
-    log, state = table.log, table.state
+    head = table._refresh()
+    log, state = table._log, table._state
     head = erase_tombstones(log, head, state.id, predicate, compact_here(log.store))
     only = None if all_tables else state.id
     runs = _vacuum(log, VacuumRequest(hours=0, epochs=1, only=only, erased=state.id), state.id)
@@ -121,7 +121,7 @@ def erase(
 
 def _planned(table: ArrowTable, where: Predicate, *, all_tables: bool) -> ErasureReport:
     """Return what an erasure would do now."""
-    head, log, state = table.refresh().snapshot, table.log, table.state
+    head, log, state = table._refresh(), table._log, table._state
     seen: dict[str, bool] = {}
     holding = sorted(epoch for epoch, found in _search(log, head, state, where, seen) if found)
     only = None if all_tables else state.id

@@ -142,7 +142,7 @@ def evolve(
             operations,
             {"name": table.name, "changes": "; ".join(map(str, wanted))},
             expect_epoch=rows.expect_epoch,
-            prepared=rows.operations(table.id),
+            prepared=rows._operations(table.id),
             fresh=True,
         )
 

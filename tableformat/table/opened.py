@@ -29,7 +29,6 @@ from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.reading.begun_head import BegunHead, finish_head
 from colonnade.manifests.state.partition_layout import field_text
 from colonnade.manifests.state.snapshot import Snapshot, TableState
-from colonnade.manifests.store import StoreAddress
 from colonnade.tableformat.keys.point_read import OpenRowSets
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.statements.statement import RowCounts
@@ -67,7 +66,7 @@ class OpenTable:
         self._location = self._named = location
         self._log = log
         self._open_rowsets = OpenRowSets()
-        self._snapshot: Snapshot | None = None
+        self._seen: Snapshot | None = None
         self._begun = begun
         if begun is not None:
             self._location = location.follow(begun.state)
@@ -80,49 +79,34 @@ class OpenTable:
         return self._location.url
 
     @property
-    def location(self) -> Location:
-        """The location of the table, for code that plans work on it elsewhere."""
-        return self._location
-
-    @property
-    def log(self) -> Log:
-        """The log of the table's database, for code that plans work on it elsewhere."""
-        return self._log
-
-    @property
-    def store_address(self) -> StoreAddress:
-        """The address of the table's database."""
-        return self._log.store.address
-
-    @property
     def name(self) -> str:
         """The table's name in its database."""
-        return self.state.name
+        return self._state.name
 
     @property
-    def snapshot(self) -> Snapshot:
+    def _snapshot(self) -> Snapshot:
         """The newest state of the database that was read so far."""
-        return self._refresh() if self._snapshot is None else self._snapshot
+        return self._refresh() if self._seen is None else self._seen
 
     @property
-    def state(self) -> TableState:
-        """The state of the table in `snapshot`."""
-        snapshot = self.snapshot  # The first look at the log may change the location.
+    def _state(self) -> TableState:
+        """The state of the table in `_snapshot`."""
+        snapshot = self._snapshot  # The first look at the log may change the location.
         return self._location.require(snapshot)
 
     @property
     def schema(self) -> pa.Schema:
         """The table's columns; field metadata has the exact types that Arrow lacks."""
-        return arrow_schema(self.state.schema)
+        return arrow_schema(self._state.schema)
 
     @property
     def _columns(self) -> TableSchema:
-        return self.state.schema
+        return self._state.schema
 
     @property
     def epoch(self) -> int:
         """The newest epoch that was read so far."""
-        return self.snapshot.epoch
+        return self._snapshot.epoch
 
     @property
     def version(self) -> int:
@@ -132,24 +116,24 @@ class OpenTable:
     @property
     def properties(self) -> dict[str, str]:
         """The properties that users have set."""
-        return stated_properties(self.state)
+        return stated_properties(self._state)
 
     @property
     def partitioning(self) -> tuple[str, ...]:
         """The partition fields of new rows, in the form that `create` takes."""
-        table = self.state
+        table = self._state
         return tuple(field_text(field, table.schema) for field in table.partition_fields)
 
     @property
     def primary_key(self) -> tuple[str, ...]:
         """The columns by which all rows differ, in the order of the key; empty without a key."""
-        table = self.state
+        table = self._state
         return tuple(field.name for field in key_fields(table.primary_key, table.schema))
 
     @property
     def constraints(self) -> dict[str, str]:
         """The conditions that every row meets, as SQL text by name."""
-        return {each.name: each.sql for each in self.state.constraints}
+        return {each.name: each.sql for each in self._state.constraints}
 
     @property
     def next_identities(self) -> dict[str, int | None]:
@@ -157,7 +141,7 @@ class OpenTable:
 
         A concurrent writer may take it at any time.
         """
-        table = self.state
+        table = self._state
         return {
             each.name: next_value(table.identities, each) for each in identity_columns(table.schema)
         }
@@ -165,16 +149,17 @@ class OpenTable:
     @property
     def generated(self) -> dict[str, str]:
         """The expressions of generated columns, as SQL text by column."""
-        fields = self.state.schema.fields
+        fields = self._state.schema.fields
         return {each.name: each.generated.sql for each in fields if each.generated is not None}
 
     def refresh(self: T) -> T:
-        """Look for newer epochs, and return the table; costs one GET when there are none."""
+        """Look for newer epochs, and return this table; costs one GET when there are none."""
         self._refresh()
         return self
 
     def _refresh(self) -> Snapshot:
-        seen, begun = self._snapshot, self._begun
+        """Look for newer epochs, and return the newest state."""
+        seen, begun = self._seen, self._begun
         if seen is None and begun is not None:
             return self._finish(begun)
         return self._see(self._log.read_head() if seen is None else self._log.refresh(seen))
@@ -198,12 +183,12 @@ class OpenTable:
     def _last_seen(self) -> Snapshot | None:
         """The newest state that was read, proven or not: for guesses alone."""
         begun = self._begun
-        return self._snapshot if begun is None else begun.state
+        return self._seen if begun is None else begun.state
 
     def _see(self, snapshot: Snapshot) -> Snapshot:
         """Use a state as the newest one, and read the table's name from it."""
         self._location = self._location.follow(snapshot)
-        self._snapshot, self._begun = snapshot, None
+        self._seen, self._begun = snapshot, None
         return snapshot
 
     def _see_committed(self, snapshot: Snapshot) -> Snapshot:
@@ -214,10 +199,10 @@ class OpenTable:
         """
         with suppress(ColonnadeError):
             self._location = self._location.follow(snapshot)
-        self._snapshot, self._begun = snapshot, None
+        self._seen, self._begun = snapshot, None
         return snapshot
 
-    def snapshot_at(
+    def _snapshot_at(
         self,
         epoch: int | None = None,
         timestamp: datetime | str | None = None,
@@ -256,7 +241,7 @@ class OpenTable:
         found = table_history(epochs, table, lambda epoch: self._log.read_at(epoch, head=head))
         return History(islice(found, None if limit is None else min(limit, sys.maxsize)))
 
-    def find_counts(self, transaction: str, after: int) -> RowCounts:
+    def _find_counts(self, transaction: str, after: int) -> RowCounts:
         """Return what a transaction after the epoch `after` did; no counts when it made no epoch.
 
         Costs one GET for each epoch since. Raises InvalidInputError for a transaction that is not
@@ -284,7 +269,7 @@ class OpenTable:
         if epoch_number(epoch) < 0:
             raise NotFoundError(f"Epoch {epoch} of {self.path} does not exist.")
         found = next(self._log.read_epochs(epoch, limit=1), None)
-        freed = found is None or self._log.is_freed(epoch, self.snapshot)
+        freed = found is None or self._log.is_freed(epoch, self._snapshot)
         return None if found is None or freed else moment(found.time_ms)
 
     def __reduce__(self) -> tuple[Callable[..., OpenTable], tuple[Any, ...]]:

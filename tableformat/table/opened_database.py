@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 from colonnade.manifests.later import later
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import Snapshot
-from colonnade.manifests.store import ObjectStore, StoreAddress
+from colonnade.manifests.store import ObjectStore
 
 if TYPE_CHECKING:
     from colonnade.tableformat.table import shown
@@ -31,26 +31,17 @@ class OpenDatabase:
         return self._store.url
 
     @property
-    def address(self) -> StoreAddress:
-        """The address of the database. Another process opens the database by it."""
-        return self._store.address
-
-    @property
-    def snapshot(self) -> Snapshot:
-        """The newest state that was read so far."""
-        return self._snapshot
-
-    @property
     def epoch(self) -> int:
         """The newest epoch that was read so far."""
         return self._snapshot.epoch
 
     def refresh(self: D) -> D:
-        """Look for newer epochs, and return the database; costs one GET when there are none."""
+        """Look for newer epochs, and return this database; costs one GET when there are none."""
         self._refresh()
         return self
 
     def _refresh(self) -> Snapshot:
+        """Look for newer epochs, and return the newest state."""
         self._snapshot = self._log.refresh(self._snapshot)
         return self._snapshot
 

@@ -151,8 +151,8 @@ def renumber_table(
         return Change(
             new_transaction_id(),
             RENUMBER,
-            (Renumber(table=now.id), *again, *commit.operations(now.id)),
-            commit.parameters(),
+            (Renumber(table=now.id), *again, *commit._operations(now.id)),
+            commit._parameters(),
             expect_epoch=commit.expect_epoch,
             fresh=True,
         )
@@ -198,7 +198,7 @@ def _is_same(now: TableState, then: TableState | None) -> bool:
 
 def _has_landed(commit: CommitSettings, base: Snapshot, tables: Iterable[TableId]) -> bool:
     """Return whether the same batch has already created these tables again."""
-    ops = tuple(op for table in tables for op in commit.operations(table))
+    ops = tuple(op for table in tables for op in commit._operations(table))
     return has_landed(Change("", RESTORE, ops), base)
 
 
@@ -335,7 +335,7 @@ def _change(
     for table in changed:
         operations += _operations(log, table, then.tables[table.id], then.epoch)
     # The batch is recorded in unchanged tables, too, so that sending it again changes nothing.
-    operations += [op for table in kept for op in commit.operations(table.id)]
+    operations += [op for table in kept for op in commit._operations(table.id)]
     if not operations:
         log.expect(RESTORE, commit.expect_epoch, base)
         return None
@@ -345,7 +345,7 @@ def _change(
         new_transaction_id(),
         RESTORE,
         tuple(operations),
-        {"epoch": str(then.epoch), **commit.parameters()},
+        {"epoch": str(then.epoch), **commit._parameters()},
         reads=tuple(TableRead(table.id, overwrites=True) for table in changed),
         expect_epoch=commit.expect_epoch,
         fresh=True,

@@ -26,7 +26,7 @@ def table_html(table: OpenTable) -> str:
     """
     title = repr(table)
     try:
-        snapshot, state = table.snapshot, table.state
+        snapshot, state = table._snapshot, table._state
         rows, rowsets, size = _amounts(table._log, state)
         last = table.history(_CHANGES)
     except ColonnadeError as error:
@@ -57,7 +57,7 @@ def database_html(database: OpenDatabase) -> str:
     """Return the tables of a database as HTML; reads the entries of their RowSets."""
     title = repr(database)
     try:
-        snapshot = database.snapshot
+        snapshot = database._snapshot
         names = snapshot.own_names()
         shown = sorted(names, key=lambda key: names[key])[:_TABLES]
         tables = [_table_row(database._log, snapshot, snapshot.tables[key]) for key in shown]

@@ -226,21 +226,21 @@ class ArrowTable(Upkeep, ComputedColumns, Altering, RowMethods, TableReads):
         if all(each is None for each in (epoch, timestamp, tag, schema_epoch, order, seen_at)):
             snapshot, begun = self._refresh_and_open(columns, predicate)
         else:
-            snapshot = self.snapshot_at(epoch, timestamp, tag)
-        found = self._location.require_at(snapshot, self._snapshot)
+            snapshot = self._snapshot_at(epoch, timestamp, tag)
+        found = self._location.require_at(snapshot, self._seen)
         pinned = any(each is not None for each in (epoch, timestamp, tag))
         seen = seen_ms(self._log, snapshot, pinned=pinned, seen_at=seen_at)
         table = shown = found.seen_at(seen)
         if schema_epoch is not None:
-            other = self.snapshot_at(schema_epoch)
-            shown = with_columns_of(table, self._location.require_at(other, self._snapshot))
+            other = self._snapshot_at(schema_epoch)
+            shown = with_columns_of(table, self._location.require_at(other, self._seen))
         again = partial(
             _scan_again,
             replace(self._location, look=None),
             epoch=snapshot.epoch,
             schema_epoch=schema_epoch,
             order=order,
-            seen_at=moment(seen),
+            seen=seen,
         )
         source = TableSource(self._log, table, snapshot.epoch, shown, order, again=again)
         if begun is None or begun.table is not found:
@@ -359,7 +359,7 @@ class ArrowTable(Upkeep, ComputedColumns, Altering, RowMethods, TableReads):
                 base, after = self._write("append", data, settings, commit, unknown)
                 break
             except ConflictError:
-                planned = self._location.find(self.snapshot)
+                planned = self._location.find(self._snapshot)
                 found = self._location.find(self._refresh())
                 if attempt == tries - 1 or not _takes_same_rows(planned, found):
                     raise
@@ -459,7 +459,7 @@ class ArrowTable(Upkeep, ComputedColumns, Altering, RowMethods, TableReads):
         Both are the state after it where nothing is left to do.
         """
         check_settings(settings, commit, may_lease=True)
-        base = self.snapshot
+        base = self._snapshot
         table = self._location.require(base)
         batches = batches_of(data, arrow_schema(table.schema))
         follows = self._log.can_follow(base) and not table.constraints
@@ -517,7 +517,7 @@ class ArrowTable(Upkeep, ComputedColumns, Altering, RowMethods, TableReads):
             return append.evaluate_append(log, table, held, job_id, settings)
 
         self._run(evaluate, commit)
-        return self.snapshot
+        return self._snapshot
 
     def _fit(
         self,
@@ -538,8 +538,8 @@ class ArrowTable(Upkeep, ComputedColumns, Altering, RowMethods, TableReads):
 
     def _overwrite(self, evaluate: Evaluate, commit: CommitSettings | None) -> int:
         """Commit a statement on the last state read, once: its rows may have been read from it."""
-        base, job_id = self.snapshot, new_job_id()
-        table = self._log.decided(base, self.state)
+        base, job_id = self._snapshot, new_job_id()
+        table = self._log.decided(base, self._state)
         if has_batch(commit, table):
             return base.epoch
         with self._log.removals_are_conflicts("overwrite", base):
@@ -556,9 +556,9 @@ class ArrowTable(Upkeep, ComputedColumns, Altering, RowMethods, TableReads):
         return epoch
 
     def _run(self, evaluate: Evaluate, commit: CommitSettings | None) -> RowCounts:
-        return self.run(lambda log, _, table, job_id: evaluate(log, table, job_id), commit)
+        return self._run_planned(lambda log, _, table, job_id: evaluate(log, table, job_id), commit)
 
-    def run(
+    def _run_planned(
         self,
         evaluate: Callable[[Log, Snapshot, TableState, str], Statement],
         commit: CommitSettings | None = None,
@@ -591,10 +591,16 @@ def _scan_again(
     columns: Sequence[str],
     where: Predicate | None,
     limit: int | None,
+    *,
+    seen: int,
     **state: Any,
 ) -> Scan:
-    """Plan a scan of a state in another process. Raises the errors of `ArrowTable.scan`."""
-    scan = ArrowTable(location, Log(location.store), None).scan(columns, where, **state)
+    """Plan a scan in another process, of a state as it was seen at a time in ms since 1970 UTC.
+
+    Raises the errors of `ArrowTable.scan`.
+    """
+    table = ArrowTable(location, Log(location.store), None)
+    scan = table.scan(columns, where, seen_at=moment(seen), **state)
     return scan if limit is None else scan.limit(limit)
 
 

@@ -33,6 +33,7 @@ from colonnade.manifests.model.entries import DeletionVectorEntry
 from colonnade.manifests.model.operations import CreateTable
 from colonnade.manifests.model.schema import IdentityColumn, TableSchema
 from colonnade.manifests.model.statics import statics_id, with_own_statics
+from colonnade.manifests.public import public
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.predicate import Where, parse_predicate
 from colonnade.tableformat.scan.arrow_scan import Scan
@@ -59,6 +60,7 @@ from colonnade.tableformat.write.job import WriteJob
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, check_settings
 
 
+@public
 class Transaction:
     """Several statements in one epoch; created by `Database.transaction`.
 
@@ -87,19 +89,14 @@ class Transaction:
         return self._base.epoch
 
     @property
-    def job_id(self) -> str:
-        """The id that the ids of all objects of the transaction begin with."""
-        return self._job_id
-
-    @property
-    def state(self) -> Snapshot:
+    def _current(self) -> Snapshot:
         """The database with the changes of the transaction so far; its epoch is not in the log."""
         self._check_open()
         return self._state
 
     def tables(self) -> list[str]:
         """Return the names of the tables as the transaction sees them, sorted."""
-        return sorted(self.state.own_names().values())
+        return sorted(self._current.own_names().values())
 
     def table(self, name: str) -> TransactionTable:
         """Return a table by its name. Raises NotFoundError that lists the existing tables."""
@@ -144,13 +141,13 @@ class Transaction:
             static=static,
             partition_key=partition_key,
         )
-        with self.all_or_nothing():
-            table = self.create_as(design)
+        with self._all_or_nothing():
+            table = self._create_as(design)
             if rows is not None:
                 table.append(rows)
         return table
 
-    def create_as(self, design: CreateTable) -> TransactionTable:
+    def _create_as(self, design: CreateTable) -> TransactionTable:
         """Create a designed table. Raises AlreadyExistsError when the name is taken."""
         self._check_open()
         table = TableId(design.table)
@@ -177,7 +174,7 @@ class Transaction:
         """
         self._check_open()
         change = self._change(self._plan, self._write_vector)
-        batches = [op for each in self._plan.written for op in self._settings.operations(each)]
+        batches = [op for each in self._plan.written for op in self._settings._operations(each)]
         if not (change.ops or change.rows or batches):
             self._end = "ended without changes"
             self._log.expect(change.operation, change.expect_epoch, self._base)
@@ -209,7 +206,7 @@ class Transaction:
         )
 
     @contextmanager
-    def all_or_nothing(self) -> Iterator[None]:
+    def _all_or_nothing(self) -> Iterator[None]:
         """Undo everything that the block changed when it raises; what it has read was seen."""
         before = self._plan, self._state
         try:
@@ -218,7 +215,7 @@ class Transaction:
             self._plan, self._state = before
             raise
 
-    def state_of(self, table: TableId) -> TableState:
+    def _state_of(self, table: TableId) -> TableState:
         """Return a table as the transaction sees it. Raises NotFoundError after it was dropped."""
         self._check_open()
         found = self._state.tables.get(table)
@@ -228,37 +225,37 @@ class Transaction:
             raise NotFoundError(f"Table {name!r} was dropped in this transaction.")
         return found
 
-    def seen(self, table: TableId) -> TableState:
+    def _seen_table(self, table: TableId) -> TableState:
         """Return a table as the statements of the transaction see it.
 
         Raises NotFoundError after it was dropped, and the errors of `Log.agreed`.
         """
-        return self.decided(self.state_of(table))
+        return self._decided(self._state_of(table))
 
-    def decided(self, table: TableState) -> TableState:
+    def _decided(self, table: TableState) -> TableState:
         """Return a table as the transaction sees it, which sees all tables at one time.
 
         The first table in which something expires decides it, and costs as `Log.agreed`.
         """
-        return table if table.lifetimes is None else table.decided_at(self.agreed(table))
+        return table if table.lifetimes is None else table.decided_at(self._time(table))
 
-    def agreed(self, table: TableState | None = None) -> AgreedTime:
+    def _time(self, table: TableState | None = None) -> AgreedTime:
         """Return the one time of all statements of the transaction. Costs as `Log.agreed`."""
         if self._agreed is None:
             self._agreed = self._log.statement_time(self._base, table, self._begun_ms)
         return self._agreed
 
-    def note_read(self, read: TableRead) -> None:
+    def _note_read(self, read: TableRead) -> None:
         """Remember what was read, for tables with serializable isolation."""
         if TableId(read.table) in self._base.tables:
             self._reads.append(read)
 
-    def run(self, table: TableId, evaluate: Evaluate) -> RowCounts:
+    def _run_on(self, table: TableId, evaluate: Evaluate) -> RowCounts:
         """Evaluate a statement on what the transaction sees, and add the result to it."""
         statement = self._evaluated(table, lambda log, state: evaluate(log, state, self._job_id))
         return self._added(table, statement)
 
-    def add(self, job: WriteJob, reported: Reported) -> RowCounts:
+    def _add(self, job: WriteJob, reported: Reported) -> RowCounts:
         """Add what the tasks of a job did, as `commit_reported` commits it outside of transactions.
 
         Requires that the job was planned on the transaction's present state. Creates or replaces
@@ -266,16 +263,16 @@ class Transaction:
         batch. Raises the errors of `create_as`, `drop` and `reported`.
         """
         if job.replaced_table is not None:
-            self.drop(self.state_of(TableId(job.replaced_table)).name)
+            self.drop(self._state_of(TableId(job.replaced_table)).name)
         if job.create is not None:
-            self.create_as(job.create)
+            self._create_as(job.create)
         table = TableId(job.target.table)
         statement = self._evaluated(table, reported)
         left_out = statement.is_empty and self._settings.batch is None
         return statement.counts if left_out else self._added(table, statement)
 
     def _evaluated(self, table: TableId, evaluate: Reported) -> Statement:
-        state = self.seen(table)
+        state = self._seen_table(table)
         if has_batch(self._settings, state):
             return Statement("repeat", reads=())
         try:
@@ -283,13 +280,13 @@ class Transaction:
                 return finished_in_transaction(evaluate(self._log, state), self._log, state)
         except ColonnadeError:
             # The error may tell something of any row, such as that its key exists.
-            self.note_read(TableRead(table))
+            self._note_read(TableRead(table))
             raise
 
     def _added(self, table: TableId, statement: Statement) -> RowCounts:
-        statics, state = statement.statics, self.state_of(table)
+        statics, state = statement.statics, self._state_of(table)
         if statics is not None:
-            with self.all_or_nothing():
+            with self._all_or_nothing():
                 # The counts are those of the rows of the table.
                 self._added(statics_id(table), replace(statics, counts=RowCounts()))
                 return self._added(table, replace(statement, statics=None))
@@ -356,7 +353,7 @@ class Transaction:
             new_transaction_id(),
             "transaction",
             plan.operations(self._base, vectors),
-            {"statements": "; ".join(plan.done), **self._settings.parameters()},
+            {"statements": "; ".join(plan.done), **self._settings._parameters()},
             rows=plan.rows(),
             reads=(*self._reads, *(read for work in parts for read in work.reads)),
             keys=tuple(guard for work in parts for guard in work.keys),
@@ -371,6 +368,7 @@ class Transaction:
             raise InvalidInputError(f"This transaction {self._end}; begin another one.")
 
 
+@public
 class TransactionTable(RowMethods, TableReads):
     """One table as a transaction sees it. Its changes are committed with the transaction."""
 
@@ -382,28 +380,28 @@ class TransactionTable(RowMethods, TableReads):
     _deletes_unread = False
 
     @property
-    def state(self) -> TableState:
+    def _state(self) -> TableState:
         """The table with the changes of the transaction so far."""
-        return self._transaction.state_of(self._table)
+        return self._transaction._state_of(self._table)
 
     @property
     def _columns(self) -> TableSchema:
-        return self.state.schema
+        return self._state.schema
 
     @property
     def name(self) -> str:
         """The table's name."""
-        return self.state.name
+        return self._state.name
 
     @property
     def schema(self) -> pa.Schema:
         """The table's columns."""
-        return arrow_schema(self.state.schema)
+        return arrow_schema(self._state.schema)
 
     @property
     def statics(self) -> TransactionTable:
         """The static values of the table as the transaction sees them; see `ArrowTable.statics`."""
-        statics = statics_of(self.state, repr(self.name))
+        statics = statics_of(self._state, repr(self.name))
         return TransactionTable(self._transaction, self._log, statics.id)
 
     def scan(
@@ -416,14 +414,14 @@ class TransactionTable(RowMethods, TableReads):
         """Plan to read rows, including those of the transaction itself; see `ArrowTable.scan`."""
         check_order(order)
         predicate = None if where is None else parse_predicate(where)
-        table, base = self._transaction.seen(self._table), self._transaction.base
+        table, base = self._transaction._seen_table(self._table), self._transaction.base
 
         def noted(plan: ScanPlan, keep: Keep | None) -> None:
             used = {field.id for field in plan.output_schema.fields}
             bound = plan.bound_predicate()
             read = frozenset(used if bound is None else used | bound.column_ids)
             for each in (TableRead(table.id, keep, read), *static_reads(table, read)):
-                self._transaction.note_read(each)
+                self._transaction._note_read(each)
 
         source = TableSource(self._log, table, base, table, order, staged=True, noted=noted)
         return source.scan(columns, predicate)
@@ -435,7 +433,7 @@ class TransactionTable(RowMethods, TableReads):
         def evaluate(log: Log, table: TableState, job_id: str) -> Statement:
             return evaluate_append(log, table, _rows(data, table), job_id, settings)
 
-        return self._transaction.run(self._table, evaluate)
+        return self._transaction._run_on(self._table, evaluate)
 
     def overwrite(
         self, data: Any, where: Where | None = None, *, settings: WriteSettings | None = None
@@ -451,7 +449,7 @@ class TransactionTable(RowMethods, TableReads):
             text = str(where)
             return evaluate_overwrite_where(log, table, rows, predicate, job_id, settings, text)
 
-        return self._transaction.run(self._table, evaluate)
+        return self._transaction._run_on(self._table, evaluate)
 
     def overwrite_partitions(
         self, data: Any, *, settings: WriteSettings | None = None
@@ -463,14 +461,14 @@ class TransactionTable(RowMethods, TableReads):
             rows = _rows(data, table)
             return evaluate_overwrite_partitions(log, table, rows, job_id, settings)
 
-        return self._transaction.run(self._table, evaluate)
+        return self._transaction._run_on(self._table, evaluate)
 
     def _run(self, evaluate: Evaluate, commit: CommitSettings | None) -> RowCounts:
         if commit is not None:
             raise InvalidInputError(
                 "A transaction is committed as a whole; pass `commit` to the transaction instead."
             )
-        return self._transaction.run(self._table, evaluate)
+        return self._transaction._run_on(self._table, evaluate)
 
 
 def _rows(data: Any, table: TableState) -> Iterator[pa.RecordBatch]:

@@ -41,7 +41,7 @@ class Upkeep(OpenTable):
         """
 
         def newest() -> tuple[Snapshot, TableState]:
-            return self._refresh(), self.state
+            return self._refresh(), self._state
 
         begun = compaction.Optimize(self._log, newest, self._see_committed)
         return begun if where is None else begun.where(where)
@@ -62,7 +62,7 @@ class Upkeep(OpenTable):
         """
         refuse_short(retention_hours, force=force, dry_run=dry_run)
         request = vacuum_run.VacuumRequest(
-            retention_hours, retain_epochs, self.state.id, dry_run, trust_clock
+            retention_hours, retain_epochs, self._state.id, dry_run, trust_clock
         )
         result = vacuum_run.vacuum(self._log, request)
         self._refresh()
@@ -114,7 +114,7 @@ class Upkeep(OpenTable):
         """
         base = self._refresh()
         snapshot, result = repairs.take_out(
-            self._log, self.state, base, rowsets, rescue, dry_run=dry_run
+            self._log, self._state, base, rowsets, rescue, dry_run=dry_run
         )
         self._see_committed(snapshot)
         return result

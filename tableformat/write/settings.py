@@ -59,13 +59,13 @@ class CommitSettings(InputModel):
     expect_epoch: Count | None = None
     metadata: str | None = None
 
-    def operations(self, table: str) -> tuple[Operation, ...]:
+    def _operations(self, table: str) -> tuple[Operation, ...]:
         """Return the operations that the commit writes besides those of the rows."""
         if self.batch is None:
             return ()
         return (Txn(table=table, app=self.batch[0], version=self.batch[1]),)
 
-    def parameters(self) -> dict[str, str]:
+    def _parameters(self) -> dict[str, str]:
         """Return the parameters that history shows."""
         return {} if self.metadata is None else {"userMetadata": self.metadata}
 

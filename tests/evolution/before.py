@@ -103,7 +103,7 @@ class Before:
     def alter(self, *changes: Any) -> None:
         """Change the columns in one epoch, and take the schema that the table then has."""
         self.table.alter(*changes)
-        self.schema = self.table.state.schema
+        self.schema = self.table._state.schema
         self.rows = {name: self.rows.get(name, []) for name in self.schema.names}
 
     def expected(self) -> pa.Table:

@@ -189,7 +189,7 @@ def _compute(before: Before) -> None:
         new = SchemaField(name=f"{field.name} computed", type=field.type)
         before.table.add_column(new.name, new.type, of, columns=["k"])
         before.rows[new.name] = known[::-1]
-    before.schema = before.table.state.schema
+    before.schema = before.table._state.schema
 
 
 def _list(before: Before) -> None:
@@ -231,7 +231,7 @@ def _evolve(before: Before) -> None:
     arrays = [pa.array([count]), *(pa.nulls(1, f.type) for f in [*arrow][1:])]
     before.table.append(pa.Table.from_arrays(arrays, schema=arrow), evolve=True)
     before.rows["k"].append(count)
-    before.schema = before.table.state.schema
+    before.schema = before.table._state.schema
     before.rows = {
         name: [*before.rows.get(name, ()), *[None] * (count + 1)][: count + 1]
         for name in before.schema.names

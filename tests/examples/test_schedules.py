@@ -41,7 +41,7 @@ def check_commands(commands: list[list[str]], lake: Path) -> None:
     for command in commands:
         ran = run_it(command, lake)
         assert ran.code == 0, ran.err
-    assert colonnade.open_database(lake).snapshot.epoch > 11, "nothing was compacted"
+    assert colonnade.open_database(lake)._snapshot.epoch > 11, "nothing was compacted"
 
 
 def test_the_lines_of_the_crontab_run(lake: Path) -> None:

@@ -228,7 +228,7 @@ def send(place: StoreAddress, seat: str, batch: Batch, known: Tables, record: Re
         except (ConflictError, CommitUnknownError) as error:
             record.note(again=batch.number, kind=error.kind)
         except (CorruptionError, NotFoundError):
-            if database.refresh().snapshot.floor <= before:
+            if database._refresh().floor <= before:
                 raise
             # It was so slow that vacuum took the epoch that it read.
         else:
@@ -240,7 +240,7 @@ def vacuum(place: StoreAddress, records: Path, seat: str, order: random.Random) 
     """Remove again and again what the table of sums needs no more, also if the other one does."""
     while True:
         database = colonnade.open_database(place)
-        hours = float(database.table(SUMS).state.properties["retention.hours"])
+        hours = float(database.table(SUMS)._state.properties["retention.hours"])
         with suppress(CommitUnknownError, ConflictError):
             database.vacuum(hours, force=True)
         time.sleep(order.random() * 3)

@@ -95,7 +95,7 @@ def delete(place: StoreAddress, records: Path, seat: str, order: random.Random) 
             try:
                 record.take(step, partial(table.delete, condition))
             except (CorruptionError, NotFoundError):
-                if table.refresh().snapshot.floor <= before:
+                if table._refresh().floor <= before:
                     raise
                 # It was so slow that vacuum took the epoch that it read.
         time.sleep(order.random() / 5)

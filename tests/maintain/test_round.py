@@ -130,7 +130,7 @@ def test_two_schedulers_at_once_do_no_harm(lake: Path) -> None:
     assert [each.errors for each in rounds] == [[], []]
     assert sum(table.rowsets_removed for each in rounds for table in each.tables) == 20
     assert ids_of(lake) == [*range(20)]
-    assert colonnade.open(lake / "trips").state.rowsets.rowset_count == 1
+    assert colonnade.open(lake / "trips")._state.rowsets.rowset_count == 1
 
 
 def test_the_other_steps_are_tried_after_a_step_fails(lake: Path) -> None:
@@ -149,7 +149,7 @@ def test_the_other_steps_are_tried_after_a_step_fails(lake: Path) -> None:
 
 def test_a_policy_that_cannot_be_read_keeps_no_other_table_from_being_compacted(lake: Path) -> None:
     place = open_database(str(lake))
-    zones = place.database.table("zones").state.id
+    zones = place.database.table("zones")._state.id
     newer = SetProperties(table=zones, set={"compaction.tiers": "3"})
     place.log.commit(Change(new_transaction_id(), "alter_table", (newer,)), place.head)
     done = one_round(lake)
@@ -178,7 +178,7 @@ def test_a_round_continues_when_the_log_is_dated_ahead(
     place = open_database(str(lake))
     ahead = now_ms() + days * DAY_MS
     monkeypatch.setattr(LocalStore, "date_of_write", lambda store, name: None)
-    trips = place.database.table("trips").state.id
+    trips = place.database.table("trips")._state.id
     change = SetProperties(table=trips, set={"note": "dated ahead"})
     log = Log(place.log.store, clock_ms=lambda: ahead)
     log.commit(Change(new_transaction_id(), "alter_table", (change,)), place.head)

@@ -122,7 +122,7 @@ def _check_retention(world: World) -> None:
     store.off_ms = 0
     for name in database.pins():
         database.unpin(name)
-    tables = sorted(database.refresh().snapshot.tables.values(), key=lambda table: table.id)
+    tables = sorted(database._refresh().tables.values(), key=lambda table: table.id)
     name = next(table.name for table in tables if table.name not in KEYED)
     intent = world.intend(_whole_row(world, name, world.new_ids(1)[0], 1))
     world.oracle.tell(intent, None, intent.ask(database))
@@ -130,7 +130,7 @@ def _check_retention(world: World) -> None:
     world.now += 3 * DAY_MS
     result = vacuum(database._log, VacuumRequest(24, 1, threads=1))
     assert result.floor >= newest, f"{newest} is old, and the floor {result}"
-    freed = freed_slots(world.disk, database.refresh().snapshot.blocks)
+    freed = freed_slots(world.disk, database._refresh().blocks)
     listed = {epoch_number(info.name) for info in world.disk.list(EPOCHS)}
     kept = {0, *range(1, world.oracle.head + 1)} - {*freed}
     assert listed == kept, "freed slots are taken"

@@ -261,8 +261,8 @@ class Process:
             case "read":
                 self.read()
             case "purge":
-                base = self._database.snapshot if order.random() < 0.4 else self._log.read_head()
-                purge_table(self._log, base, TableId(self._database.table("t").state.id))
+                base = self._database._snapshot if order.random() < 0.4 else self._log.read_head()
+                purge_table(self._log, base, TableId(self._database.table("t")._state.id))
             case "compact":
                 begun = self._database.table("t").optimize().option("min-rowsets", 2)
                 begun = begun.option("deleted-share", order.choice((0, 0.5)))

@@ -165,14 +165,14 @@ class Step:
         design = new_table(
             self.table,
             as_table_schema(pa.schema(columns)),
-            properties={k: v for k, v in table.state.properties.items() if not names_column(k)},
+            properties={k: v for k, v in table._state.properties.items() if not names_column(k)},
             identity={NUMBER: IdentityColumn(start=5)} if NUMBER in self.made else None,
             generated=[NewGenerated(TWICE, "v * 2")] if TWICE in self.made else (),
         )
         location = Location(log.store, self.table, exists=True)
         job = plan_write(
             location,
-            table.snapshot,
+            table._snapshot,
             "append",
             create=design,
             replace=True,

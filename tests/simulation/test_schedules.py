@@ -222,10 +222,10 @@ def with_own_rows(steps: tuple[Step, ...], offset: int) -> tuple[Step, ...]:
 
 def compact(store: Process) -> int:
     database = opened(store)
-    table = database.snapshot.table("t")
+    table = database._snapshot.table("t")
     chosen = database._log.read_rowsets(table)[:2]
-    change = rewrite(database._log, database.snapshot, table, chosen, random.Random(1))
-    return database._log.commit(change, database.snapshot).epoch
+    change = rewrite(database._log, database._snapshot, table, chosen, random.Random(1))
+    return database._log.commit(change, database._snapshot).epoch
 
 
 def calls_of_each(start: Start) -> dict[str, int]:

@@ -45,7 +45,7 @@ def test_each_batch_of_a_stream_is_in_the_table_once_wherever_its_driver_was_kil
     assert table.verify(depth=3).is_sound
     # What killed drivers left is removed, and nothing else.
     table.vacuum(0, retain_epochs=1, force=True, trust_clock=True)
-    assert list(open_store(table.store_address).list_unfinished()) == []
+    assert list(open_store(table._log.store.address).list_unfinished()) == []
     assert sorted(table.scan(["id"]).to_arrow()["id"].to_pylist()) == sorted(found)
 
 

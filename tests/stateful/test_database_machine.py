@@ -59,7 +59,7 @@ class DatabaseMachine(RuleBasedStateMachine):
         return [*range(self.rows - wanted, self.rows)]
 
     def step(self, order: random.Random, table: str, writer: int) -> Step:
-        seen = self.writers[writer].snapshot.epoch
+        seen = self.writers[writer]._snapshot.epoch
         return random_step(order, table, self.oracle.states[seen][table], self.new_ids)
 
     def ask(self, writer: int, *steps: Step) -> None:

@@ -94,8 +94,8 @@ def begin(world: World, order: random.Random) -> None:
     """Take values, and commit later."""
     table = world.table()
     rows = world.rows(order).to_batches()
-    statement = evaluate_append(table.log, table.state, rows, JOB)
-    world.waiting.append((table, guarded(statement, table.log.store, table.state)))
+    statement = evaluate_append(table._log, table._state, rows, JOB)
+    world.waiting.append((table, guarded(statement, table._log.store, table._state)))
 
 
 def finish(world: World, order: random.Random) -> None:
@@ -103,7 +103,7 @@ def finish(world: World, order: random.Random) -> None:
     if world.waiting:
         table, statement = world.waiting.pop(order.randrange(len(world.waiting)))
         with suppress(ConflictError):
-            table.log.commit(make_change(statement, table.state, JOB), table.snapshot)
+            table._log.commit(make_change(statement, table._state, JOB), table._snapshot)
 
 
 def change(world: World, order: random.Random) -> None:

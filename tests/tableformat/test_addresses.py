@@ -47,15 +47,15 @@ def make_table() -> ArrowTable:
 def planned() -> tuple[ArrowTable, Location, WriteJob]:
     table = make_table()
     location = locate_existing(PATH, OPTIONS)
-    return table, location, plan_write(location, table.refresh().snapshot, "append")
+    return table, location, plan_write(location, table._refresh(), "append")
 
 
 def every_job() -> list[WriteJob | CompactionJob | VerifyJob | UpdateJob]:
     table, _, write = planned()
-    base, log = table.refresh().snapshot, table.log
+    base, log = table._refresh(), table._log
     plan = table.optimize().option("min-rowsets", 2).plan()
     group = plan.groups[0]
-    units = [Unit(table.state, each) for each in log.read_rowsets(table.state)]
+    units = [Unit(table._state, each) for each in log.read_rowsets(table._state)]
     return [
         write,
         plan_job(log, base, plan, group),
@@ -113,10 +113,10 @@ def test_no_job_plan_history_object_or_log_shows_a_secret(
     table.delete("id < 5")
     table.optimize().executeCompaction()
     report, history = table.verify(4), list(table.history())
-    plan = plan_scan(table.state, 1, table.log.read_rowsets(table.state), ["id"], None)
-    place = table.location.address
+    plan = plan_scan(table._state, 1, table._log.read_rowsets(table._state), ["id"], None)
+    place = table._location.address
     assert place == StoreAddress.of(PATH, OPTIONS)
-    for shown in (table, table.location, table.log.store, place, report, history, plan):
+    for shown in (table, table._location, table._log.store, place, report, history, plan):
         texts += [repr(shown), str(shown)]
     texts += [table.path, plan.model_dump_json(), json.dumps(place.url), caplog.text]
     assert not [text for text in texts if SECRET in text]

@@ -252,7 +252,7 @@ def test_a_table_keeps_to_the_database_that_was_there_when_it_was_opened(
         world.now += 60.0
         uses: list[Callable[[], object]] = [
             partial(table.scan, epoch=2),
-            partial(table.snapshot_at, 2),
+            partial(table._snapshot_at, 2),
         ]
         if not is_damaged:
             uses += [table.refresh, table.history]

@@ -18,6 +18,6 @@ def create(database: DatabaseArgument, json: JsonOption = False) -> None:
     """
     made = ArrowDatabase.create(database)
     Output(json).show(
-        database_facts(open_database(made.address), []),
+        database_facts(open_database(made._store.address), []),
         Text(f"Created the database {made.path}."),
     )

@@ -138,7 +138,7 @@ def alter_table(args: Args) -> dict[str, Any]:
     checked = [int(each["epoch"]) for each in args["changes"] if each["kind"] == "add_constraint"]
     if not checked:
         return {"epoch": table.alter(*changes)}
-    return {"epoch": table.alter_checked(table.snapshot_at(min(checked)), *changes)}
+    return {"epoch": table._alter_checked(table._snapshot_at(min(checked)), *changes)}
 
 
 def refuse_other_case(state: Snapshot, old: str, new: str) -> None:

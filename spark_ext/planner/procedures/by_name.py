@@ -139,7 +139,7 @@ def _history(arguments: Args) -> Iterable[Row]:
 
 def _detail(arguments: Args) -> Iterable[Row]:
     table = ArrowTable.open(place(arguments["table"]))
-    return [detail_row(table, table.snapshot, table.state)]
+    return [detail_row(table, table._snapshot, table._state)]
 
 
 def _checkpoint(arguments: Args) -> Iterable[Row]:
@@ -154,7 +154,7 @@ def _set_partitioning(arguments: Args) -> Iterable[Row]:
     TRANSACTIONS.refuse(arguments["table"], "repartitioned")
     table = ArrowTable.open(place(arguments["table"]))
     epoch = table.partition_by(*split_list(arguments["fields"]))
-    return [(epoch, table.state.partition_layout_id)]
+    return [(epoch, table._state.partition_layout_id)]
 
 
 def _add_static_column(arguments: Args) -> Iterable[Row]:

@@ -61,7 +61,7 @@ def repair(arguments: Mapping[str, Any]) -> Iterable[Row]:
     table = ArrowTable.open(place(arguments["table"]))
     text, rescue = arguments["rowsets"], arguments["rescue"]
     if text is None and rescue is None:
-        return [(ArrowDatabase.open(table.store_address).repair(), *[None] * 6)]
+        return [(ArrowDatabase.open(table._log.store.address).repair(), *[None] * 6)]
     if text is None or rescue is None:
         raise InvalidInputError(
             "Give both `rowsets`, the damaged RowSets, and `rescue`, a new file for what can be"

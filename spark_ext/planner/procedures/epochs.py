@@ -44,7 +44,7 @@ def tag(arguments: Mapping[str, Any]) -> Iterable[Row]:
     if epoch is not None and moment is not None:
         raise InvalidInputError("A tag names one epoch: give epoch or timestamp, not both.")
     if moment is not None:
-        log = Log(locate_existing(database.address).store)
+        log = Log(locate_existing(database._store.address).store)
         epoch = snapshot_at(log, log.read_head(), timestamp=moment).epoch
     return [(arguments["name"], database.tag(arguments["name"], epoch))]
 
@@ -52,7 +52,7 @@ def tag(arguments: Mapping[str, Any]) -> Iterable[Row]:
 def untag(arguments: Mapping[str, Any]) -> Iterable[Row]:
     """Remove a tag; return one row with the tag and its epoch."""
     database, name = _database(arguments), arguments["name"]
-    epoch = tagged_epoch(database.snapshot, name)
+    epoch = tagged_epoch(database._snapshot, name)
     database.untag(name)
     return [(name, epoch)]
 

@@ -78,7 +78,7 @@ def _plain(value: Any) -> Any:
 
 def _history(table: ArrowTable) -> Iterator[Row]:
     # A transaction has no history of its own, so this is the history of the committed table.
-    return map(history_row, ArrowTable.open(table.location.address).history())
+    return map(history_row, ArrowTable.open(table._location.address).history())
 
 
 def live_rowsets(table: ArrowTable) -> list[LiveRowSet]:
@@ -88,10 +88,10 @@ def live_rowsets(table: ArrowTable) -> list[LiveRowSet]:
 
 def _read_rowsets(table: ArrowTable, which: Which = "stored") -> list[LiveRowSet]:
     """Return the RowSets of the table that `table` has read; all of them: also tombstones."""
-    log = Log(locate_existing(table.location.address).store)
-    state = table.state
+    log = Log(locate_existing(table._location.address).store)
+    state = table._state
     if which == "live":
-        state = state.seen_at(log.query_ms(table.snapshot))
+        state = state.seen_at(log.query_ms(table._snapshot))
     return log.read_rowsets(state, which=which)
 
 
@@ -108,7 +108,7 @@ def _rowsets(table: ArrowTable) -> Iterator[Row]:
             rowset.byte_count,
             entry.schema_id,
             entry.unsynced,
-            partition_text(table.state, entry),
+            partition_text(table._state, entry),
             entry.partition_layout_id,
         )
 
@@ -120,7 +120,7 @@ def _partitions(table: ArrowTable) -> Iterator[Row]:
     for (layout, _), rowsets in parts.items():
         rows = sum(rowset.entry.rows for rowset in rowsets)
         yield (
-            partition_text(table.state, rowsets[0].entry),
+            partition_text(table._state, rowsets[0].entry),
             layout,
             len(rowsets),
             rows,
@@ -130,9 +130,9 @@ def _partitions(table: ArrowTable) -> Iterator[Row]:
 
 
 def _columns(table: ArrowTable) -> Iterator[Row]:
-    positions = {key.column: at for at, key in enumerate(table.state.sort_key, start=1)}
+    positions = {key.column: at for at, key in enumerate(table._state.sort_key, start=1)}
     rowsets = live_rowsets(table)
-    for column in table.state.schema.fields:
+    for column in table._state.schema.fields:
         nulls = _null_count(column, rowsets)
         for path, field in _walk(column, ()):
             position, known = (positions.get(field.id), nulls) if field is column else (None, None)
@@ -169,7 +169,7 @@ def _null_count(column: SchemaField, rowsets: Iterable[LiveRowSet]) -> int | Non
 
 
 def _properties(table: ArrowTable) -> Iterator[Row]:
-    return iter(sorted(stated_properties(table.state).items()))
+    return iter(sorted(stated_properties(table._state).items()))
 
 
 TABLES: dict[str, tuple[str, Callable[[ArrowTable], Iterator[Row]]]] = {

@@ -62,12 +62,12 @@ class OpenTransaction:
 
     def agreed(self, table: TableState | None = None) -> AgreedTime:
         """Return the one time that the transaction sees all its tables at."""
-        return self._transaction.agreed(table)
+        return self._transaction._time(table)
 
     @property
     def job_id(self) -> str:
         """The id that the ids of all objects of the transaction begin with."""
-        return self._transaction.job_id
+        return self._transaction._job_id
 
     @property
     def snapshot(self) -> Snapshot:
@@ -88,7 +88,7 @@ class OpenTransaction:
     def note_read(self, read: TableRead) -> None:
         """Remember what a query has read, in case its table is serializable."""
         with self._lock:
-            self._transaction.note_read(read)
+            self._transaction._note_read(read)
 
     def add(self, job: WriteJob, reported: Reported) -> int:
         """Add what the tasks of a job did; a repeated request does not add it again.
@@ -105,11 +105,11 @@ class OpenTransaction:
                     f"Another statement of the same transaction changed {self.location.url} while"
                     " this one ran; run one after another."
                 )
-            before = self._transaction.state
-            with self._transaction.all_or_nothing():
-                counts = self._transaction.add(job, reported)
+            before = self._transaction._current
+            with self._transaction._all_or_nothing():
+                counts = self._transaction._add(job, reported)
             self._counts[job.transaction] = counts
-            return self._number if self._transaction.state is before else self._advance()
+            return self._number if self._transaction._current is before else self._advance()
 
     def drop(self, name: str) -> None:
         """Drop a table. Raises NotFoundError for an unknown name."""
@@ -129,7 +129,7 @@ class OpenTransaction:
 
     def _advance(self) -> int:
         self._number = next(_STATES)
-        self._states[self._number] = replace(self._transaction.state, epoch=self._number)
+        self._states[self._number] = replace(self._transaction._current, epoch=self._number)
         return self._number
 
 

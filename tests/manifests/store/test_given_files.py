@@ -101,7 +101,7 @@ def test_tables_and_databases_are_made_and_used_through_a_file_system(
     opened.optimize()
     database.vacuum()
     assert colonnade.verify(lake, filesystem=files).findings == ()
-    again = colonnade.open(opened.store_address / "t")
+    again = colonnade.open(opened._log.store.address / "t")
     assert again.path == opened.path
 
 

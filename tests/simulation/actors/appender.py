@@ -20,7 +20,7 @@ class Appender:
     def act(self, database: ArrowDatabase, world: World, order: random.Random) -> None:
         """Append up to four times; the state that was seen last may be old."""
         for _ in range(order.randint(1, 4)):
-            known = world.oracle.states[database.snapshot.epoch]
+            known = world.oracle.states[database._snapshot.epoch]
             rows = random_rows(order, world.new_ids(order.randint(1, 2)))
             intent = world.intend(Step("append", order.choice(sorted(known)), rows))
             world.ask_of(database, intent)

@@ -43,7 +43,7 @@ class Compactor:
 
     def act(self, database: ArrowDatabase, world: World, order: random.Random) -> None:
         """Plan on the newest state, read and write, then commit on what was planned."""
-        base = database.refresh().snapshot
+        base = database._refresh()
         table = base.tables[order.choice(sorted(base.tables))]
         log = database._log
         rowsets = log.read_rowsets(table, which="stored")

@@ -32,7 +32,7 @@ class Driver:
 
     def _plan(self, database: ArrowDatabase, world: World, order: random.Random) -> str:
         """Write the rows of a new job; returns the name of its intent."""
-        log, base = database._log, database.refresh().snapshot
+        log, base = database._log, database._refresh()
         name = order.choice(TABLES)
         step = Step("append", name, random_rows(order, world.new_ids(2)))
         columns = world.oracle.columns[base.epoch][name].whole

@@ -37,7 +37,7 @@ class KeyedWriter:
 
     def act(self, database: ArrowDatabase, world: World, order: random.Random) -> None:
         """Ask for one intent, and check that a refusal has a reason."""
-        state = world.oracle.states[database.snapshot.epoch]
+        state = world.oracle.states[database._snapshot.epoch]
         names = sorted(TABLES.keys() & state.keys())
         if order.random() < 0.15:
             chosen = [_step(order, world, name, state[name], self.mix[:WITHIN]) for name in names]
@@ -69,7 +69,7 @@ class KeyedStreamer:
 
 def ask(database: ArrowDatabase, world: World, intent: Intent) -> None:
     """Ask a database for what an intent says. A refusal without a reason is an AssertionError."""
-    first = database.snapshot.epoch
+    first = database._snapshot.epoch
     app, version = intent.batch or ("", 0)
     is_repeated = version <= world.oracle.batches.get(app, -1)
 

@@ -45,7 +45,7 @@ class Keyer:
     def _delete_repeated(
         self, database: ArrowDatabase, world: World, order: random.Random, name: str
     ) -> None:
-        rows = world.oracle.states[database.snapshot.epoch].get(name, {})
+        rows = world.oracle.states[database._snapshot.epoch].get(name, {})
         firsts = {key_of(it): row for row, it in reversed([*rows.items()])}
         repeated = tuple(row for row, it in rows.items() if firsts[key_of(it)] != row)
         if repeated and order.random() < 0.9:

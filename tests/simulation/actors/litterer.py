@@ -23,7 +23,7 @@ class Litterer:
     def act(self, database: ArrowDatabase, world: World, order: random.Random) -> None:
         """Put up to three, each right after the other."""
         epochs, disk = world.oracle.epochs, world.disk
-        freed = freed_slots(disk, database.refresh().snapshot.blocks)
+        freed = freed_slots(disk, database._refresh().blocks)
         if not freed:
             return
         begin = order.choice((freed.start, order.choice(freed)))

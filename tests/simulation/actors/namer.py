@@ -22,7 +22,7 @@ class Namer:
         """Change the properties of one table, as of the state that was seen last."""
         table = database.table(order.choice(TABLES))
         known = [name for name in NAMES if name in table.schema.names]
-        stated = [name for name in table.state.properties if names_column(name)]
+        stated = [name for name in table._state.properties if names_column(name)]
         if len(known) == 2 and order.random() < 0.3:
             one, other = known
             table.alter(RenameColumn(one, "x"), RenameColumn(other, one), RenameColumn("x", other))

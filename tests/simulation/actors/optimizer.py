@@ -36,7 +36,7 @@ class Optimizer:
             optimize.executeZOrderBy("v", "id")
 
     def _compact_earlier(self, database: ArrowDatabase, order: random.Random) -> None:
-        log, base = database._log, database.snapshot
+        log, base = database._log, database._snapshot
         table = base.tables[order.choice(sorted(base.tables))]
         plan, _ = plan_table(log, base, table, Chosen(options=(("min-rowsets", "2"),)))
         execute_plan(log, base, plan, place=compact_here(log.store, 1))

@@ -21,7 +21,7 @@ class Ranger:
     def act(self, database: ArrowDatabase, world: World, order: random.Random) -> None:
         """Delete one range. It may have been planned on any state that was seen before."""
         table = order.choice(TABLES)
-        known = sorted(world.oracle.states[database.snapshot.epoch].get(table, {})) or [0]
+        known = sorted(world.oracle.states[database._snapshot.epoch].get(table, {})) or [0]
         first = order.choice(known)
         ends = order.choice(((), (first + 1,), (first + 3,), (first + 12,)))
         where = Condition("between", (first, *ends))
@@ -36,5 +36,5 @@ class Cleaner:
 
     def act(self, database: ArrowDatabase, world: World, order: random.Random) -> None:
         """Clean one table. The state that was seen last may be old."""
-        base = database.snapshot
+        base = database._snapshot
         clean_table(database._log, base, order.choice(sorted(base.tables)))

@@ -18,9 +18,9 @@ class Upgrader:
 
     def act(self, database: ArrowDatabase, world: World, order: random.Random) -> None:
         """Upgrade, and check that a database with blocks keeps them."""
-        before = database.refresh().snapshot
+        before = database._refresh()
         result = upgrade(database._log, slot_block=world.block)
-        after = database.refresh().snapshot
+        after = database._refresh()
         assert after.blocks is not None, "an upgrade has left slots as they were"
         if before.blocks is not None:
             assert (result.epoch, after.blocks) == (None, before.blocks), "blocks have moved"

@@ -21,7 +21,7 @@ class Vacuumer:
     def act(self, database: ArrowDatabase, world: World, order: random.Random) -> None:
         """One run. Its clock may be wrong, and says nothing."""
         if order.random() < 0.5:
-            for name in sorted(database.refresh().snapshot.pins):
+            for name in sorted(database._refresh().pins):
                 with suppress(NotFoundError):
                     database.unpin(name)
         kept = order.choice((1, 2, 3, 8))

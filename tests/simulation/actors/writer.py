@@ -25,7 +25,7 @@ class Writer:
 
     def act(self, database: ArrowDatabase, world: World, order: random.Random) -> None:
         """Ask for one intent; it may have been planned on any state that was seen before."""
-        epoch = database.snapshot.epoch
+        epoch = database._snapshot.epoch
         columns = world.oracle.columns[epoch]
         state = {k: v for k, v in world.oracle.states[epoch].items() if k not in KEYED}
         if order.random() < 0.12:
@@ -42,7 +42,7 @@ class Writer:
         table = order.choice(sorted(state))
         step = random_step(order, table, state[table], world.new_ids, self.mix)
         step = with_columns(order, step, columns[table].whole)
-        expected = database.snapshot.epoch if order.random() < 0.05 else None
+        expected = database._snapshot.epoch if order.random() < 0.05 else None
         world.ask_of(database, world.intend(step, expect_epoch=expected))
 
     def _other_table(self, world: World, order: random.Random, state: State) -> Step:

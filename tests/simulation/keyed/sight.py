@@ -23,7 +23,7 @@ class Sight:
 
     def changed(self, epoch: int, name: str) -> bool:
         """Whether the newest epoch changed a table."""
-        table = self._at(epoch).snapshot.tables
+        table = self._at(epoch)._snapshot.tables
         return any(each.name == name and each.changed_epoch == epoch for each in table.values())
 
     def rows(self, epoch: int, name: str) -> pa.Table:
@@ -37,7 +37,7 @@ class Sight:
         if self._database is None:
             log = Log(self._store, limits=self._limits)
             self._database = ArrowDatabase(self._store, log, log.read_head())
-        if self._database.snapshot.epoch != epoch:
+        if self._database._snapshot.epoch != epoch:
             self._database.refresh()
-        assert self._database.snapshot.epoch == epoch
+        assert self._database._snapshot.epoch == epoch
         return self._database

@@ -118,12 +118,12 @@ class WriteTool(JsonProcess):
     def append(self, table: ArrowTable, rows: pa.Table, **how: Any) -> None:
         """Append rows to a table in one epoch, as Spark does; the JVM writes them."""
         table.refresh()
-        job = plan_write(table._location, table.snapshot, "append")
+        job = plan_write(table._location, table._snapshot, "append")
         batches = rows.combine_chunks().to_batches() or [
             pa.RecordBatch.from_pylist([], rows.schema)
         ]
         entries = entries_of(self.answer_job(job, *batches, **how))
-        commit_written(job, entries, table._log, table.snapshot)
+        commit_written(job, entries, table._log, table._snapshot)
         table.refresh()
 
     def error(

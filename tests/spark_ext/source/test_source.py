@@ -158,7 +158,7 @@ def test_a_path_below_a_database_is_a_table_of_it(spark: SparkSession, tmp_path:
     save(spark.range(3), tmp_path / "db" / "one")
     save(spark.range(2), tmp_path / "db" / "two", mode="overwrite")
     assert database.tables() == ["one", "two"]
-    assert database.snapshot.epoch == 2
+    assert database._snapshot.epoch == 2
     assert ids(load(spark, tmp_path / "db" / "two")) == [0, 1]
 
 

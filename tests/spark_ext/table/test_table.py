@@ -37,7 +37,7 @@ def trips(spark: SparkSession, path: Path) -> Table:
 @pytest.mark.spark_compat
 def test_a_builder_makes_the_table_it_describes(spark: SparkSession, tmp_path: Path) -> None:
     table = trips(spark, tmp_path / "trips")
-    state = colonnade.open(tmp_path / "trips").state
+    state = colonnade.open(tmp_path / "trips")._state
     described = [(f.name, f.type, f.nullable, f.comment) for f in state.schema.fields]
     assert described == [
         ("id", "long", False, "never reused"),

@@ -31,6 +31,4 @@ def run_beside(
             what(another(table))
         return outcome
 
-    return execute.execute_plan(
-        table._log, table.refresh().snapshot, plan, place=Workplace(run, 1)
-    )[1]
+    return execute.execute_plan(table._log, table._refresh(), plan, place=Workplace(run, 1))[1]

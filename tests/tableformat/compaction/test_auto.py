@@ -77,8 +77,8 @@ def test_a_table_that_cannot_be_found_after_a_commit_is_a_warning_too(
     table = filled(1)
     pages = MagicMock()
     pages.get.side_effect = StoreError("the page of the checkpoint cannot be read")
-    head = replace(table.snapshot, tables=pages)
-    assert auto.compact_after(table._log, head, table.state.id) is head
+    head = replace(table._snapshot, tables=pages)
+    assert auto.compact_after(table._log, head, table._state.id) is head
     assert "the page of the checkpoint cannot be read" in caplog.text
 
 
@@ -117,5 +117,5 @@ def test_a_compaction_after_a_commit_leaves_out_rows_that_have_expired() -> None
         append([world.now_ms])
         assert table.epoch < 50
     assert [each.operation for each in table.history()].count("expire") == 2
-    stored = table.log.read_rowsets(table.state, which="stored")
+    stored = table._log.read_rowsets(table._state, which="stored")
     assert sum(each.entry.rows for each in stored) == table.scan().to_arrow().num_rows

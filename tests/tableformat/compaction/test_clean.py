@@ -46,27 +46,29 @@ def test_the_rows_are_named_and_the_tombstones_are_forgotten() -> None:
     before = content(table)
     assert set(before) == LEFT
     assert [len(each.amendments.hidden) for each in live(table)] == [0, 1, 1, 0, 0, 0, 0]
-    clean_table(table.log, table.snapshot, table.state.id)
+    clean_table(table._log, table._snapshot, table._state.id)
     assert content(table) == before
-    assert table.state.tombstones == ()
+    assert table._state.tombstones == ()
     assert [each.row_count for each in live(table)] == [10, 5, 5, 10, 10, 10, 10]
     assert not any(each.amendments.hidden for each in live(table))
 
 
 def test_a_table_without_range_tombstones_costs_no_read_and_gets_no_epoch() -> None:
     table = filled()
-    store = FaultyStore(table.log.store)
+    store = FaultyStore(table._log.store)
     log = Log(store)
     head = log.read_head()
     store.trace.clear()
-    assert clean_table(log, head, table.state.id) is head
+    assert clean_table(log, head, table._state.id) is head
     assert store.trace == []
 
 
 def test_a_table_that_was_dropped_is_left_alone() -> None:
     table = filled()
     table.delete_range(GONE)
-    assert clean_table(table.log, table.snapshot, type(table.state.id)("0" * 16)) is table.snapshot
+    assert (
+        clean_table(table._log, table._snapshot, type(table._state.id)("0" * 16)) is table._snapshot
+    )
 
 
 @pytest.mark.parametrize("kind", ["copy", "merge"])
@@ -77,7 +79,7 @@ def test_deleted_rows_stay_deleted_whatever_is_committed_first(
     """The compaction reads before the tombstone, and commits at any time."""
     table = filled()
     base, planned = jobs(table, kind, groups=2)
-    outcomes = [run_job(job, table.log.store) for job in planned]
+    outcomes = [run_job(job, table._log.store) for job in planned]
     other = another(table)
     left, deleted = {*range(15), *range(25, 90), 200, 201}, False
     for name in order:
@@ -87,28 +89,28 @@ def test_deleted_rows_stay_deleted_whatever_is_committed_first(
             deleted = True
         elif name == "clean":
             other.refresh()
-            clean_table(other.log, other.snapshot, other.state.id)
+            clean_table(other._log, other._snapshot, other._state.id)
         else:
             for job, outcome in zip(planned, outcomes, strict=True):
-                commit_job(table.log, base, job, outcome)
+                commit_job(table._log, base, job, outcome)
         assert set(content(table)) == (left if deleted else {*range(90)})
     # A compaction of the whole table keeps the rows outside the range.
     table.optimize().option("deleted-share", 0).executeCompaction()
     assert set(content(table)) == left
-    assert table.state.tombstones == ()
+    assert table._state.tombstones == ()
 
 
 def test_a_compaction_between_two_tombstones_has_met_the_first_alone() -> None:
     table = filled()
     table.delete_range("id < 5")
     first = table.epoch
-    clean_table(table.log, table.snapshot, table.state.id)
+    clean_table(table._log, table._snapshot, table._state.id)
     table.refresh()
     base, planned = jobs(table, "merge")
-    outcomes = [run_job(job, table.log.store) for job in planned]
+    outcomes = [run_job(job, table._log.store) for job in planned]
     another(table).delete_range("id < 25 AND id >= 12")
     for job, outcome in zip(planned, outcomes, strict=True):
-        commit_job(table.log, base, job, outcome)
+        commit_job(table._log, base, job, outcome)
     assert set(content(table)) == {*range(5, 12), *range(25, 90)}
     assert {clean_epoch(each) for each in live(table)} == {base.epoch}
     assert base.epoch > first
@@ -127,23 +129,23 @@ def test_rows_that_came_after_a_tombstone_do_not_join_rows_that_have_not_met_it(
     assert base.table("t").tombstones
     assert [each.id for each in planned[0].sources] == list(range(9))
     for job in planned:
-        commit_job(table.log, base, job, run_job(job, table.log.store))
+        commit_job(table._log, base, job, run_job(job, table._log.store))
     left = {*range(15), *range(25, 90), *range(16, 20), *range(100, 110)}
     assert set(content(table)) == left
-    clean_table(table.log, table.refresh().snapshot, table.state.id)
+    clean_table(table._log, table._refresh(), table._state.id)
     assert set(content(table)) == left
 
 
 def test_a_plan_from_before_a_renumbering_takes_no_other_rowsets_for_its_own() -> None:
     table = filled()
     take(table, [range(10) if at < 2 else () for at in range(9)])
-    plan, ids = plan_table(table.log, table.snapshot, table.state, Chosen())
+    plan, ids = plan_table(table._log, table._snapshot, table._state, Chosen())
     table.append(rows(200, 10))
     table.renumber()
     group = CompactionGroup(
         kind="copy", reason="a test", rowsets=(2, 3, 4), rows=30, deleted_rows=0,
         bytes_in=1, bytes_out=1,
     )  # fmt: skip
-    for base in (table.refresh().snapshot, another(table).refresh().snapshot):
+    for base in (table._refresh(), another(table)._refresh()):
         with pytest.raises(ConflictError, match="were dropped"):
-            plan_job(table.log, base, plan, group, ids)
+            plan_job(table._log, base, plan, group, ids)

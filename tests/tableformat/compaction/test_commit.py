@@ -113,7 +113,7 @@ def test_a_group_that_loses_rowsets_every_time_is_dropped_in_the_end() -> None:
 
 def test_a_group_whose_rowsets_were_dropped_before_its_turn_is_dropped() -> None:
     table = filled(9)
-    base, plan = table.refresh().snapshot, table.optimize().plan()
+    base, plan = table._refresh(), table.optimize().plan()
     other = another(table)
     other.overwrite(rows(0, 3))
     head, report = execute.execute_plan(table._log, base, plan, place=here(table))
@@ -123,7 +123,7 @@ def test_a_group_whose_rowsets_were_dropped_before_its_turn_is_dropped() -> None
 
 def test_a_group_is_planned_on_the_newest_state_when_its_turn_comes() -> None:
     table = filled(9)
-    base, plan = table.refresh().snapshot, table.optimize().plan()
+    base, plan = table._refresh(), table.optimize().plan()
     other = another(table)
     other.delete("id < 5")
     execute.execute_plan(table._log, base, plan, place=here(table))
@@ -137,7 +137,7 @@ def test_files_that_a_vacuum_removed_before_the_commit_are_never_named() -> None
     outcome = run_job(job, table._location.store)
     [output] = outcome.outputs
     vacuum = Vacuum(floor=0, victims=(output.object,))
-    table._log.commit(Change(new_transaction_id(), "vacuum", (vacuum,)), table.snapshot)
+    table._log.commit(Change(new_transaction_id(), "vacuum", (vacuum,)), table._snapshot)
     with pytest.raises(ConflictError, match="removed by the vacuum"):
         commit_job(table._log, base, job, outcome)
 

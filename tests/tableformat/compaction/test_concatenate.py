@@ -27,7 +27,7 @@ def test_full_blocks_are_copied_and_not_decoded(monkeypatch: pytest.MonkeyPatch)
         batch = pa.record_batch({"id": ids, "s": [f"text {i * i}" for i in ids]})
         add(table, batch, 10, packed_bytes=0)
     before, rowsets = rows_of(table), live(table)
-    store, prefix = table._location.store, table.state.prefix
+    store, prefix = table._location.store, table._state.prefix
     segments = [store.get(f"{prefix}{r.entry.object}/2.col") for r in rowsets]
     base, [job] = jobs(table, "copy")
     with monkeypatch.context() as patched:

@@ -16,7 +16,7 @@ from tests.tableformat.statements.tables import made, rows
 def planned(table: ArrowTable, *rowsets: int) -> CompactionPlan:
     """A plan to rewrite some RowSets of a table."""
     plan = table.optimize().plan()
-    live = {each.id: each for each in table._log.read_rowsets(table.state)}
+    live = {each.id: each for each in table._log.read_rowsets(table._state)}
     chosen = [live[number] for number in rowsets]
     group = CompactionGroup(
         rowsets=rowsets,
@@ -33,7 +33,7 @@ def planned(table: ArrowTable, *rowsets: int) -> CompactionPlan:
 def job_of(
     table: ArrowTable, plan: CompactionPlan, order_by: tuple[int, ...] = ()
 ) -> CompactionJob:
-    return plan_job(table._log, table.refresh().snapshot, plan, plan.groups[0], order_by)
+    return plan_job(table._log, table._refresh(), plan, plan.groups[0], order_by)
 
 
 @pytest.fixture

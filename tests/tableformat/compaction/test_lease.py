@@ -69,7 +69,7 @@ def test_a_lease_keeps_a_write_from_vacuum_and_ends_with_it(mode: str, tmp_path:
 
     getattr(table, mode)(interrupted(vacuum), settings=settings(1))
     assert table.scan().to_arrow().num_rows == 60_000 + (6 if mode == "append" else 0)
-    assert not table.snapshot.leases
+    assert not table._snapshot.leases
     assert other.vacuum(0, force=True).held_by == ()
     assert table.scan().to_arrow().num_rows >= 60_000
 
@@ -83,14 +83,14 @@ def test_a_lease_ends_where_no_rows_come(
 ) -> None:
     table = colonnade.create(tmp_path / "t", SCHEMA)
     table.append(noise(5))
-    base, condition = table.refresh().snapshot, None if where is None else parse_predicate(where)
-    job = plan_write(table.location, base, mode, where=condition, settings=settings(1))
-    take_lease(job, table.log, base)
-    assert table.refresh().snapshot.leases
-    commit_written(job, (), table.log, base, fresh=True)
-    assert not table.refresh().snapshot.leases
+    base, condition = table._refresh(), None if where is None else parse_predicate(where)
+    job = plan_write(table._location, base, mode, where=condition, settings=settings(1))
+    take_lease(job, table._log, base)
+    assert table._refresh().leases
+    commit_written(job, (), table._log, base, fresh=True)
+    assert not table._refresh().leases
     table.append(noise(0), settings=settings(1))
-    assert not table.refresh().snapshot.leases
+    assert not table._refresh().leases
     assert table.scan().to_arrow().num_rows == 5
 
 
@@ -99,7 +99,7 @@ def test_without_a_lease_a_write_that_vacuum_met_is_refused(tmp_path: Path) -> N
     other = colonnade.open(tmp_path / "t")
     with pytest.raises(ConflictError, match="give it a lease"):
         table.append(interrupted(lambda: other.vacuum(0, force=True)), settings=settings(None))
-    assert table.refresh().snapshot.table("t").rowsets.rowset_count == 0
+    assert table._refresh().table("t").rowsets.rowset_count == 0
 
 
 def test_a_lease_that_is_over_ends_twice_without_harm(tmp_path: Path) -> None:
@@ -107,9 +107,9 @@ def test_a_lease_that_is_over_ends_twice_without_harm(tmp_path: Path) -> None:
     other = colonnade.open(tmp_path / "t")
     with pytest.raises(ConflictError, match="removed by retention"):
         table.append(interrupted(lambda: other.vacuum(0, force=True)), settings=settings(1e-9))
-    assert not other.refresh().snapshot.leases
+    assert not other._refresh().leases
     table.append(noise(20_000), settings=settings(1e-9))
-    assert not table.snapshot.leases
+    assert not table._snapshot.leases
 
 
 def test_a_lease_that_could_not_be_kept_is_refused(tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_rows_are_appended_to_a_table_that_was_opened_before_a_vacuum(
         table.append(noise(1))
     for _ in range(3):
         other.append(noise(1))
-    assert other.vacuum(0, force=True).floor > table.snapshot.epoch
+    assert other.vacuum(0, force=True).floor > table._snapshot.epoch
     table.append(noise(2), settings=settings(lease_hours))
     rows = 5 + (opened == "after them")
     assert table.scan().to_arrow().num_rows == rows
@@ -199,7 +199,7 @@ def test_a_state_whose_segments_retention_has_removed_is_a_conflict_and_no_damag
     db = colonnade.create_database(tmp_path / "db")
     db.create_table("t", SCHEMA).append(noise(5))
     other = db.table("t")
-    write_checkpoint(other.log.store, other.snapshot)
+    write_checkpoint(other._log.store, other._snapshot)
     table = colonnade.open(tmp_path / "db" / "t")
     transaction = colonnade.open_database(tmp_path / "db").transaction()
     other.overwrite(noise(5))
@@ -224,7 +224,7 @@ class Raced:
             made.append(pa.table({"id": [number]}))
             if number == 1:
                 db.tag("tagged")
-        write_checkpoint(made.log.store, db.refresh().snapshot)
+        write_checkpoint(made._log.store, db._refresh())
         other = colonnade.open(folder / "db" / "t")
         found = cls(
             colonnade.open(folder / "db" / "t"),
@@ -269,7 +269,7 @@ def test_a_read_of_a_state_that_retention_removes_meanwhile_says_so(
         lambda raced: raced.table.restore(tag="tagged"),
         lambda raced: raced.table.repair([0], rescue=raced.folder / "lost.parquet"),
         lambda raced: plan_table(
-            raced.table.log, raced.table.snapshot, raced.table.state, Chosen()
+            raced.table._log, raced.table._snapshot, raced.table._state, Chosen()
         ),
     ],
     ids=["restore", "repair", "plan of maintenance"],
@@ -327,12 +327,12 @@ def test_a_group_of_a_compaction_that_meets_a_vacuum_of_its_state_is_no_damage(
         meet("read")
         if met == ["read"]:
             raise CorruptionError("a file of the group is missing")
-        outcome = run_job(job, table.location.store)
+        outcome = run_job(job, table._location.store)
         meet("written")
         return outcome
 
-    monkeypatch.setattr(type(table.log), "find_rowsets", find)
-    _, report = execute_plan(table.log, table.snapshot, plan, place=Workplace(run, 1))
+    monkeypatch.setattr(type(table._log), "find_rowsets", find)
+    _, report = execute_plan(table._log, table._snapshot, plan, place=Workplace(run, 1))
     assert met == [when]
     assert (report.groups, len(report.conflicts)) == (0, 1)
     assert "removed" in report.conflicts[0]
@@ -346,7 +346,7 @@ def test_an_update_whose_own_files_vacuum_has_removed_runs_again(
     table.append(pa.table({"id": [*range(100)]}))
 
     in_objects = replace(LIMITS, in_place_bytes=-10_000, inline_bytes=0)
-    monkeypatch.setattr(table.log, "limits", in_objects)
+    monkeypatch.setattr(table._log, "limits", in_objects)
     planned: list[bool] = []
 
     def plan(*arguments: Any) -> Any:

@@ -117,17 +117,17 @@ def test_a_long_compaction_has_a_lease_that_ends_with_it(monkeypatch: pytest.Mon
     assert (report.groups, report.conflicts, len(held)) == (1, (), 1)
     assert held[0].startswith("lease of job")
     assert content(table) == before
-    assert not table.snapshot.leases
+    assert not table._snapshot.leases
 
     def fail(other: ArrowTable) -> None:
-        assert other.refresh().snapshot.leases
+        assert other._refresh().leases
         raise CorruptionError("one block is damaged")
 
     for start in (200, 300):
         table.append(rows(start, 10))
     with pytest.raises(CorruptionError, match="one block"):
         run_beside(table, fail)
-    assert not table.refresh().snapshot.leases
+    assert not table._refresh().leases
 
 
 def test_a_store_that_cannot_be_written_is_said_before_any_work() -> None:

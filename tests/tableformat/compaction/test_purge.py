@@ -41,7 +41,7 @@ def rows(first: int, count: int, start_ms: int, step_ms: int = 0) -> pa.Table:
 
 def stored(world: Clocked) -> list[LiveRowSet]:
     world.table.refresh()
-    return world.log.read_rowsets(world.table.state)
+    return world.log.read_rowsets(world.table._state)
 
 
 def read_of(store: NotingStore, objects: list[str]) -> list[str]:
@@ -51,7 +51,7 @@ def read_of(store: NotingStore, objects: list[str]) -> list[str]:
 
 def purge(world: Clocked) -> None:
     head = world.log.read_head()
-    purge_table(world.log, head, TableId(world.table.state.id))
+    purge_table(world.log, head, TableId(world.table._state.id))
 
 
 def ids(world: Clocked) -> list[int]:
@@ -187,7 +187,7 @@ def test_a_purge_of_values_fails_if_the_time_to_live_changes_meanwhile() -> None
         world.table.append(rows(10 * number, 10, world.now_ms))
     world.now_ms += 2 * HOUR_MS
     head = world.log.read_head()
-    state = head.tables[TableId(world.table.state.id)]
+    state = head.tables[TableId(world.table._state.id)]
     plan, _ = plan_table(world.log, head, state, Chosen())
     job = plan_job(world.log, head, plan, plan.groups[0])
     outcome = run_job(job, world.store)

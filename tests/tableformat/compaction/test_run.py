@@ -50,7 +50,7 @@ def ordered(schema: TableSchema) -> list[SchemaField]:
 def fill(table: ArrowTable, seed: int) -> None:
     """Make up to five RowSets with different cuts, and delete some of their rows."""
     order = random.Random(seed)
-    schema, keys = table.state.schema, table.state.sort_key
+    schema, keys = table._state.schema, table._state.sort_key
     for _ in range(order.randint(1, 5)):
         batch = make_batch(schema, order.randint(1, 40), order.randrange(2**32))
         columns = dict(zip([f.id for f in schema.fields], batch.columns, strict=True))
@@ -84,16 +84,16 @@ def test_the_same_rows_come_out_with_the_statistics_that_they_would_be_written_w
     assert bag(after) == bag(before)
     check_sorted(table)
     for entry in outcome.outputs:
-        reader = RowSetReader(table._location.store, table.state.prefix, as_written(entry))
-        rows = [batch for _, batch in reader.read(table.state.schema.fields)]
+        reader = RowSetReader(table._location.store, table._state.prefix, as_written(entry))
+        rows = [batch for _, batch in reader.read(table._state.schema.fields)]
         fresh = written(table, rows)
         check_statistics(entry, fresh)
-        assert (entry.rows, entry.schema_id) == (fresh.rows, table.state.schema_id)
+        assert (entry.rows, entry.schema_id) == (fresh.rows, table._state.schema_id)
 
 
 def written(table: ArrowTable, batches: list[pa.RecordBatch]) -> RowSetEntry:
-    options = write_options(table.state.schema, table.state.sort_key, WriteSettings())
-    with RowSetWriter(MemoryStore(), "", new_job_id(), table.state.schema, (), options) as writer:
+    options = write_options(table._state.schema, table._state.sort_key, WriteSettings())
+    with RowSetWriter(MemoryStore(), "", new_job_id(), table._state.schema, (), options) as writer:
         for batch in batches:
             writer.write(batch)
         [entry] = writer.close()
@@ -115,10 +115,10 @@ def check_statistics(entry: RowSetEntry, fresh: RowSetEntry) -> None:
 
 def check_sorted(table: ArrowTable) -> None:
     """Check that the rows that one compaction wrote are in the order of the sort key."""
-    keys = table.state.sort_key
+    keys = table._state.sort_key
     if not keys:
         return
-    names = {field.id: field.name for field in table.state.schema.fields}
+    names = {field.id: field.name for field in table._state.schema.fields}
     rows = table.scan().to_arrow().combine_chunks()
     columns = {key.column: rows[names[key.column]].combine_chunks() for key in keys}
     columns = {i: c.chunk(0) if isinstance(c, pa.ChunkedArray) else c for i, c in columns.items()}
@@ -137,7 +137,7 @@ def test_the_origin_names_the_row_that_each_row_was(kind: GroupKind) -> None:
     take(table, [[0, 5], [], range(0, 1000, 2)])
     outcome = compacted(table, kind, (1,) if kind == "zorder" else ())
     assert outcome.origin is not None
-    origin = read_origin(table._location.store, table.state.prefix, outcome.origin, 2_498)
+    origin = read_origin(table._location.store, table._state.prefix, outcome.origin, 2_498)
     found = table.scan().to_arrow()["id"].to_pylist()
     assert found == [int(ids[o >> 32][o & (2**32 - 1)]) for o in origin.tolist()]
 
@@ -175,8 +175,8 @@ def test_filters_are_kept_and_where_there_are_none_made(
     monkeypatch.setattr(rowset_reader, "encode_filter", counted)
     [entry] = compacted(table, kind, (1,) if kind == "zorder" else ()).outputs
     assert made == ([10] * 8 if kind == "copy" else [])
-    reader = RowSetReader(table._location.store, table.state.prefix, as_written(entry))
-    columns = table.state.schema.fields
+    reader = RowSetReader(table._location.store, table._state.prefix, as_written(entry))
+    columns = table._state.schema.fields
     for stretch in reader.read_stored(columns, bloom_columns=(1, 2)):
         [ids_block], [texts] = stretch.blocks
         [found, _] = reader.decode(columns, stretch)
@@ -190,7 +190,7 @@ def test_a_damaged_filter_is_not_copied() -> None:
     batch = pa.record_batch({"id": list(range(40))})
     add(table, batch, 10, inline_bytes=0, packed_bytes=0, bloom_columns=frozenset({1}))
     store = table._location.store
-    name = f"{table.state.prefix}{live(table)[0].entry.object}/1.idx"
+    name = f"{table._state.prefix}{live(table)[0].entry.object}/1.idx"
     data = bytearray(store.get(name))
     data[40] ^= 1
     store.put(name, bytes(data), sync=True)
@@ -214,7 +214,7 @@ def test_damage_is_reported_and_never_written_on(kind: GroupKind) -> None:
             inline_bytes=0,
         )
     store = table._location.store
-    name = f"{table.state.prefix}{live(table)[1].entry.object}.rowset"
+    name = f"{table._state.prefix}{live(table)[1].entry.object}.rowset"
     data = bytearray(store.get(name))
     data[700] ^= 1
     store.delete(name)

@@ -50,7 +50,7 @@ class Clocked:
 
     def due(self) -> bool:
         head = self.log.read_head()
-        return is_due(self.log, head, head.tables[TableId(self.table.state.id)])
+        return is_due(self.log, head, head.tables[TableId(self.table._state.id)])
 
 
 def test_without_a_schedule_each_round_may_compact_and_with_never_none_does() -> None:
@@ -108,8 +108,8 @@ def test_a_compaction_counts_while_a_checkpoint_has_its_rowsets() -> None:
     made.log.try_checkpoint(made.log.read_head())
     fresh = Log(made.log.store, clock_ms=lambda: made.now_ms)
     head = fresh.read_head()
-    assert head.tables[TableId(made.table.state.id)].rowsets.segments
-    assert not is_due(fresh, head, head.tables[TableId(made.table.state.id)])
+    assert head.tables[TableId(made.table._state.id)].rowsets.segments
+    assert not is_due(fresh, head, head.tables[TableId(made.table._state.id)])
 
 
 def test_a_compaction_that_retention_removed_or_whose_rows_are_gone_counts_no_more() -> None:
@@ -167,7 +167,7 @@ def test_an_invalid_schedule_is_refused_when_it_is_set_and_when_it_is_met(text: 
     wrong = {"compaction.schedule": text}
     with pytest.raises(InvalidInputError, match=r"'compaction\.schedule' must be a time such as"):
         made.table.alter(AlterProperties(set=wrong))
-    operation = SetProperties(table=made.table.state.id, set=wrong)
+    operation = SetProperties(table=made.table._state.id, set=wrong)
     made.log.commit(Change(new_transaction_id(), "set", (operation,)), made.log.read_head())
     with pytest.raises(InvalidInputError, match=r"'compaction\.schedule' must be a time such as"):
         made.due()

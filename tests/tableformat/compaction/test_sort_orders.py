@@ -52,8 +52,8 @@ def test_rows_that_follow_the_key_already_are_left_alone() -> None:
 
 def test_a_compaction_that_was_planned_before_the_key_keeps_its_order() -> None:
     table = made(("a",), ("a", "b"), ("a",))
-    log, before = table.log, content(table)
-    base, plan = table.refresh().snapshot, table.optimize().option("min-rowsets", 2).plan()
+    log, before = table._log, content(table)
+    base, plan = table._refresh(), table.optimize().option("min-rowsets", 2).plan()
     [group] = plan.groups
     assert group.kind == "merge"
     job = plan_job(log, base, plan, group)
@@ -85,11 +85,11 @@ def test_a_group_is_what_the_key_makes_of_it_when_its_turn_comes(
     before = content(table)
     [group] = (plan := table.optimize().option("min-rowsets", 2).plan()).groups
     table.alter(SetSortKey(then))
-    job = plan_job(table.log, table.refresh().snapshot, plan, group)
+    job = plan_job(table._log, table._refresh(), plan, group)
     assert job.group.kind == kind
-    commit_job(table.log, table.refresh().snapshot, job, run_job(job, table.log.store))
+    commit_job(table._log, table._refresh(), job, run_job(job, table._log.store))
     table.refresh()
-    assert set(orders(table)) == {table.state.sort_order_id}
+    assert set(orders(table)) == {table._state.sort_order_id}
     assert content(table) == before
     assert is_sound(table)
 
@@ -101,7 +101,7 @@ def test_a_z_order_that_meets_a_new_key_is_given_up() -> None:
     [group] = plan.groups
     table.alter(SetSortKey(("a",)))
     with pytest.raises(ConflictError, match="plan the compaction again"):
-        plan_job(table.log, table.refresh().snapshot, plan, group, order_by=(1, 2))
+        plan_job(table._log, table._refresh(), plan, group, order_by=(1, 2))
 
 
 @pytest.mark.parametrize("layout", [(), ("b",)])
@@ -109,7 +109,7 @@ def test_rows_that_are_deleted_while_they_are_sorted_stay_deleted(layout: tuple[
     table = in_memory(("a",), layout)
     table.append(some(random.Random(2), 200))
     table.alter(SetSortKey(("x desc", "d")))
-    log, base = table.log, table.refresh().snapshot
+    log, base = table._log, table._refresh()
     plan = table.optimize().plan()
     assert {group.kind for group in plan.groups} == {"sort"}
     jobs = [plan_job(log, base, plan, group) for group in plan.groups]

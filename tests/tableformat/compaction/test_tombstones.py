@@ -60,7 +60,7 @@ def forgotten(table: ArrowTable) -> set[Key]:
 def met(where: str) -> set[Key]:
     """The deleted keys that meet a condition on what tombstones have."""
     known = rows(PEOPLE, DELETED_AT, None).to_batches()[0]
-    schema = table_of().state.schema
+    schema = table_of()._state.schema
     mask = evaluate(bind(parse_predicate(where), schema), known).fill_null(False).to_pylist()
     return {key for key, hit in zip(PEOPLE, mask, strict=True) if hit}
 
@@ -140,7 +140,7 @@ def test_a_merge_that_read_erased_keys_does_not_bring_them_back() -> None:
     table = table_of()
     for key in PEOPLE[:4]:
         bury(table, [key])
-    log, commit = table.log, table.log.commit_change
+    log, commit = table._log, table._log.commit_change
     waiting = [lambda: erase(another(table), "a = 1")]
 
     def commit_change(change: Any, base: Any, **how: Any) -> Any:

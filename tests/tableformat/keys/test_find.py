@@ -13,7 +13,7 @@ from tests.tableformat.statements.tables import filled
 def test_live_rows_with_one_of_the_keys_are_found_by_rowset() -> None:
     table = filled()
     table.delete("id = 7")
-    state = table.state
+    state = table._state
     key = TableSchema(fields=(state.schema.field("id"),))
     keys = KeySet.of(pa.table({"id": [105, 8, 7, 55, 3]}), key)
     rowsets = table._log.read_rowsets(state)

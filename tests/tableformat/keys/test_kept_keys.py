@@ -67,7 +67,7 @@ class CountingStore(MemoryStore):
 
 def _found(table: ArrowTable, asked: pa.Table) -> dict[tuple[Any, ...], tuple[int, int]]:
     """Return the RowSet and the row of each key that the table has."""
-    state = table.refresh().snapshot.tables[table.state.id]
+    state = table._refresh().tables[table._state.id]
     names = asked.column_names
     keys = KeySet.of(asked, key_columns(names, state.schema))
     rowsets = table._log.read_rowsets(state, keys.keep)
@@ -147,7 +147,7 @@ def test_rows_that_changed_since_are_where_they_are_now() -> None:
             table.alter(DropPrimaryKey())
             table.update({"id": "spare", "spare": "id"})
             table.alter(SetPrimaryKey("id"))
-            rowsets = table.log.read_rowsets(table.state)
+            rowsets = table._log.read_rowsets(table._state)
             assert any(each.amendments.replacements for each in rowsets)
         if turn == 5:
             table.alter(WidenColumn("id", "long"), WidenColumn("spare", "long"))
@@ -330,7 +330,7 @@ def _one(ids: range) -> tuple[Any, ...]:
     table = made(store, schema, key=["id"])
     rows = pa.table({"id": pa.array(ids, pa.int64())})
     table.append(rows)
-    keys = KeySet.of(rows, key_columns(["id"], table.state.schema))
-    [rowset] = table._log.read_rowsets(table.state)
-    reader = RowSetReader(table._log.store, table.state.prefix, rowset)
+    keys = KeySet.of(rows, key_columns(["id"], table._state.schema))
+    [rowset] = table._log.read_rowsets(table._state)
+    reader = RowSetReader(table._log.store, table._state.prefix, rowset)
     return table._log.store, rowset, keys, read_all_keys(reader, rowset, keys.fields)

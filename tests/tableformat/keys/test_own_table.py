@@ -51,7 +51,7 @@ def test_static_columns_merge_by_their_modes_and_sequences(tmp_path: Path) -> No
 
 
 def test_each_part_has_the_properties_that_name_its_columns(tmp_path: Path) -> None:
-    state = create(tmp_path / "t").state
+    state = create(tmp_path / "t")._state
     assert own_table(state).properties == {"onDuplicate": "merge", "merge.sum": "add"}
     assert own_table(state).schema.names == ("device", "at", "sum")
     assert statics_table(state, sets=True).properties == {}
@@ -60,7 +60,7 @@ def test_each_part_has_the_properties_that_name_its_columns(tmp_path: Path) -> N
 
 
 def test_a_table_without_static_columns_is_its_own_part(tmp_path: Path) -> None:
-    state = colonnade.create(tmp_path / "t", SCHEMA).state
+    state = colonnade.create(tmp_path / "t", SCHEMA)._state
     assert own_table(state) is state
 
 

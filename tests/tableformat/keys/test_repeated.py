@@ -31,11 +31,11 @@ def test_keys_that_live_rows_share_are_found(
         table.append(pa.table([each, each], SCHEMA))
     table.delete(f"k = {deleted}")
     counts = Counter(k for each in batches for k in each if k != deleted)
-    key = TableSchema(fields=table.state.schema.fields[:1])
+    key = TableSchema(fields=table._state.schema.fields[:1])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parts, "PART_ROWS", part_rows)
-        rowsets = table.log.read_rowsets(table.state)
-        found = list(repeated_keys(table.log.store, table.state.prefix, key, rowsets))
+        rowsets = table._log.read_rowsets(table._state)
+        found = list(repeated_keys(table._log.store, table._state.prefix, key, rowsets))
     assert {each.text: each.rows for each in found} == {
         f"k = {k}": n for k, n in counts.items() if n > 1
     }

@@ -161,5 +161,5 @@ def test_values_that_are_large_are_not_read_for_a_plan(
     table = rooms(tmp_path / "t")
     monkeypatch.setattr(static_filters, "_MOST_BYTES", 100)
     where = parse_predicate("room = 'r3'")
-    assert by_partitions(table.log, table.state, where) is where
+    assert by_partitions(table._log, table._state, where) is where
     assert table.scan(where="room = 'r3'").to_arrow().num_rows == 10

@@ -100,7 +100,7 @@ def test_rows_deleted_beside_a_division_stay_deleted(sort_key: tuple[str, ...]) 
     for _ in range(3):
         table.append(rows(order, 40))
     table.partition_by("truncate(3, id)", "region")
-    log, base = table._log, table.refresh().snapshot
+    log, base = table._log, table._refresh()
     plan = table.optimize().option("min-rowsets", 2).plan()
     (group,) = plan.groups
     assert group.kind == "repartition"
@@ -122,16 +122,11 @@ def test_a_group_is_what_the_layout_makes_of_it_when_its_turn_comes() -> None:
     log, plan = table._log, table.optimize().option("min-rowsets", 2).plan()
     assert {group.kind for group in plan.groups} == {"rewrite"}
     table.partition_by("bucket(2, id)")
-    kinds = {
-        plan_job(log, table.refresh().snapshot, plan, group).group.kind for group in plan.groups
-    }
+    kinds = {plan_job(log, table._refresh(), plan, group).group.kind for group in plan.groups}
     assert kinds == {"repartition"}
     divided = table.optimize().option("min-rowsets", 2).plan()
     table.partition_by("region")
-    kinds = {
-        plan_job(log, table.refresh().snapshot, divided, group).group.kind
-        for group in divided.groups
-    }
+    kinds = {plan_job(log, table._refresh(), divided, group).group.kind for group in divided.groups}
     assert kinds == {"rewrite"}
 
 

@@ -21,6 +21,6 @@ def make(store: MemoryStore, limits: Limits = LIMITS) -> ArrowDatabase:
 
 
 def file_of(db: ArrowDatabase, rowset: int, leaf: str) -> str:
-    state = db.refresh().snapshot.table("a")
+    state = db._refresh().table("a")
     [live] = [r for r in db._log.read_rowsets(state) if r.id == rowset]
     return f"{state.prefix}{live.entry.object}/{leaf}"

@@ -74,7 +74,7 @@ def read(db: ArrowDatabase, name: str, epoch: int) -> list[int]:
 
 def read_all(db: ArrowDatabase) -> Contents:
     """All rows of the head, the floor and every tag."""
-    head = db.refresh().snapshot
+    head = db._refresh()
     return {
         (epoch, name): sorted(
             db.table(name, epoch=epoch).scan(epoch=epoch).to_arrow()["id"].to_pylist()
@@ -87,7 +87,7 @@ def read_all(db: ArrowDatabase) -> Contents:
 def parts(db: ArrowDatabase) -> list[AnchorObject]:
     """The objects that the anchors of a database are made of."""
     objects = StateObjects(db._log.store)
-    head = db.refresh().snapshot
+    head = db._refresh()
     if head.anchor_list is not None:
         objects.add_anchor_list(head.anchor_list)
     for anchor in read_anchors(db._log.store, head):
@@ -136,7 +136,7 @@ def test_any_one_damaged_object_of_an_anchor_is_named_survived_and_restored(
     db = open_database(store, limits)
     expected, found = read_all(db), parts(db)
     assert db.verify(1).findings == ()
-    assert len(read_anchors(store, db.snapshot)) == 3
+    assert len(read_anchors(store, db._snapshot)) == 3
     for number, (name, data) in enumerate(damages(store, found, every=every)):
         broken = damaged(store, name, data)
         if number % 3:
@@ -156,7 +156,7 @@ def test_any_one_damaged_object_of_an_anchor_is_named_survived_and_restored(
         after = read_all(open_database(broken, limits))
         kept = {key: rows for key, rows in expected.items() if key[0] in db.tags().values()}
         assert {**after, **kept} == after, name
-        assert 6000 in after[db.snapshot.epoch, "b"]
+        assert 6000 in after[db._snapshot.epoch, "b"]
         # A vacuum restores what is lost or cut; damage at full size shows only to those who read.
         hidden = data is not None and len(data) == len(store.get(name)) and not repaired
         left = {each.file for each in db.verify(2).findings}
@@ -181,7 +181,7 @@ def test_a_vacuum_copies_anchors_of_earlier_versions_and_what_was_lost(limits: L
 def test_a_tag_whose_state_is_lost_at_both_places_is_named_and_can_be_given_up() -> None:
     store = make(PLAIN)
     db = open_database(store, PLAIN)
-    [tagged] = [a for a in db.snapshot.anchors if a.epoch == db.tags()["tag0"]]
+    [tagged] = [a for a in db._snapshot.anchors if a.epoch == db.tags()["tag0"]]
     for name in next(part for part in parts(db) if part.object == tagged.root).places:
         store.delete(name)
     files = {info.name for info in store.list("")}
@@ -202,7 +202,7 @@ def test_a_tag_whose_state_is_lost_at_both_places_is_named_and_can_be_given_up()
 def test_a_lost_list_of_anchors_is_named_with_all_its_tags_and_can_be_given_up() -> None:
     store = make(LISTED)
     db = open_database(store, LISTED)
-    listed = db.refresh().snapshot.anchor_list
+    listed = db._refresh().anchor_list
     assert listed is not None
     expected = read_all(db)
     for name in (checkpoint_name(listed.object), copy_name(listed.object)):
@@ -221,13 +221,13 @@ def test_a_lost_list_of_anchors_is_named_with_all_its_tags_and_can_be_given_up()
     db = open_database(store, LISTED)
     assert db.verify(4).is_sound
     newest = max(epoch for epoch, _ in expected)
-    after = {key[1]: rows for key, rows in read_all(db).items() if key[0] == db.snapshot.epoch}
+    after = {key[1]: rows for key, rows in read_all(db).items() if key[0] == db._snapshot.epoch}
     assert after == {name: expected[newest, name] for name in TABLES}
 
 
 def floor_objects(db: ArrowDatabase) -> list[AnchorObject]:
     """The objects that only the anchor of the floor is made of, its root first."""
-    head = db.refresh().snapshot
+    head = db._refresh()
     objects, others = StateObjects(db._log.store), StateObjects(db._log.store)
     for anchor in read_anchors(db._log.store, head):
         kind = objects if anchor.epoch == head.floor else others
@@ -247,8 +247,8 @@ def test_a_log_whose_oldest_state_is_lost_begins_at_a_later_checkpoint(
     db = open_database(store, limits)
     for number in range(9):
         db.table("b").append(pa.table({"id": [7000 + number]}, SCHEMA))
-    floor, tags, expected = db.refresh().snapshot.floor, db.tags(), read_all(db)
-    newest, shared, mended = db.snapshot.epoch, cached_objects(store, floor), 0
+    floor, tags, expected = db._refresh().floor, db.tags(), read_all(db)
+    newest, shared, mended = db._snapshot.epoch, cached_objects(store, floor), 0
     tagged = {key: rows for key, rows in expected.items() if key[0] in tags.values()}
     for part in floor_objects(db):
         broken = clone(store)
@@ -269,12 +269,12 @@ def test_a_log_whose_oldest_state_is_lost_begins_at_a_later_checkpoint(
             continue
         mended += 1
         db.repair(give_up_lost_epochs=True)
-        assert floor < db.snapshot.floor <= newest
+        assert floor < db._snapshot.floor <= newest
         for lost_hint in (False, True):
             if lost_hint:
                 broken.delete(HINT)
             db = open_database(broken, limits)
-            found, head = read_all(db), db.snapshot.epoch
+            found, head = read_all(db), db._snapshot.epoch
             for name in TABLES:
                 assert found[head, name] == expected[newest, name]
             assert {key: found[key] for key in tagged} == tagged
@@ -290,7 +290,7 @@ def test_a_lost_oldest_state_that_a_pin_or_tag_keeps_is_not_given_up() -> None:
     db = open_database(store, PLAIN)
     for number in range(9):
         db.table("b").append(pa.table({"id": [7000 + number]}, SCHEMA))
-    db.tag("oldest", db.refresh().snapshot.floor)
+    db.tag("oldest", db._refresh().floor)
     for name in floor_objects(db)[0].places:
         store.delete(name)
     with pytest.raises(CorruptionError, match="kept by tag 'oldest', is lost"):
@@ -320,7 +320,7 @@ def test_the_hint_stays_if_a_log_cannot_be_opened_without_it() -> None:
     store.put(newest, kept, sync=False)
     db = open_database(store, PLAIN)
     db.repair(give_up_lost_epochs=True)
-    assert read(db, "b", db.snapshot.epoch) == expected
+    assert read(db, "b", db._snapshot.epoch) == expected
 
 
 WRITES = {"put", "put_if_absent", "delete"}
@@ -349,7 +349,7 @@ def test_a_later_floor_whose_writer_was_killed_is_finished_by_the_next_repair(
     db = open_database(store, limits)
     for number in range(9):
         db.table("b").append(pa.table({"id": [7000 + number]}, SCHEMA))
-    floor, newest, expected = db.refresh().snapshot.floor, db.snapshot.epoch, read_all(db)
+    floor, newest, expected = db._refresh().floor, db._snapshot.epoch, read_all(db)
     shared = cached_objects(store, floor)
     lost = [part for part in floor_objects(db) if part.object not in shared]
     for part in lost if whole else lost[:1]:
@@ -368,11 +368,11 @@ def test_a_later_floor_whose_writer_was_killed_is_finished_by_the_next_repair(
                     give_up_lost_epochs=True
                 )
             db = open_database(left, limits)
-            committed = db.snapshot.floor > floor
+            committed = db._snapshot.floor > floor
             db.repair(give_up_lost_epochs=not committed)
             left.delete(HINT)
             db = open_database(left, limits)
-            found, head = read_all(db), db.snapshot.epoch
+            found, head = read_all(db), db._snapshot.epoch
             assert {name: found[head, name] for name in TABLES} == {
                 name: expected[newest, name] for name in TABLES
             }, calm.trace[call - 1]

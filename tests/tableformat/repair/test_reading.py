@@ -15,7 +15,7 @@ STRETCH = 100
 
 
 def read(db: ArrowDatabase, rowset: int = 0) -> list[ReadableStretch]:
-    state = db.refresh().snapshot.table("a")
+    state = db._refresh().table("a")
     [live] = [each for each in db._log.read_rowsets(state) if each.id == rowset]
     return list(DamagedRowSet(db._log.store, state, live).stretches())
 
@@ -39,7 +39,7 @@ def test_an_intact_rowset_is_whole_without_its_deleted_rows() -> None:
 def test_a_damaged_block_loses_its_column_in_its_stretch_alone() -> None:
     store = MemoryStore()
     db = make(store)
-    column = db.refresh().snapshot.table("a").schema.fields[1]
+    column = db._refresh().table("a").schema.fields[1]
     spoil(store, file_of(db, 0, f"{column.id}.col"))
     first, *rest = read(db)
     assert first.lost == (column,)
@@ -53,7 +53,7 @@ def test_without_its_footer_every_column_of_a_rowset_is_lost() -> None:
     store = MemoryStore()
     db = make(store)
     store.delete(file_of(db, 1, "rowset.json"))
-    schema = db.refresh().snapshot.table("a").schema
+    schema = db._refresh().table("a").schema
     for each in read(db, 1):
         assert each.lost == schema.fields
         assert each.arrays == {}

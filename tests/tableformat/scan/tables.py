@@ -59,7 +59,7 @@ def append(
     store: ObjectStore, table: ArrowTable, rows: pa.Table, place: str, block_rows: int = 16
 ) -> None:
     """Append as `ArrowTable.append` does, to a place and with blocks of one's choice."""
-    base, schema, key = table.refresh().snapshot, table.state.schema, table.state.sort_key
+    base, schema, key = table._refresh(), table._state.schema, table._state.sort_key
     job = plan_write(Location(store, "t", exists=True), base, "append")
     options = replace(
         write_options(schema, key, job.settings), block_rows=block_rows, **PLACES[place]
@@ -75,16 +75,16 @@ def delete(
     store: ObjectStore, table: ArrowTable, rowset: int, rows: Iterable[int], inline: bool
 ) -> None:
     """Commit a deletion vector that replaces the one there is."""
-    base = table.refresh().snapshot
-    live = {each.id: each for each in Log(store).read_rowsets(table.state)}[rowset]
+    base = table._refresh()
+    live = {each.id: each for each in Log(store).read_rowsets(table._state)}[rowset]
     before = None if live.amendments.vector is None else ObjectId(live.amendments.vector.object)
     vector = DeletionVector.of(rows)
     if inline:
-        entry = write_deletion_vector(store, table.state.prefix, JOB, vector, before)
+        entry = write_deletion_vector(store, table._state.prefix, JOB, vector, before)
         assert entry.data is not None
     else:
         data, object_id = encode_deletion_vector(vector), new_object_id(JOB)
-        name = object_names.deletion_vector_name(table.state.prefix, object_id)
+        name = object_names.deletion_vector_name(table._state.prefix, object_id)
         store.put(name, data, sync=False)
         entry = DeletionVectorEntry(
             object=object_id,
@@ -92,7 +92,7 @@ def delete(
             check=byte_check(data),
             predecessor=before,
         )
-    op = AddDeletionVector(table=table.state.id, rowset=rowset, vector=entry)
+    op = AddDeletionVector(table=table._state.id, rowset=rowset, vector=entry)
     change = Change(transaction=new_transaction_id(), operation="delete", parameters={}, ops=(op,))
     Log(store).commit(change, base)
     table.refresh()

@@ -34,7 +34,7 @@ def test_a_plan_needs_what_it_returns_filters_by_or_orders_by_in_the_order_of_th
     predicate = plan.bound_predicate()
     assert [each.name for each in needed_fields(plan, None)] == ["z"]
     assert [each.name for each in needed_fields(plan, predicate)] == ["n", "z"]
-    first = table.state.schema.field("a").id
+    first = table._state.schema.field("a").id
     assert [each.name for each in needed_fields(plan, predicate, [first])] == ["a", "n", "z"]
 
 

@@ -45,7 +45,7 @@ TABLE = two_rowsets()
 
 
 def plan_of(where: str) -> ScanPlan:
-    return plan_scan(TABLE.state, TABLE.epoch, live(TABLE), ["id", "n"], parse_predicate(where))
+    return plan_scan(TABLE._state, TABLE.epoch, live(TABLE), ["id", "n"], parse_predicate(where))
 
 
 def ids(plan: ScanPlan) -> list[int]:

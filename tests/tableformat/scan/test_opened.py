@@ -45,7 +45,7 @@ def store(writer: ArrowTable) -> FarStore:
 def reader(writer: ArrowTable, store: FarStore) -> ArrowTable:
     """The same table behind a network, opened a moment ago."""
     log = Log(store)
-    location = writer.location
+    location = writer._location
     return ArrowTable(type(location)(store, location.table, exists=True), log, log.read_head())
 
 

@@ -22,16 +22,16 @@ from tests.tableformat.scan.tables import new as table_of
 
 def test_rowsets_of_another_sort_key_are_named() -> None:
     table = new(NUMBERS, ["n", "id"])
-    n, number = (table.state.schema.field(name).id for name in ("n", "id"))
+    n, number = (table._state.schema.field(name).id for name in ("n", "id"))
     table.append(rows(0, 10))
     plan = table.scan(order="key")._plan
     assert plan.order == RowOrder(fields=(SortField(column=n), SortField(column=number)))
     table.alter(SetSortKey(("n",)))
     table.append(rows(10, 10))
-    assert key_order(table.state, live(table)).unsorted == ()
+    assert key_order(table._state, live(table)).unsorted == ()
     table.alter(SetSortKey(("id desc", "n")))
     table.append(rows(20, 10))
-    order = key_order(table.state, live(table))
+    order = key_order(table._state, live(table))
     assert order.fields == (SortField(column=number, descending=True), SortField(column=n))
     assert order.unsorted == (0, 1)
 
@@ -41,7 +41,7 @@ def test_a_plan_with_an_order_survives_json_with_the_bounds_of_the_first_key_alo
     table.append(rows(0, 10))
     plan = table.scan(["id"], order="key")._plan
     [scan] = plan.rowsets
-    assert set(scan.rowset.entry.statistics) == {table.state.schema.field("n").id}
+    assert set(scan.rowset.entry.statistics) == {table._state.schema.field("n").id}
     assert ScanPlan.model_validate_json(plan.to_json()) == plan
     assert "order" not in table.scan()._plan.to_json()
 
@@ -68,7 +68,7 @@ def test_no_row_sorts_before_the_first_key_that_the_log_knows(
     table = table_of(MemoryStore(), {"k": type_name})
     table.append(pa.table({"k": pa.array(values, table.schema.field("k").type)}))
     [rowset] = live(table)
-    column = table.state.schema.field("k")
+    column = table._state.schema.field("k")
     for descending, wanted in ((False, first), (True, first_descending)):
         found = first_key(rowset, column, descending=descending)
         assert found is not None
@@ -93,7 +93,7 @@ def test_without_statistics_no_first_key_is_known() -> None:
     table.append(pa.table({"k": [1]}))
     [rowset] = live(table)
     bare: LiveRowSet = as_written(rowset.entry.model_copy(update={"statistics": {}}))
-    column = table.state.schema.field("k")
+    column = table._state.schema.field("k")
     assert first_key(bare, column, descending=False) is None
     unknown = {column.id: rowset.entry.statistics[column.id].model_copy(update={"max": None})}
     entry = rowset.entry.model_copy(update={"statistics": unknown})
@@ -109,9 +109,9 @@ def test_rowsets_that_share_a_key_or_a_range_are_one_group(
     table = table_of(MemoryStore(), {"n": "long"}, [key])
     for part in ([20, 25], [None, 3], [10, 12], [21, 22], [9, 10]):
         table.append(pa.table({"n": pa.array(part, pa.int64())}))
-    order = key_order(table.state, live(table))
-    found = overlapping(live(table), order, table.state.schema)
+    order = key_order(table._state, live(table))
+    found = overlapping(live(table), order, table._state.schema)
     assert found == groups
     unknown = [as_written(live(table)[0].entry.model_copy(update={"statistics": {}}))]
-    assert overlapping([*live(table), *unknown], order, table.state.schema) == [[*range(6)]]
-    assert overlapping([], order, table.state.schema) == [[]]
+    assert overlapping([*live(table), *unknown], order, table._state.schema) == [[*range(6)]]
+    assert overlapping([], order, table._state.schema) == [[]]

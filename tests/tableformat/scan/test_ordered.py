@@ -54,8 +54,8 @@ def small_parts(block_rows: int = 7) -> Iterator[None]:
 
 def keys_of(table: ArrowTable, rows: pa.Table) -> list[tuple[Any, ...]]:
     """The keys of rows as plain values."""
-    schema = table.state.schema
-    key = TableSchema(fields=tuple(schema.by_id(each.column) for each in table.state.sort_key))
+    schema = table._state.schema
+    key = TableSchema(fields=tuple(schema.by_id(each.column) for each in table._state.sort_key))
     found: list[tuple[Any, ...]] = []
     for batch in rows.select(key.names).to_batches():
         columns = [
@@ -81,7 +81,7 @@ def compare(left: Any, right: Any) -> int:
 
 
 def in_order(table: ArrowTable, keys: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    signs = [-1 if each.descending else 1 for each in table.state.sort_key]
+    signs = [-1 if each.descending else 1 for each in table._state.sort_key]
 
     def ordered(left: tuple[Any, ...], right: tuple[Any, ...]) -> int:
         found = (s * compare(a, b) for s, a, b in zip(signs, left, right, strict=True))

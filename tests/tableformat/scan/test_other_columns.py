@@ -159,12 +159,12 @@ def test_an_epoch_that_does_not_exist_or_has_another_table_is_refused(tmp_path: 
 def test_a_nested_field_that_was_dropped_in_between_is_refused(tmp_path: Path) -> None:
     place = pa.struct([("x", pa.int32()), ("y", pa.int32())])
     table = colonnade.create(tmp_path / "t", pa.schema({"s": place}))
-    [column] = table.state.schema.fields
+    [column] = table._state.schema.fields
     fewer = column.model_copy(update={"type": StructType(fields=column.children()[:1])})
-    later = replace(table.state, schema=TableSchema(fields=(fewer,)))
-    assert with_columns_of(table.state, later).schema.fields == (fewer,)
+    later = replace(table._state, schema=TableSchema(fields=(fewer,)))
+    assert with_columns_of(table._state, later).schema.fields == (fewer,)
     with pytest.raises(InvalidInputError, match="Field 'y' of column 's' of table 't' was dropped"):
-        with_columns_of(later, table.state)
+        with_columns_of(later, table._state)
 
 
 def test_a_type_that_rows_may_not_fit_is_refused_with_the_reason(tmp_path: Path) -> None:

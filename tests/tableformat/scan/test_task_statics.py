@@ -73,7 +73,7 @@ def keys_read(table: ArrowTable, task: ScanPlan) -> set[Any]:
     """The keys whose static values a task reads, as it reads them."""
     assert task.statics is not None
     scan = statics_of_task(task.statics, task).scan
-    return {k for batch in read_plan(table.log.store, scan) for k in batch["k"].to_pylist()}
+    return {k for batch in read_plan(table._log.store, scan) for k in batch["k"].to_pylist()}
 
 
 def test_values_are_read_as_a_whole_where_each_task_would_need_most_of_them(
@@ -106,7 +106,7 @@ def test_a_task_reads_the_values_of_the_keys_that_its_rowsets_may_have(
     tasks = divide_plan(whole, 5)
     found = [keys_read(table, task) for task in tasks]
     for task, keys in zip(tasks, found, strict=True):
-        batches = read_plan(table.log.store, task.model_copy(update={"statics": None}))
+        batches = read_plan(table._log.store, task.model_copy(update={"statics": None}))
         assert keys == {k for batch in batches for k in batch["k"].to_pylist()}
     assert set().union(*found) == set(KEYS[kind][1])
 

@@ -62,7 +62,7 @@ def made(
 
 def another(table: ArrowTable) -> ArrowTable:
     """A second writer of the same table, at the same epoch."""
-    return ArrowTable(table._location, table._log, table.snapshot)
+    return ArrowTable(table._location, table._log, table._snapshot)
 
 
 def filled(store: ObjectStore | None = None) -> ArrowTable:

@@ -53,7 +53,7 @@ def replace_table(
     log, location = db._log, Location(db._store, "t", exists=True)
     job = plan_write(
         location,
-        base or db.refresh().snapshot,
+        base or db._refresh(),
         "append",
         create=design,
         replace=True,
@@ -132,13 +132,13 @@ def database(limits: Limits = LIMITS, interval: int = 64) -> ArrowDatabase:
 
 def found(db: ArrowDatabase) -> Any:
     """All that a batch could change."""
-    state = db.refresh().snapshot
+    state = db._refresh()
     tables = {name: db.table(name) for name in ("t", "keyed")}
     return state.epoch, {
         name: (
             sorted(map(str, table.scan().to_arrow().to_pylist())),
             table.schema.names,
-            dict(table.state.batches),
+            dict(table._state.batches),
         )
         for name, table in tables.items()
     }
@@ -167,7 +167,7 @@ def test_a_batch_that_is_sent_again_or_an_older_one_changes_nothing(
     for number in (6, 4, 5, 0, 6):
         send(db, number)
         assert found(db) == landed, f"batch {number} changed something"
-    assert contents(db._log, db.refresh().snapshot) == contents(db._log, replay(db._store))
+    assert contents(db._log, db._refresh()) == contents(db._log, replay(db._store))
 
 
 @pytest.mark.parametrize("number", [4, 6])
@@ -194,7 +194,7 @@ def test_it_is_decided_at_the_slot(way: str, number: int, monkeypatch: pytest.Mo
 
 def test_a_batch_that_landed_on_a_replaced_table_is_success_at_the_slot() -> None:
     db = database()
-    base = db.refresh().snapshot
+    base = db._refresh()
     replace_table(db, 6)
     landed = found(db)
     replace_table(db, 6, base=base)
@@ -210,10 +210,10 @@ def test_a_table_that_is_made_again_keeps_the_batches_of_many_applications(inter
     model: dict[str, int] = {}
     for number in range(12):
         apps = [f"app «{(number * 37 + each) % 200}»" for each in range(60)]
-        table = db.table("t").state.id
+        table = db.table("t")._state.id
         ops = tuple(Txn(table=table, app=app, version=100 + number) for app in apps)
         model |= dict.fromkeys(apps, 100 + number)
-        db._log.commit(Change(new_transaction_id(), "test", ops), db.refresh().snapshot)
+        db._log.commit(Change(new_transaction_id(), "test", ops), db._refresh())
         if number % 3 == 0:
             replace_table(db, number)
             model["app"] = number
@@ -221,9 +221,9 @@ def test_a_table_that_is_made_again_keeps_the_batches_of_many_applications(inter
             db.table("t").restore(epoch=5)
         elif number == 8:
             db.restore(epoch=5)
-        assert dict(db.refresh().snapshot.table("t").batches) == model
+        assert dict(db._refresh().table("t").batches) == model
         assert dict(db._log.read_head().table("t").batches) == model
-        assert contents(db._log, db.refresh().snapshot) == contents(db._log, replay(db._store))
+        assert contents(db._log, db._refresh()) == contents(db._log, replay(db._store))
 
 
 def test_a_restore_is_refused_if_a_batch_came_to_the_table_that_it_replaces() -> None:
@@ -231,28 +231,28 @@ def test_a_restore_is_refused_if_a_batch_came_to_the_table_that_it_replaces() ->
     then = db.refresh().epoch
     replace_table(db, 3)
     late = another(db)
-    ops = (Txn(table=db.table("t").state.id, app="rival", version=1),)
-    state = db._log.commit(Change(new_transaction_id(), "append", ops), db.refresh().snapshot)
+    ops = (Txn(table=db.table("t")._state.id, app="rival", version=1),)
+    state = db._log.commit(Change(new_transaction_id(), "append", ops), db._refresh())
     with pytest.raises(ConflictError, match="Table 't' was changed by epoch"):
         restore_at(late, then)
     assert db.refresh().epoch == state.epoch
     db.table("t").restore(epoch=then)
-    assert db.table("t").state.batches == {"app": 3, "rival": 1}
+    assert db.table("t")._state.batches == {"app": 3, "rival": 1}
 
 
 def restore_at(db: ArrowDatabase, epoch: int) -> None:
     """Restore the table by a handle that knows no newer epoch."""
-    base = db.snapshot
+    base = db._snapshot
     restore_table(db._log, base, base.table("t"), db._log.read_at(epoch), None)
 
 
 def test_a_replaced_table_remembers_a_batch_that_came_without_rows_before_the_slot() -> None:
     db = database()
-    base = db.refresh().snapshot
-    ops = (Txn(table=db.table("t").state.id, app="rival", version=1),)
+    base = db._refresh()
+    ops = (Txn(table=db.table("t")._state.id, app="rival", version=1),)
     db._log.commit(Change(new_transaction_id(), "append", ops), base)
     replace_table(db, 3, base=base)
-    assert db.refresh().snapshot.table("t").batches == {"app": 3, "rival": 1}
+    assert db._refresh().table("t").batches == {"app": 3, "rival": 1}
 
 
 def test_columns_are_not_added_for_a_batch_that_landed_before_their_slot() -> None:
@@ -260,7 +260,7 @@ def test_columns_are_not_added_for_a_batch_that_landed_before_their_slot() -> No
     late, table = another(db), db.table("t")
     table.append(rows(6), commit=once(6))
     first = rows(4, new=1).to_batches()
-    location, base = late.table("t").location, late.snapshot
+    location, base = late.table("t")._location, late._snapshot
     after, _ = fit_rows(late._log, location, base, first, UnknownColumns(evolve=True), once(4))
     assert after.epoch == table.epoch
     table.refresh()
@@ -273,6 +273,6 @@ def test_a_table_that_is_dropped_and_created_in_two_epochs_begins_anew() -> None
     table.append(rows(6), commit=once(6))
     db.drop_table("t")
     again = db.create_table("t", SCHEMA)
-    assert again.state.batches == {}
+    assert again._state.batches == {}
     again.append(rows(4), commit=once(4))
     assert again.scan().to_arrow()["id"].to_pylist() == [4]

@@ -29,10 +29,10 @@ def test_a_rowset_whose_rows_are_all_gone_is_dropped() -> None:
     table = filled()
     table.delete(col("id") < 5)
     counts = table.delete("id < 10")
-    assert table.state.rowsets.rowset_count == 1
+    assert table._state.rowsets.rowset_count == 1
     assert (counts.rows_deleted, counts.bytes_written) == (5, 0)
     assert table.delete().rows_deleted == 10
-    assert table.state.rowsets.rowset_count == 0
+    assert table._state.rowsets.rowset_count == 0
 
 
 def test_a_delete_that_statistics_decide_reads_no_data() -> None:
@@ -63,7 +63,7 @@ def test_a_delete_reads_only_the_columns_of_its_condition(
 def test_a_deletion_counts_only_rows_that_were_live() -> None:
     table = filled()
     other = another(table)
-    other._refresh = lambda: other.snapshot  # type: ignore[method-assign]
+    other._refresh = lambda: other._snapshot  # type: ignore[method-assign]
     table.delete("id < 4")
     assert other.delete("id < 6").rows_deleted == 2
     assert table._log.read_head().epoch == 5

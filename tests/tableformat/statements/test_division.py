@@ -18,7 +18,7 @@ SCHEMA = pa.schema(
 
 def division(path: Path) -> Division:
     table = colonnade.create(path, SCHEMA, primary_key=["site", "at"], static=["owner", "tag"])
-    return Division(table.state, "0" * 16)
+    return Division(table._state, "0" * 16)
 
 
 def test_the_last_value_of_each_key_that_is_not_null_counts(tmp_path: Path) -> None:

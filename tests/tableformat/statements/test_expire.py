@@ -26,7 +26,7 @@ def test_whole_rowsets_are_dropped_and_rows_of_others_deleted_by_number() -> Non
     world.table.append(rows(0, 10, start - HOUR_MS))
     world.table.append(rows(10, 90, start - HOUR_MS))
     world.table.append(rows(100, 10, start + HOUR_MS))
-    table = world.table.state
+    table = world.table._state
     dropped = evaluate_drop(world.log, table, start)
     assert dropped is not None
     assert dropped.operation == "expire"
@@ -44,7 +44,7 @@ def test_rows_that_are_deleted_already_are_not_deleted_again() -> None:
     world.table.append(rows(0, 90, start - HOUR_MS + MINUTE_MS))
     world.table.delete("id <= 30")
     cutoff = start - HOUR_MS // 2
-    assert evaluate_expire(world.log, world.table.state, cutoff, every) is None
-    later = evaluate_expire(world.log, world.table.state, cutoff + 2 * MINUTE_MS, every)
+    assert evaluate_expire(world.log, world.table._state, cutoff, every) is None
+    later = evaluate_expire(world.log, world.table._state, cutoff + 2 * MINUTE_MS, every)
     assert later is not None
     assert later.counts.rows_deleted == 1

@@ -59,10 +59,10 @@ def test_deletes_and_other_new_columns_leave_written_values_as_they_are() -> Non
 def test_a_table_with_too_many_rowsets_says_what_to_do() -> None:
     table = made()
     limits = replace(LIMITS, epoch_bytes=4096)
-    log = Log(table.log.store, pause=lambda _: None, limits=limits)
+    log = Log(table._log.store, pause=lambda _: None, limits=limits)
     for i in range(6):
         table.append(rows(i))
-    mine = ArrowTable(table.location, log, None)
+    mine = ArrowTable(table._location, log, None)
     with pytest.raises(InvalidInputError, match=r"6 RowSets, and one epoch .* 5; compact"):
         mine.add_column("n", pa.int64(), 1)
     counts = mine.backfill("text", "'a'", "id = 3")
@@ -73,8 +73,8 @@ def test_a_condition_that_meets_too_many_rowsets_is_refused_and_changes_nothing(
     table = made()
     for i in range(12):
         table.append(rows(i))
-    log = Log(table.log.store, pause=lambda _: None, limits=replace(LIMITS, epoch_bytes=4096))
-    mine = ArrowTable(table.location, log, None)
+    log = Log(table._log.store, pause=lambda _: None, limits=replace(LIMITS, epoch_bytes=4096))
+    mine = ArrowTable(table._location, log, None)
     before = mine.refresh().epoch
     with pytest.raises(InvalidInputError, match="condition that meets fewer RowSets"):
         mine.backfill("text", "'a'", "id < 100 OR text = 'z'")
@@ -86,13 +86,13 @@ def test_rowsets_that_a_compaction_drops_meanwhile_take_no_room() -> None:
     for i in range(5):
         table.append(rows(i))
     rival = another(table)
-    log = Log(table.log.store, pause=lambda _: None, limits=replace(LIMITS, epoch_bytes=4096))
+    log = Log(table._log.store, pause=lambda _: None, limits=replace(LIMITS, epoch_bytes=4096))
 
     def function(batch: pa.RecordBatch) -> pa.Array:
         if rival.epoch == table.epoch:
             rival.optimize().option("min-rowsets", 2).executeCompaction()
         return pc.multiply(batch["id"], 2)
 
-    mine = ArrowTable(table.location, log, None)
+    mine = ArrowTable(table._location, log, None)
     counts = mine.add_column("twice", pa.int64(), function, columns=["id"])
     assert (counts.rows_updated, counts.rowsets_in_place) == (5, 1)

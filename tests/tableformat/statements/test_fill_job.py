@@ -38,12 +38,12 @@ from tests.tableformat.statements.tables import another, filled, rows
 
 def planned(table: ArrowTable) -> tuple[FillJob, FillPlan]:
     """A job that adds a column `twice`, as it comes back from JSON."""
-    before = table.state
+    before = table._state
     new = NewColumn(as_column("twice", pa.int64()))
     altered = new.alter(before)
     target = fill_target(with_columns(before, altered), "twice", is_new=True)
     job = FillJob(
-        write=plan_write(table.location, table.snapshot, "append"),
+        write=plan_write(table._location, table._snapshot, "append"),
         operation="add_column",
         altered=altered,
         target=target.id,
@@ -57,11 +57,11 @@ def planned(table: ArrowTable) -> tuple[FillJob, FillPlan]:
 
 def written(table: ArrowTable, job: FillJob, plan: FillPlan, rowset: LiveRowSet) -> str:
     """The report of a task that has written the column of a RowSet."""
-    store = table.log.store
+    store = table._log.store
     place = WritePlace(store, plan.table.id, plan.table.prefix, job.write.job_id, 1024)
     column = by_function(plan.table, plan.target, lambda batch: pc.multiply(batch["id"], 2), ["id"])
     writer = ComputedWriter(plan.table, column, None, place, WriteOptions())
-    [done] = writer.write(table.snapshot, [rowset])
+    [done] = writer.write(table._snapshot, [rowset])
     assert done.operation is not None
     stored = {
         **done.operation.replacement.model_dump(mode="json", exclude={"columns"}),
@@ -82,21 +82,21 @@ def test_the_reports_of_all_tasks_become_one_epoch() -> None:
     table = filled()
     table.delete("id = 3")
     job, plan = planned(table)
-    rowsets = table.log.read_rowsets(table.state)
-    asked = task_rowsets(table.log.store, table.state.prefix, rowsets)
+    rowsets = table._log.read_rowsets(table._state)
+    asked = task_rowsets(table._log.store, table._state.prefix, rowsets)
     assert [(each["rows"], each["live"]) for each in asked] == [(10, 9), (10, 10)]
-    fill = Fill(table.log, plan, leave_to_engine)
+    fill = Fill(table._log, plan, leave_to_engine)
     with pytest.raises(UnfilledError) as left:
-        fill.catch_up(table.snapshot)
+        fill.catch_up(table._snapshot)
     assert left.value.rowsets == rowsets
     reports = [written(table, job, plan, each) for each in rowsets]
     another(table).append(rows(7000))
-    fill.add(decode_filled(table.log, job, plan, [encode_rowsets(rowsets)], reports))
-    head = table.refresh().snapshot
+    fill.add(decode_filled(table._log, job, plan, [encode_rowsets(rowsets)], reports))
+    head = table._refresh()
     [new] = fill.missing(head)
     more = [written(table, job, plan, new)]
-    fill.add(decode_filled(table.log, job, plan, [encode_rowsets([new])], more))
-    after = table.log.commit(fill.change(job.write, job.altered, job.parameters), table.snapshot)
+    fill.add(decode_filled(table._log, job, plan, [encode_rowsets([new])], more))
+    after = table._log.commit(fill.change(job.write, job.altered, job.parameters), table._snapshot)
     found = table.scan(["id", "twice"], epoch=after.epoch).to_arrow().to_pylist()
     assert sorted(row["id"] for row in found) == [
         *(i for i in range(10) if i != 3),
@@ -110,9 +110,9 @@ def test_the_reports_of_all_tasks_become_one_epoch() -> None:
 def test_a_rowset_that_was_not_asked_for_is_refused() -> None:
     table = filled()
     job, plan = planned(table)
-    one, two = table.log.read_rowsets(table.state)
+    one, two = table._log.read_rowsets(table._state)
     report = written(table, job, plan, two)
     with pytest.raises(InvalidInputError, match="column 'twice' of RowSet 1 of table 't'"):
-        decode_filled(table.log, job, plan, [encode_rowsets([one])], [report])
-    [none] = decode_filled(table.log, job, plan, [encode_rowsets([one])], [])
+        decode_filled(table._log, job, plan, [encode_rowsets([one])], [report])
+    [none] = decode_filled(table._log, job, plan, [encode_rowsets([one])], [])
     assert none.operation is None

@@ -28,12 +28,12 @@ def rows(*ids: int | None) -> pa.Table:
 
 def evaluated(table: ArrowTable, *ids: int | None) -> Statement:
     """An append that has its values and waits for its slot."""
-    statement = evaluate_append(table.log, table.state, rows(*ids).to_batches(), "ab" * 8)
-    return guarded(statement, table.log.store, table.state)
+    statement = evaluate_append(table._log, table._state, rows(*ids).to_batches(), "ab" * 8)
+    return guarded(statement, table._log.store, table._state)
 
 
 def commit(table: ArrowTable, statement: Statement) -> None:
-    table.log.commit(make_change(statement, table.state, "ab" * 8), table.snapshot)
+    table._log.commit(make_change(statement, table._state, "ab" * 8), table._snapshot)
 
 
 @pytest.mark.parametrize("theirs", [(2,), (3, 50), (0, 4)])
@@ -80,7 +80,7 @@ def test_a_column_that_only_the_table_fills_needs_no_guard(tmp_path: Path) -> No
     table = make(tmp_path / "t", always=True)
     assert evaluated(table, None).keys == ()
     empty = Statement("delete", reads=())
-    assert guarded(empty, table.log.store, table.state) == empty
+    assert guarded(empty, table._log.store, table._state) == empty
 
 
 def test_rows_that_compaction_or_a_writer_without_values_adds_are_not_read(tmp_path: Path) -> None:

@@ -84,5 +84,7 @@ def test_the_column_as_the_key_finds_rows_and_inserts_none_that_the_table_must_n
 def test_rows_of_a_table_without_identity_columns_are_returned_unchanged(tmp_path: Path) -> None:
     table = colonnade.create(str(tmp_path / "t"), COLUMNS)
     data = rows(a=1)
-    assert with_identity_columns(data, table.state.schema) is data
-    assert with_identities(table.log, table.state, "ab" * 8, data, (), table.state.schema) is data
+    assert with_identity_columns(data, table._state.schema) is data
+    assert (
+        with_identities(table._log, table._state, "ab" * 8, data, (), table._state.schema) is data
+    )

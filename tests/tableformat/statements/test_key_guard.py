@@ -19,7 +19,7 @@ TABLE = filled(STORE)
 """The ids 0 to 9 in RowSet 0, and 100 to 109 in RowSet 1."""
 TABLE.delete("id = 5")
 TABLE.refresh()
-STATE = TABLE.state
+STATE = TABLE._state
 ROWSETS = TABLE._log.read_rowsets(STATE)
 KEY = TableSchema(fields=STATE.schema.fields[:1])
 

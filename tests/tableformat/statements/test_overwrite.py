@@ -34,7 +34,7 @@ def made(folder: Path, rowsets: list[list[tuple[int | None, str | None]]]) -> Ar
 
 def replace(table: ArrowTable, where: str, rows: pa.Table) -> None:
     """Replace rows as a job of several tasks does, the new ones one task each."""
-    location, base = locate_existing(table.path), table.snapshot
+    location, base = locate_existing(table.path), table._snapshot
     job = plan_write(location, base, "overwrite", where=parse_predicate(where))
     entries = [e for row in range(len(rows)) for e in write_rows(job, batches(rows, row))]
     log = Log(location.store)
@@ -74,13 +74,13 @@ def test_rows_that_came_since_and_would_be_replaced_are_a_conflict(tmp_path: Pat
     table = made(tmp_path / "t", [[(1, "x"), (2, "x")]])
     rival, log = ArrowTable.open(table.path), Log(locate_existing(table.path).store)
     job = plan_write(
-        locate_existing(table.path), table.snapshot, "overwrite", where=parse_predicate("a = 2")
+        locate_existing(table.path), table._snapshot, "overwrite", where=parse_predicate("a = 2")
     )
     rival.append(pa.table({"a": [3], "b": ["far"]}, SCHEMA))
     commit_written(job, (), log)
     table.refresh()
     again = plan_write(
-        locate_existing(table.path), table.snapshot, "overwrite", where=parse_predicate("a = 1")
+        locate_existing(table.path), table._snapshot, "overwrite", where=parse_predicate("a = 1")
     )
     rival.append(pa.table({"a": [1], "b": ["near"]}, SCHEMA))
     with pytest.raises(ConflictError, match="that the statement overwrites changed"):

@@ -84,7 +84,7 @@ def test_a_job_of_several_tasks_replaces_partitions_once(tmp_path: Path) -> None
     table = colonnade.create(tmp_path / "t", SCHEMA, partition_by=["region"])
     for region in ("a", "b", "c"):
         table.append(one(1, region))
-    location, base = locate_existing(table.path), table.snapshot
+    location, base = locate_existing(table.path), table._snapshot
     job = plan_write(location, base, "overwrite_partitions")
     tasks = [one(2, "a"), one(3, "c"), one(4, "a")]
     entries = [e for task in tasks for e in write_rows(job, task.to_batches())]

@@ -51,9 +51,9 @@ def sorted_rows(table: pa.Table) -> list[tuple[int, int, str]]:
 def test_a_range_costs_one_small_epoch_and_reads_no_row(tmp_path: Path) -> None:
     whole = colonnade.create(tmp_path / "t", SCHEMA, sort_key=["device", "ts"])
     whole.append(rows(1, 200_000))
-    store = FaultyStore(whole.log.store)
+    store = FaultyStore(whole._log.store)
     where = parse_predicate("device = 7 AND ts < 20")
-    assert evaluate_range(Log(store), whole.state, where) is not None
+    assert evaluate_range(Log(store), whole._state, where) is not None
     assert not store.trace
     done = whole.delete_range("device = 7 AND ts < 20")
     assert done.rows_deleted is None
@@ -62,7 +62,7 @@ def test_a_range_costs_one_small_epoch_and_reads_no_row(tmp_path: Path) -> None:
     assert newest.stat().st_size <= 1_000
     assert whole.history(1)[0].metrics["ranges_deleted"] == 1
     assert "rows_deleted" not in whole.history(1)[0].metrics
-    assert whole.find_counts(whole.history(1)[0].transaction, 0).rows_deleted is None
+    assert whole._find_counts(whole.history(1)[0].transaction, 0).rows_deleted is None
 
 
 def test_rowsets_that_lie_wholly_inside_a_range_are_dropped_in_its_epoch(tmp_path: Path) -> None:
@@ -74,14 +74,18 @@ def test_rowsets_that_lie_wholly_inside_a_range_are_dropped_in_its_epoch(tmp_pat
     table.append(every.filter(pa.array(devices >= 2)))
     done = table.delete("device >= 1 AND device <= 2")
     assert done.rows_deleted is None
-    assert [entry.id for entry in table.log.read_rowsets(table.state, which="stored")] == [0, 3, 4]
+    assert [entry.id for entry in table._log.read_rowsets(table._state, which="stored")] == [
+        0,
+        3,
+        4,
+    ]
 
 
 def test_a_range_that_bounds_decide_is_counted_and_leaves_no_tombstone(tmp_path: Path) -> None:
     table = colonnade.create(tmp_path / "t", SCHEMA, sort_key=["device"])
     table.append(rows(3, 500))
     assert table.delete("device >= 0").rows_deleted == 500
-    assert not table.state.tombstones
+    assert not table._state.tombstones
 
 
 @pytest.mark.parametrize(
@@ -162,7 +166,7 @@ def test_a_transaction_deletes_its_own_rows_by_their_numbers(tmp_path: Path) -> 
     expected = expected.filter(pa.array(kept))
     assert inside == expected.num_rows
     assert sorted_rows(table.scan().to_arrow()) == sorted_rows(expected)
-    assert not table.state.tombstones
+    assert not table._state.tombstones
 
 
 def test_a_table_with_a_thousand_tombstones_reads_rows_again(tmp_path: Path) -> None:
@@ -172,7 +176,7 @@ def test_a_table_with_a_thousand_tombstones_reads_rows_again(tmp_path: Path) -> 
     for device in range(DEVICES):
         table.delete(f"device = {device} AND ts IN ({many})")
     table.append(rows(8, 2_000))
-    while sum(len(each.regions) for each in table.state.tombstones) + TIMES <= MOST_TOMBSTONES:
+    while sum(len(each.regions) for each in table._state.tombstones) + TIMES <= MOST_TOMBSTONES:
         table.delete(f"device = 1 AND ts IN ({many})")
     assert table.delete(f"device = 2 AND ts IN ({many})").rows_deleted is not None
 

@@ -140,7 +140,7 @@ def test_an_append_leaves_its_counts_to_the_entries() -> None:
 
 def test_reported_rows_that_the_table_does_not_have_are_refused() -> None:
     table = filled()
-    log, state = table._log, table.state
+    log, state = table._log, table._state
     found = find_deleted_rows(log, state, "update", {0: BitMap([9]), 1: BitMap()})
     assert [(each.rowset.id, each.kind, each.rows) for each in found] == [
         (0, "update", BitMap([9]))
@@ -152,7 +152,7 @@ def test_reported_rows_that_the_table_does_not_have_are_refused() -> None:
 
 def test_nothing_is_done_only_without_rows_and_without_a_batch() -> None:
     table = filled()
-    log, base = table._log, table.snapshot
+    log, base = table._log, table._snapshot
     empty, batch = Statement("delete", reads=()), CommitSettings(batch=("job", 1))
     assert is_done(empty, None, log, base)
     assert not is_done(empty, batch, log, base)
@@ -172,8 +172,8 @@ def test_rows_of_a_failed_write_are_removed() -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        write_batches(table.log, table.state, JOB, batches())
+        write_batches(table._log, table._state, JOB, batches())
     assert {each.name for each in store.list("")} == before
-    [written] = write_batches(table.log, table.state, JOB, rows(1, 2).to_batches())
+    [written] = write_batches(table._log, table._state, JOB, rows(1, 2).to_batches())
     assert written.rows == 2
-    assert pa.schema(SCHEMA).names == [field.name for field in table.state.schema.fields]
+    assert pa.schema(SCHEMA).names == [field.name for field in table._state.schema.fields]

@@ -39,7 +39,7 @@ def test_overwrite_by_condition_brings_no_rows_back_that_were_deleted_meanwhile(
     deleted: str,
 ) -> None:
     table = filled()
-    late = ArrowTable(table._location, table._log, table.snapshot)
+    late = ArrowTable(table._location, table._log, table._snapshot)
     table.delete(deleted)
     with pytest.raises(ConflictError, match="of table 't' changed in epoch"):
         late.overwrite(rows(3, 4), where="id BETWEEN 2 AND 5")

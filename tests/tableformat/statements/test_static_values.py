@@ -49,9 +49,9 @@ def test_static_values_are_compacted_and_vacuumed_with_their_table(tmp_path: Pat
         row = {"site": "a", "device": 1, "at": at, "value": 0.5, "owner": str(at), "meta": None}
         table.append(pa.Table.from_pylist([row], SCHEMA))
     for each in (table, table.statics):
-        assert len(table.log.read_rowsets(each.state)) < 6
+        assert len(table._log.read_rowsets(each._state)) < 6
     done = table.vacuum(retention_hours=0, force=True)
-    assert done.epochs_removed == table.refresh().snapshot.floor > 10
+    assert done.epochs_removed == table._refresh().floor > 10
     assert table.scan(["owner"]).to_arrow()["owner"].unique().to_pylist() == ["11"]
     assert colonnade.open_database(tmp_path / "readings").verify(depth=4).is_sound
 
@@ -93,10 +93,10 @@ def test_static_values_of_nan_are_the_same_and_of_zeros_by_their_sign(tmp_path: 
 
     table.append(pa.table({"k": ["a", "a"], "n": [1, 2]}))
     give(float("nan"))
-    written = table.statics.state.changed_epoch
+    written = table.statics._state.changed_epoch
     give(float("nan"))
     table.update({"x": "x", "list": "list"}, "k = 'a'")
-    assert table.statics.state.changed_epoch == written
+    assert table.statics._state.changed_epoch == written
     for value in (-0.0, 0.0, -0.0):
         give(value)
         shown = table.scan(["x", "list"]).to_arrow().to_pylist()
@@ -178,7 +178,7 @@ def test_a_writer_of_checkpoints_reads_static_values_from_the_newest_one(tmp_pat
     for at in range(14):
         owner = f"owner {at}"
         table.append(pa.table([[at % 3], [at], [owner]], schema=schema))
-        tables = {each.name: each for each in table.snapshot.tables.values()}
+        tables = {each.name: each for each in table._snapshot.tables.values()}
         assert tables["t"].statics == tables["t.statics"]
         others = colonnade.open_database(tmp_path / "plant")
         others.table("t").statics.optimize().executeCompaction()
@@ -275,8 +275,8 @@ def test_rows_conflict_with_a_change_of_how_their_static_values_merge(
 
 def evolving(table: ArrowTable, rows: pa.Table) -> Callable[[], Snapshot]:
     """Write rows for a job that widens `count` in their epoch; return what commits them."""
-    base, log, found = table.snapshot, table.log, table.state
-    location = locate_existing(table.log.store.address)
+    base, log, found = table._snapshot, table._log, table._state
+    location = locate_existing(table._log.store.address)
     columns = ColumnChanges(
         operations=plan_alterations(found, [WidenColumn("count", "long")]), text="widen"
     )

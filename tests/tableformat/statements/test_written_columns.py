@@ -28,7 +28,7 @@ from tests.tableformat.statements.tables import filled
 
 
 def planned(table: ArrowTable) -> WriteJob:
-    return plan_write(table.location, table.snapshot, "append")
+    return plan_write(table._location, table._snapshot, "append")
 
 
 def report(
@@ -39,12 +39,12 @@ def report(
     changed: list[int],
 ) -> str:
     """The report of a task that has written columns of a RowSet; the values stay as they are."""
-    state = table.state
-    place = WritePlace(table.log.store, state.id, state.prefix, job.job_id, 1024)
+    state = table._state
+    place = WritePlace(table._log.store, state.id, state.prefix, job.job_id, 1024)
     schema = state.schema.model_copy(update={"fields": tuple(fields)})
     stretches = (
         to_storage(batch, schema)
-        for _, batch in RowSetReader(table.log.store, state.prefix, rowset).read(fields)
+        for _, batch in RowSetReader(table._log.store, state.prefix, rowset).read(fields)
     )
     done = write_replacement(place, rowset, fields, stretches, BitMap(changed), WriteOptions())
     stored = {
@@ -66,40 +66,40 @@ def report(
 
 def test_columns_are_replaced_together_in_the_rows_that_tasks_report() -> None:
     table = filled()
-    job, state = planned(table), table.state
-    one, two = table.log.read_rowsets(state)
+    job, state = planned(table), table._state
+    one, two = table._log.read_rowsets(state)
     fields = [state.schema.field("price"), state.schema.field("flag")]
     reports = [report(table, job, two, fields, [0, 4])]
     asked = [encode_rowsets([one, two])]
-    none, some = decode_columns(table.log, job, state, fields, asked, reports)
+    none, some = decode_columns(table._log, job, state, fields, asked, reports)
     assert (none.rowset.id, none.operation, none.rows) == (one.id, None, 0)
     assert some.operation is not None
     assert some.operation.replacement.columns == tuple(field.id for field in fields)
     assert (some.operation.rowset, some.rows) == (two.id, 2)
     assert some.operation.changed is not None
     everything = [report(table, job, two, fields, list(range(two.entry.rows)))]
-    [_, all_rows] = decode_columns(table.log, job, state, fields, asked, everything)
+    [_, all_rows] = decode_columns(table._log, job, state, fields, asked, everything)
     assert all_rows.operation is not None
     assert all_rows.operation.changed is None
 
 
 def test_a_report_of_other_rows_than_the_rowset_has_is_refused() -> None:
     table = filled()
-    job, state = planned(table), table.state
-    one, two = table.log.read_rowsets(state)
+    job, state = planned(table), table._state
+    one, two = table._log.read_rowsets(state)
     fields = [state.schema.field("price"), state.schema.field("flag")]
     given = report(table, job, one, fields, [1])
     other = json.loads(given)
     other[0]["stored"]["rows"] -= 1
     for reports, asked in (([given], [two]), ([json.dumps(other)], [one])):
         with pytest.raises(InvalidInputError, match="column 'price', 'flag' of RowSet"):
-            decode_columns(table.log, job, state, fields, [encode_rowsets(asked)], reports)
+            decode_columns(table._log, job, state, fields, [encode_rowsets(asked)], reports)
 
 
 def test_tasks_learn_the_rows_of_a_rowset_and_its_cuts() -> None:
     table = filled()
-    rowsets = table.log.read_rowsets(table.state)
-    assert task_rowsets(table.log.store, table.state.prefix, rowsets) == [
+    rowsets = table._log.read_rowsets(table._state)
+    assert task_rowsets(table._log.store, table._state.prefix, rowsets) == [
         {"id": r.id, "rows": r.entry.rows, "live": r.row_count, "cuts": r.entry.cuts}
         for r in rowsets
     ]

@@ -51,7 +51,9 @@ def contents(table: ArrowTable, **state: Any) -> list[dict[str, Any]]:
 def only_spark(table: ArrowTable, sql: str = "length(note) < 9", *columns: int) -> None:
     """Add a constraint as a statement of Spark does, whose condition only Spark can evaluate."""
     constraint = CheckConstraint(name="spark", sql=sql, columns=columns or (4,))
-    table.log.commit(change(AddCheck(table=table.state.id, constraint=constraint)), table.snapshot)
+    table._log.commit(
+        change(AddCheck(table=table._state.id, constraint=constraint)), table._snapshot
+    )
     table.refresh()
 
 

@@ -49,7 +49,7 @@ def disturbed(other: ArrowTable) -> None:
     """Two appends, and a vacuum that keeps the newest epoch alone."""
     for _ in range(2):
         other.append(rows(2))
-    log = Log(other.log.store, pause=lambda _: None)
+    log = Log(other._log.store, pause=lambda _: None)
     vacuum(log, VacuumRequest(0, 1, threads=1, trust_clock=True))
 
 
@@ -109,7 +109,7 @@ def test_an_append_with_an_expected_epoch_is_not_repeated() -> None:
 
 def test_an_append_to_a_table_that_is_dropped_meanwhile_is_not_repeated() -> None:
     mine, way, other = world(0, call=3)
-    database = ArrowDatabase(other.log.store, other.log, other.refresh().snapshot)
+    database = ArrowDatabase(other._log.store, other._log, other._refresh())
     way.acts = (lambda: database.drop_table("t"),)
     with pytest.raises((NotFoundError, ConflictError), match="t"):
         mine.append(rows(*MINE))

@@ -55,7 +55,7 @@ def methods(proxy: Proxy) -> dict[str, int]:
 
 
 def objects(table: ArrowTable) -> set[str]:
-    found = {each.name for each in table._location.store.list(table.state.prefix)}
+    found = {each.name for each in table._location.store.list(table._state.prefix)}
     return {name for name in found if not name.startswith("_manifest/")}
 
 

@@ -107,7 +107,7 @@ class World:
         self.check()
 
     def check(self) -> None:
-        state = self.table.state
+        state = self.table._state
         assert meant(state) == self.wanted
         self.seen[self.db.refresh().epoch] = state
         if state.primary_key:
@@ -118,7 +118,7 @@ class World:
         return tuple(name for name in self.table.schema.names if name != "id")
 
     def _id(self, name: str) -> int:
-        return self.table.state.schema.field(name).ids[0]
+        return self.table._state.schema.field(name).ids[0]
 
     def set(self) -> None:
         table, given = self.table, self.properties(self.names)
@@ -137,7 +137,7 @@ class World:
         return frozenset(found)
 
     def unset(self) -> None:
-        properties = sorted(self.table.state.properties)
+        properties = sorted(self.table._state.properties)
         if properties:
             name = self.order.choice(properties)
             self.table.alter(AlterProperties(remove=(name,)))
@@ -177,7 +177,7 @@ class World:
         """Take the key away and give another one, or none."""
         table = self.table
         name = self.order.choice((*self.names, "id", ""))
-        changes = [DropPrimaryKey()] if table.state.primary_key else []
+        changes = [DropPrimaryKey()] if table._state.primary_key else []
         table.alter(*changes, *([SetPrimaryKey(name)] if name else []))
 
     def replace(self) -> None:
@@ -192,9 +192,7 @@ class World:
         else:  # This way keeps the ids of columns.
             design = new_table("t", as_table_schema(schema), (), given, primary_key=["id"])
             location = Location(self.db._store, "t", exists=True)
-            job = plan_write(
-                location, self.db.refresh().snapshot, "append", create=design, replace=True
-            )
+            job = plan_write(location, self.db._refresh(), "append", create=design, replace=True)
             commit_written(job, (), self.db._log)
         self.wanted = self._meaning(given)
 
@@ -206,7 +204,7 @@ class World:
     def restore(self) -> None:
         """Restore the table, all tables, or a table that was dropped."""
         epoch = self.order.choice([*self.seen])
-        then, last = self.seen[epoch], self.table.state
+        then, last = self.seen[epoch], self.table._state
         way = self.order.choice(("table", "database", "dropped"))
         if last.id != then.id:
             # The former table comes back with the properties that it had last.
@@ -277,9 +275,9 @@ def test_a_late_row_loses_after_a_restore_over_exchanged_names() -> None:
     table = keyed(database(), sequence="at", merge_a="add")
     epoch = table.upsert(pa.table({"id": [1], "a": [1], "b": [1], "at": [100]})).epoch
     table.alter(RenameColumn("at", "x"), RenameColumn("b", "at"), RenameColumn("x", "b"))
-    assert table.state.properties == {"sequence": "b", "merge.a": "add"}
+    assert table._state.properties == {"sequence": "b", "merge.a": "add"}
     table.restore(epoch=epoch)
-    assert table.state.properties == {"sequence": "at", "merge.a": "add"}
+    assert table._state.properties == {"sequence": "at", "merge.a": "add"}
     table.upsert(pa.table({"id": [1], "a": [1], "b": [2], "at": [5]}))
     assert table.get(1) == {"id": 1, "a": 2, "b": 1, "at": 100}
 
@@ -288,7 +286,7 @@ def test_a_column_that_comes_back_adds_again_what_it_added() -> None:
     table = keyed(database(), merge_a="add")
     epoch = table.upsert(pa.table({"id": [1], "a": [1], "b": [1], "at": [1]})).epoch
     table.alter(DropColumn("a"))
-    assert table.state.properties == {}
+    assert table._state.properties == {}
     table.restore(epoch=epoch)
     table.upsert(pa.table({"id": [1], "a": [10], "b": [1], "at": [1]}))
     assert table.get(1) == {"id": 1, "a": 11, "b": 1, "at": 1}
@@ -328,10 +326,10 @@ def test_properties_that_do_not_fit_the_former_key_refuse_a_restore() -> None:
 
 def test_a_policy_names_the_columns_of_the_restored_state() -> None:
     table = keyed(database(), merge_a="add", sequence_b="at")
-    then = table.state
+    then = table._state
     table.alter(RenameColumn("a", "z"), RenameColumn("b", "a"), RenameColumn("z", "b"))
-    assert restored_properties(table.state, then) == then.stored_properties
-    assert policy_of(table.state) == policy_of(then)
+    assert restored_properties(table._state, then) == then.stored_properties
+    assert policy_of(table._state) == policy_of(then)
 
 
 def test_columns_that_replace_others_take_the_properties_of_those_with_their_names() -> None:
@@ -340,7 +338,7 @@ def test_columns_that_replace_others_take_the_properties_of_those_with_their_nam
     new = TableSchema(
         fields=(SchemaField(name="A", type="long"), SchemaField(name="b", type="boolean"))
     )
-    assert replaced_properties(table.state, new) == {
+    assert replaced_properties(table._state, new) == {
         "merge.a": "add",
         "sequence": "at",
         f"{BLOOM}a": "true",

@@ -62,7 +62,7 @@ class Shared(MemoryStore):
 
 def elsewhere(table: ArrowTable, before_put: Act) -> ArrowTable:
     """The same table as a writer on another machine has it."""
-    disk = table.log.store
+    disk = table._log.store
     assert isinstance(disk, MemoryStore)
     store = Shared(disk, before_put)
     return ArrowTable(Location(store, "t", exists=True), Log(store, pause=lambda _: None), None)
@@ -237,7 +237,7 @@ def test_only_the_segments_of_the_column_are_written() -> None:
     table = made(schema=pa.schema([(f"c{i}", pa.int64()) for i in range(200)]))
     values = pa.array(range(5000), pa.int64())
     table.append(pa.table([pc.multiply(values, i) for i in range(200)], names=table.schema.names))
-    whole = table.state.rowsets.byte_count or 0
+    whole = table._state.rowsets.byte_count or 0
     add = table.add_column(
         "sum", pa.int64(), lambda b: pc.add(b["c1"], b["c2"]), columns=["c1", "c2"]
     )
@@ -280,10 +280,10 @@ def test_an_update_of_the_same_rows_is_run_again_and_keeps_their_values() -> Non
 def test_writers_that_are_always_first_end_in_one_sentence() -> None:
     table = filled()
     rival = another(table)
-    log = Log(table.log.store, pause=lambda _: None, limits=replace(LIMITS, lost_slots=3))
+    log = Log(table._log.store, pause=lambda _: None, limits=replace(LIMITS, lost_slots=3))
     mine = elsewhere(table, lambda: rival.append(rows(1)))
     mine = ArrowTable(
-        mine.location, Log(mine.log.store, pause=lambda _: None, limits=log.limits), None
+        mine._location, Log(mine._log.store, pause=lambda _: None, limits=log.limits), None
     )
     with pytest.raises(ConflictError, match="faster than 'add_column' for 3 epochs in a row"):
         mine.add_column("twice", pa.int64(), doubled, columns=["id"])
@@ -430,8 +430,8 @@ def test_a_batch_a_note_and_a_lease_belong_to_the_commit() -> None:
     settings = WriteSettings(lease_hours=1)
     counts = table.add_column("n", pa.int64(), 1, commit=commit, settings=settings)
     assert table.history(1)[0].parameters["userMetadata"] == "why"
-    assert table.state.batches == {"app": 1}
-    assert not table.snapshot.leases
+    assert table._state.batches == {"app": 1}
+    assert not table._snapshot.leases
     with pytest.raises(ConflictError, match="expects epoch 1"):
         table.backfill("n", 2, commit=CommitSettings(expect_epoch=1))
     assert table.refresh().epoch == counts.epoch

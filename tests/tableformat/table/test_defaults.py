@@ -98,7 +98,7 @@ def test_a_default_of_a_column_that_was_there_before_changes_no_earlier_row(tmp_
     table.alter(SetDefault(("c",), "'it''s'"))
     table.append(pa.table({"k": [2]}))
     assert column(table) == [None, "it's"]
-    assert COLUMN_DEFAULTS in table.snapshot.reader_features & table.snapshot.writer_features
+    assert COLUMN_DEFAULTS in table._snapshot.reader_features & table._snapshot.writer_features
 
 
 STATEMENTS: dict[str, Callable[[ArrowTable], object]] = {
@@ -162,9 +162,9 @@ def _met(row: dict[str, Any], where: str) -> bool:
 def test_a_condition_that_the_value_does_not_meet_reads_no_block(tmp_path: Path) -> None:
     table = older_rowsets(tmp_path / "t")
     add_column(table, "string", "'here'")
-    schema = table.state.schema
-    [rowset, _] = table._log.read_rowsets(table.state)
-    reader = RowSetReader(table._log.store, table.state.prefix, rowset)
+    schema = table._state.schema
+    [rowset, _] = table._log.read_rowsets(table._state)
+    reader = RowSetReader(table._log.store, table._state.prefix, rowset)
     for text, ranges in (("here", ((0, 10),)), ("there", ())):
         keep = partial(prune, bind(parse_predicate(f"c = '{text}'"), schema))
         assert reader.matching_ranges(schema.fields, [(0, 10)], keep) == ranges
@@ -226,7 +226,7 @@ def test_the_text_of_a_default_has_the_same_value_after_its_column_has_widened(
     table = older_rowsets(tmp_path / "t", 1, 1)
     add_column(table, name, stated)
     table.alter(WidenColumn(("c",), wider))
-    default = table.state.schema.field("c").default
+    default = table._state.schema.field("c").default
     assert default is not None
     assert default.sql == sql
 
@@ -236,7 +236,7 @@ def test_a_default_that_spark_evaluates_anew_is_kept_as_text_and_fixed_for_earli
 ) -> None:
     table = older_rowsets(tmp_path / "t", 1, 1)
     add_column(table, "date", SqlDefault("current_date()", Literal(Kind.DATE, 20000)))
-    [_, field] = table.state.schema.fields
+    [_, field] = table._state.schema.fields
     assert field.default == ColumnDefault(sql="current_date()")
     assert column(table) == [date(2024, 10, 4)]
     before = table.epoch

@@ -139,7 +139,7 @@ def test_no_entry_of_an_erased_rowset_stays_in_a_segment_that_others_share(
     compacted = table.optimize(f"name = '{MARK}'").option("deleted-share", 0).executeCompaction()
     assert compacted.rowsets_removed
     database.vacuum(0, retain_epochs=1, force=True)
-    head = table.refresh().snapshot
+    head = table._refresh()
     if kept_by == "tag":
         database.tag("kept", head.floor)
     elif kept_by == "pin":

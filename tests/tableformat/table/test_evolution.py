@@ -165,7 +165,7 @@ def test_a_replacement_names_every_id_of_a_wider_column_also_after_the_column_is
     table = made(tmp_path / "t")
     table.alter(WidenColumn(("n",), "long"))
     assert table.update({"n": 2**40}, "k <= 2").rowsets_in_place == 1
-    [changed, _] = table._log.read_rowsets(table.state)
+    [changed, _] = table._log.read_rowsets(table._state)
     [replacement] = changed.amendments.replacements
     assert replacement.columns == (2, 3)
     assert 2 not in changed.entry.statistics
@@ -230,7 +230,7 @@ def test_several_changes_of_one_column_share_an_epoch_and_one_new_id(tmp_path: P
         WidenColumn(("N",), "decimal(20,0)"),
         WidenColumn(("k",), "long"),
     )
-    k, n, x = table.state.schema.fields
+    k, n, x = table._state.schema.fields
     assert (k.ids, n.ids, x.ids) == ((1,), (2, 3), (4,))
     assert pairs(table, columns=["k", "n"]) == [(1, 10), (2, None), (3, 30)]
 
@@ -328,7 +328,7 @@ def test_a_layout_of_the_same_call_follows_a_column_that_widens(tmp_path: Path) 
         SetPartitioning(("n", "k")), WidenColumn(("n",), "long"), WidenColumn(("k",), "long")
     )
     table.append(pa.table({"k": [2**40], "n": [1]}))
-    assert table.state.partition_layout_id == 2
+    assert table._state.partition_layout_id == 2
     assert pairs(table) == [*PLACED, (2**40, 1)]
     table.alter(SetPartitioning(()), DropColumn(("n",)))
     assert table.verify(4).is_sound

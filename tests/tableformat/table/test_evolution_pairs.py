@@ -34,13 +34,13 @@ def test_each_step_after_a_rowset_of_each_type_and_encoding(tmp_path: Path, step
 
 def test_the_rowsets_have_every_encoding(tmp_path: Path) -> None:
     table = Before(tmp_path / "t").table
-    rowsets = table.log.read_rowsets(table.state)
+    rowsets = table._log.read_rowsets(table._state)
     assert len(rowsets) == len(FORMS)
     found: dict[str, set[str]] = {}
     for rowset in rowsets:
-        columns = [column_of(field) for field in table.state.schema.fields]
-        opened = ColumnSegments(table.log.store, table.state.prefix, rowset).open(columns)
-        for field, blocks in zip(table.state.schema.fields, opened, strict=True):
+        columns = [column_of(field) for field in table._state.schema.fields]
+        opened = ColumnSegments(table._log.store, table._state.prefix, rowset).open(columns)
+        for field, blocks in zip(table._state.schema.fields, opened, strict=True):
             assert blocks is not None
             encodings = {block.encoding for block in blocks.index.entries}
             found.setdefault(str(field.type), set()).update(encodings)

@@ -101,7 +101,9 @@ def compact(table: ArrowTable) -> None:
 
 def transact(table: ArrowTable) -> None:
     """An append, a delete and an update in one epoch."""
-    with ArrowDatabase(table.log.store, table.log, table.log.read_head()).transaction() as changes:
+    with ArrowDatabase(
+        table._log.store, table._log, table._log.read_head()
+    ).transaction() as changes:
         in_it = changes.table("t")
         in_it.append(rows(4))
         in_it.delete("k = 1")

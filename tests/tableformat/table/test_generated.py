@@ -129,7 +129,7 @@ def test_a_transaction_fills_and_checks_the_columns(tmp_path: Path) -> None:
     assert [each["twice"] for each in contents(table)] == [2, 10]
     with pytest.raises(InvalidInputError, match="'twice'"), database.transaction() as tx:
         tx.table("t").append(table_of(row(3, twice=0)))
-    assert database.create_table("u", table.state.schema).generated == GENERATED
+    assert database.create_table("u", table._state.schema).generated == GENERATED
 
 
 UPDATES = st.lists(
@@ -378,7 +378,7 @@ def test_a_restore_and_compaction_keep_the_columns_and_their_values(table: Arrow
     check(table)
     assert table.generated == GENERATED
     assert table.verify(4).is_sound
-    assert GENERATED_COLUMNS in table.snapshot.reader_features & table.snapshot.writer_features
+    assert GENERATED_COLUMNS in table._snapshot.reader_features & table._snapshot.writer_features
 
 
 def test_rows_that_were_written_without_the_column_do_not_land_beside_it(tmp_path: Path) -> None:
@@ -401,5 +401,5 @@ def test_rows_that_were_written_without_the_column_do_not_land_beside_it(tmp_pat
 
 def test_a_table_without_generated_columns_needs_no_feature(tmp_path: Path) -> None:
     table = make(tmp_path / "t")
-    assert GENERATED_COLUMNS not in table.snapshot.reader_features
+    assert GENERATED_COLUMNS not in table._snapshot.reader_features
     assert table.generated == {}

@@ -47,7 +47,9 @@ def test_keys_of_any_types_return_exactly_their_live_rows(
     table = table_of({"v": other, **dict(zip(names, types, strict=True))}, names)
     seen: set[Any] = set()
     for count in counts:
-        batch = pa.Table.from_batches([make_batch(table.state.schema, count, rng.randrange(2**32))])
+        batch = pa.Table.from_batches(
+            [make_batch(table._state.schema, count, rng.randrange(2**32))]
+        )
         rows = rows_in(batch.select(list(names)))
         fresh = [at for at, key in enumerate(rows) if key not in seen and key not in rows[:at]]
         seen.update(rows)
@@ -142,4 +144,4 @@ def test_a_table_without_a_key_or_column_is_named() -> None:
     with pytest.raises(NotFoundError, match="'nope'"):
         table.get(1, ["nope"])
     with pytest.raises(InvalidInputError, match="Table 't' has no primary key"):
-        new(table.state.schema).get(1)
+        new(table._state.schema).get(1)

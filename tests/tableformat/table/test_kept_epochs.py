@@ -33,7 +33,7 @@ def test_tags_name_epochs_until_they_are_removed() -> None:
 
 def test_a_tag_that_was_given_meanwhile_is_refused() -> None:
     db = database()
-    seen = db.snapshot
+    seen = db._snapshot
     db.tag("t", 1)
     with pytest.raises(AlreadyExistsError, match="'t' exists already, for epoch 1"):
         commit_tag(db._log, seen, "t", 2)
@@ -75,9 +75,9 @@ def test_a_text_that_means_an_epoch_is_no_tag() -> None:
 def test_the_epoch_of_a_tag_is_found_by_its_exact_name() -> None:
     db = database()
     db.tag("Release", 2)
-    assert tagged_epoch(db.snapshot, "Release") == 2
+    assert tagged_epoch(db._snapshot, "Release") == 2
     with pytest.raises(NotFoundError, match="'release' does not exist; the tags are: Release"):
-        tagged_epoch(db.snapshot, "release")
+        tagged_epoch(db._snapshot, "release")
 
 
 @pytest.mark.parametrize(

@@ -166,11 +166,11 @@ def test_lifetimes_are_shown_as_properties_with_the_present_names_of_columns() -
     given = {"ttl": "90 minutes", "ttl.column": "TS", "ttl.Note": "1 Day", "ttl.expires": "gone"}
     world = Clocked(SCHEMA, given)
     stated = {"ttl": "90 minutes", "ttl.column": "ts", "ttl.expires": "gone", "ttl.note": "1 day"}
-    assert lifetime_properties(world.table.state) == stated
-    assert world.table.state.properties == {}
+    assert lifetime_properties(world.table._state) == stated
+    assert world.table._state.properties == {}
     world.table.alter(RenameColumn("note", "remark"), RenameColumn("ts", "at"))
     world.table.alter(AlterProperties({"ttl.grace": "none", "color": "red"}, ("ttl.expires",)))
-    assert shown_properties(world.table.state) == {
+    assert shown_properties(world.table._state) == {
         "ttl": "90 minutes",
         "ttl.column": "at",
         "ttl.remark": "1 day",
@@ -178,10 +178,10 @@ def test_lifetimes_are_shown_as_properties_with_the_present_names_of_columns() -
         "color": "red",
     }
     world.table.alter(AlterProperties(remove=("ttl", "TTL", "ttl.column", "ttl.grace", "ttl.x")))
-    assert world.table.state.lifetimes is not None, "values still expire, now after their write"
-    assert world.table.state.lifetimes.since_ms >= world.now_ms
+    assert world.table._state.lifetimes is not None, "values still expire, now after their write"
+    assert world.table._state.lifetimes.since_ms >= world.now_ms
     world.table.alter(AlterProperties(remove=("ttl.REMARK",)))
-    assert world.table.state.lifetimes is None
+    assert world.table._state.lifetimes is None
 
 
 def test_a_changed_time_to_live_counts_at_once_for_rows_that_are_stored() -> None:
@@ -206,7 +206,7 @@ def test_a_longer_time_to_live_shows_no_expired_row_of_a_range_that_was_deleted(
     world.table.append(rows(given[0]) if inside.startswith("RowSets") else rows(*given))
     world.now_ms += 2 * HOUR_MS
     world.table.delete_range("id BETWEEN 1 AND 2")
-    assert not world.table.state.tombstones, "bounds decide it for the whole RowSet"
+    assert not world.table._state.tombstones, "bounds decide it for the whole RowSet"
     world.table.alter(AlterProperties(remove=("ttl", "ttl.column")))
     assert ids(world.table.scan()) == []
 
@@ -285,7 +285,7 @@ def test_what_the_time_to_live_needs_cannot_be_dropped_or_taken_apart() -> None:
         AlterProperties({"ttl.remark": "3 days"}),
     )
     shown = {"ttl": "1 day", "ttl.column": "ts", "ttl.remark": "3 days"}
-    assert lifetime_properties(world.table.state) == shown
+    assert lifetime_properties(world.table._state) == shown
 
 
 def test_values_that_a_generated_column_is_computed_from_cannot_expire() -> None:
@@ -305,11 +305,11 @@ def test_a_restore_keeps_the_time_to_live_and_is_refused_without_its_columns() -
     with pytest.raises(ColonnadeError, match="'at' .* cannot be left out by a restore, because"):
         world.table.restore(epoch=before)
     world.table.restore(epoch=wide)
-    assert lifetime_properties(world.table.state) == {"ttl": "1 day", "ttl.column": "at"}
+    assert lifetime_properties(world.table._state) == {"ttl": "1 day", "ttl.column": "at"}
     kept = world.table.epoch
     world.database.drop_table("t")
     world.database.restore(epoch=kept)
-    assert lifetime_properties(world.database.table("t").state) == {
+    assert lifetime_properties(world.database.table("t")._state) == {
         "ttl": "1 day",
         "ttl.column": "at",
     }

@@ -59,7 +59,7 @@ def at_once(path: Path, statements: list[Statement]) -> list[Any]:
 
     def run(statement: Statement) -> Any:
         table = colonnade.open(path)
-        seen = table.snapshot
+        seen = table._snapshot
         barrier.wait(60)
         table._refresh = lambda: seen  # type: ignore[method-assign]
         return statement(table)
@@ -131,7 +131,7 @@ def test_appends_that_share_an_epoch_are_rows_of_their_own_in_the_history(path: 
     assert [each.epoch for each in history] == [before + 1] * 4 + [before]
     assert [each.rows_added for each in history[:4]] == [10] * 4
     assert len({each.transaction for each in history}) == 5
-    assert table.find_counts(history[2].transaction, before).epoch == before + 1
+    assert table._find_counts(history[2].transaction, before).epoch == before + 1
     assert table.scan().to_arrow().num_rows == 240
     assert table.verify(4).is_sound
 

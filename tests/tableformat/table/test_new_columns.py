@@ -42,7 +42,7 @@ def table(tmp_path: Path) -> ArrowTable:
 
 def types(table: ArrowTable) -> dict[str, str]:
     table.refresh()
-    return {field.name: str(field.type) for field in table.state.schema.fields}
+    return {field.name: str(field.type) for field in table._state.schema.fields}
 
 
 def read(table: ArrowTable, *columns: str) -> list[dict[str, Any]]:
@@ -412,7 +412,7 @@ def test_a_transaction_does_not_change_columns(tmp_path: Path) -> None:
     db.create_table("t", pa.schema({"k": pa.int64()}))
     with pytest.raises(ColonnadeError, match="unknown 'x'"), db.transaction() as tx:
         tx.table("t").append(pa.table({"k": [1], "x": [2]}))
-    assert db.table("t").state.schema.names == ("k",)
+    assert db.table("t")._state.schema.names == ("k",)
 
 
 def test_rows_with_static_values_bring_columns_and_types(tmp_path: Path) -> None:

@@ -219,6 +219,6 @@ def test_a_commit_whose_state_cannot_be_read_does_not_look_like_a_failed_one(
     monkeypatch.undo()
     monkeypatch.setattr(Unread, "broken", False)
     assert table.epoch == last + 1
-    assert isinstance(read_slot(table.log.store, last + 1), Epoch)
+    assert isinstance(read_slot(table._log.store, last + 1), Epoch)
     assert table.append(rows(3)) == last + 2
     assert ids(table.scan()) == ids(colonnade.open(tmp_path / "t").scan())

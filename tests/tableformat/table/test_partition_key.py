@@ -155,7 +155,7 @@ def test_a_database_lists_its_tables_without_those_of_static_values(tmp_path: Pa
     database.rename_table("t", "u")
     assert database.tables() == ["u"]
     database.drop_table("u")
-    assert database.refresh().snapshot.tables == {}
+    assert database._refresh().tables == {}
 
 
 @pytest.mark.parametrize(

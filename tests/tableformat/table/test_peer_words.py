@@ -43,7 +43,7 @@ def test_neither_create_nor_alter_stores_a_word_of_a_peer(tmp_path: Path) -> Non
         table = colonnade.create(tmp_path / "t", SCHEMA, properties=properties)
         table.alter(colonnade.AlterProperties({"write.parquet.page-size-bytes": "1", "team": "b"}))
     assert len(heard) == 2
-    assert dict(table.state.properties) == {"owner": "Ann", "team": "b"}
+    assert dict(table._state.properties) == {"owner": "Ann", "team": "b"}
     epoch = table.epoch
     with pytest.raises(InvalidInputError, match="promises"):
         table.alter(colonnade.AlterProperties({"delta.appendOnly": "true"}))

@@ -27,9 +27,9 @@ COLUMNS = TableSchema(
 def test_a_table_is_sorted_by_its_key_whose_columns_are_not_null(tmp_path: Path) -> None:
     table = colonnade.create(tmp_path / "t", COLUMNS, primary_key=["day", "ID"])
     assert table.primary_key == ("day", "id")
-    assert [field.column for field in table.state.sort_key] == [2, 1]
-    assert [field.nullable for field in table.state.schema.fields] == [False, False, True, True]
-    assert PRIMARY_KEY in table.snapshot.reader_features
+    assert [field.column for field in table._state.sort_key] == [2, 1]
+    assert [field.nullable for field in table._state.schema.fields] == [False, False, True, True]
+    assert PRIMARY_KEY in table._snapshot.reader_features
     again = colonnade.open(tmp_path / "t")
     assert again.primary_key == ("day", "id")
 
@@ -37,7 +37,7 @@ def test_a_table_is_sorted_by_its_key_whose_columns_are_not_null(tmp_path: Path)
 def test_a_given_sort_key_stays(tmp_path: Path) -> None:
     database = colonnade.create_database(tmp_path / "d")
     table = database.create_table("t", SCHEMA, primary_key=["id"], sort_key=["day desc"])
-    assert [field.column for field in table.state.sort_key] == [4]
+    assert [field.column for field in table._state.sort_key] == [4]
     with database.transaction() as tx:
         tx.create("u", SCHEMA, primary_key=["text"])
     assert database.table("u").primary_key == ("text",)
@@ -47,7 +47,7 @@ def test_key_columns_have_filters_unless_a_property_says_otherwise() -> None:
     wanted = made(schema=SCHEMA, key=["id", "flag"])
     none = made(schema=SCHEMA, key=["id"], properties={"bloom-filter-enabled.column.ID": "false"})
     for table, expected in ((wanted, (1,)), (none, ())):
-        assert target_of(table.state, table.log.limits).bloom_columns == expected
+        assert target_of(table._state, table._log.limits).bloom_columns == expected
 
 
 @pytest.mark.parametrize(

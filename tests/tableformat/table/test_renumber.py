@@ -36,9 +36,9 @@ from tests.tableformat.table.test_restore import database, read, rows
 
 def use_ids(table: ArrowTable, left: int) -> None:
     """Leave a table `left` ids, as if it had added and dropped RowSets for years."""
-    log = table.log
+    log = table._log
     state = log.read_head()
-    first = state.tables[table.state.id].next_rowset_id
+    first = state.tables[table._state.id].next_rowset_id
     count = ROWSET_IDS - left - first
     segment = EntrySegment(
         object=new_object_id("0123456789abcdef"),
@@ -50,12 +50,12 @@ def use_ids(table: ArrowTable, left: int) -> None:
         statistics={},
     )
     for operation in (
-        AddRowSets(table=table.state.id, segment=segment),
-        DropRowSet(table=table.state.id, rowsets=((first, first + count - 1),), kind="delete"),
+        AddRowSets(table=table._state.id, segment=segment),
+        DropRowSet(table=table._state.id, rowsets=((first, first + count - 1),), kind="delete"),
     ):
         state = log.commit(Change(new_transaction_id(), "test", (operation,)), state)
     table.refresh()
-    assert table.state.next_rowset_id == ROWSET_IDS - left
+    assert table._state.next_rowset_id == ROWSET_IDS - left
 
 
 def test_a_table_without_ids_left_says_what_to_do_and_takes_rows_again_after_it() -> None:
@@ -69,10 +69,10 @@ def test_a_table_without_ids_left_says_what_to_do_and_takes_rows_again_after_it(
     assert warning.startswith("Table 'a' has used 100 % of its RowSet ids, and 0 are left.")
     with pytest.raises(InvalidInputError, match="1 RowSet ids of 0 left; `colonnade renumber`"):
         table.append(rows(51))
-    files = {info.name for info in table.log.store.list(table.state.prefix)}
+    files = {info.name for info in table._log.store.list(table._state.prefix)}
     epoch = table.renumber()
-    assert table.state.next_rowset_id == 2
-    assert {info.name for info in table.log.store.list(table.state.prefix)} == files
+    assert table._state.next_rowset_id == 2
+    assert {info.name for info in table._log.store.list(table._state.prefix)} == files
     table.append(rows(51))
     assert read(table) == sorted([*before, (50, "x"), (51, "x")])
     assert read(table, epoch=epoch - 1) == sorted([*before, (50, "x")])
@@ -86,7 +86,7 @@ def test_verify_and_maintenance_warn_from_half_of_the_ids_on() -> None:
     db = database()
     table = db.table("a")
     use_ids(table, left=ROWSET_IDS // 2 + 1)
-    log = table.log
+    log = table._log
     assert db.verify(1).warnings == ()
     table.append(rows(60))
     (warning,) = db.verify(1).warnings
@@ -102,9 +102,9 @@ def test_a_renumbered_table_keeps_its_batches_and_its_design() -> None:
     table = db.table("a")
     table.alter(AlterProperties({"owner": "us"}))
     table.append(rows(70), commit=CommitSettings(batch=("job", 7)))
-    before = table.state
+    before = table._state
     table.renumber()
-    after = table.state
+    after = table._state
     assert after.batches == {"job": 7}
     assert (after.id, after.name, after.schema) == (before.id, before.name, before.schema)
     assert (after.properties, after.comment) == (before.properties, before.comment)
@@ -115,15 +115,15 @@ def test_a_renumbered_table_keeps_its_batches_and_its_design() -> None:
 
 
 def ids(table: ArrowTable) -> list[int]:
-    head = table.log.read_head()
-    return table.log.read_entries(head.tables[table.state.id]).ids.tolist()
+    head = table._log.read_head()
+    return table._log.read_entries(head.tables[table._state.id]).ids.tolist()
 
 
 def test_rows_that_are_added_meanwhile_get_new_ids_too(monkeypatch: pytest.MonkeyPatch) -> None:
     db = database()
     table = db.table("a")
     table.delete("id < 2")
-    base, state = table.snapshot, table.state
+    base, state = table._snapshot, table._state
     for number in range(80, 84):
         db.table("a").append(rows(number))
     before = read(db.table("a"))
@@ -136,7 +136,7 @@ def test_rows_that_are_added_meanwhile_get_new_ids_too(monkeypatch: pytest.Monke
         return real(log, at, *more, **named)
 
     monkeypatch.setattr(LogReader, "read_rowsets", watched)
-    renumber_table(table.log, base, state, None)
+    renumber_table(table._log, base, state, None)
     assert looks == ["a"]
     assert read(db.table("a")) == before
     assert ids(table) == list(range(len(ids(table))))
@@ -146,38 +146,38 @@ def test_rows_that_are_added_meanwhile_get_new_ids_too(monkeypatch: pytest.Monke
 def test_rows_that_are_deleted_meanwhile_make_a_renumbering_begin_again() -> None:
     db = database()
     table = db.table("a")
-    base, state = table.snapshot, table.state
+    base, state = table._snapshot, table._state
     db.table("a").append(rows(80))
     db.table("a").delete("id = 1 or id = 80")
     before = read(db.table("a"))
-    renumber_table(table.log, base, state, None)
+    renumber_table(table._log, base, state, None)
     assert read(db.table("a")) == before
     assert ids(table) == list(range(len(ids(table))))
     with pytest.raises(ConflictError, match="Table 'a' was changed by epoch"):
-        renumber_table(table.log, base, state, CommitSettings(expect_epoch=base.epoch))
+        renumber_table(table._log, base, state, CommitSettings(expect_epoch=base.epoch))
 
 
 def test_a_dropped_table_is_not_renumbered() -> None:
     db = database()
     table = db.table("a")
-    base, state = table.snapshot, table.state
+    base, state = table._snapshot, table._state
     db.drop_table("a")
     with pytest.raises(NotFoundError, match="was dropped meanwhile"):
-        renumber_table(table.log, base, state, None)
+        renumber_table(table._log, base, state, None)
 
 
 def test_an_append_that_meets_a_renumbering_commits_and_a_delete_is_told_why_not() -> None:
     db = database()
     table = db.table("a")
-    log, base = table.log, table.snapshot
-    live = log.read_rowsets(base.tables[table.state.id])
+    log, base = table._log, table._snapshot
+    live = log.read_rowsets(base.tables[table._state.id])
     db.table("a").renumber()
     count = len(read(db.table("a")))
     added = live[0].entry.model_copy(update={"object": "f" * 32})
-    mine = Change(new_transaction_id(), "append", (AddRowSet(table=table.state.id, rowset=added),))
+    mine = Change(new_transaction_id(), "append", (AddRowSet(table=table._state.id, rowset=added),))
     after = log.commit(mine, base)
-    assert len(log.read_rowsets(after.tables[table.state.id])) == len(live) + 1
-    gone = DeletedRows(table=table.state.id, rowset=live[0], kind="delete", rows=None)
+    assert len(log.read_rowsets(after.tables[table._state.id])) == len(live) + 1
+    gone = DeletedRows(table=table._state.id, rowset=live[0], kind="delete", rows=None)
     with pytest.raises(ConflictError, match="RowSets of table 'a' got new ids by epoch"):
         log.commit(Change(new_transaction_id(), "delete", (), rows=(gone,)), base)
     assert count == len(read(table, epoch=after.epoch - 1))
@@ -194,8 +194,8 @@ def test_a_serializable_insert_does_not_take_renumbered_rows_for_new_ones() -> N
     db = database()
     table = db.table("a")
     table.alter(AlterProperties({"isolation": "serializable"}))
-    log, base = table.log, table.refresh().snapshot
-    key = table.state.id
+    log, base = table._log, table._refresh()
+    key = table._state.id
     entry = log.read_rowsets(base.tables[key])[0].entry.model_copy(update={"object": "e" * 32})
     mine = Change(
         new_transaction_id(),
@@ -210,17 +210,17 @@ def test_a_serializable_insert_does_not_take_renumbered_rows_for_new_ones() -> N
 def test_a_table_with_more_applications_than_an_epoch_can_name_is_renumbered() -> None:
     db = database()
     table = db.table("a")
-    log, state = table.log, table.refresh().snapshot
+    log, state = table._log, table._refresh()
     for start in (0, 50_000):
         batches = (
-            Txn(table=table.state.id, app=f"application-{number:020}", version=number)
+            Txn(table=table._state.id, app=f"application-{number:020}", version=number)
             for number in range(start, start + 50_000)
         )
         state = log.commit(Change(new_transaction_id(), "test", tuple(batches)), state)
     state = log.try_checkpoint(state)
     before = read(table)
     epoch = table.renumber()
-    after = log.read_head().tables[table.state.id]
+    after = log.read_head().tables[table._state.id]
     assert log.store.get(epoch_name(epoch)).__len__() < 2**20
     assert after.batches["application-00000000000000099999"] == 99_999
     assert read(table) == before

@@ -70,16 +70,16 @@ def test_every_call_says_that_the_database_was_replaced_and_none_calls_it_damage
     handles = []
     old = _made(path, 3, tables)
     for name in CALLS:
-        db = ArrowDatabase(old._store, Log(old._store, pause=lambda _: None), old.snapshot)
+        db = ArrowDatabase(old._store, Log(old._store, pause=lambda _: None), old._snapshot)
         handles.append((name, db, db.table("a")))
     drop_database(Log(LocalStore(path)), cascade=True)
     new = _made(path, 9, tables)
     new.vacuum(0, force=True)
-    kept, rows = new.refresh().snapshot, new.table("a").scan().to_arrow()
+    kept, rows = new._refresh(), new.table("a").scan().to_arrow()
     for name, db, table in handles:
         # A writer that reads nothing first may only learn that epochs were removed.
         with pytest.raises((NotFoundError, ConflictError)):
             CALLS[name](db, table)
         with pytest.raises(NotFoundError, match="was replaced by another one"):
             table.refresh()
-    assert (new.refresh().snapshot, new.table("a").scan().to_arrow()) == (kept, rows)
+    assert (new._refresh(), new.table("a").scan().to_arrow()) == (kept, rows)

@@ -75,9 +75,7 @@ def test_a_table_is_again_what_it_was_at_any_epoch(interval: int) -> None:
         table.restore(epoch=epoch)
         assert read(table) == states[epoch]
         assert table.scan().schema == schemas[epoch]
-        assert contents(table._log, table.refresh().snapshot) == contents(
-            table._log, replay(db._store)
-        )
+        assert contents(table._log, table._refresh()) == contents(table._log, replay(db._store))
     for epoch, state in states.items():
         assert read(table, epoch=epoch) == state
     assert table.history(1)[0].operation == "restore"
@@ -92,10 +90,10 @@ def test_a_restore_keeps_the_name_properties_batches_and_rowset_ids_of_the_head(
     db.rename_table("a", "c")
     table.restore(epoch=2)
     assert read(table) == [(i, "x") for i in range(10)]
-    assert (table.name, table.state.properties) == ("c", {"owner": "me"})
+    assert (table.name, table._state.properties) == ("c", {"owner": "me"})
     table.append(rows(20), commit=CommitSettings(batch=("job", 5)))
     assert len(read(table)) == 10
-    [rowset] = table._log.read_rowsets(table.state)
+    [rowset] = table._log.read_rowsets(table._state)
     assert (rowset.id, rowset.epoch) == (2, table.epoch)
 
 
@@ -103,9 +101,9 @@ def test_a_property_that_names_a_column_follows_it_back() -> None:
     table = database().table("a")
     table.alter(AlterProperties({"bloom-filter-enabled.column.id": "true"}))
     table.alter(RenameColumn(("id",), "key"))
-    assert table.state.properties == {"bloom-filter-enabled.column.key": "true"}
+    assert table._state.properties == {"bloom-filter-enabled.column.key": "true"}
     table.restore(epoch=2)
-    assert table.state.properties == {"bloom-filter-enabled.column.id": "true"}
+    assert table._state.properties == {"bloom-filter-enabled.column.id": "true"}
 
 
 def test_nothing_to_restore_makes_no_epoch() -> None:
@@ -132,7 +130,7 @@ def test_statements_from_before_a_restore_run_again_and_appends_stay() -> None:
     db = database()
     table = db.table("a")
     table.delete("id = 1")
-    old = table.snapshot
+    old = table._snapshot
     late = ArrowTable(table._location, table._log, old)
     late._refresh = lambda: old  # type: ignore[method-assign]
     adding = ArrowTable(table._location, table._log, old)
@@ -146,7 +144,7 @@ def test_a_restore_loses_no_rows_that_came_meanwhile() -> None:
     db = database()
     table, other = db.table("a"), db.table("a")
     table.delete("id = 1")
-    seen = table.snapshot
+    seen = table._snapshot
     other.append(rows(50))
     table._refresh = lambda: seen  # type: ignore[method-assign]
     with pytest.raises(ConflictError, match="Rows of table 'a' that the statement overwrites"):
@@ -193,11 +191,11 @@ def test_a_table_that_was_dropped_is_made_again(with_vacuum: bool) -> None:
     table.partition_by("id")
     table.partition_by()
     table.delete("id = 101")
-    wanted, layouts = read(table), table.state.partition_layouts
+    wanted, layouts = read(table), table._state.partition_layouts
     db.tag("start")
     table.partition_by("v")
     table.alter(AddColumn(SchemaField(id=0, name="late", type="long")), AlterProperties({"a": "b"}))
-    last = table.state
+    last = table._state
     db.drop_table("b")
     db.create_table("b", SCHEMA).append(rows(7))
     if with_vacuum:
@@ -207,7 +205,7 @@ def test_a_table_that_was_dropped_is_made_again(with_vacuum: bool) -> None:
     assert db.tables() == ["a", "b"]
     again = db.table("b")
     assert read(again) == read(table) == wanted
-    state = again.state
+    state = again._state
     assert (state.id, state.batches) == (last.id, {"j": 4})
     assert (state.partition_layouts, state.partition_layout_id) == (layouts, 0)
     if not with_vacuum:
@@ -226,7 +224,7 @@ def test_a_table_that_was_dropped_is_made_again(with_vacuum: bool) -> None:
     assert again.restore(tag="start", commit=batch) == db.restore(tag="start", commit=batch)
     assert db.refresh().epoch == restored
     if not with_vacuum:
-        assert contents(db._log, db.refresh().snapshot) == contents(db._log, replay(db._store))
+        assert contents(db._log, db._refresh()) == contents(db._log, replay(db._store))
     assert not db.verify(4).findings
 
 
@@ -244,8 +242,8 @@ def test_a_table_that_was_replaced_comes_back_alone() -> None:
     again = db.table("a")
     assert again.restore(epoch=2) == db.refresh().epoch
     assert read(again) == read(db.table("a")) == [(number, "x") for number in range(10)]
-    assert again.state.id == first.state.id
-    assert (again.state.batches, again.state.properties) == ({"j": 5}, {"team": "sales"})
+    assert again._state.id == first._state.id
+    assert (again._state.batches, again._state.properties) == ({"j": 5}, {"team": "sales"})
     assert len(read(db.table("b"))) == 2
     assert not db.verify(4).findings
     with pytest.raises(ConflictError, match="dropped by epoch"):
@@ -299,11 +297,11 @@ def test_rows_that_came_into_the_new_table_are_not_lost_by_bringing_back_the_old
     with db.transaction() as tx:
         tx.drop("a")
         tx.create("a", SCHEMA)
-    base = db.refresh().snapshot
+    base = db._refresh()
     other = db.table("a")
     other.append(rows(50))
     with pytest.raises(ConflictError, match="'a'"):
-        restore_table(db._log, base, base.tables[other.state.id], db._log.read_at(2), None)
+        restore_table(db._log, base, base.tables[other._state.id], db._log.read_at(2), None)
     assert read(db.table("a")) == [(50, "x")]
 
 
@@ -341,15 +339,15 @@ def dropped_with_batch(epoch: int) -> tuple[ArrowDatabase, ArrowDatabase]:
     db = database()
     db.table("a").append(rows(20), commit=CommitSettings(batch=("stream", 7)))
     db.drop_table("a")
-    other = ArrowDatabase(db._store, Log(db._store, pause=lambda _: None), db.refresh().snapshot)
-    assert other.snapshot.epoch == epoch
+    other = ArrowDatabase(db._store, Log(db._store, pause=lambda _: None), db._refresh())
+    assert other._snapshot.epoch == epoch
     return db, other
 
 
 @pytest.mark.parametrize("then", [4, 5])
 def test_of_two_restores_of_a_dropped_table_the_later_one_decides(then: int) -> None:
     db, other = dropped_with_batch(6)
-    late = other.snapshot
+    late = other._snapshot
     db.restore(epoch=4)
     state = other._log.read_at(then)
     restore_database(other._log, late, state, None)
@@ -358,7 +356,7 @@ def test_of_two_restores_of_a_dropped_table_the_later_one_decides(then: int) -> 
 
 def test_of_two_restores_by_one_batch_the_later_one_has_landed() -> None:
     db, other = dropped_with_batch(6)
-    late, state = other.snapshot, other._log.read_at(4)
+    late, state = other._snapshot, other._log.read_at(4)
     batch = CommitSettings(batch=("restores", 1))
     first = db.restore(epoch=4, commit=batch)
     db.table("a").append(rows(30))
@@ -368,7 +366,7 @@ def test_of_two_restores_by_one_batch_the_later_one_has_landed() -> None:
 
 def test_a_restore_finds_a_table_that_came_back_meanwhile_by_another_name() -> None:
     db, other = dropped_with_batch(6)
-    late, state = other.snapshot, other._log.read_at(4)
+    late, state = other._snapshot, other._log.read_at(4)
     db.restore(epoch=4)
     db.rename_table("a", "again")
     restore_database(other._log, late, state, None)
@@ -396,9 +394,9 @@ MEANWHILE: dict[str, Callable[[ArrowDatabase], object]] = {
 def test_all_tables_are_what_they_were_though_one_changes_before_the_slot(what: str) -> None:
     db = database()
     wanted = {name: read(db.table(name)) for name in db.tables()}
-    then, names = db.refresh().snapshot, db.tables()
+    then, names = db._refresh(), db.tables()
     db.table("a").append(rows(666))
-    base = db.refresh().snapshot
+    base = db._refresh()
     other = ArrowDatabase(db._store, Log(db._store, pause=lambda _: None), base)
     MEANWHILE[what](db)
     after = restore_database(other._log, base, then, None)
@@ -410,10 +408,10 @@ def test_all_tables_are_what_they_were_though_one_changes_before_the_slot(what: 
 
 def test_a_restore_of_all_tables_gives_up_after_ten_writers() -> None:
     db = database()
-    then = db.refresh().snapshot
+    then = db._refresh()
     db.table("a").append(rows(666))
     commit_change, tries = db._log.commit_change, 0
-    other = ArrowDatabase(db._store, Log(db._store, pause=lambda _: None), db.snapshot)
+    other = ArrowDatabase(db._store, Log(db._store, pause=lambda _: None), db._snapshot)
 
     def beside(*given: Any, **named: Any) -> Any:
         nonlocal tries
@@ -432,9 +430,9 @@ def test_a_restore_of_all_tables_gives_up_after_ten_writers() -> None:
 
 def test_a_restore_that_expects_an_epoch_does_not_run_again() -> None:
     db = database()
-    then = db.refresh().snapshot
+    then = db._refresh()
     db.table("a").append(rows(666))
-    base, expected = db.refresh().snapshot, CommitSettings(expect_epoch=db.snapshot.epoch)
+    base, expected = db._refresh(), CommitSettings(expect_epoch=db._snapshot.epoch)
     db.table("b").append(rows(777))
     with pytest.raises(ConflictError):
         restore_database(db._log, base, then, expected)
@@ -444,11 +442,11 @@ def test_a_restore_that_expects_an_epoch_does_not_run_again() -> None:
 def with_batches(db: ArrowDatabase, count: int) -> int:
     """Land a batch of each of many applications in `a`, and return the epoch after them."""
     table = db.table("a")
-    state = table.refresh().snapshot
+    state = table._refresh()
     for start in range(0, count, 30_000):
         apps = (f"application «{number}»" for number in range(start, min(count, start + 30_000)))
-        batches = tuple(Txn(table=table.state.id, app=app, version=7) for app in apps)
-        state = table.log.commit(Change(new_transaction_id(), "test", batches), state)
+        batches = tuple(Txn(table=table._state.id, app=app, version=7) for app in apps)
+        state = table._log.commit(Change(new_transaction_id(), "test", batches), state)
     return state.epoch
 
 
@@ -466,11 +464,11 @@ def test_a_dropped_table_comes_back_with_more_batches_than_an_epoch_can_hold(
         assert db.restore(epoch=kept, commit=own) == back
         assert "txns" in {op.op for op in next(db._log.read_epochs(back, 1)).ops}
         table = db.table("a")
-        assert len(table.state.batches) == 101
+        assert len(table._state.batches) == 101
         landed, fresh = (CommitSettings(batch=("application «42»", n)) for n in (7, 8 + number))
         assert table.append(rows(20), commit=landed) == back
         table.append(rows(50 + number), commit=fresh)
-        assert contents(db._log, db.refresh().snapshot) == contents(db._log, replay(db._store))
+        assert contents(db._log, db._refresh()) == contents(db._log, replay(db._store))
         assert not db.verify(4).findings
         kept = db.refresh().epoch
     assert read(db.table("a")) == [(i, "x") for i in (*range(10), 50, 51)]
@@ -484,5 +482,5 @@ def test_a_dropped_table_comes_back_with_100_000_batches_at_the_usual_limits() -
     back = db.restore(epoch=kept)
     table = db.table("a")
     assert table.append(rows(20), commit=CommitSettings(batch=("application «99999»", 7))) == back
-    assert len(table.state.batches) == 100_000
+    assert len(table._state.batches) == 100_000
     assert not db.verify(1).findings

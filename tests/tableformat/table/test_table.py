@@ -24,8 +24,8 @@ def test_appended_rows_come_back_in_order(table: colonnade.ArrowTable) -> None:
 def test_a_statement_that_meets_no_conflict_never_pauses(table: colonnade.ArrowTable) -> None:
     """Even a pause of no time gives up the processor."""
     pauses: list[float] = []
-    log = Log(table.location.store, pause=pauses.append)
-    alone = colonnade.ArrowTable(table.location, log, table.snapshot)
+    log = Log(table._location.store, pause=pauses.append)
+    alone = colonnade.ArrowTable(table._location, log, table._snapshot)
     alone.append(rows(1, 2))
     alone.update({"amount": 1.0}, "id = 1")
     alone.delete("id = 2")
@@ -82,7 +82,7 @@ def test_any_object_that_speaks_arrow_can_be_appended(table: colonnade.ArrowTabl
     table.append(rows(3).to_pandas())
     table.append(polars.DataFrame(rows(4)))
     assert ids(table.scan()) == [1, 2, 3, 4]
-    with pytest.raises(colonnade.InvalidInputError, match="list offers no Arrow interface"):
+    with pytest.raises(colonnade.InvalidInputError, match="list of int"):
         table.append([1, 2])
 
 

@@ -23,7 +23,7 @@ def test_no_upkeep_changes_a_row(table: colonnade.ArrowTable, tmp_path: Path) ->
     table.optimize().where("id >= 0").executeCompaction()
     assert found() == expected
     table.renumber()
-    assert min(each.id for each in table.log.read_rowsets(table.state)) == 0
+    assert min(each.id for each in table._log.read_rowsets(table._state)) == 0
     assert found() == expected
     assert table.vacuum(0, force=True).bytes_removed > 0
     assert found() == expected

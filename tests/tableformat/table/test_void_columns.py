@@ -41,7 +41,7 @@ def table(tmp_path: Path) -> ArrowTable:
 
 def types(table: ArrowTable) -> dict[str, str]:
     table.refresh()
-    return {field.name: str(field.type) for field in table.state.schema.fields}
+    return {field.name: str(field.type) for field in table._state.schema.fields}
 
 
 def read(table: ArrowTable, *columns: str, **options: Any) -> list[dict[str, Any]]:
@@ -52,8 +52,8 @@ def read(table: ArrowTable, *columns: str, **options: Any) -> list[dict[str, Any
 
 def stored(table: ArrowTable) -> list[set[int]]:
     """The ids of the columns that each RowSet has."""
-    rowsets = table.log.read_rowsets(table.state)
-    sources = (RowSetSource(table.log.store, table.state.prefix, each.entry) for each in rowsets)
+    rowsets = table._log.read_rowsets(table._state)
+    sources = (RowSetSource(table._log.store, table._state.prefix, each.entry) for each in rowsets)
     return [set(source.footer().columns) for source in sources]
 
 

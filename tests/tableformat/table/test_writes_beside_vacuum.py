@@ -74,8 +74,8 @@ def on_duplicate(what: str) -> WriteSettings:
 def _job(mine: ArrowDatabase) -> None:
     """Rows that tasks have written, as the driver of a job commits them, which may be again."""
     table = mine.table("t")
-    job = plan_write(table.location, table.snapshot, "append", settings=on_duplicate("ignore"))
-    commit_written(job, write_rows(job, rows(0, *MORE).to_batches(), table.log.store), table.log)
+    job = plan_write(table._location, table._snapshot, "append", settings=on_duplicate("ignore"))
+    commit_written(job, write_rows(job, rows(0, *MORE).to_batches(), table._log.store), table._log)
 
 
 def _transaction(mine: ArrowDatabase) -> None:
@@ -147,7 +147,7 @@ def disturbed(table: ArrowTable, kept: int, moves: bool) -> None:
     table.append(rows(table.refresh().epoch, p=9))
     if moves:
         table.upsert(rows(0, 4, value="moved"), on=["p", "k"])
-    log = Log(table.log.store, pause=lambda _: None)
+    log = Log(table._log.store, pause=lambda _: None)
     vacuum(log, VacuumRequest(0, kept, threads=1, trust_clock=True))
 
 
@@ -226,10 +226,10 @@ def test_a_removed_file_that_a_kept_epoch_names_is_damage() -> None:
     mine, _, other = world(keyed=False)
     epoch = mine.tag("kept")
     other.refresh()
-    named = other.log.read_rowsets(other.state)[0].entry.object
+    named = other._log.read_rowsets(other._state)[0].entry.object
     other.overwrite(rows(7))
     wrong = Vacuum(floor=0, victims=(named,))
-    other.log.commit(Change(new_transaction_id(), "vacuum", (wrong,)), other.refresh().snapshot)
-    other.log.store.delete(packed_name(other.state.prefix, named))
+    other._log.commit(Change(new_transaction_id(), "vacuum", (wrong,)), other._refresh())
+    other._log.store.delete(packed_name(other._state.prefix, named))
     with pytest.raises(CorruptionError, match="is missing, though the log names it"):
         mine.table("t").scan(epoch=epoch).to_arrow()

@@ -53,7 +53,7 @@ def test_epochs_after_a_damaged_stub_are_checked_all_the_same() -> None:
     db = make(store)
     db.vacuum(0, force=True)
     db.table("b").append(rows())
-    newest = db.refresh().snapshot
+    newest = db._refresh()
     flip(store, epoch_name(1), 60)
     report = db.verify(1)
     assert [each.file for each in report.findings] == [epoch_name(1)]
@@ -153,7 +153,7 @@ def test_an_anchor_is_not_a_cache() -> None:
     store = MemoryStore()
     db = make(store)
     db.vacuum(0, force=True)
-    [anchor] = db.snapshot.anchors
+    [anchor] = db._snapshot.anchors
     flip(store, checkpoint_name(anchor.root), 50)
     assert not db.verify(1).is_sound
 
@@ -161,7 +161,7 @@ def test_an_anchor_is_not_a_cache() -> None:
 def test_objects_that_a_vacuum_would_remove_are_reported() -> None:
     store = MemoryStore(now_ms=lambda: 0)
     db = make(store)
-    name = f"{next(iter(db.snapshot.tables))}/{'a' * 32}.rowset"
+    name = f"{next(iter(db._snapshot.tables))}/{'a' * 32}.rowset"
     store.put(name, b"abc", sync=False)
     report = db.verify(1)
     assert report.leftovers == {name: 3}

@@ -154,7 +154,7 @@ def test_a_file_that_may_not_be_read_is_not_called_damaged(
 ) -> None:
     store = MemoryStore()
     db, names = make(store), sorted(info.name for info in store.list(""))
-    get, get_ranges, db_state = store.get, store.get_ranges, db.refresh().snapshot
+    get, get_ranges, db_state = store.get, store.get_ranges, db._refresh()
     hidden = ""
 
     def refuse(name: str) -> None:
@@ -181,7 +181,7 @@ def test_a_file_that_may_not_be_read_is_not_called_damaged(
         assert "Nothing is damaged. Some of it could not be read" in str(report).replace("\n", " ")
     hidden = ""
     assert db.verify(4).is_sound
-    assert db.refresh().snapshot == db_state
+    assert db._refresh() == db_state
 
 
 def test_a_stopped_check_ends_before_the_next_column() -> None:
@@ -212,7 +212,7 @@ def test_damage_of_an_inline_rowset_is_reported_beside_a_vacuum(
     monkeypatch.setattr(run, "_check_rowsets", late)
     [found] = verify(Log(store), 4).findings
     assert (found.file, found.table, found.rows) == (None, "c", (0, 1))
-    assert db.snapshot.floor > last
+    assert db._snapshot.floor > last
 
 
 def test_whole_columns_of_every_type_are_sound() -> None:
@@ -220,6 +220,6 @@ def test_whole_columns_of_every_type_are_sound() -> None:
     fields = [SchemaField(id=0, name=f"c{i}", type=each) for i, each in enumerate(PRIMITIVES)]
     table = db.create_table("every", TableSchema(fields=tuple(fields)))
     for seed in range(6):
-        table.append(make_batch(table.state.schema, 20, seed))
+        table.append(make_batch(table._state.schema, 20, seed))
     table.append(pa.Table.from_pylist([{}] * 3, table.schema))
     assert db.verify(4).findings == ()

@@ -16,19 +16,19 @@ def notes_of(path: Path, place: str) -> RowSetNotes:
     """The notes on a new RowSet in a place that the fixture has chosen."""
     table = colonnade.create(path / "t", pa.schema([("id", pa.int64())]))
     table.append(pa.table({"id": [1, 2]}))
-    [rowset] = table.log.read_rowsets(table.state)
+    [rowset] = table._log.read_rowsets(table._state)
     assert rowset.entry.place == place
     job = VerifyJob(
-        address=table.location.store.address,
+        address=table._location.store.address,
         depth=4,
         table="t",
         prefix="",
-        table_schema=table.state.schema,
+        table_schema=table._state.schema,
         sort_orders=((),),
         rowsets=(rowset,),
         epoch=7,
     )
-    return RowSetNotes(table.location.store, job, rowset, Stop())
+    return RowSetNotes(table._location.store, job, rowset, Stop())
 
 
 def test_a_finding_names_table_rowset_epoch_and_file(tmp_path: Path, place: str) -> None:

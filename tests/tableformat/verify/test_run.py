@@ -56,7 +56,7 @@ def test_rowsets_that_only_a_tag_or_a_pin_keeps_are_checked_too(place: str, keep
     store = MemoryStore()
     db = make(store)
     db.tag("x", 3) if keep == "tag" else db.pin("x", 3600, 3)
-    old = [name for name in data_files(store) if name.startswith(db.table("a").state.prefix)]
+    old = [name for name in data_files(store) if name.startswith(db.table("a")._state.prefix)]
     db.table("a").overwrite(rows().drop_columns("x"))
     report = db.verify(3)
     assert (report.findings, report.rowsets) == ((), 4)
@@ -135,18 +135,18 @@ def test_an_object_that_a_vacuum_removes_meanwhile_is_not_called_damaged(
     store = MemoryStore()
     db = make(store)
     db.vacuum(0, force=True)  # so that the next one replaces an anchor
-    [*_, name] = sorted(n for n in data_files(store) if n.startswith(db.table("a").state.prefix))
+    [*_, name] = sorted(n for n in data_files(store) if n.startswith(db.table("a")._state.prefix))
     flip(store, name, len(store.get(name)) // 2)
     damaged = [each.file for each in db.verify(3).findings]
     assert set(damaged) == {name}
     real = getattr(run, step)
 
     def late(*given: Any) -> Any:
-        if db.snapshot.epoch == 9:
+        if db._snapshot.epoch == 9:
             db.table("b").overwrite(rows(ROWS))
             db.vacuum(0, force=True)
         return real(*given)
 
     monkeypatch.setattr(run, step, late)
     assert [each.file for each in verify(Log(store), 3).findings] == damaged
-    assert db.snapshot.floor == 10
+    assert db._snapshot.floor == 10

@@ -328,7 +328,7 @@ def test_a_table_that_could_give_no_values_is_not_created(
 
 def test_draws_come_from_the_log_if_it_has_the_table(tmp_path: Path) -> None:
     table = make(tmp_path / "t")
-    state, log = table.state, table.log
+    state, log = table._state, table._log
     assert draws_of(log, state, "ab" * 8).draw(state.schema.fields[0], 2) == range(1, 3)
     assert draws_at(log, state.id, "cd" * 8).draw(state.schema.fields[0], 2) == range(3, 5)
     unknown = replace(state, id=TableId("ef" * 8))

@@ -170,16 +170,16 @@ def test_every_job_carries_what_its_log_stores_of_small_rowsets(
     database = create_database(store, lone_table=False)
     db = colonnade.ArrowDatabase(store, Log(store, limits=limits), database)
     table = db.create_table("t", SCHEMA)
-    base = table.refresh().snapshot
-    planned = plan_write(table.location, base, "append", limits=limits)
+    base = table._refresh()
+    planned = plan_write(table._location, base, "append", limits=limits)
     entries = write_rows(WriteJob.model_validate_json(planned.model_dump_json()), [rows(0, 9)])
-    commit_written(planned, entries, table.log, base, fresh=True)
+    commit_written(planned, entries, table._log, base, fresh=True)
     table.append(pa.Table.from_batches([rows(9, 9)]))
     table.update({"id": 103}, "id = 3")
-    stored = table.log.read_rowsets(table.state)
+    stored = table._log.read_rowsets(table._state)
     changed = [each.place for one in stored for each in one.amendments.replacements or ()]
     assert [*(one.entry.place for one in stored), *changed] == 3 * [place]
     assert len(changed) == 1
     table.optimize().option("min-rowsets", 2).executeCompaction()
     table.refresh()
-    assert [one.entry.place for one in table.log.read_rowsets(table.state)] == [place]
+    assert [one.entry.place for one in table._log.read_rowsets(table._state)] == [place]

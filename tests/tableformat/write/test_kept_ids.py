@@ -39,7 +39,7 @@ BEFORE = pa.schema([("k", pa.int64()), ("n", pa.int32()), ("p", POINT), ("gone",
 def replaced(database: ArrowDatabase, rows: pa.Table, **design: Any) -> TableState:
     """Replace the table `t` by one of these rows."""
     location = Location(locate_existing(database.path).store, "t", exists=True)
-    base = database.refresh().snapshot
+    base = database._refresh()
     create = new_table("t", schema_from_arrow(rows.schema), **design)
     job = plan_write(location, base, "append", create=create, replace=True)
     after = commit_written(job, write_rows(job, rows.to_batches()))
@@ -61,7 +61,7 @@ def database(tmp_path: Path) -> ArrowDatabase:
 def test_columns_of_the_same_name_and_type_keep_their_ids(database: ArrowDatabase) -> None:
     before = database.table("t")
     before.append(pa.table({"k": [1], "n": [2], "p": [{"x": 3, "y": ["a"]}]}, BEFORE.remove(3)))
-    old, next_id = ids(before.state), before.state.next_column_id
+    old, next_id = ids(before._state), before._state.next_column_id
     point = pa.array([{"x": 5, "y": ["b"]}], POINT)
     rows = pa.table({"P": point, "new": [6], "n": ["7"], "k": [8]})
     after = replaced(database, rows, sort_key=["k desc"], partition_by=["bucket(4, new)"])
@@ -94,8 +94,8 @@ def test_an_id_of_a_dropped_column_does_not_come_back(database: ArrowDatabase) -
     table = database.table("t")
     table.alter(DropColumn("gone"), WidenColumn("n", "long"), DropColumn("p.x"))
     table.alter(AddColumn(SchemaField(name="last", type="int")), DropColumn("last"))
-    given = range(1, table.state.next_column_id)
-    old = ids(table.state)
+    given = range(1, table._state.next_column_id)
+    old = ids(table._state)
     rows = pa.table({"gone": [1], "n": [2], "k": [3], "p": pa.array([None], POINT), "last": [4]})
     after = replaced(database, rows)
     found = ids(after)
@@ -115,7 +115,7 @@ def test_a_table_is_not_replaced_after_a_concurrent_writer_has_given_new_ids(
     rows = pa.table({"k": [1], "new": [2]})
     location = Location(locate_existing(database.path).store, "t", exists=True)
     create = new_table("t", schema_from_arrow(rows.schema))
-    job = plan_write(location, database.refresh().snapshot, "append", create=create, replace=True)
+    job = plan_write(location, database._refresh(), "append", create=create, replace=True)
     entries = write_rows(job, rows.to_batches())
     table = database.table("t")
     table.alter(AddColumn(SchemaField(name="rival", type="int")))
@@ -123,7 +123,7 @@ def test_a_table_is_not_replaced_after_a_concurrent_writer_has_given_new_ids(
         commit_written(job, entries)
     assert database.table("t").schema.names == [*BEFORE.names, "rival"]
     after = replaced(database, rows)
-    assert ids(after)["new"][0] > table.state.schema.field("rival").id
+    assert ids(after)["new"][0] > table._state.schema.field("rival").id
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_a_table_is_not_replaced_after_a_concurrent_writer_has_renamed_a_column_
     rows = pa.table({"n": [1], "k": [2], "p": [None]}, pa.schema([BEFORE.field(c) for c in "nkp"]))
     location = Location(locate_existing(database.path).store, "t", exists=True)
     create = new_table("t", schema_from_arrow(rows.schema))
-    job = plan_write(location, database.refresh().snapshot, "append", create=create, replace=True)
+    job = plan_write(location, database._refresh(), "append", create=create, replace=True)
     entries = write_rows(job, rows.to_batches())
     database.table("t").alter(*renames)
     with pytest.raises(ConflictError, match="The columns of table 't' changed"):
@@ -155,7 +155,7 @@ def test_a_table_is_replaced_after_a_concurrent_writer_has_dropped_a_column(
     rows = pa.table({"k": [1]})
     location = Location(locate_existing(database.path).store, "t", exists=True)
     create = new_table("t", schema_from_arrow(rows.schema))
-    job = plan_write(location, database.refresh().snapshot, "append", create=create, replace=True)
+    job = plan_write(location, database._refresh(), "append", create=create, replace=True)
     entries = write_rows(job, rows.to_batches())
     database.table("t").alter(DropColumn("gone"))
     commit_written(job, entries)
@@ -198,7 +198,7 @@ def test_every_property_of_a_column_in_the_design_stays(database: ArrowDatabase)
     )
     location = Location(locate_existing(database.path).store, "t", exists=True)
     create = new_table("t", design, properties={"bloom-filter-enabled.column.n": "true"})
-    job = plan_write(location, database.refresh().snapshot, "append", create=create, replace=True)
+    job = plan_write(location, database._refresh(), "append", create=create, replace=True)
     fields = job.target.table_schema.fields
     assert job.target.bloom_columns == (fields[0].id,)
     assert [field.id for field in walk(fields)] != [field.id for field in walk(design.fields)]
@@ -229,7 +229,7 @@ def test_an_identity_column_that_stays_goes_on_and_another_one_begins_anew(
     wide = as_table_schema(pa.schema([("id", pa.int64()), ("v", pa.string())]))
     create = new_table("t", wide, identity={"id": IdentityColumn(start=start)})
     location = Location(locate_existing(database.path).store, "t", exists=True)
-    job = plan_write(location, database.refresh().snapshot, "append", create=create, replace=True)
+    job = plan_write(location, database._refresh(), "append", create=create, replace=True)
     commit_written(job, ())
     database.refresh()
     after = database.table("t")
@@ -247,20 +247,20 @@ def test_a_table_that_comes_back_gives_nothing_that_its_replacement_gave(
     epoch = first.append(pa.table({"v": ["a"]}))
     create = new_table("t", as_table_schema(columns), identity={"id": IdentityColumn(step=-2)})
     location = Location(locate_existing(database.path).store, "t", exists=True)
-    job = plan_write(location, database.refresh().snapshot, "append", create=create, replace=True)
+    job = plan_write(location, database._refresh(), "append", create=create, replace=True)
     commit_written(job, ())
     database.refresh()
     second = database.table("t")
     second.append(pa.table({"v": ["b", "c"]}))
     second.alter(AddColumn(SchemaField(name="n", type="int")))
-    given = second.state.next_column_id
+    given = second._state.next_column_id
     database.restore(epoch=epoch) if all_tables else second.restore(epoch=epoch)
     table = database.table("t")
     table.append(pa.table({"v": ["d"]}))
     found = table.scan().to_arrow().sort_by("v").to_pylist()
     assert found == [{"id": 1, "v": "a"}, {"id": -5, "v": "d"}]
     table.alter(AddColumn(SchemaField(name="m", type="int")))
-    assert table.state.schema.field("m").id >= given
+    assert table._state.schema.field("m").id >= given
 
 
 def test_a_generated_column_reads_the_ids_that_its_columns_keep(database: ArrowDatabase) -> None:
@@ -274,7 +274,7 @@ def test_a_generated_column_reads_the_ids_that_its_columns_keep(database: ArrowD
 
 
 def test_the_time_to_live_follows_the_ids_of_its_columns(database: ArrowDatabase) -> None:
-    before = ids(database.table("t").state)
+    before = ids(database.table("t")._state)
     rows = pa.table({"gone": pa.array([], pa.date32()), "m": pa.array([], pa.int32())})
     stated = {"ttl": "9 days", "ttl.column": "gone", "ttl.m": "1 day"}
     after = replaced(database, rows, properties=stated)

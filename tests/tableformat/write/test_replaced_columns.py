@@ -46,7 +46,7 @@ def made(store: ObjectStore | None = None, sort_key: tuple[str, ...] = ()) -> Ar
 
 def live(table: ArrowTable) -> list[LiveRowSet]:
     table.refresh()
-    return table._log.read_rowsets(table.state)
+    return table._log.read_rowsets(table._state)
 
 
 def column(table: ArrowTable, name: str, where: str | None = None) -> list[object]:
@@ -71,9 +71,9 @@ def test_replaced_columns_get_their_filters() -> None:
     table = made()
     table.alter(AlterProperties({"bloom-filter-enabled.column.c1": "true"}))
     assert table.update({"c1": "c2"}).rowsets_in_place == 2
-    field = table.state.schema.field("c1")
+    field = table._state.schema.field("c1")
     for rowset in live(table):
-        reader = RowSetReader(table._log.store, table.state.prefix, rowset)
+        reader = RowSetReader(table._log.store, table._state.prefix, rowset)
         [stretch] = reader.read_stored([field], bloom_columns=[field.id])
         reader.verify([field], stretch)
         [[block]] = stretch.blocks
@@ -89,7 +89,7 @@ def test_replaced_columns_count_among_the_bytes_of_work_to_do() -> None:
     plan = table.optimize().option("min-rowsets", 2).plan()
     table.delete(f"id < {ROWS}")
     stored = sum(each.byte_count for each in live(table))
-    job = plan_job(table._log, table.refresh().snapshot, plan, plan.groups[0])
+    job = plan_job(table._log, table._refresh(), plan, plan.groups[0])
     assert job.group.bytes_in == job.group.bytes_out == stored
     table.verify(progress=lambda done, total: told.append((done, total)))
     assert told[-1] == (stored, stored)
@@ -170,7 +170,7 @@ def test_a_transaction_sees_what_it_replaced_also_in_rowsets_of_its_own() -> Non
 
 def test_two_updates_of_one_column_do_not_undo_each_other() -> None:
     table = made()
-    other = ArrowTable(table._location, table._log, table.snapshot)
+    other = ArrowTable(table._location, table._log, table._snapshot)
     table.update({"c1": "c2"})
     counts = other.update({"c1": "c3"}, "c1 <= 0.9")
     assert counts.rowsets_in_place == 2
@@ -182,7 +182,7 @@ def test_two_updates_of_one_column_do_not_undo_each_other() -> None:
 
 def test_a_column_that_a_concurrent_writer_drops_is_a_conflict() -> None:
     table = made()
-    other = ArrowTable(table._location, table._log, table.snapshot)
+    other = ArrowTable(table._location, table._log, table._snapshot)
     table.alter(DropColumn(("c1",)))
     with pytest.raises(InvalidInputError, match="c1"):
         other.update({"c1": 0.5})

@@ -36,10 +36,10 @@ def test_a_value_beyond_its_limits_is_refused_by_its_name(
 
 def test_a_batch_becomes_an_operation_and_metadata_a_parameter_of_history() -> None:
     settings = CommitSettings(batch=("job", 7), metadata="nightly")
-    assert settings.operations(TABLE) == (Txn(table=TABLE, app="job", version=7),)
-    assert settings.parameters() == {"userMetadata": "nightly"}
-    assert CommitSettings().operations(TABLE) == ()
-    assert CommitSettings().parameters() == {}
+    assert settings._operations(TABLE) == (Txn(table=TABLE, app="job", version=7),)
+    assert settings._parameters() == {"userMetadata": "nightly"}
+    assert CommitSettings()._operations(TABLE) == ()
+    assert CommitSettings()._parameters() == {}
 
 
 def test_settings_of_another_type_are_refused() -> None:

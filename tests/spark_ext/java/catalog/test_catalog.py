@@ -101,7 +101,7 @@ def test_a_table_is_created_as_described(spark: SparkShell) -> None:
         " s STRUCT<x: INT, y: ARRAY<STRING>>) COMMENT 'hello' TBLPROPERTIES (owner2 = 'me')"
         " CLUSTER BY (id, name)"
     )
-    state = colonnade.open(spark.folder / "warehouse" / "db" / "t").state
+    state = colonnade.open(spark.folder / "warehouse" / "db" / "t")._state
     assert [key.column for key in state.sort_key] == [1, 2]
     assert (state.comment, dict(state.properties)) == ("hello", {"owner2": "me"})
     column = state.schema.fields[0]
@@ -144,9 +144,9 @@ def test_show_create_table_creates_the_same_table(spark: SparkShell, key: str) -
     spark.sql("DROP TABLE colonnade.db.t")
     spark.sql(text)
     states = [
-        colonnade.open_database(spark.folder / "warehouse" / "db").snapshot,
+        colonnade.open_database(spark.folder / "warehouse" / "db")._snapshot,
     ]
-    again = colonnade.open(spark.folder / "warehouse" / "db" / "t").state
+    again = colonnade.open(spark.folder / "warehouse" / "db" / "t")._state
     assert [(f.name, f.type, f.nullable, f.comment) for f in again.schema.fields] == [
         ("a", "int", False, "c"),
         ("b", "char(3)", True, None),

@@ -55,8 +55,8 @@ def written(path: Path, way: str, mode: str, calls: str, frame: str = FRAME) -> 
 def found(path: Path) -> tuple[list[int], Layout]:
     """The ids of the rows of a table, its partitions and its sort key."""
     opened = colonnade.open(path)
-    ids, schema = opened.scan().to_arrow()["id"].to_pylist(), opened.state.schema
-    key = tuple(schema.by_id(field.column).name for field in opened.state.sort_key)
+    ids, schema = opened.scan().to_arrow()["id"].to_pylist(), opened._state.schema
+    key = tuple(schema.by_id(field.column).name for field in opened._state.sort_key)
     return sorted(ids), (opened.partitioning, key)
 
 
@@ -142,8 +142,8 @@ def test_names_of_partitions_may_hold_anything(spark: SparkShell, way: str) -> N
         quoted = f"`{name.replace('`', '``')}`"
         frame = f'spark.sql("SELECT 1L AS id, 2 AS {quoted}")'
         spark.run(written(path, way, mode, f".partitionBy({quoted!r})", frame))
-        [field] = colonnade.open(path).state.partition_fields
-        schema = colonnade.open(path).state.schema
+        [field] = colonnade.open(path)._state.partition_fields
+        schema = colonnade.open(path)._state.schema
         assert (field.transform, schema.by_id(field.column).name) == ("identity", name)
 
 

@@ -47,14 +47,14 @@ def table(spark: SparkShell, name: str = "t") -> colonnade.ArrowTable:
 
 
 def layout(spark: SparkShell, name: str = "t") -> str:
-    state = table(spark, name).state
+    state = table(spark, name)._state
     return ", ".join(field_text(each, state.schema) for each in state.partition_fields)
 
 
 def partitions(spark: SparkShell, name: str = "t") -> list[tuple[str | None, ...]]:
     """The partition of every live RowSet."""
     found = table(spark, name)
-    rowsets = Log(open_store(str(spark.folder / "warehouse" / "db"))).read_rowsets(found.state)
+    rowsets = Log(open_store(str(spark.folder / "warehouse" / "db"))).read_rowsets(found._state)
     return [tuple(rowset.entry.partition or ()) for rowset in rowsets]
 
 

@@ -71,7 +71,7 @@ def test_options_are_understood_or_refused(spark_shell: SparkShell) -> None:
     spark_shell.run(save("options", "append", options=options))
     assert ids(spark_shell, "options") == [1, 2]
     table = colonnade.open(spark_shell.folder / "options")
-    assert table.state.sort_key[0].descending
+    assert table._state.sort_key[0].descending
     assert table.history()[0].parameters["userMetadata"] == "note"
     for given, sentence in {
         ".option('maxRecordPerFile', 5)": "did you mean maxRecordsPerFile?",
@@ -172,7 +172,7 @@ def test_overwriting_may_replace_the_columns_along_with_the_rows(
     [[created]] = spark.sql(f"SHOW CREATE TABLE {table}")
     for part in ("(ID)", "COMMENT 'cm'", "'retention.hours' = '500'", "ID STRING"):
         assert part in created
-    state = colonnade.open(path).state
+    state = colonnade.open(path)._state
     assert state.sort_key[0].column == state.schema.field("ID").id
     append = overwrite(OTHER).replace("overwrite')", "append')", 1)
     assert "overwriteSchema needs a write of mode overwrite" in spark.refused_run(append)

@@ -174,10 +174,10 @@ def test_columns_get_bloom_filters_by_a_property(spark: SparkShell) -> None:
     assert spark.sql("SHOW TBLPROPERTIES colonnade.db.t") == [[f"{ON}key", "true"]]
     spark.sql("INSERT INTO colonnade.db.t SELECT 2 * id + 10, 'x' FROM range(0, 1000, 1, 1)")
     table = colonnade.open(spark.folder / "warehouse" / "db" / "t")
-    [*_, newest] = table._log.read_rowsets(table.state)
-    reader = RowSetReader(table._log.store, table.state.prefix, newest)
-    [stretch] = reader.read_stored(table.state.schema.fields, bloom_columns=(1,))
-    reader.verify(table.state.schema.fields, stretch)
+    [*_, newest] = table._log.read_rowsets(table._state)
+    reader = RowSetReader(table._log.store, table._state.prefix, newest)
+    [stretch] = reader.read_stored(table._state.schema.fields, bloom_columns=(1,))
+    reader.verify(table._state.schema.fields, stretch)
     assert [len(block.bloom) for [block] in stretch.blocks] == [32 * 40, 0]
     assert spark.sql("SELECT * FROM colonnade.db.t WHERE key = 500") == [[500, "x"]]
     assert spark.sql("SELECT * FROM colonnade.db.t WHERE key IN (1, 501, NULL)") == [[1, "a"]]

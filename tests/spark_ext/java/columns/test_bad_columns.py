@@ -158,7 +158,7 @@ def test_an_impossible_statement_is_refused_in_a_sentence(spark: SparkShell, nam
     after = colonnade.open_database(database(spark))
     assert after.tables() == before.tables()
     now = colonnade.open(database(spark) / "t")
-    assert now.state.schema == before.table("t").state.schema
+    assert now._state.schema == before.table("t")._state.schema
     assert now.scan().to_arrow().equals(rows)
 
 

@@ -158,7 +158,7 @@ def test_metadata_that_spark_adds_for_itself_is_not_stored(spark_shell: SparkShe
     assert any(found(spark_shell, frame).values())
     spark_shell.run(f"{frame}.write.format('colonnade').save({place})")
     table = colonnade.open(spark_shell.folder / "metadata-of-spark")
-    assert [field.metadata for field in table.state.schema.fields] == [None] * 4
+    assert [field.metadata for field in table._state.schema.fields] == [None] * 4
 
 
 def test_too_much_of_it_is_refused_naming_the_column(spark_shell: SparkShell) -> None:

@@ -243,7 +243,7 @@ def test_a_filter_on_a_column_prunes_the_partitions_that_follow_from_it(spark: S
     times = "TIMESTAMP'2026-01-01 12:00:00Z' + make_dt_interval(id)"
     spark.sql(f"INSERT OVERWRITE {TABLE} (id, at) SELECT id, {times} FROM range(40)")
     table = colonnade.open(path(spark))
-    rowsets = table.log.read_rowsets(table.state)
+    rowsets = table._log.read_rowsets(table._state)
     assert len(rowsets) == 40
     spark.sql("SET spark.sql.adaptive.enabled = false")
     try:
@@ -325,7 +325,7 @@ def test_the_statement_that_makes_a_table_is_shown_with_its_expressions(spark: S
     assert spark.sql("SELECT t, d FROM colonnade.made.c2") == [["z,", "1"]]
     first, second = (colonnade.open(path(spark, name)) for name in ("c1", "c2"))
     assert first.generated == second.generated
-    assert first.state.schema == second.state.schema
+    assert first._state.schema == second._state.schema
 
 
 @pytest.mark.spark_compat

@@ -42,7 +42,7 @@ def path(spark: SparkShell) -> Path:
 
 
 def types(spark: SparkShell) -> dict[str, str]:
-    return {field.name: str(field.type) for field in table(spark).state.schema.fields}
+    return {field.name: str(field.type) for field in table(spark)._state.schema.fields}
 
 
 def rows(spark: SparkShell) -> list[list[object]]:
@@ -148,7 +148,7 @@ def test_a_merge_adds_and_widens_fields_at_any_depth(spark: SparkShell) -> None:
     spark.sql(f"ALTER TABLE {TABLE} ADD COLUMN s STRUCT<a: INT, l: ARRAY<STRUCT<x: INT>>>")
     struct = "named_struct('a', 7000000000L, 'l', array(named_struct('x', 1, 'c', 'p')), 'v', 'q')"
     spark.sql(merge(f"SELECT 2L id, 20 v, 'b' c, {struct} s"))
-    [column] = [each for each in table(spark).state.schema.fields if each.name == "s"]
+    [column] = [each for each in table(spark)._state.schema.fields if each.name == "s"]
     assert type_text(column.type) == "struct<a:long,l:array<struct<x:int,c:string>>,v:string>"
     [found] = spark.sql(f"SELECT s.a, s.l[0].x, s.l[0].c, s.v FROM {TABLE} WHERE id = 2")
     assert found == [7 * 10**9, 1, "p", "q"]

@@ -33,7 +33,7 @@ def opened(spark: SparkShell, name: str = "t") -> colonnade.ArrowTable:
 
 
 def types(spark: SparkShell) -> dict[str, str]:
-    return {each.name: type_text(each.type) for each in opened(spark).state.schema.fields}
+    return {each.name: type_text(each.type) for each in opened(spark)._state.schema.fields}
 
 
 @pytest.mark.matrix
@@ -63,7 +63,7 @@ def test_a_void_column_of_ctas_is_read_and_written_as_null(spark: SparkShell) ->
     table = opened(spark)
     found = table.scan().to_arrow().sort_by("id").to_pylist()
     assert [list(row.values()) for row in found] == rows
-    stored = [set(each.entry.statistics) for each in table.log.read_rowsets(table.state)]
+    stored = [set(each.entry.statistics) for each in table._log.read_rowsets(table._state)]
     assert all(each == {1, 3} for each in stored)
     assert table.verify(4).is_sound
 
@@ -96,7 +96,7 @@ def test_tables_and_columns_are_made_void_and_get_types_by_writing(spark: SparkS
     merge = ".option('mergeSchema', 'true').mode('append').saveAsTable('colonnade.voids.made')"
     spark.run(f"spark.sql('SELECT 2L id, NULL d').write{merge}")
     spark.run(f"spark.sql('SELECT 3L id, array(3) b, NULL c, 4 d').write{merge}")
-    found = opened(spark, "made").state.schema.fields
+    found = opened(spark, "made")._state.schema.fields
     assert [type_text(each.type) for each in found] == ["long", "array<int>", "void", "int"]
     rows = "SELECT * FROM colonnade.voids.made ORDER BY id"
     assert spark.sql(rows) == [[1, None, None, None], [2, None, None, None], [3, [3], None, 4]]

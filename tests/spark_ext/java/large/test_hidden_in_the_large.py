@@ -75,8 +75,8 @@ class World:
     def check(self, tool: ReadTool) -> None:
         found = self.table.scan().to_arrow()
         assert same_rows(found, self.expected())
-        state = self.table.state.seen_at(self.clock.now_ms)
-        plan = plan_scan(state, self.table.epoch, self.table.log.read_rowsets(state))
+        state = self.table._state.seen_at(self.clock.now_ms)
+        plan = plan_scan(state, self.table.epoch, self.table._log.read_rowsets(state))
         columns = spark_schema(self.schema)
         for share in split_plan(plan, SHARE_BYTES):
             batches = list(read_plan(self.store, share))
@@ -98,14 +98,14 @@ def test_both_readers_hide_what_a_model_of_all_rows_hides(
         world.table.delete(f"id >= {low} AND id < {high}")
         ids = np.array(world.stored["id"])
         world.stored = world.stored.filter(pa.array((ids < low) | (ids >= high)))
-    assert world.table.state.tombstones
+    assert world.table._state.tombstones
     world.check(tool)
     before, epoch = world.stored, world.table.epoch
     world.clock.now_ms += 3 * HOUR_MS
     world.check(tool)
     compaction = world.table.optimize().option("run-bytes", "none").option("min-rowsets", 2)
     compaction.option("deleted-share", 0).executeCompaction()
-    assert not world.table.state.tombstones
+    assert not world.table._state.tombstones
     world.check(tool)
     purged = world.expected()
     lives = ("ttl", "ttl.column", "ttl.grace", *(f"ttl.{name}" for name in world.expiring))

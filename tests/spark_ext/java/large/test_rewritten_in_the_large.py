@@ -40,8 +40,8 @@ from tests.tableformat.verify.damaged import flip
 
 def read_by_java(tool: ReadTool, url: Path, table: ArrowTable) -> Iterator[list[Any]]:
     """The rows between two cuts at a time, which is what fits into an answer of the JVM."""
-    plan = plan_scan(table.state, table.epoch, live(table))
-    shown = spark_schema(table.state.schema)
+    plan = plan_scan(table._state, table.epoch, live(table))
+    shown = spark_schema(table._state.schema)
     for part in split_plan(plan, target_bytes=1):
         yield tool.rows(str(url), part.model_dump(mode="json", exclude_none=True), shown)
 
@@ -52,7 +52,7 @@ def check(tool: ReadTool, url: Path, table: ArrowTable, rows: pa.Table, step: st
     assert same_rows(found, rows), step
     at = 0
     for part in read_by_java(tool, url, table):
-        assert part == expected(found.slice(at, len(part)), table.state.schema), step
+        assert part == expected(found.slice(at, len(part)), table._state.schema), step
         at += len(part)
     assert at == rows.num_rows, step
 
@@ -84,7 +84,7 @@ def append_by_java(
     for at in range(parts):
         first, end = rows.num_rows * at // parts, rows.num_rows * (at + 1) // parts
         part = rows.slice(first, end - first)
-        if table.state.sort_key:  # Spark sorts the rows before a task writes them.
+        if table._state.sort_key:  # Spark sorts the rows before a task writes them.
             part = part.sort_by("id")
         writer.append(table, part, unsafe=(seed + at) % 2 == 0, options=PLACES[place])
 
@@ -207,6 +207,6 @@ def test_a_table_of_the_jar_keeps_its_rows_through_a_repair(
     append_by_java(writer, table, rows, seed, place="directory")
     rowsets = live(table)
     for each in rowsets:
-        flip(table._location.store, f"{table.state.prefix}{each.entry.object}/1.idx", 5)
+        flip(table._location.store, f"{table._state.prefix}{each.entry.object}/1.idx", 5)
     assert table.verify(3).damaged_rowsets(table.name) == [each.id for each in rowsets]
     check(tool, url, table, repair(table, rows, tmp_path), "repair")

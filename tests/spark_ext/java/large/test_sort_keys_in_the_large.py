@@ -61,7 +61,7 @@ def test_rows_of_several_sort_keys_are_read_and_brought_over(
     for _ in range(3):
         table.optimize().option("min-rowsets", 2).option("max-overlap", 1).executeCompaction()
     found = {each.entry.sort_order_id for each in live(table)}
-    assert found == {table.state.sort_order_id}
+    assert found == {table._state.sort_order_id}
     assert not table.optimize().option("max-overlap", 1).plan().groups
     same(tool, tmp_path, table, rows, "a compaction")
     got = np.array(content(table)["id"])

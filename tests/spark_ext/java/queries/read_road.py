@@ -100,11 +100,11 @@ def rows(number: int) -> pa.Table:
 
 def delete(table: ArrowTable, rowset: int, gone: Iterable[int]) -> None:
     """Delete rows of one RowSet."""
-    log, base = Log(open_store(table.path)), table.refresh().snapshot
+    log, base = Log(open_store(table.path)), table._refresh()
     entry = write_deletion_vector(
-        log.store, table.state.prefix, "ab" * 8, DeletionVector.of(gone), None
+        log.store, table._state.prefix, "ab" * 8, DeletionVector.of(gone), None
     )
-    op = AddDeletionVector(table=table.state.id, rowset=rowset, vector=entry)
+    op = AddDeletionVector(table=table._state.id, rowset=rowset, vector=entry)
     log.commit(Change(new_transaction_id(), "delete", (op,)), base)
     table.refresh()
 

@@ -123,9 +123,9 @@ def test_every_type_in_every_encoding_gives_what_spark_makes_of_it(
 
 def encodings(table: ArrowTable) -> set[str]:
     store, found = open_store(table.path), set()
-    for rowset in Log(store).read_rowsets(table.state, None):
-        segments = ColumnSegments(store, table.state.prefix, rowset)
-        for field in table.state.schema.fields:
+    for rowset in Log(store).read_rowsets(table._state, None):
+        segments = ColumnSegments(store, table._state.prefix, rowset)
+        for field in table._state.schema.fields:
             [opened] = segments.open([column_of(field)])
             assert opened is not None
             found |= {each.encoding for each in opened.index.entries}

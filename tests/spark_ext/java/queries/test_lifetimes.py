@@ -37,7 +37,7 @@ def rows(table: colonnade.ArrowTable, *given: tuple[int, datetime, datetime | No
 def all_dated(table: colonnade.ArrowTable) -> bool:
     """Whether the log says of each RowSet when its rows were written."""
     table.refresh()
-    rowsets = table.log.read_rowsets(table.state)
+    rowsets = table._log.read_rowsets(table._state)
     return all(WRITTEN.id in each.entry.statistics for each in rowsets)
 
 

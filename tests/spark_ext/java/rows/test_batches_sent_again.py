@@ -95,7 +95,7 @@ def found(spark: SparkShell, way: str) -> Any:
     """All that a batch could change."""
     table = colonnade.open(path_of(spark, way))
     rows = sorted(map(str, table.scan().to_arrow().to_pylist()))
-    return table.epoch, rows, table.schema.names, table.partitioning, dict(table.state.batches)
+    return table.epoch, rows, table.schema.names, table.partitioning, dict(table._state.batches)
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -271,8 +271,8 @@ def test_methods_say_what_each_statement_did(spark: SparkShell) -> None:
     assert (tables, last) == (["a", "b", "c"], base + 1)
     assert committed(spark) == {"a": [*range(5, 10)], "b": [*range(10), 20, 21], "c": [20, 21]}
     made = colonnade.open(folder(spark) / "c")
-    assert made.state.comment == "it's c"
-    assert made.state.sort_key[0].descending
+    assert made._state.comment == "it's c"
+    assert made._state.sort_key[0].descending
 
 
 def test_methods_of_a_transaction_that_is_over_are_refused(spark: SparkShell) -> None:

@@ -88,7 +88,7 @@ def test_filters_of_a_column_go_with_it_where_the_columns_are_replaced(tmp_path:
     writes.commit_write(written(plan, ROWS.select(["id"])))
     table = colonnade.open(tmp_path / "t")
     assert table.schema.names == ["id"]
-    assert table.state.properties == {"k": "v", "bloom-filter-enabled.column.id": "true"}
+    assert table._state.properties == {"k": "v", "bloom-filter-enabled.column.id": "true"}
 
 
 def test_a_commit_that_is_sent_twice_lands_once(tmp_path: Path) -> None:
@@ -171,7 +171,7 @@ def test_a_design_creates_or_replaces_a_table_with_its_rows(tmp_path: Path) -> N
     assert [key["descending"] for key in plan["ordering"]] == [True, False]
     writes.commit_write(written(plan, ROWS.slice(1)))
     assert ids(path) == [2]
-    assert colonnade.open(path).state.properties == {}
+    assert colonnade.open(path)._state.properties == {}
     with pytest.raises(InvalidInputError, match="not both"):
         planned(path, design={**DESIGN, "properties": properties, "replace": True})
 
@@ -305,14 +305,14 @@ def test_a_default_has_its_value_beside_its_text_if_the_text_alone_says_it(
         **{"after": None, "first": False, "comment": None, "default": default},
     }
     databases.alter_table({"path": path, "changes": [added]})
-    *_, column = colonnade.open(path).state.schema.fields
+    *_, column = colonnade.open(path)._state.schema.fields
     assert column.initial == stored
     assert column.default is not None
     assert (column.default.sql, column.default.value) == (sql, stored if constant else None)
     change = {"kind": "set_default", "column": ["N"], "default": default}
     assert databases.alter_table({"path": path, "changes": [change]})["epoch"] == 2
     databases.alter_table({"path": path, "changes": [{"kind": "drop_default", "column": ["n"]}]})
-    *_, column = colonnade.open(path).state.schema.fields
+    *_, column = colonnade.open(path)._state.schema.fields
     assert (column.initial, column.default) == (stored, None)
 
 
@@ -330,7 +330,7 @@ def test_alterations_share_an_epoch(tmp_path: Path) -> None:
         {"kind": "set_not_null", "column": ["id"]},
     ]
     assert databases.alter_table({"path": path, "changes": changes}) == {"epoch": 2}
-    state = colonnade.open(path).state
+    state = colonnade.open(path)._state
     assert state.schema.names == ("n", "id", "label")
     assert [field.type for field in state.schema.fields] == ["decimal(20,0)", "long", "string"]
     assert (dict(state.properties), state.comment) == ({"x": "y"}, None)

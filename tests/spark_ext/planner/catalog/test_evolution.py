@@ -36,7 +36,7 @@ def path(tmp_path: Path) -> str:
 
 
 def types(path: str) -> dict[str, str]:
-    fields = colonnade.open(path).state.schema.fields
+    fields = colonnade.open(path)._state.schema.fields
     return {field.name: type_text(field.type) for field in fields}
 
 
@@ -95,7 +95,7 @@ def test_a_new_field_may_have_the_name_of_a_column(tmp_path: Path) -> None:
     ]
     changes.append({**widened("", "long"), "column": ["s", "a"]})
     assert asked(path, changes, exact=True) == asked(path, changes, exact=True) == {"epoch": 2}
-    fields = colonnade.open(path).state.schema.fields
+    fields = colonnade.open(path)._state.schema.fields
     kinds = {each.name: type_text(each.type) for each in fields}
     wider = "struct<a:long,V:int>"
     assert kinds == {"v": "string", "s": wider, "l": "array<struct<a:int,V:int>>"}
@@ -178,7 +178,7 @@ def test_void_inside_a_column_has_the_type_that_the_table_has_there(tmp_path: Pa
 
     path = str(tmp_path / "t")
     assert brought(path, given("new")) == {"epoch": 2}
-    fields = colonnade.open(tmp_path / "t").state.schema.fields
+    fields = colonnade.open(tmp_path / "t")._state.schema.fields
     wider = "struct<a:int,l:array<int>,new:long>"
     assert [type_text(each.type) for each in fields] == [wider, f"map<int,{wider}>"]
     with pytest.raises(InvalidInputError, match="'s.late' is void, and only whole columns"):

@@ -47,7 +47,7 @@ def test_rows_that_were_planned_before_a_constraint_are_not_committed(
 ) -> None:
     planned = plan(table, seen(table))
     job = WriteJob.model_validate_json(planned["job"])
-    entries = write_rows(job, [pa.record_batch({"id": [10], "name": ["x"]})], table.log.store)
+    entries = write_rows(job, [pa.record_batch({"id": [10], "name": ["x"]})], table._log.store)
     table.alter(AddConstraint("second", "id < 9"))
     with pytest.raises(ConflictError, match="got the constraint 'second' after epoch 1"):
         commit_write({**planned, "messages": [encode_entries(entries).decode()]})
@@ -77,7 +77,7 @@ def test_a_constraint_follows_the_rows_that_spark_has_checked(
     table: colonnade.ArrowTable, condition: str
 ) -> None:
     assert added(table, condition, 1) == {"epoch": 2}
-    assert table.refresh().snapshot.table("t").constraints[1].columns == (2,)
+    assert table._refresh().table("t").constraints[1].columns == (2,)
 
 
 def test_rows_that_spark_did_not_check_are_checked_here_or_refused(

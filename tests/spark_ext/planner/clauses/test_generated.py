@@ -89,7 +89,7 @@ def test_a_statement_may_add_columns_but_not_widen_one_that_an_expression_reads(
     with pytest.raises(InvalidInputError, match="'n' cannot be .*'twice'"):
         plan(table, schema=schema, filled=["twice"], evolving=asking(wider))
     table.refresh()
-    assert table.state.schema.names == ("n", "twice", "new")
+    assert table._state.schema.names == ("n", "twice", "new")
 
 
 def asking(change: dict[str, Any]) -> dict[str, Any]:

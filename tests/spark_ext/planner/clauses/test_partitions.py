@@ -172,7 +172,7 @@ def test_a_large_partition_is_not_read_by_one_task(tmp_path: Path) -> None:
     path = made(tmp_path / "t", [BUCKET])
     write(path, list(range(100)))
     table = colonnade.open(path)
-    plan = plan_scan(table.state, table.epoch, metadata.live_rowsets(table), ["id"])
+    plan = plan_scan(table._state, table.epoch, metadata.live_rowsets(table), ["id"])
     total, largest = plan.byte_count, max(rowset.byte_count for rowset in plan.rowsets)
     assert grouping.is_fair(plan, total, 1, largest)
     assert not grouping.is_fair(plan, total, 1, largest - 1)

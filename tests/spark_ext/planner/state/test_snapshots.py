@@ -142,7 +142,7 @@ def test_all_paths_of_a_table_share_a_look_and_an_own_commit_is_not_read_again(
     assert [seen.method for seen in proxy.seen] == ["GET"]
     for number in range(3):
         table.append(pa.table({"id": [number]}, SCHEMA))
-    snapshots.committed(first[0].store.address, table.log.read_head())
+    snapshots.committed(first[0].store.address, table._log.read_head())
     proxy.seen.clear()
     assert snapshots.head(paths[1])[1].epoch == first[1].epoch + 3
     assert [seen.method for seen in proxy.seen] == ["GET"]

@@ -52,7 +52,7 @@ class Update:
         self.table = colonnade.open(path)
         state = load({"path": str(path), "options": {}})
         seen = {name: state[name] for name in ("database", "id", "epoch")}
-        schema = declared_json(self.table.state.schema)
+        schema = declared_json(self.table._state.schema)
         plan = planned(path, schema=schema, seen=seen)
         self.args: dict[str, Any] = {
             "job": plan["job"],
@@ -77,9 +77,9 @@ class Update:
 
     def commit(self, least: int = 0) -> dict[str, Any]:
         """Add one to `n` of the rows from `least` on, in the chosen RowSets."""
-        state, epoch = self.table.state, self.table.epoch
+        state, epoch = self.table._state, self.table.epoch
         chosen = {each["id"] for each in self.chosen["rowsets"]}
-        rowsets = [each for each in self.table.log.read_rowsets(state) if each.id in chosen]
+        rowsets = [each for each in self.table._log.read_rowsets(state) if each.id in chosen]
         columns = {
             "names": self.args["columns"],
             "asked": self.chosen["asked"],
@@ -91,7 +91,7 @@ class Update:
         )
 
     def _write(self, rowset: LiveRowSet, least: int) -> str:
-        state, store = self.table.state, self.table.log.store
+        state, store = self.table._state, self.table._log.store
         field = state.schema.field("n")
         [(_, batch)] = RowSetReader(store, state.prefix, rowset).read(
             [state.schema.field("id"), field]
@@ -142,7 +142,7 @@ def test_columns_are_replaced_where_most_rows_change_and_other_rows_move(path: P
 
 def test_rows_that_take_few_bytes_move(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     update = Update(path)
-    large = sum(each.byte_count for each in update.table.log.read_rowsets(update.table.state))
+    large = sum(each.byte_count for each in update.table._log.read_rowsets(update.table._state))
     for least, chosen in ((None, []), (f"{large}", []), (f"{large // 3}", [0, 1])):
         update.args["least"] = least
         assert update.candidates() == (chosen and [0, 1, 2])

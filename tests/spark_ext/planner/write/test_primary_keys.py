@@ -35,7 +35,7 @@ def make(path: Path, **design: Any) -> ArrowTable:
 
 def plan(path: str, overwrite: bool = False, **options: str) -> WriteJob:
     chosen = parse_write_options({"path": path, **options})
-    base = colonnade.open(path).snapshot
+    base = colonnade.open(path)._snapshot
     return plan_spark_write(locate(path), base, chosen, as_table_schema(COLUMNS), overwrite)
 
 
@@ -105,7 +105,7 @@ def test_statements_describe_a_key_as_a_property(tmp_path: Path) -> None:
     assert isinstance(design, TableDesign)
     assert (design.primary_key, design.properties) == (("id",), {"a": "b"})
     table = make(tmp_path / "t", properties={"onDuplicate": "ignore"})
-    assert shown_properties(table.state) == {"onDuplicate": "ignore", "primaryKey": "id"}
+    assert shown_properties(table._state) == {"onDuplicate": "ignore", "primaryKey": "id"}
     change = {"kind": "properties", "set": {"primaryKey": "id, v"}, "remove": []}
     found = alteration(change)
     assert isinstance(found, SetPrimaryKey)

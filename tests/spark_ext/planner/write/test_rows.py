@@ -295,9 +295,9 @@ def test_a_statement_commits_under_the_transaction_that_its_caller_knows(path: P
     plan = planned(path, transaction=transaction)
     job = {"job": plan["job"], "database": plan["database"], "filters": [compare(">=", 3)]}
     rows.delete_where(job)
-    counts = colonnade.open(path).find_counts(transaction, 2)
+    counts = colonnade.open(path)._find_counts(transaction, 2)
     assert (counts.epoch, counts.rows_deleted) == (3, 2)
-    assert colonnade.open(path).find_counts("f" * 32, 2).rows_deleted == 0
+    assert colonnade.open(path)._find_counts("f" * 32, 2).rows_deleted == 0
 
 
 def test_a_merge_that_only_inserts_guards_its_keys(path: Path) -> None:

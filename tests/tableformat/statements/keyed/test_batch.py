@@ -11,7 +11,7 @@ from colonnade.manifests.model.schema import TableSchema
 from colonnade.tableformat.statements.keyed.batch import keyed_batch
 from tests.tableformat.statements.tables import SCHEMA, made
 
-TABLE = made(schema=SCHEMA, key=("id",), properties={"sequence.text": "day"}).state
+TABLE = made(schema=SCHEMA, key=("id",), properties={"sequence.text": "day"})._state
 KEY = TableSchema(fields=key_fields(TABLE.primary_key, TABLE.schema))
 
 

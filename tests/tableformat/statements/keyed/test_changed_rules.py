@@ -42,7 +42,7 @@ def test_rows_that_were_compared_land_in_a_table_without_the_key(policy: OnDupli
     late = another(table)
     table.alter(DropPrimaryKey())
     table.append(rows((2, 2)))
-    with Transaction(late._log, late.snapshot) as transaction:
+    with Transaction(late._log, late._snapshot) as transaction:
         transaction.table("t").append(rows((4, 4)))
     late.append(rows((2, 20), (3, 3)), settings=WriteSettings(on_duplicate=policy))
     assert content(table) == [(1, 1), (2, 2), (2, 20), (3, 3), (4, 4)]
@@ -71,7 +71,7 @@ def test_a_transaction_that_has_merged_is_refused_after_its_rules_have_changed(
     step: Callable[[Any], Any], change: Any
 ) -> None:
     table = keyed()
-    transaction = Transaction(table._log, table.snapshot)
+    transaction = Transaction(table._log, table._snapshot)
     step(transaction.table("t"))
     table.alter(change)
     with pytest.raises(ConflictError, match="merge modes of table 't' have changed"):
@@ -81,10 +81,10 @@ def test_a_transaction_that_has_merged_is_refused_after_its_rules_have_changed(
 
 def planned_append(table: ArrowTable, policy: OnDuplicate, new: pa.Table) -> Callable[[], object]:
     """Compare new rows with the present state, and return what commits them."""
-    base, job_id = table.refresh().snapshot, new_job_id()
+    base, job_id = table._refresh(), new_job_id()
     settings = WriteSettings(on_duplicate=policy)
-    found = evaluate_append(table._log, table.state, new.to_batches(), job_id, settings)
-    change = make_change(finished(found, table._log, table.state), table.state, job_id)
+    found = evaluate_append(table._log, table._state, new.to_batches(), job_id, settings)
+    change = make_change(finished(found, table._log, table._state), table._state, job_id)
     return lambda: table._log.commit(change, base)
 
 

@@ -46,8 +46,8 @@ def strict(schema: pa.Schema = STRICT, **design: Any) -> ArrowTable:
 
 
 def job_of(table: ArrowTable, *names: str) -> WriteJob:
-    state = table.state
-    job = plan_write(table.location, table.snapshot, "append")
+    state = table._state
+    job = plan_write(table._location, table._snapshot, "append")
     return merging_job(job, state, given_columns(state, names))
 
 
@@ -55,7 +55,7 @@ def write(table: ArrowTable, **columns: list[Any]) -> dict[int, tuple[Any, ...]]
     """Write rows as tasks do, and commit them; return the rows of the table by key."""
     job = job_of(table, *columns)
     entries = write_rows(job, pa.table(dict(columns)).to_batches(), table._log.store)
-    commit_written(job, entries, table._log, table.snapshot)
+    commit_written(job, entries, table._log, table._snapshot)
     table.refresh()
     return {
         row[0]: row[1:] for row in zip(*table.scan().to_arrow().to_pydict().values(), strict=True)
@@ -67,7 +67,7 @@ def named(state: TableState, ids: frozenset[int]) -> set[str]:
 
 
 def test_columns_are_named_in_any_case_and_others_have_no_effect() -> None:
-    state = strict().state
+    state = strict()._state
     assert named(state, given_columns(state, ["ID", "N", "zzz"])) == {"id", "n"}
     opened = open_columns(state.schema, given_columns(state, ["id", "n"]))
     assert [each.nullable for each in opened.fields] == [False, True, True]
@@ -86,12 +86,12 @@ def test_columns_that_need_another_one_are_refused(
 ) -> None:
     table = strict(WITH_TWICE, generated=TWICE, properties=properties)
     with pytest.raises(InvalidInputError, match=sentence):
-        given_columns(table.state, names)
+        given_columns(table._state, names)
 
 
 def test_generated_columns_make_a_row_no_less_whole() -> None:
     table = strict(WITH_TWICE, generated=TWICE)
-    assert named(table.state, all_columns(table.state)) == {"id", "must", "n"}
+    assert named(table._state, all_columns(table._state)) == {"id", "must", "n"}
 
 
 def test_rows_of_known_keys_may_lack_what_a_new_row_needs() -> None:
@@ -100,7 +100,7 @@ def test_rows_of_known_keys_may_lack_what_a_new_row_needs() -> None:
     with pytest.raises(InvalidInputError, match="'must' of table 't' is NOT NULL.*id = 3 is new"):
         write(table, id=[1, 3], n=[1, 1])
     with pytest.raises(InvalidInputError, match="the key k is new"):
-        require_values(table.state, given_columns(table.state, ["id"]), "k")
+        require_values(table._state, given_columns(table._state, ["id"]), "k")
     table.delete("id = 2")
     with pytest.raises(InvalidInputError, match="id = 2 is new"):
         write(table, id=[2], n=[1])
@@ -110,7 +110,7 @@ def test_a_key_that_is_deleted_before_the_slot_counts_as_new() -> None:
     table = strict()
     job = job_of(table, "id", "n")
     entries = write_rows(job, pa.table({"id": [2], "n": [0]}).to_batches(), table._log.store)
-    base = table.snapshot
+    base = table._snapshot
     table.delete("id = 2")
     with pytest.raises(InvalidInputError, match="id = 2 is new"):
         commit_written(job, entries, table._log, base)
@@ -119,8 +119,8 @@ def test_a_key_that_is_deleted_before_the_slot_counts_as_new() -> None:
 def test_constraints_are_checked_on_merged_rows() -> None:
     table = strict(properties={"merge.n": "add"})
     table.alter(AddConstraint("low", "n BETWEEN 5 AND 30"))
-    whole = all_columns(table.state)
-    assert checks_merged_rows(table.state, whole)
+    whole = all_columns(table._state)
+    assert checks_merged_rows(table._state, whole)
     assert write(table, id=[1], n=[-5]) == {1: ("a", 5), 2: ("b", 20)}
     assert write(table, id=[3, 3], must=["c", "c"], n=[2, 3])[3] == ("c", 5)
     for columns in ({"id": [2], "n": [11]}, {"id": [4], "must": ["d"], "n": [1]}):
@@ -131,7 +131,7 @@ def test_constraints_are_checked_on_merged_rows() -> None:
 def test_a_row_that_replaces_another_is_checked_where_it_is_written() -> None:
     table = strict()
     table.alter(AddConstraint("low", "n < 30"))
-    state = table.state
+    state = table._state
     assert not checks_merged_rows(state, all_columns(state))
     assert job_of(table, "id", "must", "n").target.constraints == state.constraints
     assert job_of(table, "id", "n").target.constraints == ()

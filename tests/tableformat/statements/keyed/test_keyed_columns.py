@@ -24,12 +24,12 @@ def test_modes_and_sequences_follow_columns_that_are_renamed() -> None:
     t = table()
     t.alter(RenameColumn("n", "sum"))
     t.alter(RenameColumn("at", "time"), RenameColumn("s", "text"))
-    assert t.state.properties == {"merge.sum": "add", "sequence.text": "time"}
+    assert t._state.properties == {"merge.sum": "add", "sequence.text": "time"}
     t.upsert(pa.table({"id": [1], "time": [4], "sum": [1], "text": ["late"]}))
     assert t.get(1) == {"id": 1, "time": 5, "sum": 11, "text": "new"}
     # Two columns swap their names.
     t.alter(RenameColumn("sum", "x"), RenameColumn("text", "sum"), RenameColumn("x", "text"))
-    assert t.state.properties == {"merge.text": "add", "sequence.sum": "time"}
+    assert t._state.properties == {"merge.text": "add", "sequence.sum": "time"}
     t.upsert(pa.table({"id": [1], "time": [6], "text": [1], "sum": ["newest"]}))
     assert t.get(1) == {"id": 1, "time": 6, "text": 12, "sum": "newest"}
 
@@ -37,9 +37,9 @@ def test_modes_and_sequences_follow_columns_that_are_renamed() -> None:
 def test_the_sequence_of_rows_follows_its_column() -> None:
     t = made(schema=SCHEMA, key=("id",), properties={"sequence": "at"})
     t.alter(RenameColumn("at", "time"))
-    assert t.state.properties == {"sequence": "time"}
+    assert t._state.properties == {"sequence": "time"}
     t.alter(RenameColumn("time", "at"), AlterProperties({"sequence": "n"}))
-    assert t.state.properties == {"sequence": "n"}
+    assert t._state.properties == {"sequence": "n"}
 
 
 def test_the_mode_of_a_dropped_column_goes_with_it_and_a_sequence_is_kept() -> None:
@@ -49,9 +49,9 @@ def test_the_mode_of_a_dropped_column_goes_with_it_and_a_sequence_is_kept() -> N
         with pytest.raises(InvalidInputError, match="cannot be dropped: property .* unset the"):
             t.alter(DropColumn(column))
     t.alter(DropColumn("s"))
-    assert t.state.properties == {"sequence": "at"}
+    assert t._state.properties == {"sequence": "at"}
     t.alter(AlterProperties(remove=("sequence",)), DropColumn("at"))
-    assert t.state.schema.names == ("id",)
+    assert t._state.schema.names == ("id",)
 
 
 def test_an_upsert_leaves_out_columns_that_the_table_has_dropped() -> None:

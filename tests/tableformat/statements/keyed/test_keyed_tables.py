@@ -108,8 +108,8 @@ class Run:
     def note(self) -> None:
         """Remember what the newest epoch must hold."""
         self.table.refresh()
-        self.epochs[self.table.snapshot.epoch] = expected(self.world)
-        self.deleted[self.table.snapshot.epoch] = dict(self.world.deleted)
+        self.epochs[self.table._snapshot.epoch] = expected(self.world)
+        self.deleted[self.table._snapshot.epoch] = dict(self.world.deleted)
 
     def finish(self) -> None:
         """Commit what is planned, and look at every epoch."""
@@ -129,8 +129,8 @@ class Run:
     def _plan(self, writer: ArrowTable) -> None:
         """Upsert rows, or append what tasks have written, up to the commit."""
         rows, columns = self._rows()
-        base, job_id = writer.refresh().snapshot, new_job_id()
-        log, state = writer._log, writer.state
+        base, job_id = writer._refresh(), new_job_id()
+        log, state = writer._log, writer._state
         mode: OnDuplicate = self.rng.choice(("merge", "merge", "ignore", "error"))
         if mode == "merge" and self.rng.random() < 0.5:
             statement = evaluate_merge(log, state, table_of(rows, columns), job_id)
@@ -162,7 +162,7 @@ class Run:
     def _begin(self, writer: ArrowTable) -> None:
         """Begin a transaction that merges rows."""
         rows, columns = self._rows()
-        transaction = Transaction(writer._log, writer.refresh().snapshot)
+        transaction = Transaction(writer._log, writer._refresh())
         transaction.table("t").upsert(table_of(rows, columns))
         self.begun.append((transaction, rows))
 

@@ -64,7 +64,7 @@ def words(table: ArrowTable) -> dict[int, str]:
 
 def tombstones(table: ArrowTable) -> list[int]:
     table.refresh()
-    return [each.entry.rows for each in table.log.read_rowsets(table.state, which="tombstones")]
+    return [each.entry.rows for each in table._log.read_rowsets(table._state, which="tombstones")]
 
 
 def send(table: ArrowTable, road: str, *rows: tuple[int, int | None, str]) -> None:
@@ -93,7 +93,7 @@ def test_readers_see_no_tombstone_and_their_counts_are_those_of_rows() -> None:
     table.upsert(data((1, 5, "a")))
     table.delete_keys(keys((1, 6), (2, 6)))
     assert table.scan().to_arrow().num_rows == 0
-    assert table.state.rowsets.row_count == 0
+    assert table._state.rowsets.row_count == 0
     assert table.get(2) is None
     assert table.delete() is not None
     assert table.update({"word": "'x'"}).rows_updated == 0
@@ -108,11 +108,11 @@ def test_readers_see_no_tombstone_and_their_counts_are_those_of_rows() -> None:
 def test_an_upsert_that_meets_a_deletion_at_its_slot_leaves_its_late_rows_out(road: str) -> None:
     table = empty()
     table.upsert(data((1, 5, "a"), (4, 1, "d")))
-    base, log = table.refresh().snapshot, table.log
+    base, log = table._refresh(), table._log
     batch = data((1, 6, "late"), (2, 6, "late"), (3, 6, "new"), (4, 2, "D"))
     if road == "upsert":
-        statement = evaluate_merge(log, table.state, batch, new_job_id())
-        planned = make_change(finished(statement, log, table.state), table.state, new_job_id())
+        statement = evaluate_merge(log, table._state, batch, new_job_id())
+        planned = make_change(finished(statement, log, table._state), table._state, new_job_id())
         another(table).delete_keys(keys((1, 7), (2, 7)))
         log.commit(planned, base)
     else:
@@ -142,9 +142,9 @@ class Racing:
 def test_a_deletion_that_meets_an_upsert_at_its_slot_deletes_its_older_rows() -> None:
     table = empty()
     table.upsert(data((1, 5, "a")))
-    base, log = table.refresh().snapshot, table.log
-    statement = evaluate_delete_keys(log, table.state, keys((1, 7), (2, 7), (3, 7)), new_job_id())
-    planned = make_change(finished(statement, log, table.state), table.state, new_job_id())
+    base, log = table._refresh(), table._log
+    statement = evaluate_delete_keys(log, table._state, keys((1, 7), (2, 7), (3, 7)), new_job_id())
+    planned = make_change(finished(statement, log, table._state), table._state, new_job_id())
     another(table).upsert(data((2, 6, "older"), (3, 8, "newer")))
     with pytest.raises(ConflictError, match="Keys that the statement inserts were added"):
         log.commit(planned, base)
@@ -156,13 +156,13 @@ def test_a_deletion_that_meets_an_upsert_at_its_slot_deletes_its_older_rows() ->
 def test_a_transaction_sees_its_own_deletions_and_conflicts_with_those_of_others() -> None:
     table = empty()
     table.upsert(data((1, 5, "a")))
-    with Transaction(table.log, table.refresh().snapshot) as transaction:
+    with Transaction(table._log, table._refresh()) as transaction:
         mine = transaction.table("t")
         mine.delete_keys(keys((1, 7), (2, 7)))
         mine.upsert(data((1, 6, "late"), (3, 1, "new")))
         mine.upsert(data((2, 6, "late")))
     assert words(table) == {3: "new"}
-    transaction = Transaction(table.log, table.refresh().snapshot)
+    transaction = Transaction(table._log, table._refresh())
     transaction.table("t").upsert(data((5, 1, "late")))
     table.delete_keys(keys((5, 2)))
     with pytest.raises(ConflictError):
@@ -186,10 +186,10 @@ def test_tombstones_are_forgotten_after_their_hours(monkeypatch: pytest.MonkeyPa
     table = empty()
     table.alter(AlterProperties(set={"tombstone.hours": "2"}))
     table.delete_keys(keys((1, 10)))
-    now = table.log.now_ms()
+    now = table._log.now_ms()
     for hours, left in ((1, [1]), (3, [])):
         later = now + hours * 3_600_000
-        monkeypatch.setattr(table.log._clock, "own_ms", lambda later=later: later)
+        monkeypatch.setattr(table._log._clock, "own_ms", lambda later=later: later)
         table.optimize().executeCompaction()
         assert tombstones(table) == left
     table.upsert(data((1, 9, "late")))
@@ -209,8 +209,8 @@ def test_restoring_renumbering_and_vacuums_keep_the_tombstones_of_a_state() -> N
     table.restore(epoch=after)
     assert tombstones(table) == [1]
     table.renumber()
-    vacuum(table.log, VacuumRequest(hours=0))
-    table.log.try_checkpoint(table.refresh().snapshot)
+    vacuum(table._log, VacuumRequest(hours=0))
+    table._log.try_checkpoint(table._refresh())
     fresh = another(table)
     fresh.upsert(data((1, 6, "late")))
     assert words(fresh) == {}
@@ -245,10 +245,10 @@ def test_columns_may_be_renamed_and_widened_and_another_key_forgets() -> None:
 
 def test_a_change_of_the_sequence_while_keys_are_deleted_is_a_conflict() -> None:
     table = empty()
-    base, log = table.refresh().snapshot, table.log
-    statement = evaluate_delete_keys(log, table.state, keys((1, 7)), new_job_id())
-    planned = make_change(finished(statement, log, table.state), table.state, new_job_id())
-    operation = SetProperties(table=table.state.id, set={}, remove=("sequence",))
+    base, log = table._refresh(), table._log
+    statement = evaluate_delete_keys(log, table._state, keys((1, 7)), new_job_id())
+    planned = make_change(finished(statement, log, table._state), table._state, new_job_id())
+    operation = SetProperties(table=table._state.id, set={}, remove=("sequence",))
     log.commit(Change(new_transaction_id(), "alter", (operation,)), base)
     with pytest.raises(ConflictError, match="The key or the sequence of table 't' has changed"):
         log.commit(planned, base)
@@ -259,9 +259,9 @@ def test_a_deletion_as_old_as_can_be_is_not_remembered_and_costs_no_feature() ->
     table.upsert(data((1, None, "a"), (2, 1, "b")))
     assert table.delete_keys(keys((1, None), (2, None), (3, None))).rows_deleted == 1
     assert tombstones(table) == []
-    assert TOMBSTONES not in table.refresh().snapshot.writer_features
+    assert TOMBSTONES not in table._refresh().writer_features
     table.delete_keys(keys((1, 1)))
-    assert TOMBSTONES in table.refresh().snapshot.writer_features
+    assert TOMBSTONES in table._refresh().writer_features
 
 
 @pytest.mark.parametrize("road", ["upsert", "append"])

@@ -19,7 +19,7 @@ def meeting(data: pa.Table, **properties: str) -> Meeting:
     """The meeting of a batch with a table that has the keys 0 to 4."""
     table = made(key=("id",), properties=properties)
     table.append(rows(*range(5)))
-    state, store = table.state, table._log.store
+    state, store = table._state, table._log.store
     key = TableSchema(fields=key_fields(state.primary_key, state.schema))
     policy = policy_of(state)
     batch = keyed_batch(state, data, key)

@@ -66,7 +66,7 @@ def test_a_merge_meets_what_concurrent_writers_have_made_of_its_rows(seed: int) 
         tries.append(statement)
         return statement
 
-    table.run(evaluate)
+    table._run_planned(evaluate)
     world.upsert(mine)
     assert len(tries) == 1
     assert sorted_rows(table.scan().to_arrow()).equals(expected(world))
@@ -157,7 +157,7 @@ def test_appended_rows_merge_where_the_table_or_the_write_says_so() -> None:
     table.append(one.select(["id", "n"]), commit=CommitSettings(batch=("app", 1)))
     table.append(one.select(["id", "n"]), commit=CommitSettings(batch=("app", 1)))
     assert found(table) == [(1, 6, "b")]
-    with Transaction(table._log, table.snapshot) as transaction:
+    with Transaction(table._log, table._snapshot) as transaction:
         transaction.table("t").append(one)
     table.refresh()
     assert found(table) == [(1, 9, "b")]
@@ -170,7 +170,7 @@ def test_appended_rows_merge_where_the_table_or_the_write_says_so() -> None:
 def test_a_transaction_merges_with_its_own_rows() -> None:
     table = made(schema=PLAIN, key=("id",), properties={"merge.n": "add"})
     one = pa.table({"id": [1, 1, 2], "n": pa.array([1, 2, 3], pa.int32())})
-    with Transaction(table._log, table.snapshot) as transaction:
+    with Transaction(table._log, table._snapshot) as transaction:
         mine = transaction.table("t")
         mine.upsert(one)
         mine.upsert(one.slice(1))

@@ -19,7 +19,7 @@ JOB = "0" * 16
 
 def test_lost_rows_are_left_out_and_a_rowset_of_lost_rows_is_not_added() -> None:
     table = made(key=("id",))
-    state = table.state
+    state = table._state
     first = write_batches(table._log, state, JOB, rows(1, 2, 3).to_batches())
     other = write_batches(table._log, state, JOB, rows(4).to_batches())
     merging = Merging(table._log, state, JOB, None, (*first, *other))
@@ -37,9 +37,9 @@ def test_lost_rows_are_left_out_and_a_rowset_of_lost_rows_is_not_added() -> None
 
 def test_a_table_that_merges_in_another_way_is_a_conflict() -> None:
     table = made(key=("id",))
-    merging = Merging(table._log, table.state, JOB, None)
-    merging.check_unaltered(table.state)
-    merging.check_unaltered(replace(table.state, stored_properties={"comment": "other"}))
-    stated = by_id({"merge.text": "first"}, table.state.schema)
+    merging = Merging(table._log, table._state, JOB, None)
+    merging.check_unaltered(table._state)
+    merging.check_unaltered(replace(table._state, stored_properties={"comment": "other"}))
+    stated = by_id({"merge.text": "first"}, table._state.schema)
     with pytest.raises(ConflictError, match="merge modes of table 't' have changed"):
-        merging.check_unaltered(replace(table.state, stored_properties=stated))
+        merging.check_unaltered(replace(table._state, stored_properties=stated))

@@ -34,12 +34,12 @@ def test_every_row_is_in_one_part_under_the_number_of_its_key(
     part_rows: int, written: list[list[tuple[float, str]]]
 ) -> None:
     table = made(schema=SCHEMA, key=["a", "b"], sort_key=["v"])
-    state, store = table.state, table.log.store
+    state, store = table._state, table._log.store
     entries: list[RowSetEntry] = []
     for keys in written:
         a, b = zip(*keys, strict=True)
         rows = pa.table([a, b, range(len(keys))], SCHEMA).to_batches()
-        entries += write_batches(table.log, state, new_job_id(), rows)
+        entries += write_batches(table._log, state, new_job_id(), rows)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parts, "PART_ROWS", part_rows)
         found = list(new_keys(store, state, key_schema(state), entries))

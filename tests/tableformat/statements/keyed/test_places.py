@@ -16,13 +16,13 @@ KEYS = (3, 7, 55, 105)
 def moved(places: KeyPlaces, table: ArrowTable) -> list[int]:
     """The keys that have moved since the last call, and what is known of all of them."""
     table.refresh()
-    mask = places.follow(table.state, table._log.read_rowsets(table.state))
+    mask = places.follow(table._state, table._log.read_rowsets(table._state))
     return [key for key, each in zip(KEYS, mask, strict=True) if each]
 
 
 def test_only_keys_whose_rows_have_changed_have_moved() -> None:
     table = filled()
-    key = TableSchema(fields=(table.state.schema.field("id"),))
+    key = TableSchema(fields=(table._state.schema.field("id"),))
     places = KeyPlaces(table._log.store, KeySet.of(pa.table({"id": KEYS}), key), len(KEYS))
     assert moved(places, table) == [3, 7, 105]
     assert places.is_there.tolist() == [True, True, False, True]
@@ -37,5 +37,5 @@ def test_only_keys_whose_rows_have_changed_have_moved() -> None:
     assert moved(places, table) == [7, 55]
     table.update({"text": "'x'"}, "id = 105")
     assert moved(places, table) == [105]
-    replaced = places.replaced(table.state.id)
+    replaced = places.replaced(table._state.id)
     assert sorted(row for each in replaced for row in each.rows or ()) == [0, 0, 3]

@@ -74,7 +74,7 @@ def test_tombstones_need_not_meet_the_constraints_of_rows() -> None:
 @pytest.mark.parametrize("changes", [(DropPrimaryKey(),), (SetPrimaryKey("id", "word"),)])
 def test_tombstones_that_come_beside_a_change_of_the_key_end_with_it(changes: Any) -> None:
     table = empty()
-    with Racing(table.log, lambda: another(table).delete_keys(keys((1, 7)))):
+    with Racing(table._log, lambda: another(table).delete_keys(keys((1, 7)))):
         table.alter(*changes)
     assert tombstones(table) == []
 
@@ -83,7 +83,7 @@ def test_a_key_ends_beside_a_compaction_of_its_tombstones() -> None:
     table = empty()
     for number in range(3):
         table.delete_keys(keys((number, 7)))
-    with Racing(table.log, lambda: compact(table)):
+    with Racing(table._log, lambda: compact(table)):
         table.alter(DropPrimaryKey())
     assert tombstones(table) == []
 
@@ -92,7 +92,7 @@ def test_no_transaction_conflicts_with_a_compaction_of_tombstones() -> None:
     table = empty()
     for number in range(3):
         table.delete_keys(keys((number, 7)))
-    transaction = Transaction(table.log, table.refresh().snapshot)
+    transaction = Transaction(table._log, table._refresh())
     transaction.table("t").upsert(data((1, 6, "late"), (5, 1, "new")))
     compact(table)
     assert tombstones(table) == [3]
@@ -104,9 +104,9 @@ def test_keys_are_deleted_beside_a_compaction_of_tombstones_in_one_try() -> None
     table = empty()
     for number in range(3):
         table.delete_keys(keys((number, 7)))
-    log, base = table.log, table.refresh().snapshot
-    statement = evaluate_delete_keys(log, table.state, keys((1, 9)), "0" * 16)
-    planned = make_change(finished(statement, log, table.state), table.state, "0" * 16)
+    log, base = table._log, table._refresh()
+    statement = evaluate_delete_keys(log, table._state, keys((1, 9)), "0" * 16)
+    planned = make_change(finished(statement, log, table._state), table._state, "0" * 16)
     compact(table)
     log.commit(planned, base)
     assert tombstones(table) == [3, 1]
@@ -116,7 +116,7 @@ def test_a_serializable_read_does_not_conflict_with_tombstones_of_keys_without_r
     table = empty()
     table.alter(AlterProperties(set={"isolation": "serializable"}))
     table.upsert(data((1, 5, "a")))
-    transaction = Transaction(table.log, table.refresh().snapshot)
+    transaction = Transaction(table._log, table._refresh())
     mine = transaction.table("t")
     assert mine.scan().to_arrow().num_rows == 1
     mine.update({"word": "'b'"}, where="id = 1")
@@ -176,8 +176,8 @@ def test_a_damaged_rowset_of_tombstones_is_found_and_can_be_given_up(tmp_path: P
     many = keys(*((number, 9) for number in range(2, 6_000)))
     table.delete_keys(many)
     table.refresh()
-    (buried,) = table.log.read_rowsets(table.state, which="tombstones")
-    store = table.log.store
+    (buried,) = table._log.read_rowsets(table._state, which="tombstones")
+    store = table._log.store
     for file in [each.name for each in store.list("") if buried.entry.object in each.name]:
         store.delete(file)
     assert table.verify(depth=4).findings

@@ -39,13 +39,13 @@ def content(table: ArrowTable) -> list[dict[str, int]]:
 
 def by_tasks(table: ArrowTable) -> None:
     """Append as a job whose tasks have written, as Spark does."""
-    base, log = table.refresh().snapshot, table._log
+    base, log = table._refresh(), table._log
     job = plan_write(table._location, base, "append", commit=BATCH, limits=log.limits)
     commit_written(job, write_rows(job, rows((2, 1)).to_batches(), log.store), log)
 
 
 def in_transaction(step: Callable[[Any], Any], table: ArrowTable) -> None:
-    with Transaction(table._log, table.refresh().snapshot, BATCH) as transaction:
+    with Transaction(table._log, table._refresh(), BATCH) as transaction:
         step(transaction.table("t"))
 
 
@@ -91,7 +91,7 @@ def test_a_batch_that_is_sent_again_brings_no_columns() -> None:
     table.append(rows((2, 1)), commit=BATCH)
     more = rows((2, 1)).append_column("more", pa.array([1]))
     assert table.append(more, commit=BATCH, evolve=True) == table.epoch
-    assert table.state.schema.names == ("k", "n")
+    assert table._state.schema.names == ("k", "n")
 
 
 def test_the_next_batch_with_the_same_rows_is_refused() -> None:
@@ -106,7 +106,7 @@ def test_the_next_batch_with_the_same_rows_is_refused() -> None:
 def test_a_transaction_of_which_one_table_has_the_batch_is_refused() -> None:
     table = keyed()
     table.append(rows((2, 1)), commit=BATCH)
-    transaction = Transaction(table._log, table.refresh().snapshot, BATCH)
+    transaction = Transaction(table._log, table._refresh(), BATCH)
     transaction.create("u", SCHEMA).append(rows((1, 1)))
     transaction.table("t").append(rows((2, 1)))
     with pytest.raises(ConflictError, match="Only some of the batches"):

@@ -49,7 +49,7 @@ def content(table: ArrowTable) -> dict[Key, int]:
 
 def transaction(table: ArrowTable) -> Transaction:
     table.refresh()
-    return Transaction(table._log, table.snapshot)
+    return Transaction(table._log, table._snapshot)
 
 
 def in_transaction(*steps: Callable[[Any], Any]) -> Callable[[ArrowTable], Any]:

@@ -48,8 +48,8 @@ def test_no_rowset_with_one_of_the_keys_is_left_out(
     for other in others:
         shared = batch.filter(pa.array([rng.random() < 0.2 for _ in range(batch.num_rows)]))
         table.append(pa.Table.from_batches([other, shared] if rng.random() < 0.5 else [other]))
-    store, state, rowsets = table.log.store, table.state, live(table)
-    entries = write_batches(table.log, state, new_job_id(), [batch])
+    store, state, rowsets = table._log.store, table._state, live(table)
+    entries = write_batches(table._log, state, new_job_id(), [batch])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parts, "PART_ROWS", part_rows)
         keys = WrittenKeys(store, state, key, entries)
@@ -65,7 +65,7 @@ def test_no_rowset_with_one_of_the_keys_is_left_out(
             for found in find_rows(store, state, near, part.keys)
             for at in found.keys
         }
-        kept = {each.id for each in table.log.read_rowsets(state, keys.keep)}
+        kept = {each.id for each in table._log.read_rowsets(state, keys.keep)}
     assert seen == expected
     assert {number for number, _ in expected} <= kept
 

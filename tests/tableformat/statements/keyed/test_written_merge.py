@@ -47,14 +47,14 @@ def test_the_rows_of_tasks_merge_with_the_state_before_their_slot(
         return statement
 
     if in_transaction:
-        with Transaction(table._log, table.snapshot) as transaction:
-            state = table.state
-            transaction.run(
+        with Transaction(table._log, table._snapshot) as transaction:
+            state = table._state
+            transaction._run_on(
                 state.id, lambda log, t, job_id: written(log, t, job_id, parts, columns, MERGE)
             )
         table.refresh()
     else:
-        table.run(evaluate)
+        table._run_planned(evaluate)
         assert len(tries) == 1
     world.upsert([row for part in parts for row in part])
     assert sorted_rows(table.scan().to_arrow()).equals(expected(world))

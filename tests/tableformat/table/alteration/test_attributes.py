@@ -59,7 +59,7 @@ def test_fields_of_a_struct_are_renamed_commented_and_made_nullable(table: Arrow
         MoveColumn(("point",), first=True),
     )
     assert read(table)[0] == {"point": {"lon": 1, "y": None}, "id": 1, "name": "n1"}
-    point = table.state.schema.field("point")
+    point = table._state.schema.field("point")
     assert [child.comment for child in point.children()] == [None, "latitude"]
     table.append(pa.table({"id": pa.array([None], pa.int64()), "name": ["x"], "point": [None]}))
     assert len(read(table)) == 3

@@ -62,7 +62,7 @@ def test_an_earlier_epoch_has_the_columns_that_it_had(table: ArrowTable) -> None
     )
     assert read(table, epoch=before) == expected
     assert read(table) == [{"id": i, "label": f"n{i}", "n": None} for i in (1, 2)]
-    assert (table.state.comment, dict(table.state.properties)) == ("new", {"b": "2"})
+    assert (table._state.comment, dict(table._state.properties)) == ("new", {"b": "2"})
     assert [entry.operation for entry in table.history()] == [
         *("alter_table", "append", "create_table")
     ]
@@ -74,9 +74,9 @@ def test_a_dropped_column_does_not_come_back_under_its_old_name(table: ArrowTabl
     table.alter(added("name", "string"))
     assert [row["name"] for row in read(table)] == [None, None]
     table.alter(DropColumn(("name",)), added("name", "string"))
-    ids = [field.id for field in table.state.schema.fields]
+    ids = [field.id for field in table._state.schema.fields]
     assert len(set(ids)) == 3
-    assert table.state.next_column_id > max(ids)
+    assert table._state.next_column_id > max(ids)
 
 
 NAMES = st.sampled_from(["a", "b", "c", "d"])
@@ -107,7 +107,7 @@ def test_rows_follow_their_columns_through_any_alterations(changes: list[Alterat
         location, log, commit_written(job, write_rows(job, [batch], store), log, base)
     )
     model: dict[str, int | None] = {"a": 1, "b": 2}
-    given_ids = {field.id for field in table.state.schema.fields}
+    given_ids = {field.id for field in table._state.schema.fields}
     for change in changes:
         try:
             table.alter(change)
@@ -116,7 +116,7 @@ def test_rows_follow_their_columns_through_any_alterations(changes: list[Alterat
         match change:
             case AddColumn():
                 model[change.column.name] = None
-                new = table.state.schema.field(change.column.name).id
+                new = table._state.schema.field(change.column.name).id
                 assert new not in given_ids
                 given_ids.add(new)
             case DropColumn():
@@ -124,4 +124,4 @@ def test_rows_follow_their_columns_through_any_alterations(changes: list[Alterat
             case RenameColumn():
                 model[change.name] = model.pop(change.path[0])
     assert read(ArrowTable(location, log, log.read_head())) == [model]
-    assert TableId(design.table) in table.snapshot.tables
+    assert TableId(design.table) in table._snapshot.tables

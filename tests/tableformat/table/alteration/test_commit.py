@@ -68,7 +68,7 @@ def test_rows_planned_before_an_alteration_are_right_after_it(
         assert found["label"].to_pylist() == [f"n{i}" for i in expected]
     if case == "add":
         assert found["n"].null_count == len(expected)
-    live = Log(locate_existing(table.path).store).read_rowsets(slow.state)
+    live = Log(locate_existing(table.path).store).read_rowsets(slow._state)
     assert live[-1].entry.schema_id == 0
 
 
@@ -125,7 +125,7 @@ def test_a_lone_table_is_named_by_its_folder(table: ArrowTable) -> None:
 def test_a_table_is_replaced_in_one_epoch_and_the_old_one_stays_readable(tmp_path: Path) -> None:
     database = colonnade.create_database(tmp_path / "db")
     database.create_table("t", SCHEMA).append(rows(1, 2))
-    base = database.refresh().snapshot
+    base = database._refresh()
     location = Location(locate_existing(tmp_path / "db").store, "t", exists=True)
     design = new_table("t", TableSchema(fields=(SchemaField(name="k", type="int"),)))
     job = plan_write(location, base, "append", create=design, replace=True)
@@ -143,7 +143,7 @@ def test_replacing_a_table_loses_no_rows_that_came_meanwhile(tmp_path: Path) -> 
     table = database.create_table("t", SCHEMA)
     location = Location(locate_existing(tmp_path / "db").store, "t", exists=True)
     design = new_table("t", TableSchema(fields=(SchemaField(name="k", type="int"),)))
-    job = plan_write(location, database.refresh().snapshot, "append", create=design, replace=True)
+    job = plan_write(location, database._refresh(), "append", create=design, replace=True)
     table.append(rows(1))
     with pytest.raises(ConflictError, match="'t' was changed by epoch 2"):
         commit_written(job, ())
@@ -162,7 +162,7 @@ def test_a_table_is_replaced_beside_a_compaction(way: str, tmp_path: Path) -> No
         table = database.create_table("t", SCHEMA)
         table.append(rows(1))
         table.append(rows(2))
-    base, transaction = database.refresh().snapshot, database.transaction()
+    base, transaction = database._refresh(), database.transaction()
     report = table.optimize().option("min-rowsets", 2).executeCompaction()
     assert report.epoch == base.epoch + 1
     if way == "job":

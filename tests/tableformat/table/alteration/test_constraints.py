@@ -46,11 +46,11 @@ def test_a_column_that_a_constraint_reads_stays_what_it_is(
     table: ArrowTable, change: colonnade.DropColumn, text: str
 ) -> None:
     table.alter(AddConstraint("place", "at.x >= 0"), AddConstraint("order", "a < b"))
-    before = table.state.schema
+    before = table._state.schema
     with pytest.raises(InvalidInputError, match=text):
         table.alter(change)
     table.refresh()
-    assert table.state.schema == before
+    assert table._state.schema == before
 
 
 def test_a_column_is_free_once_its_constraints_are_dropped_even_in_the_same_statement(
@@ -97,12 +97,12 @@ def test_a_struct_that_a_constraint_reads_as_one_value_keeps_its_fields_in_their
     """Spark compares all fields of two structs, in their order."""
     table.alter(AddColumn(SchemaField(name="z", type="int"), parent="at"))
     only_spark(table, sql, 5)
-    before = table.state.schema
+    before = table._state.schema
     for change in (ADD_FIELD, MoveColumn("at.z", first=True)):
         with pytest.raises(InvalidInputError, match="'at' cannot be changed inside: .* 'spark'"):
             table.alter(change)
     table.refresh()
-    assert table.state.schema == before
+    assert table._state.schema == before
 
 
 @pytest.mark.parametrize("sql", ["at.x >= 0", "abs(at.x) >= 0", "at IS NOT NULL"])

@@ -60,9 +60,9 @@ def test_a_default_keeps_the_text_that_the_user_wrote(
 ) -> None:
     table = older_rowsets(tmp_path / "t", 1, 1)
     add_column(table, name, stated)
-    default = table.state.schema.fields[1].default
+    default = table._state.schema.fields[1].default
     assert default is not None
-    assert (default.sql, default.value) == (sql, table.state.schema.fields[1].initial)
+    assert (default.sql, default.value) == (sql, table._state.schema.fields[1].initial)
 
 
 @pytest.mark.parametrize("given", ["NULL", "CAST(NULL AS INT)"])
@@ -72,7 +72,7 @@ def test_null_is_no_default(tmp_path: Path, given: str) -> None:
     assert column(table) == [None]
     table.alter(SetDefault(("c",), 5))
     table.alter(SetDefault(("c",), None))
-    assert table.state.schema.fields[1] == SchemaField(id=2, name="c", type="int")
+    assert table._state.schema.fields[1] == SchemaField(id=2, name="c", type="int")
 
 
 INT = SchemaField(name="c", type="int")
@@ -130,5 +130,5 @@ def test_an_impossible_default_is_refused_and_nothing_changes(
         table.alter(change)
     assert table.refresh().epoch == 1
     assert (
-        table.snapshot.reader_features == ArrowTable.open(tmp_path / "t").snapshot.reader_features
+        table._snapshot.reader_features == ArrowTable.open(tmp_path / "t")._snapshot.reader_features
     )

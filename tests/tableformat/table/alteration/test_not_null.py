@@ -169,4 +169,4 @@ def test_a_concurrent_alteration_is_a_conflict(
     before_next_commit(lambda: other.alter(RenameColumn(("k",), "key")), monkeypatch)
     with pytest.raises(ConflictError, match="Table 't' was altered after epoch 2"):
         table.alter(SetNotNull("n"))
-    assert table.refresh().snapshot.tables[table.state.id].schema.field("n").nullable
+    assert table._refresh().tables[table._state.id].schema.field("n").nullable

@@ -40,8 +40,8 @@ def test_a_key_is_set_and_dropped() -> None:
     own = table((1, "x", 0.0), (1, "y", 0.0))
     epoch = own.alter(SetPrimaryKey("a", "b"))
     assert (key_of(own), own.epoch) == (("a", "b"), epoch)
-    assert [field.nullable for field in own.state.schema.fields] == [False, False, True]
-    assert [field.column for field in own.state.sort_key] == [1, 2]
+    assert [field.nullable for field in own._state.schema.fields] == [False, False, True]
+    assert [field.column for field in own._state.sort_key] == [1, 2]
     with pytest.raises(ColonnadeError, match="primary key"):
         own.append(pa.table([[1], ["x"], [2.0]], SCHEMA))
     own.alter(SetPrimaryKey("b"))
@@ -70,10 +70,10 @@ def test_a_key_that_the_rows_do_not_have_is_refused(
     rows: list[tuple[int | None, str, float]], key: tuple[str, ...], text: str
 ) -> None:
     own = table(*rows)
-    before = own.snapshot
+    before = own._snapshot
     with pytest.raises(ColonnadeError, match=text):
         own.alter(SetPrimaryKey(*key))
-    assert own.refresh().snapshot == before
+    assert own._refresh() == before
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_a_change_that_the_key_does_not_survive_is_refused(change: Alteration, t
     own = table((1, "x", 0.0), key=("a", "b"))
     with pytest.raises(ColonnadeError, match=text):
         own.alter(change)
-    assert own.refresh().snapshot.table("t").primary_key == (1, 2)
+    assert own._refresh().table("t").primary_key == (1, 2)
 
 
 def test_a_key_column_gets_another_name_and_a_wider_type() -> None:

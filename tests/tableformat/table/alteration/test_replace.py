@@ -42,7 +42,7 @@ def replaced(*columns: SchemaField, known: Sequence[str] | None = None) -> Repla
 
 
 def ids(table: ArrowTable) -> dict[str, int]:
-    return {each.name: each.id for each in table.state.schema.fields}
+    return {each.name: each.id for each in table._state.schema.fields}
 
 
 def test_columns_that_stay_keep_ids_and_values_and_the_others_are_new(table: ArrowTable) -> None:
@@ -58,7 +58,7 @@ def test_columns_that_stay_keep_ids_and_values_and_the_others_are_new(table: Arr
     after = ids(table)
     assert (after["id"], after["POINT"]) == (before["id"], before["point"])
     assert after["new"] not in before.values()
-    [key] = [each for each in table.state.schema.fields if each.name == "id"]
+    [key] = [each for each in table._state.schema.fields if each.name == "id"]
     assert (key.comment, key.nullable) == ("key", False)
     assert read(table, epoch=first) == rows(1, 2).to_pylist()
     assert table.history(1)[0].parameters["changes"] == "replace columns by new, POINT, id"
@@ -70,7 +70,7 @@ def test_a_column_that_stays_takes_the_metadata_that_the_list_states(table: Arro
     for wanted, kept in ((key, key), (None, key), (other, other)):
         point = struct(x.model_copy(update={"metadata": wanted}), field("y", "long"))
         table.alter(replaced(field("id", "long", metadata=wanted), field("point", point)))
-        found = {each.name: each.metadata for each in walk(table.state.schema.fields)}
+        found = {each.name: each.metadata for each in walk(table._state.schema.fields)}
         assert (found["id"], found["x"]) == (kept, kept)
     assert [row["id"] for row in read(table)] == [1, 2]
 
@@ -93,7 +93,7 @@ def test_fields_inside_arrays_and_maps_stay_by_the_same_rule(tmp_path: Path) -> 
     table = colonnade.create(tmp_path / "t", schema)
     row = {"l": [{"a": 1, "b": "b"}, None], "m": [(1, {"a": 2, "b": "c"})], "n": [3]}
     table.append(pa.Table.from_pylist([row], schema))
-    numbers = {each.id for each in walk(table.state.schema.fields)}
+    numbers = {each.id for each in walk(table._state.schema.fields)}
 
     def values(*fields: SchemaField) -> SchemaField:
         return SchemaField(name="element", type=struct(*fields))
@@ -115,7 +115,7 @@ def test_fields_inside_arrays_and_maps_stay_by_the_same_rule(tmp_path: Path) -> 
     assert read(table) == [
         {"n": None, "l": [{"b": "b", "a": 1}, None], "m": [(1, {"a": 2, "c": None})]}
     ]
-    kept = {each.id for each in walk(table.state.schema.fields)} & numbers
+    kept = {each.id for each in walk(table._state.schema.fields)} & numbers
     assert len(kept) == 7  # l, its element and its two fields; m, its key and its value
     table.append(
         pa.Table.from_pylist([{"n": ["x"], "m": [(5, {"a": 2**40, "c": "d"})]}], table.schema)
@@ -160,7 +160,7 @@ def test_a_list_that_the_table_cannot_have_is_refused_and_changes_nothing(
 
 def test_a_column_that_stays_keeps_its_default_and_takes_no_other(table: ArrowTable) -> None:
     table.alter(SetDefault("name", "'none'"))
-    named = table.state.schema.field("name")
+    named = table._state.schema.field("name")
     table.alter(replaced(field("id", "long"), field("name", "string")))
     table.append(pa.table({"id": [3]}))
     assert read(table)[-1] == {"id": 3, "name": "none"}

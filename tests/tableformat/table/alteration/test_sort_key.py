@@ -94,7 +94,7 @@ def content(table: ArrowTable) -> list[str]:
 
 
 def orders(table: ArrowTable) -> list[int]:
-    return [each.entry.sort_order_id for each in table.log.read_rowsets(table.state)]
+    return [each.entry.sort_order_id for each in table._log.read_rowsets(table._state)]
 
 
 def compact(table: ArrowTable) -> None:
@@ -103,14 +103,14 @@ def compact(table: ArrowTable) -> None:
 
 def is_sound(table: ArrowTable) -> bool:
     """Whether every row is where its RowSet's order wants it."""
-    database = ArrowDatabase(table.log.store, table.log, table.log.read_head())
+    database = ArrowDatabase(table._log.store, table._log, table._log.read_head())
     return not database.verify(4).findings
 
 
 def test_a_new_key_is_metadata_alone_and_new_rows_follow_it(table: ArrowTable) -> None:
-    files = {info.name for info in table.log.store.list("")}
+    files = {info.name for info in table._log.store.list("")}
     table.alter(SetSortKey(("name desc", "id")))
-    new = {info.name for info in table.log.store.list("")} - files
+    new = {info.name for info in table._log.store.list("")} - files
     assert all(name.startswith("_manifest/") for name in new)
     assert orders(table) == [0]
     table.append(rows(5, 4, 6))
@@ -130,7 +130,7 @@ def test_an_earlier_key_keeps_its_number(table: ArrowTable) -> None:
         table.alter(SetSortKey(key))
         table.append(rows(3))
     assert orders(table) == [0, 1, 2, 0, 1]
-    assert len(table.state.sort_orders) == 3
+    assert len(table._state.sort_orders) == 3
 
 
 @pytest.mark.parametrize(
@@ -146,10 +146,10 @@ def test_an_earlier_key_keeps_its_number(table: ArrowTable) -> None:
 def test_a_key_that_no_table_can_have_leaves_the_table_as_it_was(
     table: ArrowTable, key: tuple[str, ...], error: type[ColonnadeError], sentence: str
 ) -> None:
-    before = table.refresh().snapshot
+    before = table._refresh()
     with pytest.raises(error, match=sentence):
         table.alter(SetSortKey(key))
-    assert table.refresh().snapshot == before
+    assert table._refresh() == before
 
 
 def test_the_property_says_how_the_key_is_changed(table: ArrowTable) -> None:
@@ -163,7 +163,7 @@ def test_a_column_of_the_former_key_can_be_dropped_with_it(table: ArrowTable) ->
         table.alter(DropColumn(("name",)))
     table.append(rows(8, 7))
     table.alter(SetSortKey(("id",)), DropColumn(("name",)))
-    assert following_orders(table.state) == {0, 1}
+    assert following_orders(table._state) == {0, 1}
     table.append(rows(9).drop_columns(["name"]))
     assert table.scan().to_arrow()["id"].to_pylist() == [1, 2, 7, 8, 9]
     compact(table)
@@ -173,12 +173,12 @@ def test_a_column_of_the_former_key_can_be_dropped_with_it(table: ArrowTable) ->
 def test_a_key_may_have_a_column_that_the_same_call_adds(table: ArrowTable) -> None:
     new = SchemaField(name="new", type="int")
     table.alter(AddColumn(new, default=1), SetSortKey(("new", "id")))
-    assert [f.column for f in table.state.sort_key] == [table.state.schema.field("new").id, 1]
+    assert [f.column for f in table._state.sort_key] == [table._state.schema.field("new").id, 1]
     other = SchemaField(name="other", type="int")
     table.alter(AddColumn(other), SetSortKey(("other",)), DropColumn(("new",)))
-    assert table.state.sort_orders[-2:] == ((), table.state.sort_key)
+    assert table._state.sort_orders[-2:] == ((), table._state.sort_key)
     compact(table)
-    assert set(orders(table)) == {table.state.sort_order_id}
+    assert set(orders(table)) == {table._state.sort_order_id}
     assert is_sound(table)
 
 
@@ -189,8 +189,8 @@ def test_a_column_of_an_earlier_key_is_renamed_and_widened() -> None:
     table.alter(RenameColumn(("b",), "c"), WidenColumn(("a",), "long"))
     assert is_sound(table)
     table.alter(SetSortKey(("a",)))
-    assert following_orders(table.state) == {0, 2}
-    assert order_of(table.state, 0)[0].column == table.state.schema.field("a").id
+    assert following_orders(table._state) == {0, 2}
+    assert order_of(table._state, 0)[0].column == table._state.schema.field("a").id
     table.append(some(random.Random(2)).rename_columns(["a", "c", "x", "d"]))
     table.delete("c = 'zz'")
     before = content(table)
@@ -208,7 +208,7 @@ def test_a_column_of_any_order_is_not_replaced_in_place(
     table.alter(SetSortKey(former[1]))
     table.append(many())
     table.update({"a": "77"}, "b = 'y'")
-    assert not any(each.amendments.replacements for each in table.log.read_rowsets(table.state))
+    assert not any(each.amendments.replacements for each in table._log.read_rowsets(table._state))
     assert is_sound(table)
     found = table.scan(where="a = 77").to_arrow()
     assert found.num_rows == 2 * pc.sum(pc.equal(many()["b"], "y")).as_py()
@@ -218,7 +218,7 @@ def test_values_that_were_replaced_before_the_key_are_sorted_by_compaction() -> 
     table = in_memory(("a",))
     table.append(many())
     table.update({"x": "NULL"}, "b = 'y'")
-    assert any(each.amendments.replacements for each in table.log.read_rowsets(table.state))
+    assert any(each.amendments.replacements for each in table._log.read_rowsets(table._state))
     table.alter(SetSortKey(("x", "b desc")))
     before = content(table)
     assert is_sound(table)
@@ -244,7 +244,7 @@ def test_values_of_a_column_of_the_new_key_are_refused_and_those_of_others_land(
     table.refresh()
     found = table.scan(where="b = 'y'").to_arrow()
     assert (found["d"].null_count, found["x"].null_count) == (len(found), 0)
-    assert any(each.amendments.replacements for each in table.log.read_rowsets(table.state))
+    assert any(each.amendments.replacements for each in table._log.read_rowsets(table._state))
     assert is_sound(table)
 
 
@@ -337,7 +337,7 @@ def check_history(
     compact(table)
     assert content(table) == content(plain)
     assert is_sound(table)
-    assert set(orders(table)) <= following_orders(table.state)
+    assert set(orders(table)) <= following_orders(table._state)
 
 
 def test_columns_of_several_keys_widen_and_a_restore_makes_them_narrow_again() -> None:
@@ -348,12 +348,12 @@ def test_columns_of_several_keys_widen_and_a_restore_makes_them_narrow_again() -
     narrow, before = table.epoch, content(table)
     table.alter(SetSortKey(("b",)), WidenColumn(("a",), "long"), SetSortKey(("a desc", "x")))
     table.append(some(random.Random(9)))
-    assert table.state.sort_order_id == 2
-    assert following_orders(table.state) == {2}
+    assert table._state.sort_order_id == 2
+    assert following_orders(table._state) == {2}
     assert is_sound(table)
     table.restore(epoch=narrow)
     assert content(table) == before
-    assert table.state.sort_order_id == 1
+    assert table._state.sort_order_id == 1
     assert set(orders(table)) == {0, 1}
     compact(table)
     assert content(table) == before
@@ -373,8 +373,8 @@ def test_a_dropped_table_comes_back_with_the_orders_of_its_rowsets() -> None:
     database.restore(epoch=epoch)
     again = database.table("t")
     assert content(again) == before
-    assert [f.column for f in again.state.sort_key] == [2]
-    known = [len(order_of(again.state, each)) for each in orders(again)]
+    assert [f.column for f in again._state.sort_key] == [2]
+    known = [len(order_of(again._state, each)) for each in orders(again)]
     assert known == [0, 1, 2]
     assert is_sound(again)
     compact(again)

@@ -26,14 +26,14 @@ def test_a_property_that_names_a_column_follows_it(tmp_path: Path) -> None:
     ):
         table.alter(AlterProperties({on + "point": "true"}))
     table.alter(AlterProperties({on + "name": "true"}), RenameColumn(("id",), "key"))
-    assert table.state.properties == {on + "key": "true", on + "name": "true", "owner": "me"}
+    assert table._state.properties == {on + "key": "true", on + "name": "true", "owner": "me"}
     table.alter(DropColumn(("name",)), RenameColumn(("key",), "id"))
-    assert table.state.properties == {on + "id": "true", "owner": "me"}
+    assert table._state.properties == {on + "id": "true", "owner": "me"}
     table.alter(AlterProperties(remove=(on + "id",)), RenameColumn(("id",), "key"))
-    assert table.state.properties == {"owner": "me"}
+    assert table._state.properties == {"owner": "me"}
 
 
 def test_properties_to_remove_may_be_a_list(tmp_path: Path) -> None:
     table = colonnade.create(tmp_path / "t", SCHEMA, properties={"owner": "me", "team": "sales"})
     table.alter(AlterProperties(remove=["owner", "never set"]))  # type: ignore[arg-type]
-    assert table.state.properties == {"team": "sales"}
+    assert table._state.properties == {"team": "sales"}
