@@ -11,8 +11,9 @@ from colonnade.tableformat.table.properties import shown_properties
 from colonnade.tableformat.table.table import ArrowTable
 
 HISTORY_SCHEMA = (
-    "version long, timestamp timestamp, operation string, operationParameters map<string,string>,"
-    " readVersion long, operationMetrics map<string,string>, userMetadata string,"
+    "version long, timestamp timestamp, userName string, operation string,"
+    " operationParameters map<string,string>, readVersion long, isolationLevel string,"
+    " isBlindAppend boolean, operationMetrics map<string,string>, userMetadata string,"
     " engineInfo string"
 )
 """Columns of `history()`: the columns of Delta that mean the same here."""
@@ -44,6 +45,31 @@ _METRICS = {
 """Metrics of statements and their names in `history()`: Delta's names where Delta has them."""
 
 
+_OPERATIONS = {
+    "append": "WRITE",
+    "overwrite": "WRITE",
+    "overwrite_partitions": "WRITE",
+    "upsert": "MERGE",
+    "compact": "OPTIMIZE",
+    "vacuum": "VACUUM END",
+}
+"""Operations whose name Delta has another word for. The others are written as Delta does."""
+
+_PARAMETERS = {
+    "where": "predicate",
+    "on": "predicate",
+    "matched": "matchedPredicates",
+    "not_matched": "notMatchedPredicates",
+    "not_matched_by_source": "notMatchedBySourcePredicates",
+    "epoch": "version",
+}
+"""Parameters of operations and their names in Delta."""
+
+_MODES = {"append": "Append", "overwrite": "Overwrite", "overwrite_partitions": "Overwrite"}
+
+_ISOLATION = {"snapshot": "SnapshotIsolation", "serializable": "Serializable"}
+
+
 def vacuum_row(result: VacuumResult) -> tuple[object, ...]:
     """Return the row of a vacuum, with the columns `VACUUM_SCHEMA`."""
     return (
@@ -67,18 +93,31 @@ def history_row(entry: HistoryEntry) -> tuple[object, ...]:
         "numOutputBytes": entry.bytes_added,
         **{_METRICS[name]: count for name, count in entry.metrics.items() if name in _METRICS},
     }
-    parameters = dict(entry.parameters)
-    note = parameters.pop("userMetadata", None)
     return (
         entry.epoch,
         entry.timestamp,
-        entry.operation,
-        parameters,
+        entry.user,
+        _OPERATIONS.get(entry.operation, entry.operation.replace("_", " ").upper()),
+        _parameters(entry),
         entry.base,
+        _ISOLATION.get(entry.isolation or ""),
+        entry.is_blind_append,
         {name: str(count) for name, count in metrics.items()},
-        note,
+        entry.parameters.get("userMetadata"),
         entry.engine,
     )
+
+
+def _parameters(entry: HistoryEntry) -> dict[str, str]:
+    """Return the parameters of an epoch under Delta's names, where Delta has them."""
+    found = {
+        _PARAMETERS.get(name, name): text
+        for name, text in entry.parameters.items()
+        if name != "userMetadata"
+    }
+    if entry.operation in _MODES:
+        found.setdefault("mode", _MODES[entry.operation])
+    return found
 
 
 def detail_row(table: ArrowTable, snapshot: Snapshot, state: TableState) -> tuple[object, ...]:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.recent_epochs import RecentEpoch
+from colonnade.manifests.engine import user_name
 from colonnade.manifests.errors import ColonnadeError
 from colonnade.manifests.limits import Limits
 from colonnade.manifests.model.codec import decode_model, encode_model
@@ -64,6 +65,7 @@ def encode_note(
         operation=change.operation,
         parameters=dict(change.parameters),
         engine=engine,
+        user=user_name(),
         metrics=dict(change.metrics) or None,
         ops=len(ops),
     )

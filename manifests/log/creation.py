@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from colonnade.manifests.checkpoint.reader import first_state
 from colonnade.manifests.clock import now_ms
-from colonnade.manifests.engine import engine_name
+from colonnade.manifests.engine import engine_name, user_name
 from colonnade.manifests.epochs.slots import is_taken, read_slot, take_slot
 from colonnade.manifests.errors import (
     AlreadyExistsError,
@@ -84,6 +84,7 @@ def create_database(
         time_ms=max(0, clock_ms()),
         operation="create_database",
         engine=engine or engine_name(),
+        user=user_name(),
         ops=(_creation(lone_table, slot_block, shared_epochs),),
     )
     found = take_slot(store, epoch, encode_epoch(epoch), pause)

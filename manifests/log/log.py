@@ -36,7 +36,7 @@ from colonnade.manifests.commit.spill import spill
 from colonnade.manifests.commit.statics import with_static_values
 from colonnade.manifests.commit.turns import pause_s, wait_for_turn
 from colonnade.manifests.commit.vacuum_conflicts import check_removed, removes
-from colonnade.manifests.engine import engine_name
+from colonnade.manifests.engine import engine_name, user_name
 from colonnade.manifests.epochs.agreed import IDLE_MS, Agreement, idle_ms
 from colonnade.manifests.epochs.dating import Clock
 from colonnade.manifests.epochs.freed_slots import find_freed
@@ -498,6 +498,7 @@ class Log(LogReader):
             operation=change.operation,
             parameters={**change.parameters, **date.remark},
             engine=self._engine,
+            user=user_name(),
             metrics=metrics or None,
             ops=operations,
         )

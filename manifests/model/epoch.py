@@ -29,6 +29,7 @@ class FurtherChange(Model):
     operation: str
     parameters: dict[str, str] = {}
     engine: str
+    user: str | None = None
     metrics: dict[str, Count] | None = None
     ops: RowCount
 
@@ -38,7 +39,8 @@ class Epoch(Model):
 
     `transaction` identifies the change, also when it is sent again. `previous` is the transaction
     of the previous epoch (absent for epoch 0). `base` is the epoch that the change was planned on.
-    `time_ms` is in ms since 1970 UTC and grows strictly along the log. `metrics` count, for people,
+    `time_ms` is in ms since 1970 UTC and grows strictly along the log. `user` is whom the program
+    `engine` worked for, if it knew. `metrics` count, for people,
     the effects of a statement. `further` are the other changes of a shared epoch. Their operations
     are the last ones, in the same order (`members.py`).
     """
@@ -52,6 +54,7 @@ class Epoch(Model):
     operation: str
     parameters: dict[str, str] = {}
     engine: str
+    user: str | None = None
     metrics: dict[str, Count] | None = None
     further: tuple[FurtherChange, ...] | None = None
     ops: tuple[Operation, ...]

@@ -3,7 +3,8 @@
     <- {"hello": {"version": "0.1.0", "protocol": 1, "pid": 12, "python": "/usr/bin/python3"}}
     -> {"id": 7, "op": "load", "args": {...}}      `within`: the id of a transaction, if any;
                                                     `storage`: the options of stores, as text;
-                                                    `hadoop`: Hadoop's settings for stores
+                                                    `hadoop`: Hadoop's settings for stores;
+                                                    `user`: the user of the session
     <- {"id": 7, "result": {...}}                   `notices`: sentences for the user, if any
     <- {"id": 7, "error": {"code": "COLONNADE_NOT_FOUND", "kind": "NOT_FOUND", "message": "..."}}
 
@@ -22,6 +23,7 @@ from typing import Any, BinaryIO
 
 import orjson
 
+from colonnade.manifests.engine import working_for
 from colonnade.manifests.errors import ColonnadeError, InvalidInputError
 from colonnade.manifests.notices import listening
 from colonnade.manifests.version import VERSION
@@ -96,7 +98,8 @@ def answer(operations: Mapping[str, Operation], request: Mapping[str, Any]) -> b
                 " the Python package in one version, and restart Spark."
             )
         within = TRANSACTIONS.within(request.get("within"))
-        with within, session_stores(request), listening() as notices:
+        user = working_for(request.get("user"))
+        with within, user, session_stores(request), listening() as notices:
             try:
                 result = operations[name](request["args"])
             finally:

@@ -7,6 +7,7 @@ UPDATE runs instead if this cannot be done, or if it would not be cheaper.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -93,6 +94,19 @@ class Update:
         """Return a query of the rows that the update changes, at an epoch."""
         name = self.alias or "colonnade_updated"
         return f"SELECT {columns} FROM {self.table} VERSION AS OF {epoch} AS {name}{self._where}"
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """What the history shows of the statement, with the values of its markers."""
+        values = ", ".join(f"{column} = {value.strip()}" for column, value in self.values.items())
+        texts = {"set": values}
+        if self.condition is not None:
+            texts["where"] = self.condition.strip()
+        for name, value in self.arguments.items():
+            known = str(value).removeprefix("Column<'").removesuffix("'>").replace("\\", r"\\")
+            for key, text in texts.items():
+                texts[key] = re.sub(rf":{name}\b", known, text)
+        return texts
 
     @property
     def _where(self) -> str:
@@ -260,7 +274,6 @@ class _Work:
                 if not left:
                     raise
         moved = {n: decode_rows(rows) for each in reports for n, rows in each.moved.items()}
-        condition = self._update.condition
         return row_statement(
             "update",
             state,
@@ -269,7 +282,7 @@ class _Work:
             replaced=[op for each in reports for op in each.replaced],
             replaced_rows=sum(each.count for each in update.rowsets if each.in_place),
             reads=(TableRead(state.id),),
-            parameters={} if condition is None else {"where": condition.strip()},
+            parameters=self._update.parameters,
         )
 
     def _count(self, log: Log, state: TableState, epoch: int) -> Iterator[tuple[LiveRowSet, int]]:

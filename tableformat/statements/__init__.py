@@ -11,6 +11,7 @@
     key_guard.py   keys that a statement inserts because no row had them
     identity_guard.py  kept_identities.py   values of identity columns
     fill.py  fill_job.py  computed.py   a column computed for all rows, beside running writers
+    shown.py       what the history shows of a statement, and how much of it
     methods.py     the statements as methods, of a table and of a table in a transaction
     rerun.py       evaluate, commit, and evaluate again after a conflict
     finish.py      the last step of each statement: what the table promises

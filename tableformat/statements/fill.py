@@ -24,6 +24,7 @@ from colonnade.manifests.model.void import VOID
 from colonnade.manifests.state.replaced_columns import replaceable
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.tableformat.keys.own_table import refuse_static
+from colonnade.tableformat.statements.shown import shown
 from colonnade.tableformat.statements.statement import row_statement
 from colonnade.tableformat.write.job import WriteJob
 
@@ -136,7 +137,7 @@ class Fill:
             job.transaction,
             self._plan.operation,
             (*altered, *commit._operations(table), *job.end_of_lease()),
-            {**parameters, **commit._parameters()},
+            {**shown(parameters), **commit._parameters()},
             expect_epoch=commit.expect_epoch,
             job_id=job.job_id,
             fresh=True,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import reprlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from colonnade.manifests.later import later
@@ -13,6 +15,7 @@ from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.keys.given_keys import are_keys, key_rows
 from colonnade.tableformat.predicate import Where, parse_predicate
 from colonnade.tableformat.scan.given_rows import held_rows
+from colonnade.tableformat.statements.shown import shortened
 from colonnade.tableformat.statements.statement import RowCounts, Statement
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, check_settings
@@ -121,7 +124,8 @@ class RowMethods(ABC):
 
         def evaluate(log: Log, table: TableState, job_id: str) -> Statement:
             values = assignments.parse_assignments(set, table.schema, table.name)
-            return update.evaluate_update(log, table, values, parsed, job_id, settings, text)
+            done = update.evaluate_update(log, table, values, parsed, job_id, settings, text)
+            return replace(done, parameters={**done.parameters, "set": _set_text(set)})
 
         return self._run(evaluate, commit)
 
@@ -182,6 +186,15 @@ class RowMethods(ABC):
             return delete_keys.evaluate_delete_keys(log, table, found, job_id)
 
         return self._run(evaluate, commit)
+
+
+def _set_text(values: Mapping[str, Any]) -> str:
+    """Return assignments as history shows them, however large the values are."""
+    texts = (
+        (name, shortened(value) if isinstance(value, str) else reprlib.repr(value))
+        for name, value in values.items()
+    )
+    return ", ".join(f"{name} = {text}" for name, text in texts)
 
 
 def _text(where: Where | None) -> str | None:

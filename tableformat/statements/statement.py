@@ -27,6 +27,7 @@ from colonnade.manifests.model.operations import AddRowSet, Operation, ReplaceCo
 from colonnade.manifests.public import public
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.html import html_of
+from colonnade.tableformat.statements.shown import shown
 from colonnade.tableformat.write.constraints import bind_constraints, checked_rows
 from colonnade.tableformat.write.generated import bind_generations, filled_rows
 from colonnade.tableformat.write.job import target_of
@@ -243,7 +244,7 @@ def make_change(
         transaction or new_transaction_id(),
         statement.operation,
         (*(op for each in parts for op in each.ops), *chosen._operations(table.id)),
-        {**statement.parameters, **chosen._parameters()},
+        {**shown(statement.parameters), **chosen._parameters()},
         rows=tuple(row for each in parts for row in each.rows),
         reads=tuple(read for each in parts for read in each.reads),
         keys=tuple(guard for each in parts for guard in each.keys),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 
+from colonnade.manifests.commit.rebase.reads import ISOLATION, isolation_of
 from colonnade.manifests.errors import NotFoundError
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.members import changes_of
@@ -18,11 +19,12 @@ from colonnade.manifests.model.operations import (
     DropRowSet,
     DropTable,
     Operation,
+    SetProperties,
     Vacuum,
 )
 from colonnade.manifests.model.statics import with_own_statics
 from colonnade.manifests.public import public
-from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.html import Rows, html_of
 
 
@@ -32,6 +34,9 @@ class HistoryEntry:
     """One change of a table. Appends that waited at the same time may share an epoch.
 
     `metrics` are the counts of a statement, such as `rows_deleted`; empty for plain writes.
+    `user` is whom the program `engine` worked for, if it knew: the user of a Spark session.
+    `isolation` is the level that the table had then: "snapshot" or "serializable", or None where
+    retention has removed the state that tells it. A blind append only adds rows, and has read none.
     """
 
     epoch: int
@@ -40,12 +45,15 @@ class HistoryEntry:
     parameters: dict[str, str]
     base: int
     engine: str
+    user: str | None
     transaction: str
     rowsets_added: int
     rowsets_dropped: int
     rows_added: int
     bytes_added: int
     metrics: dict[str, int]
+    isolation: str | None
+    is_blind_append: bool
 
 
 class History(list[HistoryEntry]):
@@ -84,7 +92,7 @@ RENUMBER = "renumber"
 
 
 def table_history(
-    epochs: Iterable[Epoch], table: str, state_at: Callable[[int], Snapshot]
+    epochs: Iterable[Epoch], newest: TableState, state_at: Callable[[int], Snapshot]
 ) -> Iterator[HistoryEntry]:
     """Yield the changes of a table, newest first, and the vacuums of its database.
 
@@ -92,14 +100,15 @@ def table_history(
 
     The history continues with a table of the same name that this one replaced in one epoch, by a
     restore or otherwise. `state_at` is called to find it, and the history ends where the state
-    before the replacement was removed.
+    before the replacement was removed. It is also called where the isolation level was changed.
     """
-    tables = {table}
+    tables: set[str] = {newest.id}
+    isolation: str | None = isolation_of(newest)
     for epoch in epochs:
         parts = {part for each in tables for part in with_own_statics(each)}
         for change in reversed(changes_of(epoch)):
             if any(isinstance(op, Vacuum) or _table(op) in parts for op in change.ops):
-                yield _history_entry(change, tables)
+                yield _history_entry(change, tables, isolation)
         made = [op for op in epoch.ops if isinstance(op, CreateTable) and op.table in tables]
         for op in made:
             tables |= _replaced(epoch, op.name, state_at)
@@ -108,6 +117,8 @@ def table_history(
                 tables.remove(op.table)
         if not tables:
             return
+        if made or any(_sets_isolation(op, tables) for op in epoch.ops):
+            isolation = _isolation_at(tables, epoch.epoch - 1, state_at)
 
 
 def _table(operation: Operation) -> str | None:
@@ -135,7 +146,23 @@ EPOCH_START = datetime(1970, 1, 1, tzinfo=timezone.utc)
 MILLISECOND = timedelta(milliseconds=1)
 
 
-def _history_entry(epoch: Epoch, tables: Collection[str]) -> HistoryEntry:
+def _sets_isolation(op: Operation, tables: Collection[str]) -> bool:
+    if not isinstance(op, SetProperties) or op.table not in tables:
+        return False
+    return ISOLATION in {*op.set, *op.remove}
+
+
+def _isolation_at(
+    tables: Collection[str], epoch: int, state_at: Callable[[int], Snapshot]
+) -> str | None:
+    try:
+        found = state_at(epoch).tables if epoch >= 0 else {}
+    except NotFoundError:
+        return None
+    return next((isolation_of(state) for key, state in found.items() if key in tables), None)
+
+
+def _history_entry(epoch: Epoch, tables: Collection[str], isolation: str | None) -> HistoryEntry:
     ops = [op for op in epoch.ops if _table(op) in tables]
     added = [op.rowset for op in ops if isinstance(op, AddRowSet)]
     compactions = [op for op in ops if isinstance(op, Compaction)]
@@ -150,6 +177,7 @@ def _history_entry(epoch: Epoch, tables: Collection[str]) -> HistoryEntry:
         parameters=dict(epoch.parameters),
         base=epoch.base,
         engine=epoch.engine,
+        user=epoch.user,
         transaction=epoch.transaction,
         rowsets_added=len(added) + sum(each.rowset_count for each in spilled),
         rowsets_dropped=sum(last - first + 1 for first, last in dropped)
@@ -157,4 +185,6 @@ def _history_entry(epoch: Epoch, tables: Collection[str]) -> HistoryEntry:
         rows_added=sum(e.rows for e in added) + sum(s.row_count for s in spilled),
         bytes_added=sum(e.bytes for e in added) + sum(s.byte_count for s in spilled) + sum(vectors),
         metrics=dict(epoch.metrics or {}),
+        isolation=isolation,
+        is_blind_append=epoch.operation == "append" and not epoch.metrics,
     )

@@ -236,7 +236,7 @@ class OpenTable:
         if limit is not None and (type(limit) is not int or limit < 0):
             raise InvalidInputError(f"A limit must be a whole number from 0, not {limit!r}.")
         head = self._refresh()
-        table = self._location.require(head).id
+        table = self._location.require(head)
         epochs = self._log.read_epochs(head.epoch)
         found = table_history(epochs, table, lambda epoch: self._log.read_at(epoch, head=head))
         return History(islice(found, None if limit is None else min(limit, sys.maxsize)))

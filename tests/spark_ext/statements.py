@@ -31,7 +31,7 @@ ROAD: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
     (
         f"SELECT version, operation FROM {ORDERS}.history ORDER BY version",
-        ("1\tcreate_table", "2\tappend", "3\toverwrite", "4\talter_table", "5\tappend"),
+        ("1\tCREATE TABLE", "2\tWRITE", "3\tWRITE", "4\tALTER TABLE", "5\tWRITE"),
     ),
     (f"CREATE TABLE colonnade.shop.copy AS SELECT id % 2 AS odd FROM {ORDERS}", ()),
     (

@@ -62,7 +62,7 @@ def test_options_of_a_call_open_databases_and_tables_and_reach_the_tasks(
     assert (
         SECRET not in repr(table) + repr(database) + table.toDF()._jdf.queryExecution().toString()
     )
-    assert [row.operation for row in table.history().collect()] == ["append", "create_table"]
+    assert [row.operation for row in table.history().collect()] == ["WRITE", "CREATE TABLE"]
     assert table.detail().collect()[0]["name"] == "t"
     colonnade.open(f"{lake}/t", options).append(rows)
     assert table.optimize().option("min-rowsets", 2).executeCompaction().count() == 1

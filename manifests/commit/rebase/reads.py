@@ -72,6 +72,11 @@ def check_reads(
             raise conflict(change.operation, base.epoch, happened, theirs)
 
 
+def isolation_of(table: TableState) -> str:
+    """Return the isolation level that a table has."""
+    return table.properties.get(ISOLATION, ISOLATION_LEVELS[0])
+
+
 def is_serializable(base: Snapshot, table: TableState) -> bool:
     planned = base.tables.get(table.id, table)
     return "serializable" in (planned.properties.get(ISOLATION), table.properties.get(ISOLATION))

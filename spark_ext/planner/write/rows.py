@@ -25,6 +25,7 @@ from colonnade.spark_ext.planner.state.transactions import is_state
 from colonnade.spark_ext.planner.write.column_updates import replaced_rowsets
 from colonnade.spark_ext.planner.write.commits import commit
 from colonnade.spark_ext.planner.write.statics import bringing, divided_reports
+from colonnade.spark_ext.planner.write.told import telling
 from colonnade.tableformat.keys.key_set import can_be_key
 from colonnade.tableformat.scan.plan import rowset_filter
 from colonnade.tableformat.scan.selection import judge
@@ -49,7 +50,8 @@ def commit_rows(args: Mapping[str, Any]) -> dict[str, Any]:
     `filters` are the filters of the statement's scan, or None if they are not known. `keys` are
     the columns whose equal values decided that a row to insert was missing. `keys` is empty if
     another condition decided that, and None if no row was inserted because it was missing.
-    `columns`, if given, are columns that tasks replaced (`column_updates.replaced_rowsets`). If
+    `columns`, if given, are columns that tasks replaced (`column_updates.replaced_rowsets`).
+    `told` is as in `telling`. If
     only these are in conflict with a concurrent writer, the reply's `conflict` says so. The caller
     may then move the rows instead, by the same job.
     """
@@ -69,7 +71,8 @@ def commit_rows(args: Mapping[str, Any]) -> dict[str, Any]:
         )
 
     try:
-        brought = bringing(changed, job, statics, sets=args["kind"] == "update")
+        sets = args["kind"] == "update"
+        brought = bringing(telling(changed, args), job, statics, sets=sets)
         return commit(job, base, brought)
     except ColumnConflictError as conflict:
         return {"conflict": conflict.message}
@@ -143,14 +146,14 @@ def can_delete(args: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def delete_where(args: Mapping[str, Any]) -> dict[str, Any]:
-    """Delete the rows that `filters` select, by a `job` without tasks."""
+    """Delete the rows that `filters` select, by a `job` without tasks; `told` as in `telling`."""
     where = exact_predicate(args["filters"])
     job, base = _planned(args)
 
     def deleted(log: Log, table: TableState) -> Statement:
         return evaluate_delete(log, table, where, counted=is_state(job.base))
 
-    return commit(job, base, deleted)
+    return commit(job, base, telling(deleted, args))
 
 
 def _planned(args: Mapping[str, Any]) -> tuple[WriteJob, Snapshot]:

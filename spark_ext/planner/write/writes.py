@@ -36,6 +36,7 @@ from colonnade.spark_ext.planner.write.identity import remember
 from colonnade.spark_ext.planner.write.merging import check_merging, merge_options
 from colonnade.spark_ext.planner.write.rows import changed_rows
 from colonnade.spark_ext.planner.write.statics import bringing, divided_reports, statics_task
+from colonnade.spark_ext.planner.write.told import telling
 from colonnade.spark_ext.table_design import TableDesign
 from colonnade.spark_ext.types import from_json
 from colonnade.spark_ext.write_plan import plan_spark_write
@@ -172,7 +173,7 @@ def commit_write(args: Mapping[str, Any]) -> dict[str, Any]:
         inserted = [TaskReport.inserting(entries)]
         reported = partial(changed_rows, kind="merge", reports=inserted, filters=None, keys=merged)
     try:
-        return commit(job, base, bringing(reported, job, statics, sets=False))
+        return commit(job, base, bringing(telling(reported, args), job, statics, sets=False))
     except RepeatedMatchError as error:
         return {"repeated": error.message}
 

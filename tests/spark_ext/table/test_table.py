@@ -61,9 +61,9 @@ def test_history_says_what_each_epoch_did(spark: SparkSession, tmp_path: Path) -
     rows.write.format("colonnade").mode("overwrite").save(table.path)
     history = table.history().collect()
     assert [(row.version, row.readVersion, row.operation) for row in history] == [
-        (3, 2, "overwrite"),
-        (2, 1, "append"),
-        (1, 0, "create_table"),
+        (3, 2, "WRITE"),
+        (2, 1, "WRITE"),
+        (1, 0, "CREATE TABLE"),
     ]
     assert [row.userMetadata for row in history] == [None, "a note", None]
     assert history[0].operationParameters == {"mode": "Overwrite"}
@@ -157,7 +157,7 @@ def test_a_table_is_vacuumed(spark: SparkSession, tmp_path: Path) -> None:
     [done] = table.vacuum(0, force=True).collect()
     assert (planned["epoch"], done["epoch"]) == (None, 5)
     assert planned["epochs_removed"] == done["epochs_removed"] == done["floor"] == 4
-    assert table.history().collect()[0]["operation"] == "vacuum"
+    assert table.history().collect()[0]["operation"] == "VACUUM END"
     assert [row["id"] for row in table.toDF().collect()] == [2]
 
 
@@ -179,7 +179,7 @@ def test_a_table_is_compacted_by_executors_and_beside_them(
         **{"numDroppedRows": 1, "numBytesRead": 0, "numBytesCopied": 0, "numBytesAdded": 0},
         **{"conflicts": [], "seconds": 0, "epoch": 12, "reason": ""},
     }
-    assert table.history(1).collect()[0]["operation"] == "compact"
+    assert table.history(1).collect()[0]["operation"] == "OPTIMIZE"
     table.optimize().option("deleted-share", 0).executeZOrderBy("id", "n")
     assert table.toDF().count() == 17
 
@@ -242,7 +242,7 @@ def test_a_table_and_a_database_go_back_to_a_tag(spark: SparkSession, tmp_path: 
     assert (database.tags(), list(database.pins())) == ({"two": two}, ["reader"])
     orders.restoreToVersion("two")
     assert orders.toDF().count() == 2
-    assert [row.operation for row in orders.history(1).collect()] == ["restore"]
+    assert [row.operation for row in orders.history(1).collect()] == ["RESTORE"]
     orders.restoreToVersion(three)
     assert orders.toDF().count() == 3
     database.restoreToVersion("two")

@@ -190,8 +190,8 @@ def test_tables_about_a_table_show_its_state(spark: SparkShell) -> None:
     spark.sql("INSERT INTO colonnade.db.t VALUES (1, NULL), (NULL, NULL)")
     history = "SELECT version, operation, operationMetrics['numOutputRows'] FROM "
     assert spark.sql(history + "colonnade.db.t.history") == [
-        [2, "append", "2"],
-        [1, "create_table", "0"],
+        [2, "WRITE", "2"],
+        [1, "CREATE TABLE", "0"],
     ]
     assert spark.sql("SELECT rowset, epoch, rows FROM colonnade.db.t.rowsets") == [[0, 2, 2]]
     columns = "SELECT id, name, type, null_count FROM colonnade.db.t.columns"
@@ -215,7 +215,7 @@ def test_procedures_take_named_arguments_and_give_rows(spark: SparkShell) -> Non
         assert [row[0] for row in rows] == [2]
     assert spark.sql("CALL colonnade.system.checkpoint('db.t')") == [[2, 2]]
     assert {row[3] for row in spark.sql("SHOW PROCEDURES IN colonnade.system")} == {
-        *("history", "checkpoint", "compact", "plan_compaction", "set_partitioning"),
+        *("history", "detail", "checkpoint", "compact", "plan_compaction", "set_partitioning"),
         *("vacuum", "verify", "repair", "begin", "commit", "rollback", "statement_counts"),
         *("refresh", "restore", "tag", "untag", "tags", "upgrade"),
         *("add_column", "add_static_column", "backfill"),

@@ -87,7 +87,7 @@ def test_history_has_the_counts(rows: Rows) -> None:
     rows.run("update('id < 2', {'v': '0'})")
     history = f"{rows.table}.history(1).select('operation', 'operationMetrics')"
     ((operation, metrics),) = rows.shell.run(history)
-    assert operation == "update"
+    assert operation == "UPDATE"
     assert metrics["numUpdatedRows"] == "2"
     assert metrics["numTouchedFiles"] == "1"
     assert int(metrics["numOutputBytes"]) > 0

@@ -19,6 +19,7 @@ import colonnade.spark.quirks.SparkVersion;
 import colonnade.spark.quirks.StatedReads;
 import colonnade.spark.quirks.StreamSession;
 import colonnade.spark.quirks.SubqueryChecks;
+import colonnade.spark.quirks.ToldChange;
 import colonnade.spark.quirks.UnknownColumns;
 import colonnade.spark.sink.ColonnadeTable;
 import colonnade.spark.words.Maintenance;
@@ -112,6 +113,7 @@ public final class SessionExtension extends AbstractFunction1<SparkSessionExtens
     extensions.injectHintResolutionRule(session -> new EvolvingWrites());
     extensions.injectHintResolutionRule(session -> new EvolvingInserts());
     extensions.injectHintResolutionRule(session -> new GivenColumns());
+    extensions.injectHintResolutionRule(session -> new ToldChange());
     extensions.injectHintResolutionRule(session -> new RowChanges());
     extensions.injectHintResolutionRule(session -> new StatedReads());
     extensions.injectHintResolutionRule(

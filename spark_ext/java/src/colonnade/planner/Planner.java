@@ -7,6 +7,9 @@ import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.apache.spark.SparkContext;
 import org.apache.spark.sql.SparkSession;
 import scala.jdk.javaapi.CollectionConverters;
 
@@ -29,6 +32,10 @@ public final class Planner {
 
   /** The prefix of session settings that are storage options. */
   private static final String STORAGE = "spark.colonnade.storage.";
+
+  /** The tag of Spark Connect's own that names the user of a client. */
+  private static final Pattern CLIENT =
+      Pattern.compile("SparkConnect_OperationTag_User_(.*?)_Session_");
 
   private static final int ATTEMPTS = 3;
   private static final PlannerLog LOG = new PlannerLog();
@@ -80,6 +87,14 @@ public final class Planner {
     return SparkSession.active().conf().get(TRANSACTION, null);
   }
 
+  /** Returns the user of the session: the client's name on Spark Connect, else the driver's user. */
+  private static String user() {
+    SparkContext context = SparkSession.active().sparkContext();
+    String tags = context.getLocalProperty("spark.job.tags");
+    Matcher client = CLIENT.matcher(tags == null ? "" : tags);
+    return client.find() && !client.group(1).isEmpty() ? client.group(1) : context.sparkUser();
+  }
+
   /** Returns the storage options of the session by name. They hold secrets. */
   private static Map<String, String> storage() {
     Map<String, String> found = new HashMap<>();
@@ -96,12 +111,13 @@ public final class Planner {
   private static JsonNode request(String op, Map<String, ?> args, boolean repeatable)
       throws ColonnadeException {
     PlannerCommand command = PlannerCommand.configured();
+    String user = user();
     String transaction = transaction();
     PlannerProcess.Stores stores = new PlannerProcess.Stores(storage(), HadoopSettings.ofStores());
     for (int attempt = 1; ; attempt++) {
       PlannerProcess process = running(command);
       try {
-        return result(process.request(op, args, transaction, stores));
+        return result(process.request(op, args, user, transaction, stores));
       } catch (PlannerProcess.Gone gone) {
         process.stop();
         if (gone.wasAsked() && !repeatable) {

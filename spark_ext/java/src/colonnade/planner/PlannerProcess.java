@@ -141,15 +141,17 @@ final class PlannerProcess {
 
   /**
    * Sends one request and waits for its reply: {@code result} or {@code error}. {@code transaction}
-   * is the transaction of the request, or null.
+   * is the transaction of the request, or null. {@code user} is whom it works for.
    */
-  JsonNode request(String op, Map<String, ?> args, String transaction, Stores stores)
+  JsonNode request(
+      String op, Map<String, ?> args, String user, String transaction, Stores stores)
       throws Gone, InterruptedException {
     long id = lastId.incrementAndGet();
     CompletableFuture<JsonNode> reply = new CompletableFuture<>();
     waiting.put(id, reply);
     try {
       Map<String, Object> request = new HashMap<>(Map.of("id", id, "op", op, "args", args));
+      request.put("user", user);
       if (transaction != null) {
         request.put("within", transaction);
       }

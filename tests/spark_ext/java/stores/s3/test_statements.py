@@ -96,7 +96,7 @@ def test_tables_open_in_python_with_the_settings_of_the_session(lake: Lake) -> N
     run(f"{table}.merge({rows}, 'id = n').whenNotMatchedInsert(values={{'id': 'n'}}).execute()")
     assert run(f"{table}.toDF().count()") == 95
     operations = [row[0] for row in run(f"{table}.history().select('operation')")]
-    assert operations == ["merge", "update", "delete", "append", "create_table"]
+    assert operations == ["MERGE", "UPDATE", "DELETE", "WRITE", "CREATE TABLE"]
     run(f"{table}.vacuum(0, force=True)")
     assert run(f"{table}.verify().is_sound")
     assert run(f"colonnade.Database.forPath(spark, '{url}').tables()") == ["t"]
@@ -111,7 +111,7 @@ def test_the_session_catalog_has_tables_at_a_location_in_a_bucket(lake: Lake) ->
         sql("DELETE FROM located WHERE id = 4")
         assert sql("SELECT count(*), sum(id) FROM located") == [[9, 41]]
         assert sql(f"SELECT count(*) FROM colonnade.`s3://{lake.bucket}/located`") == [[9]]
-        assert [row[0] for row in sql("SELECT operation FROM located.history")][:1] == ["delete"]
+        assert [row[0] for row in sql("SELECT operation FROM located.history")][:1] == ["DELETE"]
     finally:
         sql("DROP TABLE located")
     sql(f"CREATE TABLE located USING colonnade LOCATION 's3://{lake.bucket}/located'")

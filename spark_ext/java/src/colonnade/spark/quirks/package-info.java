@@ -13,7 +13,7 @@
  *   reads                    AnswersAsRows, OfferedColumns, StatedReads
  *   overwrite and MERGE      SparkCondition, MergeJoin, GivenColumns, KeyedMerges, KeyedMerge,
  *                            ReducedMerges
- *   UPDATE and MERGE         RowChanges, StarClauses, ChangeRefusals, MergeClash
+ *   UPDATE and MERGE         RowChanges, StarClauses, ChangeRefusals, MergeClash, ToldChange
  *   UPDATE and MERGE that
  *     replace columns        ColumnUpdates, ColumnUpdateExec, SetColumns, UpdatedColumns,
  *                            MergedColumns, MergeOutput, NamedColumns

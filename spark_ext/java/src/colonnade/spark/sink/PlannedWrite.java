@@ -6,6 +6,7 @@ import colonnade.spark.quirks.CachedReads;
 import colonnade.spark.quirks.IdentityEndpoint;
 import colonnade.spark.quirks.KeyedMerges;
 import colonnade.spark.quirks.SparkCondition;
+import colonnade.spark.quirks.ToldChange;
 import colonnade.spark.table.ColumnName;
 import colonnade.spark.table.ExpressionTree;
 import colonnade.spark.table.PartitionLayout;
@@ -76,6 +77,7 @@ public record PlannedWrite(
     Map<String, Object> more = new HashMap<>();
     more.put("messages", texts(messages));
     merged.ifPresent(keys -> more.put("merged", keys));
+    more.put("told", ToldChange.running());
     if (send("commit_write", more).hasNonNull("repeated")) {
       throw KeyedMerges.repeatedMatch();
     }
@@ -90,6 +92,7 @@ public record PlannedWrite(
     more.put("kind", change.kind());
     more.put("filters", change.filters());
     more.put("keys", change.keys());
+    more.put("told", change.told().get());
     more.put("messages", texts(messages));
     more.put("columns", change.replaced());
     JsonNode done = send("commit_rows", more);
@@ -115,7 +118,9 @@ public record PlannedWrite(
 
   /** Deletes the rows that filters select, without tasks. */
   void delete(Predicate[] filters) {
-    send("delete_where", Map.of("filters", ExpressionTree.of(filters)));
+    send(
+        "delete_where",
+        Map.of("filters", ExpressionTree.of(filters), "told", ToldChange.running()));
   }
 
   /**

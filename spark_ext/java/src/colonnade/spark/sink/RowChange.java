@@ -4,6 +4,7 @@ import colonnade.planner.ColonnadeException;
 import colonnade.spark.quirks.AssignedColumns;
 import colonnade.spark.quirks.MergeJoin;
 import colonnade.spark.quirks.NamedColumns;
+import colonnade.spark.quirks.ToldChange;
 import colonnade.spark.table.RowColumn;
 import java.util.List;
 import java.util.Map;
@@ -19,6 +20,7 @@ import org.apache.spark.sql.connector.catalog.IdentityColumnSpec;
  * @param kind delete, update or merge
  * @param read the filters of the statement's scan; null if they are not known
  * @param compared the columns that a MERGE compares with existing rows; null for another statement
+ * @param told what the statement says, for the history
  * @param replaced the columns that tasks have replaced, as the planner takes them; null for none
  */
 public record RowChange(
@@ -26,10 +28,11 @@ public record RowChange(
     String kind,
     Supplier<List<Map<String, Object>>> read,
     Supplier<List<String>> compared,
+    Supplier<Map<String, Object>> told,
     Map<String, Object> replaced) {
 
   RowChange(ColonnadeTable table, String kind, Supplier<List<Map<String, Object>>> read) {
-    this(table, kind, read, compared(table, kind), null);
+    this(table, kind, read, compared(table, kind), ToldChange::running, null);
   }
 
   private static Supplier<List<String>> compared(ColonnadeTable table, String kind) {
@@ -39,7 +42,8 @@ public record RowChange(
   /** Returns this statement with replaced columns. Spark must have begun to run the statement. */
   RowChange with(Map<String, Object> columns) {
     List<String> keys = keys(); // other plans do parts of it
-    return new RowChange(table, kind, read, () -> keys, columns);
+    Map<String, Object> said = told.get();
+    return new RowChange(table, kind, read, () -> keys, () -> said, columns);
   }
 
   /**
