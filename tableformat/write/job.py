@@ -208,6 +208,7 @@ def plan_write(
         target=target,
         mode=mode,
         create=create,
+        columns=ColumnChanges(),  # pydantic then builds this model once, before that of the job
         replaced_table=None if table is None or create is None else table.id,
         where=None if where is None else to_json(where),
         create_database=base is None,
