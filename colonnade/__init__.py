@@ -55,6 +55,7 @@ _PLACES = {
     "DropNotNull": "colonnade.tableformat.table.alteration",
     "DropPrimaryKey": "colonnade.tableformat.table.alteration",
     "Finding": "colonnade.tableformat.verify.findings",
+    "History": "colonnade.tableformat.table.history",
     "HistoryEntry": "colonnade.tableformat.table.history",
     "IdentityColumn": "colonnade.manifests.model.schema",
     "InvalidInputError": "colonnade.manifests.errors",

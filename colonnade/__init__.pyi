@@ -58,6 +58,7 @@ from colonnade.tableformat.table.alteration import SetPrimaryKey as SetPrimaryKe
 from colonnade.tableformat.table.alteration import SetSortKey as SetSortKey
 from colonnade.tableformat.table.alteration import WidenColumn as WidenColumn
 from colonnade.tableformat.table.database import ArrowDatabase as ArrowDatabase
+from colonnade.tableformat.table.history import History as History
 from colonnade.tableformat.table.history import HistoryEntry as HistoryEntry
 from colonnade.tableformat.table.kept_epochs import PinnedEpoch as PinnedEpoch
 from colonnade.tableformat.table.table import ArrowTable as ArrowTable
@@ -103,6 +104,7 @@ __all__ = [
     "DropNotNull",
     "DropPrimaryKey",
     "Finding",
+    "History",
     "HistoryEntry",
     "IdentityColumn",
     "InvalidInputError",

@@ -56,6 +56,7 @@ class HistoryEntry:
     is_blind_append: bool
 
 
+@public
 class History(list[HistoryEntry]):
     """Changes of a table, the newest first."""
 
