@@ -59,6 +59,7 @@ _PLACES = {
     "HistoryEntry": "colonnade.tableformat.table.history",
     "IdentityColumn": "colonnade.manifests.model.schema",
     "InvalidInputError": "colonnade.manifests.errors",
+    "LogRepairResult": "colonnade.tableformat.repair.caches",
     "LostRows": "colonnade.tableformat.repair.rowsets",
     "MapType": "colonnade.manifests.model.schema",
     "MissingObjectError": "colonnade.manifests.errors",

@@ -203,6 +203,19 @@ def read_hint(
     return ref, root
 
 
+def find_lost(store: ObjectStore) -> int | None:
+    """Return the epoch whose loss the hint proves, or None. Costs as `read_hint`.
+
+    Raises StoreError.
+    """
+    hint = SlotReader(store)
+    try:
+        read_hint(store, hint)
+    except CorruptionError:
+        return decode_model(Hint, hint.hint(), store.locate(HINT)).epoch
+    return None
+
+
 def find_checkpoint(
     store: ObjectStore,
     target: int | None,

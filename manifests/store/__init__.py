@@ -5,6 +5,7 @@
     option_text.py  option_names.py          options of a store as text, and their other names
     local/                                   files of this machine
     memory.py  memory_turns.py               objects in memory, and the order of their writers
+    draft.py                                 what a dry run writes, in memory over a store
     waking.py                                how a writer wakes writers that wait for its commit
     bucket/  s3/  gcs/  azure/               buckets: what they share, and each kind
     hdfs/                                    a file system of Hadoop

@@ -7,16 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from colonnade.manifests.checkpoint.anchor_list import read_live_anchors
 from colonnade.manifests.checkpoint.hint import put_usable_hint
-from colonnade.manifests.checkpoint.reader import read_state
+from colonnade.manifests.checkpoint.reader import find_lost, read_state
 from colonnade.manifests.checkpoint.writer import store_snapshot
 from colonnade.manifests.errors import ConflictError, CorruptionError, NotFoundError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.object_names import HINT
+from colonnade.manifests.public import public
 from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.manifests.store.draft import DraftStore
 from colonnade.manifests.vacuum.copies import restore
 from colonnade.manifests.vacuum.damaged_marks import rewrite_damaged_marks
 from colonnade.manifests.vacuum.floor import lost_states, name_lost
@@ -24,19 +27,51 @@ from colonnade.manifests.vacuum.later_floor import begin_at_checkpoint, finish_f
 from colonnade.manifests.vacuum.references import StateObjects
 
 
-class Rebuilt(NamedTuple):
-    """The state that caches were rebuilt from, and what was restored before.
+@public
+@dataclass(frozen=True, slots=True)
+class LogRepairResult:
+    """What a repair of the log did, or would do.
 
-    `restored` are objects of anchors that were damaged at one place; `marks` are damaged marks of
-    freed slots that were written anew.
+    `epoch` and `floor` are the newest and the oldest readable epoch after it. `given_up` are the
+    first and the last epoch whose loss it accepts, or None. Where the end of the log is lost,
+    epochs after the last one may be lost, too. Tags and pins keep their states. `restored` are the
+    names of objects of anchors that were damaged at one place, and `marks` are the names of
+    damaged marks of freed slots that are written anew.
     """
 
-    state: Snapshot
+    dry_run: bool
+    epoch: int
+    floor: int
+    given_up: tuple[int, int] | None
     restored: tuple[str, ...]
-    marks: tuple[str, ...] = ()
+    marks: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return a plain value that converts to JSON."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        would = self.dry_run
+        said = [
+            f"{'Would rebuild' if would else 'Rebuilt'} checkpoint and hint at epoch {self.epoch};"
+            f" the oldest readable epoch is {self.floor}."
+        ]
+        if self.given_up is not None:
+            first, last = self.given_up
+            done = "Would give up" if would else "Gave up"
+            which = f"epoch {first}" if first == last else f"epochs {first} to {last}"
+            later = " and all later ones" if first > self.epoch else ""
+            said.append(f"{done} {which}{later}: their loss cannot be repaired.")
+        done = "Would restore" if would else "Restored"
+        said += [f"{done} {name} from its other copy." for name in self.restored]
+        done = "Would write" if would else "Wrote"
+        said += [f"{done} the damaged {name} anew." for name in self.marks]
+        return "\n".join(said)
 
 
-def rebuild_caches(log: Log, *, give_up_lost_epochs: bool = False) -> Rebuilt:
+def rebuild_caches(
+    log: Log, *, give_up_lost_epochs: bool = False, dry_run: bool = False
+) -> LogRepairResult:
     """Read the log from its floor, store its head as a checkpoint, and point the hint to it.
 
     After that no reader uses a damaged or wrong checkpoint; vacuum removes it later. First writes
@@ -45,20 +80,18 @@ def rebuild_caches(log: Log, *, give_up_lost_epochs: bool = False) -> Rebuilt:
 
     A hint that proves the loss of newer epochs is an error. With `give_up_lost_epochs` the log ends
     where its files do instead, and a log whose oldest state is lost begins at its oldest whole
-    checkpoint.
+    checkpoint. With `dry_run` all of this happens in a draft, and nothing is written. The time is
+    then this machine's.
 
     Costs a GET for each epoch since the floor and for each mark, and two for each object of an
     anchor. Raises CorruptionError when the log itself is damaged, when no floor is known for a
     damaged mark, and when an anchor has no intact copy. The last is raised after everything else
     is done. Raises StoreError.
     """
+    log = _draft(log) if dry_run else log.uncached
     log.store.require_writable()
-    log = log.uncached
     marks = rewrite_damaged_marks(log)
-    if give_up_lost_epochs and not _begin_later(log):
-        # If the log cannot be opened without the hint, the hint may lead to its only whole state.
-        log.read_head_from_log()
-        log.store.delete(HINT)
+    given_up = _give_up(log) if give_up_lost_epochs else None
     newest = log.read_head()
     finish_floor(log, newest, threads=1)
     restored, lost = _restore_anchors(log, newest)
@@ -69,24 +102,47 @@ def rebuild_caches(log: Log, *, give_up_lost_epochs: bool = False) -> Rebuilt:
         put_usable_hint(log.store, ref, {ref.root}, newest.epoch, newest.blocks)
     if lost:
         raise _lost_error(log, newest, lost)
-    return Rebuilt(state, restored, marks)
+    return LogRepairResult(dry_run, state.epoch, state.floor, given_up, restored, marks)
 
 
-def _begin_later(log: Log) -> bool:
-    """Begin the history at a checkpoint if the state at the floor is lost. Returns whether it is.
+def _draft(log: Log) -> Log:
+    """Return a log with the content of another one, whose changes stay in memory."""
+    store = DraftStore(log.store.uncached, log.now_ms)
+    return Log(store, clock_ms=log.now_ms, pause=log.pause, limits=log.limits)
+
+
+def _give_up(log: Log) -> tuple[int, int] | None:
+    """Begin the history later, or end it earlier. Returns the first and last epoch given up.
 
     Raises as `begin_at_checkpoint`.
+    """
+    return _begin_later(log) or _end_earlier(log)
+
+
+def _begin_later(log: Log) -> tuple[int, int] | None:
+    """Begin the history at a checkpoint if the state at the floor is lost.
+
+    Returns the first and last epoch before the checkpoint, or None if the state is not lost. Raises
+    as `begin_at_checkpoint`.
     """
     try:
         head = log.read_head()
     except CorruptionError:
-        return False  # the newest epochs are lost
+        return None  # the newest epochs are lost
     # Without this, a log that a killed repair has left can be opened only by the hint.
     finish_floor(log, head, threads=1)
-    lost = head.floor in lost_states(log, head)
-    if lost:
-        begin_at_checkpoint(log, head)
-    return lost
+    if head.floor not in lost_states(log, head):
+        return None
+    return head.floor, begin_at_checkpoint(log, head).floor - 1
+
+
+def _end_earlier(log: Log) -> tuple[int, int] | None:
+    """Remove the hint. Returns the first and last epoch whose loss it has proved, if any."""
+    # If the log cannot be opened without the hint, the hint may lead to its only whole state.
+    end = log.read_head_from_log()
+    lost = find_lost(log.store)
+    log.store.delete(HINT)
+    return None if lost is None else (end.epoch + 1, lost)
 
 
 def _restore_anchors(log: Log, head: Snapshot) -> tuple[tuple[str, ...], list[CorruptionError]]:

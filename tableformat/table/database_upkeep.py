@@ -140,22 +140,28 @@ class DatabaseUpkeep(OpenDatabase):
             elsewhere=elsewhere,
         )
 
-    def repair(self, *, give_up_lost_epochs: bool = False) -> int:
-        """Rebuild checkpoint and hint from the log alone, and return the epoch of the head.
+    def repair(
+        self, *, give_up_lost_epochs: bool = False, dry_run: bool = False
+    ) -> caches.LogRepairResult:
+        """Rebuild checkpoint and hint from the log alone, and say what was done.
 
         First restores damaged objects of anchors from their second copies, and writes damaged marks
         of freed slots anew. Changes nothing that a reader sees; `ArrowTable.repair` handles damaged
         data. With `give_up_lost_epochs`, newer epochs whose loss a checkpoint proves are given up.
         If the oldest readable state is lost, the epochs before the oldest whole checkpoint are
-        given up instead.
+        given up instead. With `dry_run`, nothing is written: the result says what would be done,
+        and an error says what the repair would raise. It takes the time from this machine's clock.
 
         Raises CorruptionError when the log itself is damaged, and when an anchor has no intact
         copy. In the second case the error names the tags and pins that keep its epoch. Raises
         StoreError.
         """
-        caches.rebuild_caches(self._log, give_up_lost_epochs=give_up_lost_epochs)
-        self._snapshot = self._log.read_head()
-        return self._snapshot.epoch
+        result = caches.rebuild_caches(
+            self._log, give_up_lost_epochs=give_up_lost_epochs, dry_run=dry_run
+        )
+        if not dry_run:
+            self._snapshot = self._log.read_head()
+        return result
 
     def vacuum(
         self,

@@ -32,6 +32,7 @@ from colonnade.manifests.compaction.plan import CompactionPlan
 from colonnade.manifests.log.upgrade import UpgradeResult
 from colonnade.manifests.vacuum.result import VacuumResult
 from colonnade.tableformat.compaction.execute import CompactionReport
+from colonnade.tableformat.repair.caches import LogRepairResult
 from colonnade.tableformat.repair.rowsets import RepairResult
 from colonnade.tableformat.table.erase import ErasureReport
 from colonnade.tableformat.table.history import HistoryEntry
@@ -198,6 +199,7 @@ def test_the_documented_json_is_what_is_printed() -> None:
         "CompactionPlan": [*CompactionPlan.model_fields],
         "CompactionReport": [*CompactionReport.model_fields],
         "ErasureReport": [*ErasureReport(0, 0, 0, 0, 0, ()).to_json()],
+        "LogRepairResult": [f.name for f in dataclasses.fields(LogRepairResult)],
         "RepairResult": [*RepairResult(None, (), 0, (), None).to_json()],
         "VerifyReport": [*VerifyReport(1, 0, (), 0, 0, 0, 0, 0).to_json()],
         "VacuumResult": [*VacuumResult(True, None, 0, 0, ()).to_json()],

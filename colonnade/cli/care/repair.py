@@ -51,9 +51,9 @@ def repair(
     """
     output = Output(json)
     if rowsets is None:
-        if rescue is not None or dry_run:
-            raise InvalidInputError("--rescue and --dry-run need --rowsets.")
-        _repair_caches(path, give_up_lost_epochs, yes, output)
+        if rescue is not None:
+            raise InvalidInputError("--rescue needs --rowsets.")
+        _repair_log(path, give_up_lost_epochs, dry_run, yes, output)
         return
     if rescue is None or give_up_lost_epochs:
         raise InvalidInputError(
@@ -70,20 +70,15 @@ def repair(
     output.show(result.to_json(), Text(str(result)))
 
 
-def _repair_caches(
-    path: StoreAddress, give_up_lost_epochs: bool, yes: bool, output: Output
+def _repair_log(
+    path: StoreAddress, give_up: bool, dry_run: bool, yes: bool, output: Output
 ) -> None:
     """Rebuild checkpoint and hint without opening the database: its head may be unreadable."""
     store = locate_existing(path).store
-    if give_up_lost_epochs:
+    if give_up and not dry_run:
         require_yes(f"Give up the lost epochs of {store.url}?", yes)
-    made = rebuild_caches(Log(store), give_up_lost_epochs=give_up_lost_epochs)
-    epoch = made.state.epoch
-    said = [f"Rebuilt the checkpoint and hint of {store.url} at epoch {epoch}."]
-    said += [f"Restored {name} from its other copy." for name in made.restored]
-    said += [f"Wrote the damaged {name} anew." for name in made.marks]
-    shown = {"database": store.url, "epoch": epoch, "restored": [*made.restored, *made.marks]}
-    output.show(shown, Text("\n".join(said)))
+    result = rebuild_caches(Log(store), give_up_lost_epochs=give_up, dry_run=dry_run)
+    output.show(result.to_json(), Text(str(result)))
 
 
 def _ids(text: str) -> list[int]:

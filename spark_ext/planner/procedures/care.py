@@ -60,14 +60,16 @@ def repair(arguments: Mapping[str, Any]) -> Iterable[Row]:
     TRANSACTIONS.refuse(arguments["table"], "repaired")
     table = ArrowTable.open(place(arguments["table"]))
     text, rescue = arguments["rowsets"], arguments["rescue"]
+    dry_run = bool(arguments["dry_run"])
     if text is None and rescue is None:
-        return [(ArrowDatabase.open(table._log.store.address).repair(), *[None] * 6)]
+        result = ArrowDatabase.open(table._log.store.address).repair(dry_run=dry_run)
+        return [(result.epoch, *[None] * 6)]
     if text is None or rescue is None:
         raise InvalidInputError(
             "Give both `rowsets`, the damaged RowSets, and `rescue`, a new file for what can be"
             " read of their lost rows; or give neither, to rebuild checkpoints."
         )
-    done = table.repair(_numbers(text), rescue=rescue, dry_run=bool(arguments["dry_run"]))
+    done = table.repair(_numbers(text), rescue=rescue, dry_run=dry_run)
     return [
         (
             done.epoch,

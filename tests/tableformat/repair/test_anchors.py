@@ -22,6 +22,7 @@ from colonnade.manifests.vacuum.references import StateObjects
 from colonnade.tableformat.repair.caches import rebuild_caches
 from colonnade.tableformat.table.database import ArrowDatabase
 from tests.faults import Fault, FaultyStore, Stopped
+from tests.tableformat.repair.damaged import repair_as_planned
 
 SCHEMA = pa.schema([("id", pa.int64())])
 TABLES = ("a", "b", "c")
@@ -149,7 +150,7 @@ def test_any_one_damaged_object_of_an_anchor_is_named_survived_and_restored(
         assert {each.file for each in report.findings} <= {name, HINT}
         repaired = bool(number % 2)
         if repaired:
-            db.repair()
+            assert repair_as_planned(db._log).restored == (name,)
             assert broken.get(name) == store.get(name)
         db.table("b").append(pa.table({"id": [6000]}, SCHEMA))
         assert db.vacuum(0, force=True).epoch is not None, name
@@ -264,11 +265,14 @@ def test_a_log_whose_oldest_state_is_lost_begins_at_a_later_checkpoint(
         if part.object in shared:
             # What later checkpoints need of the lost object is nowhere else.
             with pytest.raises(CorruptionError, match="No later checkpoint"):
-                db.repair(give_up_lost_epochs=True)
+                repair_as_planned(db._log, give_up_lost_epochs=True)
             assert {info.name for info in broken.list("")} == files
             continue
         mended += 1
-        db.repair(give_up_lost_epochs=True)
+        result = repair_as_planned(db._log, give_up_lost_epochs=True)
+        db._refresh()
+        assert (result.epoch, result.floor) == (db._snapshot.epoch, db._snapshot.floor)
+        assert result.given_up == (floor, db._snapshot.floor - 1)
         assert floor < db._snapshot.floor <= newest
         for lost_hint in (False, True):
             if lost_hint:
@@ -294,9 +298,9 @@ def test_a_lost_oldest_state_that_a_pin_or_tag_keeps_is_not_given_up() -> None:
     for name in floor_objects(db)[0].places:
         store.delete(name)
     with pytest.raises(CorruptionError, match="kept by tag 'oldest', is lost"):
-        db.repair(give_up_lost_epochs=True)
+        repair_as_planned(db._log, give_up_lost_epochs=True)
     db.untag("oldest")
-    db.repair(give_up_lost_epochs=True)
+    repair_as_planned(db._log, give_up_lost_epochs=True)
     assert open_database(store, PLAIN).verify(4).is_sound
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from colonnade.manifests.checkpoint.reader import read_hint
@@ -11,8 +13,9 @@ from colonnade.manifests.errors import (
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.object_names import HINT, checkpoint_name, epoch_name
 from colonnade.manifests.store import MemoryStore
+from colonnade.tableformat.repair.caches import LogRepairResult
 from colonnade.tableformat.table.database import ArrowDatabase
-from tests.tableformat.repair.damaged import make
+from tests.tableformat.repair.damaged import make, repair_as_planned
 from tests.tableformat.verify.damaged import flip, rows
 
 pytestmark = pytest.mark.usefixtures("directories")
@@ -25,7 +28,7 @@ def test_hint_and_checkpoint_are_made_anew_from_the_log() -> None:
     assert newest is not None
     flip(store, checkpoint_name(newest[0].root), 60)
     assert [each.kind for each in db.verify(1).findings] == ["cache"]
-    assert db.repair() == 4
+    assert db.repair().epoch == 4
     assert db.verify(1).findings == ()
     assert read_hint(store) != newest
     store.delete(HINT)
@@ -44,6 +47,12 @@ def test_epochs_that_were_lost_are_given_up_only_when_told_to() -> None:
     log = Log(store)
     lost = ArrowDatabase(store, log, log.read_at(3))
     with pytest.raises(CorruptionError, match="is missing"):
-        lost.repair()
-    assert lost.repair(give_up_lost_epochs=True) == 3
+        repair_as_planned(log)
+    planned = lost.repair(give_up_lost_epochs=True, dry_run=True)
+    assert planned == LogRepairResult(True, 3, 0, (4, 4), (), ())
+    assert "Would give up epoch 4 and all later ones" in str(planned)
+    with pytest.raises(CorruptionError, match="is missing"):
+        log.read_head()
+    assert repair_as_planned(log, give_up_lost_epochs=True) == replace(planned, dry_run=False)
+    lost.repair()
     assert lost.verify(1).findings == ()

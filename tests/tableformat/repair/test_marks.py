@@ -14,9 +14,9 @@ from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.log.upgrade import upgrade
 from colonnade.manifests.object_names import FREED, HINT
 from colonnade.manifests.store import MemoryStore
-from colonnade.tableformat.repair.caches import rebuild_caches
 from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.verify.run import verify
+from tests.tableformat.repair.damaged import repair_as_planned
 
 SLOTS = 2
 BLOCKS = range(6)
@@ -106,16 +106,16 @@ def test_damaged_marks_are_named_one_by_one_and_written_anew(
         ]
         assert all("`repair` writes this mark anew." in each.problem for each in report.findings)
     before = {name: store.get(name) for name in marks if name not in spoilt}
-    assert rebuild_caches(open_log(store)).marks == tuple(spoilt)
+    assert repair_as_planned(open_log(store)).marks == tuple(spoilt)
     assert before == {name: store.get(name) for name in before}
-    assert rebuild_caches(open_log(store)).marks == ()
+    assert repair_as_planned(open_log(store)).marks == ()
     check(store, ids)
 
 
 def test_marks_that_are_all_damaged_are_written_anew_while_the_hint_leads_to_the_floor() -> None:
     store, marks, ids = make()
     spoil(store, marks, BLOCKS, "cut")
-    assert rebuild_caches(open_log(store)).marks == tuple(marks)
+    assert repair_as_planned(open_log(store)).marks == tuple(marks)
     check(store, ids)
 
 
@@ -128,7 +128,7 @@ def test_a_mark_is_not_written_anew_where_no_floor_behind_its_block_is_known() -
     assert {each.file for each in report.findings} >= set(marks)
     assert any("restore the file from a backup" in each.problem for each in report.findings)
     with pytest.raises(CorruptionError, match="Nothing that can be read tells a floor"):
-        rebuild_caches(open_log(store))
+        repair_as_planned(open_log(store))
     assert before == {info.name: store.get(info.name) for info in store.list("")}
 
 
@@ -139,7 +139,7 @@ def test_a_mark_of_a_block_above_the_floor_is_named_and_left_alone() -> None:
     [found] = verify(open_log(store), 1).findings
     assert (found.kind, found.file) == ("damage", name)
     with pytest.raises(CorruptionError, match="restore the file from a backup"):
-        rebuild_caches(open_log(store))
+        repair_as_planned(open_log(store))
     assert store.get(name) == b"{}"
 
 
@@ -147,6 +147,6 @@ def test_marks_of_another_database_are_no_findings() -> None:
     store, marks, ids = make()
     store.put(f"{FREED}{'0' * 16}-{0:020d}.json", b"{}", sync=True)
     assert verify(open_log(store), 4).findings == ()
-    assert rebuild_caches(open_log(store)).marks == ()
+    assert repair_as_planned(open_log(store)).marks == ()
     check(store, ids)
     assert marks

@@ -18,7 +18,7 @@ def test_every_table_goes_back_to_an_epoch_that_is_named_by_its_number(tmp_path:
         table.overwrite(rows(2))
     restored = database.restore(tagged)
     assert [ids(database[name].scan()) for name in "ab"] == [[1], [1]]
-    assert (database.repair(), database.tags()) == (restored, {"both": tagged})
+    assert (database.repair().epoch, database.tags()) == (restored, {"both": tagged})
     assert database.verify(4).is_sound
     database.untag("both")
     assert database.tags() == {}

@@ -13,6 +13,7 @@ import pytest
 from colonnade.manifests.store import LocalStore, MemoryStore, ObjectStore
 from colonnade.manifests.store.cache.options import cache_of
 from colonnade.manifests.store.cache.store import CachedStore
+from colonnade.manifests.store.draft import DraftStore
 from tests.faults import FaultyStore
 
 
@@ -32,6 +33,8 @@ STORES: dict[str, Callable[[Path], ObjectStore]] = {
     "memory": lambda folder: MemoryStore(),
     "side by side": lambda folder: _parallel(MemoryStore()),
     "cached": lambda folder: _cached(MemoryStore(), folder / "cache"),
+    "draft": lambda folder: DraftStore(MemoryStore()),
+    "draft of local": lambda folder: DraftStore(LocalStore(folder / "new" / "db")),
     "faulty without faults": lambda folder: FaultyStore(MemoryStore()),
 }
 BUCKETS = {

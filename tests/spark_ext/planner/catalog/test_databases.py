@@ -371,6 +371,9 @@ def test_a_table_is_vacuumed_verified_and_repaired_by_call(tmp_path: Path) -> No
     [row] = call("vacuum", retention_hours=0.0, force=True)
     assert row[:3] == [3, 2, 2]
     assert call("verify") == []
+    before = {file: file.stat().st_mtime_ns for file in path.rglob("*")}
+    assert call("repair", dry_run=True) == [[3, *[None] * 6]]
+    assert {file: file.stat().st_mtime_ns for file in path.rglob("*")} == before
     assert call("repair") == [[3, *[None] * 6]]
     with pytest.raises(InvalidInputError, match="nothing to repair"):
         call("repair", rowsets="1", rescue=str(tmp_path / "lost.parquet"))
