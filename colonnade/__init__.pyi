@@ -34,6 +34,7 @@ from colonnade.tableformat.compaction.optimize import Optimize as Optimize
 from colonnade.tableformat.predicate import ColumnBuilder as ColumnBuilder
 from colonnade.tableformat.predicate import Predicate as Predicate
 from colonnade.tableformat.predicate import col as col
+from colonnade.tableformat.repair.caches import LogRepairResult as LogRepairResult
 from colonnade.tableformat.repair.rowsets import LostRows as LostRows
 from colonnade.tableformat.repair.rowsets import RepairResult as RepairResult
 from colonnade.tableformat.scan.arrow_scan import Scan as Scan
@@ -108,6 +109,7 @@ __all__ = [
     "HistoryEntry",
     "IdentityColumn",
     "InvalidInputError",
+    "LogRepairResult",
     "LostRows",
     "MapType",
     "MissingObjectError",

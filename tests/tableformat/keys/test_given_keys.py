@@ -29,7 +29,7 @@ def table(tmp_path: Path) -> colonnade.ArrowTable:
         iter([{"id": 1}, {"id": 2}]),
         [2, 1, 2, 77],
     ],
-    ids=str,
+    ids=["values", "tuples", "dicts", "dict of lists", "table", "iterator", "repeated"],
 )
 def test_a_list_of_keys_deletes_their_rows(table: colonnade.ArrowTable, keys: Any) -> None:
     assert table.delete_keys(keys).rows_deleted == 2
