@@ -6,8 +6,10 @@ time zone is not UTC and tasks are tried twice, because both are where mistakes 
 
 from __future__ import annotations
 
+import fcntl
 import os
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -51,6 +53,14 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     keep_java_names()
     yield session
     session.stop()
+
+
+@pytest.fixture
+def port_of_connect() -> Iterator[None]:
+    """The port of a local server of Spark Connect, which tests side by side take in turn."""
+    with open(os.path.join(tempfile.gettempdir(), "port-of-connect.lock"), "a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 @pytest.fixture

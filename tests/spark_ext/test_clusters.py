@@ -57,6 +57,8 @@ def standalone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url
 
 
+@pytest.mark.timeout(900)
+@pytest.mark.usefixtures("port_of_connect")
 @pytest.mark.parametrize(
     "master", ["connect", pytest.param("local-cluster[2,1,1024]", marks=pytest.mark.long)]
 )

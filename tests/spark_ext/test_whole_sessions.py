@@ -67,6 +67,8 @@ def test_under_spark_submit_a_session_that_runs_becomes_whole_and_so_does_the_ne
     walked(SUBMIT, tmp_path, "enable", "session")
 
 
+@pytest.mark.timeout(900)
+@pytest.mark.usefixtures("port_of_connect")
 def test_a_builder_for_spark_connect_gives_a_whole_session(tmp_path: Path) -> None:
     walked([sys.executable], tmp_path, "configure", COLONNADE_TEST_REMOTE="local[2]")
 

@@ -99,6 +99,8 @@ def test_variables_are_replaced_and_texts_mean_what_they_say(sql: Sql) -> None:
     assert row["version"] == 2
 
 
+@pytest.mark.timeout(900)
+@pytest.mark.usefixtures("port_of_connect")
 @pytest.mark.parametrize(
     "kind",
     [
