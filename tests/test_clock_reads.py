@@ -32,6 +32,7 @@ KNOWN: dict[str, set[str]] = {
     "manifests/reading/reader.py": {READS},
     "manifests/store/cache/folder.py": {CACHE},
     "manifests/store/cache/store.py": {DATES},
+    "manifests/store/draft.py": {"a dry run of a repair, which writes nothing"},
     "manifests/store/memory.py": {STORES},
     "manifests/store/bucket/patience.py": {ELAPSED},
     "manifests/store/local/turns.py": {ELAPSED},
