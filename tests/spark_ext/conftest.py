@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import fcntl
 import os
+import socket
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -57,10 +59,20 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
 @pytest.fixture
 def port_of_connect() -> Iterator[None]:
-    """The port of a local server of Spark Connect, which tests side by side take in turn."""
+    """The port of a local server of Spark Connect, which tests side by side take in turn.
+
+    The JVM of a test that has ended may have it for some seconds more.
+    """
     with open(os.path.join(tempfile.gettempdir(), "port-of-connect.lock"), "a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
+        while not _is_free(15002):
+            time.sleep(0.2)
         yield
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as tried:
+        return tried.connect_ex(("127.0.0.1", port)) != 0
 
 
 @pytest.fixture
