@@ -54,7 +54,9 @@ def trees(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
 
 def unpack(archive: Path) -> Path:
     with tarfile.open(archive) as opened:
-        opened.extractall(archive.parent, filter="data")
+        # Python 3.11.2, which Debian 12 has, knows filters only by this attribute or not at all.
+        opened.extraction_filter = getattr(tarfile, "data_filter", None)
+        opened.extractall(archive.parent)
         return archive.parent / opened.getnames()[0].partition("/")[0]
 
 
