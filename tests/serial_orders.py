@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from colonnade import ArrowTable, WriteSettings
 from colonnade.manifests.errors import ConflictError, InvalidInputError
+from colonnade.manifests.model.statics import static_fields
 from colonnade.tableformat.statements.methods import RowMethods
 from colonnade.tableformat.table.transaction import Transaction, TransactionTable
 from colonnade.tableformat.write.settings import OnDuplicate
@@ -38,9 +39,12 @@ DESIGNS: Mapping[str, Mapping[str, Any]] = {
     "keyed": {"key": ("k",), "partition_by": ["p"]},
     "late": {"key": ("k",), "properties": {"sequence": "at"}},
     "sums": {"key": ("k",), "properties": {"merge.v": "add"}},
+    "static": {"key": ("p", "k"), "static": ["w"]},
     "plain": {"sort_key": ["k"], "partition_by": ["p"]},
 }
 """The tables that statements run on. Only the last one has no primary key."""
+
+KEYED = ("keyed", "late", "sums", "static")
 
 
 def rows(at: int, salt: int, *keys: int) -> pa.Table:
@@ -76,8 +80,9 @@ def _append(on_duplicate: OnDuplicate) -> Callable[[Target, Choice], object]:
 
 
 def _delete_keys(t: Target, c: Choice) -> object:
-    names = ["k", "at"] if "sequence" in t._state.properties else ["k"]
-    return t.delete_keys(c.two.select(names))
+    late = ["at"] if "sequence" in t._state.properties else []
+    key = ["p", "k"] if static_fields(t._state.schema) else ["k"]
+    return t.delete_keys(c.two.select([*key, *late]))
 
 
 STATEMENTS: Mapping[str, Callable[[Target, Choice], object]] = {
@@ -97,18 +102,24 @@ STATEMENTS: Mapping[str, Callable[[Target, Choice], object]] = {
     "upsert": lambda t, c: t.upsert(c.two),
     "upsert some": lambda t, c: t.upsert(c.two.select(["k", "p", "v", "at"])),
     "upsert on": lambda t, c: t.upsert(c.one, on="w"),
+    "update statics": lambda t, c: t.statics.update({"w": c.salt}, f"p = {c.a % 2}"),
+    "update seen statics": lambda t, c: t.statics.update({"w": "w + 1"}, f"w > {c.at}"),
+    "delete statics": lambda t, c: t.statics.delete(f"p = {c.a % 2}"),
 }
 """Every statement that changes rows."""
 
 METHODS = {name.split()[0] for name in STATEMENTS}
 
 NEEDS = {
-    "append ignore": ("keyed", "late", "sums"),
-    "append merge": ("keyed", "late", "sums"),
-    "delete_keys": ("keyed", "late", "sums"),
-    "upsert": ("keyed", "late", "sums"),
-    "upsert some": ("keyed", "late", "sums"),
+    "append ignore": KEYED,
+    "append merge": KEYED,
+    "delete_keys": KEYED,
+    "upsert": KEYED,
+    "upsert some": KEYED,
     "overwrite_partitions": ("keyed", "plain"),
+    "update statics": ("static",),
+    "update seen statics": ("static",),
+    "delete statics": ("static",),
 }
 """The tables of statements that not every table has."""
 
@@ -116,6 +127,7 @@ GUARDS: Mapping[str, Callable[[Target, Choice], bool]] = {
     "there": lambda t, c: t.scan(where=f"k = {c.b}").to_arrow().num_rows > 0,
     "not there": lambda t, c: t.scan(where=f"k = {c.b}").to_arrow().num_rows == 0,
     "less": lambda t, c: sum(t.scan(["v"]).to_arrow()["v"].to_pylist()) < 15,
+    "another": lambda t, c: t.scan(where=f"w <> {c.salt + 1}").to_arrow().num_rows > 0,
     "refused": lambda t, c: _is_refused(t, c),
 }
 """What a transaction may ask before its statement."""
@@ -194,7 +206,7 @@ class Case:
             table.append(rows(5, 10, key))
         return table
 
-    def side_by_side(self) -> tuple[tuple[Step, ...], list[tuple[Any, ...]]]:
+    def side_by_side(self) -> tuple[tuple[Step, ...], list[list[str]]]:
         """Run the steps nested. Returns those that have committed, and the rows."""
         table, done = self.table(), []
 
@@ -205,7 +217,7 @@ class Case:
         run(self.steps)
         return tuple(done), content(table)
 
-    def orders(self, steps: tuple[Step, ...]) -> list[list[tuple[Any, ...]]]:
+    def orders(self, steps: tuple[Step, ...]) -> list[list[list[str]]]:
         """What each order of some steps leaves in which all of them commit."""
         orders = (_one_by_one(self.design, self.keys, each) for each in permutations(steps))
         return [left for left in orders if left is not None]
@@ -219,7 +231,7 @@ class Case:
 @cache
 def _one_by_one(
     design: str, keys: tuple[int, ...], steps: tuple[Step, ...]
-) -> list[tuple[Any, ...]] | None:
+) -> list[list[str]] | None:
     table = Case(design, keys, steps).table()
     for step in steps:
         table.refresh()
@@ -228,10 +240,11 @@ def _one_by_one(
     return content(table)
 
 
-def content(table: ArrowTable) -> list[tuple[Any, ...]]:
-    """All rows of the newest state, in order."""
+def content(table: ArrowTable) -> list[list[str]]:
+    """All rows of the newest state, and those of its static values, in order."""
     table.refresh()
-    return sorted(tuple(row.values()) for row in table.scan().to_arrow().to_pylist())
+    statics = [table.statics] if static_fields(table._state.schema) else []
+    return [sorted(map(repr, each.scan().to_arrow().to_pylist())) for each in (table, *statics)]
 
 
 def random_step(rng: random.Random, kind: str, salt: int) -> Step:
