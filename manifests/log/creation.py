@@ -67,6 +67,23 @@ def create_database(
     there, empty: slot 0 is never freed, and another writer may use the database already. Raises
     CorruptionError if epoch 0 of a log is missing; CommitUnknownError; StoreError.
     """
+    prepare_place(store, lone_table=lone_table)
+    first = first_epoch(
+        lone_table=lone_table,
+        clock_ms=clock_ms,
+        engine=engine,
+        slot_block=slot_block,
+        shared_epochs=shared_epochs,
+    )
+    return begin_log(store, first, pause=pause)
+
+
+def prepare_place(store: ObjectStore, *, lone_table: bool) -> None:
+    """Check that a database may be created at a place, and finish or undo a killed drop there.
+
+    Call it before the first object of the database is written, because what it finds there it may
+    remove. Costs a listing of everything below the root. Raises as `create_database`.
+    """
     put_back(store)
     place = _look(store, "would be")
     if place.newest is not None:
@@ -77,7 +94,18 @@ def create_database(
         raise _foreign_error(store, place.foreign)
     elif isinstance(store, LocalStore) and not is_taken(store, 0):
         _refuse_shared_folder(store)
-    epoch = Epoch(
+
+
+def first_epoch(
+    *,
+    lone_table: bool,
+    clock_ms: Callable[[], int] = now_ms,
+    engine: str | None = None,
+    slot_block: int | None = SLOT_BLOCK,
+    shared_epochs: bool = True,
+) -> Epoch:
+    """Return the epoch 0 of a new database, which `begin_log` stores. See `create_database`."""
+    return Epoch(
         epoch=0,
         transaction=new_transaction_id(),
         base=0,
@@ -87,8 +115,17 @@ def create_database(
         user=user_name(),
         ops=(_creation(lone_table, slot_block, shared_epochs),),
     )
-    found = take_slot(store, epoch, encode_epoch(epoch), pause)
-    if not isinstance(found, Epoch) or found.transaction != epoch.transaction:
+
+
+def begin_log(
+    store: ObjectStore, first: Epoch, *, pause: Callable[[float], None] = time.sleep
+) -> Snapshot:
+    """Store the epoch 0 of a database at a place that was prepared, and return the state after it.
+
+    Costs a PUT, and a listing of everything below the root. Raises as `create_database`.
+    """
+    found = take_slot(store, first, encode_epoch(first), pause)
+    if not isinstance(found, Epoch) or found.transaction != first.transaction:
         raise AlreadyExistsError(
             f"{store.url} is a Colonnade database or table already; open it, or choose another"
             " path."
@@ -176,17 +213,6 @@ def _was_lone(store: ObjectStore) -> bool:
     first = read_slot(store, 0)
     made = first.ops[0] if isinstance(first, Epoch) else None
     return not isinstance(made, CreateDatabase) or made.lone_table
-
-
-def refuse_foreign_data(store: ObjectStore) -> None:
-    """Refuse a folder that directly contains data of another format. Lists that folder.
-
-    A reader of either format could read both as one. Raises InvalidInputError that names an
-    example; StoreError.
-    """
-    foreign = _foreign_name(store)
-    if foreign is not None:
-        raise _foreign_error(store, foreign)
 
 
 def _foreign_name(store: ObjectStore) -> str | None:

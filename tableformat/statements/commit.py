@@ -13,14 +13,21 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from colonnade.manifests.checkpoint.reader import first_state
 from colonnade.manifests.commit.change import Change, KeyedRows, TableRead
 from colonnade.manifests.commit.conflicts import has_landed
 from colonnade.manifests.commit.rebase.targets import id_ranges
-from colonnade.manifests.errors import AlreadyExistsError, ConflictError, NotFoundError
+from colonnade.manifests.errors import (
+    AlreadyExistsError,
+    ColonnadeError,
+    ConflictError,
+    NotFoundError,
+)
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.later import later
+from colonnade.manifests.log.creation import begin_log, first_epoch
 from colonnade.manifests.log.landed import UNTELLING
-from colonnade.manifests.log.log import Log, create_database
+from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.operations import (
     DropRowSet,
@@ -29,7 +36,7 @@ from colonnade.manifests.model.operations import (
 )
 from colonnade.manifests.model.statics import stored_schema
 from colonnade.manifests.state.snapshot import Snapshot, TableState
-from colonnade.manifests.store import open_store
+from colonnade.manifests.store import ObjectStore, open_store
 from colonnade.tableformat.keys.own_table import own_table
 from colonnade.tableformat.statements.finish import finished
 from colonnade.tableformat.statements.overwrite_partitions import written_partitions
@@ -113,24 +120,57 @@ def _commit_reported(
     job: WriteJob, reported: Reported, log: Log, base: Snapshot | None, fresh: bool
 ) -> Snapshot:
     if job.create_database:
-        # When a commit is sent again, its first try may have created the database.
-        with suppress(AlreadyExistsError):
-            base = create_database(log.store, lone_table=True)
+        return _commit_first(job, reported, log, fresh)
     if base is None:
         base, landed = log.resume(job.base, job.transaction, fresh=fresh)
         if landed:
             return base
-    if job.create_database and not base.lone_table:
+    change = _planned(job, reported, log, base, fresh)
+    return base if change is None else _send(job, change, log, base)
+
+
+def _commit_first(job: WriteJob, reported: Reported, log: Log, fresh: bool) -> Snapshot:
+    """Commit to a database that is created for it, and is not if the change is refused."""
+    first = first_epoch(lone_table=True)
+    try:
+        change = _planned(job, reported, log, first_state(log.store, first), fresh)
+    except BaseException:
+        if fresh:
+            _remove_written(job, log.store)
+        raise
+    assert change is not None, "The job creates a table."
+    try:
+        base = begin_log(log.store, first)
+    except AlreadyExistsError:
+        # By a concurrent writer, or by an earlier try of this job.
+        base, landed = log.resume(job.base, job.transaction, fresh=fresh)
+        if landed or has_landed(change, base):
+            return base
+    if not base.lone_table:
         # The rows are stored where those of a lone table are. No reader would find them here.
         raise ConflictError(
             f"A concurrent writer created a database at {job.url}; write to a table in it, such as"
             f" {job.url}/{job.target.name}."
         )
+    return _send(job, change, log, base)
+
+
+def _remove_written(job: WriteJob, store: ObjectStore) -> None:
+    """Remove the RowSets of a job without a database. No vacuum would find them."""
+    with suppress(ColonnadeError):  # the caller is about to raise what went wrong first
+        names = (info.name for info in store.list(""))
+        store.remove_many([each for each in names if job.job_id in each])
+
+
+def _planned(
+    job: WriteJob, reported: Reported, log: Log, base: Snapshot, fresh: bool
+) -> Change | None:
+    """Return the change that a job makes on a state; None if it makes none, or has made it."""
     created = _table_operations(job)
     batch = job.commit._operations(job.target.table)
     if has_landed(Change(job.transaction, job.mode, (*created, *batch)), base):
         # Its rows need not fit any more.
-        return base
+        return None
     planned = Change(job.transaction, job.mode, created, job_id=job.job_id, fresh=fresh)
     before = log.preview(planned, base) if created else base
     table = before.tables.get(TableId(job.target.table))
@@ -144,24 +184,27 @@ def _commit_reported(
         statement = finished(reported(log, table), log, table)
         dropped = (_drop_all(log, table),) if statement.overwrites_all else ()
     if not (created or job.has_lease) and is_done(statement, job.commit, log, base):
-        return base
-    described = job.columns.parameters()
+        return None
     change = make_change(statement, table, job.job_id, job.commit, job.transaction)
-    change = replace(
+    return replace(
         change,
         operation=_operation(job, statement),
-        parameters={**change.parameters, **described},
+        parameters={**change.parameters, **job.columns.parameters()},
         ops=(*created, *dropped, *change.ops, *job.end_of_lease()),
         reads=(*change.reads, *(TableRead(table.id, overwrites=True) for _ in dropped)),
         fresh=fresh,
     )
+
+
+def _send(job: WriteJob, change: Change, log: Log, base: Snapshot) -> Snapshot:
+    """Commit the change of a job. A concurrent writer may have given its table the same columns."""
     keyed = tuple(_with_columns(each, job, log) for each in change.keyed)
     try:
         return log.commit(replace(change, keyed=keyed), base)
     except ConflictError as error:
         if not _has_columns(job, log.read_head(), error):
             raise
-    # A concurrent writer has given the table the same columns.
+    described = job.columns.parameters()
     rest = tuple(op for op in change.ops if op not in job.columns.operations)
     said = {name: text for name, text in change.parameters.items() if name not in described}
     return log.commit(replace(change, ops=rest, parameters=said), base)

@@ -127,8 +127,8 @@ def commit_created(
 ) -> Snapshot:
     """Create a table with rows in one epoch, and return the state after it.
 
-    If its database does not exist, it is created first, and stays when a row is refused. Raises the
-    errors of `plan_write`, `evaluate_append` and `commit_reported`.
+    If its database does not exist, it is created, too, unless a row is refused. Raises the errors
+    of `plan_write`, `evaluate_append` and `commit_reported`.
     """
     job = plan_write(location, base, "append", create=design, limits=log.limits)
     if rows is None:

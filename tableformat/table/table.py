@@ -165,7 +165,8 @@ class ArrowTable(Upkeep, ComputedColumns, Altering, RowMethods, TableReads):
         by default the first column of the primary key; `statics` has these values. `filesystem` is
         that of `open`. Raises AlreadyExistsError when there is a table; InvalidInputError that
         names column and type for a schema that cannot be stored, or a constraint that cannot be
-        checked; and the errors of `append` for the rows, and then there is no table.
+        checked; and the errors of `append` for the rows. After any of these there is no new table
+        and no new database.
         """
         place = StoreAddress.of(path, storage_options, filesystem=filesystem)
         location, log, base = new_place(place)

@@ -8,6 +8,7 @@ Spec: docs/spec/types.md#identity-columns
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from typing import Protocol
@@ -95,12 +96,15 @@ class OwnDraws:
 
 
 def draws_of(log: Log, table: TableState, job_id: str) -> Draws:
-    """Return where a job gets values for a table, which a transaction may have created.
+    """Return where a job gets values for a table, which the job or a transaction may create.
 
     Cost: that of `Log.read_head`.
     """
-    head = log.read_head()
-    return LogDraws(log, head, table, job_id) if table.id in head.tables else OwnDraws(table)
+    with suppress(NotFoundError):  # the job creates the database, too
+        head = log.read_head()
+        if table.id in head.tables:
+            return LogDraws(log, head, table, job_id)
+    return OwnDraws(table)
 
 
 def draws_at(log: Log, table: TableId, job_id: str) -> Draws:

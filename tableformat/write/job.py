@@ -23,7 +23,7 @@ from colonnade.manifests.clock import AgreedTime
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.ids import new_job_id, new_transaction_id
 from colonnade.manifests.limits import LIMITS, Limits
-from colonnade.manifests.log.creation import refuse_foreign_data
+from colonnade.manifests.log.creation import prepare_place
 from colonnade.manifests.log.log import Change, Log
 from colonnade.manifests.model.bloom_columns import bloom_columns
 from colonnade.manifests.model.column_properties import by_name
@@ -192,7 +192,7 @@ def plan_write(
     check_settings(settings, commit, may_lease=True)
     location.store.require_writable()
     if base is None and create is not None:
-        refuse_foreign_data(location.store)
+        prepare_place(location.store, lone_table=True)
     table = None if base is None else location.find(base)
     if table is not None and not (replace and create is not None):
         create, target = None, target_of(table, limits)

@@ -378,6 +378,8 @@ def test_rows_that_do_not_fit_are_refused_and_change_nothing(
     ran = run("import", shop / "late", file)
     assert ran.code == 2
     assert f"{file} cannot be read: " in ran.err
+    assert run("import", tmp_path / "alone", file).code == 2
+    assert not [*tmp_path.glob("alone/*")]
     assert run("import", shop / "orders", tmp_path / "nothing.csv").code == 3
     pq.write_table(order_rows(0, 1).drop(["id"]), tmp_path / "less.parquet")
     assert run("import", shop / "orders", tmp_path / "less.parquet").code == 2
