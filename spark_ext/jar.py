@@ -15,6 +15,8 @@ from colonnade.manifests.version import VERSION
 PACKAGE = Path(__file__).resolve().parent
 JAR = PACKAGE / "colonnade-spark.jar"
 BUILD = PACKAGE / "java" / "build.py"
+IMPORT_FOLDER = Path(__file__).absolute().parents[2]
+"""The folder that Python imports `colonnade` from; in the tree, by the links in `colonnade/`."""
 
 
 @public

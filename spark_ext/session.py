@@ -19,7 +19,7 @@ from colonnade.manifests.errors import ColonnadeError, InvalidInputError
 from colonnade.manifests.public import public
 from colonnade.manifests.version import VERSION
 from colonnade.spark_ext.doctor import doctor, extend
-from colonnade.spark_ext.jar import JAR, jar_path
+from colonnade.spark_ext.jar import IMPORT_FOLDER, JAR, jar_path
 from colonnade.spark_ext.outside import JARS, running_jvm, settings_outside
 from colonnade.spark_ext.settings import (
     CATALOG,
@@ -100,7 +100,7 @@ def enable(spark: SparkSession) -> SparkSession:
         _add_to_executors(spark)
         chosen = spark.sparkContext.getConf().get(WORKERS_PYTHON)
         spark.sparkContext.pythonExec = _workers_python(chosen)
-    for name, value in _settings(local).items():
+    for name, value in _settings(local, spark.conf.get(PYTHON, None)).items():
         if spark.conf.get(name, None) in (None, "builtin"):
             spark.conf.set(name, value)
     shown = spark.conf.get(SQL_REDACTION, None) or DEFAULT_SQL_REDACTION
@@ -131,7 +131,8 @@ def _prepare(builder: SparkSession.Builder, options: dict[str, str], jar: Path) 
     outside = settings_outside()
     jars = [each for each in options.get(JARS, outside.get(JARS, "")).split(",") if each]
     builder.config(JARS, ",".join(dict.fromkeys([*jars, str(jar)])))
-    for name, value in _settings(local=True).items():
+    python = options.get(PYTHON, outside.get(PYTHON))
+    for name, value in _settings(local=True, python=python).items():
         if name not in options and name not in outside:
             builder.config(name, value)
     for name, default in ((REDACTION, DEFAULT_REDACTION), (SQL_REDACTION, DEFAULT_SQL_REDACTION)):
@@ -193,9 +194,12 @@ def _add_to_driver(jvm: Any, jar: Path) -> None:
     loader.addURL(jvm.java.net.URL(jar.as_uri()))
 
 
-def _settings(local: bool) -> dict[str, str]:
-    """Return the settings that a session needs; `local` if its driver runs on this machine."""
+def _settings(local: bool, python: str | None) -> dict[str, str]:
+    """Return the settings that a session needs; `local` if its driver runs on this machine.
+
+    `python` is the planner's, if someone has chosen it. Another one has packages of its own.
+    """
     settings = {CATALOG: CATALOG_CLASS, SESSION_CATALOG: SESSION_CATALOG_CLASS}
-    if local:
-        settings |= {PYTHON: sys.executable, PYTHON_PATH: str(JAR.parent.parent)}
+    if local and python in (None, sys.executable):
+        settings |= {PYTHON: sys.executable, PYTHON_PATH: str(IMPORT_FOLDER)}
     return settings

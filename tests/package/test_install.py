@@ -82,6 +82,18 @@ def test_the_lines_of_the_readme_run_beside_modules_of_the_same_names(
     check_readme(installed, hostile(tmp_path / "project"))
 
 
+def test_a_planner_imports_the_package_and_leaves_the_names_of_its_parts_to_users(
+    installed: Path, tmp_path: Path
+) -> None:
+    folder = "from colonnade.spark_ext.jar import IMPORT_FOLDER as folder; print(folder)"
+    path = run([installed, "-c", folder], tmp_path).stdout.strip()
+    look = f"""import sys; sys.path[:] = [each for each in sys.path if "site-packages" not in each]
+sys.path.insert(0, {path!r}); import colonnade, importlib.util
+print(colonnade.__file__, *map(importlib.util.find_spec, ("manifests", "cli")))"""
+    seen = run([installed, "-c", look], tmp_path)
+    assert seen.stdout.split() == [str(Path(path, "colonnade", "__init__.py")), "None", "None"]
+
+
 def test_an_installation_without_a_jdk_says_so_in_doctor_and_in_session(
     installed: Path, tmp_path: Path
 ) -> None:

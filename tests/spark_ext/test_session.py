@@ -260,6 +260,7 @@ def test_configuring_keeps_what_the_builder_has() -> None:
     options = colonnade.configure(builder)._options
     assert options["spark.jars"] == f"a.jar,b.jar,{JAR}"
     assert options["spark.colonnade.python"] == "/my/python"
+    assert "spark.colonnade.pythonPath" not in options  # its packages are not for that Python
     assert colonnade.configure(builder)._options["spark.jars"].count(",") == 2
     assert options["spark.sql.catalog.colonnade"] == "colonnade.catalog.ColonnadeCatalog"
 
