@@ -4,6 +4,7 @@ Each folder imports only folders above it in this list, which `tests/test_layers
 
     what every folder uses                    errors ids clock sizes durations version engine limits
     when modules are loaded; public names     later public
+    properties that are computed once         once
     sentences for users beside results        notices
     the names of all stored objects           object_names
     files outside of databases                own_files

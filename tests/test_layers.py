@@ -28,7 +28,8 @@ def floors(text: str) -> tuple[tuple[str, ...], ...]:
 
 ROOMS = {
     "manifests": floors(
-        "public errors later ids clock sizes durations version engine limits object_names own_files"
+        "public errors later once ids clock sizes durations version engine limits object_names"
+        " own_files"
         " < store < model < state < arrays < epochs < checkpoint < reading < commit < log"
         " < compaction < vacuum"
     ),

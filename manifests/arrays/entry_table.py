@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -12,6 +11,7 @@ from colonnade.manifests.arrays.bounds import Bounds, Keep, concat_bounds
 from colonnade.manifests.arrays.entry_block import Entries
 from colonnade.manifests.arrays.partitions import Partitions, concat_partitions
 from colonnade.manifests.arrays.vectors import Integers
+from colonnade.manifests.once import once
 from colonnade.manifests.state.snapshot import LiveRowSet
 
 Which: TypeAlias = Literal["live", "tombstones", "all", "stored"]
@@ -62,12 +62,12 @@ class EntryTable(Sequence[LiveRowSet]):
         part = self._parts[int(self._part[index])]
         return part.live(np.array([self._row[index]]))[0]
 
-    @cached_property
+    @once
     def epochs(self) -> Integers:
         """The epochs that added the RowSets."""
         return self._arranged(part.epochs for part in self._parts)
 
-    @cached_property
+    @once
     def sort_orders(self) -> Integers:
         """The numbers of the sort orders that the RowSets were written in."""
         return self._arranged(part.sort_orders for part in self._parts)

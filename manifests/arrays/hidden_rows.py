@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +28,7 @@ from colonnade.manifests.model.hidden_columns import (
 from colonnade.manifests.model.range_tombstones import region_of
 from colonnade.manifests.model.regions import Mask, Region
 from colonnade.manifests.model.schema import TableSchema
+from colonnade.manifests.once import once
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 
 _PAIRS_AT_ONCE = 2_000_000
@@ -163,7 +163,7 @@ class _Deleted:
             self._made[place] = region_of(self._intervals[place], self._schema)
         return self._made[place]
 
-    @cached_property
+    @once
     def by_columns(self) -> Sequence[tuple[NDArray[np.int64], RegionArrays]]:
         """The places of the regions of the same columns, and these regions."""
         columns = {field.id: field for field in self._schema.fields}

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -22,6 +21,7 @@ from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.model.codec import crc32c, decode_model, encode_model
 from colonnade.manifests.model.map_ref import PAGE_LIMIT, Bundle, MapRef
 from colonnade.manifests.model.schema import Model
+from colonnade.manifests.once import once
 
 
 class Page(Model):
@@ -64,7 +64,7 @@ class PageTable:
         """The objects that hold pages."""
         return frozenset(bundle.object for bundle in self.bundles)
 
-    @cached_property
+    @once
     def places(self) -> frozenset[PagePlace]:
         """The places of all pages that are not empty."""
         names, stored = [bundle.object for bundle in self.bundles], self.lengths > 0

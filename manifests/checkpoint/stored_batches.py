@@ -6,7 +6,6 @@ Spec: docs/spec/checkpoint.md#batches
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
 
 from colonnade.manifests.checkpoint.paged_map import decode_table, encode_table
 from colonnade.manifests.checkpoint.root import PagedBatches
@@ -14,6 +13,7 @@ from colonnade.manifests.checkpoint.stored_map import StoredMap, write_map
 from colonnade.manifests.errors import ColonnadeError, CorruptionError, NotFoundError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.map_ref import MapRef
+from colonnade.manifests.once import once
 from colonnade.manifests.state.snapshot import Replay, TableState
 from colonnade.manifests.store.base import ObjectStore
 
@@ -50,7 +50,7 @@ class CheckpointBatches:
         self._known = known or {}
         self._all: Mapping[str, int] | None = None
 
-    @cached_property
+    @once
     def stored(self) -> StoredMap:
         """The map of the batches. Raises CorruptionError if the root describes it wrongly."""
         return StoredMap(self._store, decode_table(self.ref, self._where()))

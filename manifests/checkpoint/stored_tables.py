@@ -6,7 +6,7 @@ Spec: docs/spec/checkpoint.md#tables
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 from colonnade.manifests.checkpoint.paged_map import PagePlace, encode_table
@@ -16,6 +16,7 @@ from colonnade.manifests.checkpoint.stored_map import StoredMap
 from colonnade.manifests.errors import ColonnadeError, CorruptionError, NotFoundError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.map_ref import MapRef
+from colonnade.manifests.once import once
 from colonnade.manifests.state.snapshot import BatchMap, Replay, TableMap, TableState
 from colonnade.manifests.state.statics_fold import with_statics
 from colonnade.manifests.store.base import ObjectStore
@@ -102,7 +103,7 @@ class CheckpointTables:
         for _ in self.names.items(before.names.table):
             pass
 
-    @cached_property
+    @once
     def places(self) -> frozenset[PagePlace]:
         """The places of all pages of the tables and of their names."""
         return self.records.table.places | self.names.table.places

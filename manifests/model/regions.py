@@ -8,7 +8,6 @@ Spec: docs/spec/operations.md#regions
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from itertools import groupby
 from math import inf, nextafter
 from operator import attrgetter
@@ -27,6 +26,7 @@ from colonnade.manifests.model.entries import ColumnNumber
 from colonnade.manifests.model.primary_key import has_order
 from colonnade.manifests.model.schema import Model, SchemaField
 from colonnade.manifests.model.statistics import Bound, bound_kinds, decode_bound
+from colonnade.manifests.once import once
 
 
 class Interval(Model):
@@ -101,7 +101,7 @@ class Region(Model):
             raise ValueError("a column of a region has an order")
         return self
 
-    @cached_property
+    @once
     def ends(self) -> tuple[tuple[Bound | None, Bound | None], ...]:
         """Both bounds of each interval, as values of its column. Raises CorruptionError."""
         # Each scan of a table compares all of its regions, so they are decoded once.

@@ -20,6 +20,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.model.column_names import unquoted
 from colonnade.manifests.model.type_words import PYTHON_TYPES, stated_type
+from colonnade.manifests.once import once
 from colonnade.manifests.public import public
 
 _PLAIN = frozenset(
@@ -87,7 +88,9 @@ def _check_metadata(text: str) -> str:
 class Model(BaseModel):
     """Base of everything that the log stores: frozen, strict, and closed to unknown keys."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, defer_build=True, ignored_types=(once,)
+    )
 
 
 class InputModel(Model):

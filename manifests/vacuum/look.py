@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from colonnade.manifests.checkpoint.loaded_pages import LoadedPages, TableRetention
 from colonnade.manifests.checkpoint.page_summary import (
@@ -27,6 +26,7 @@ from colonnade.manifests.model.operations import (
     Vacuum,
 )
 from colonnade.manifests.model.statics import with_own_statics
+from colonnade.manifests.once import once
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.vacuum.copies import copy_what_is_lost, whole_pages, whole_states
 from colonnade.manifests.vacuum.floor import keep_states, list_anchors
@@ -96,14 +96,14 @@ class Found:
     page_objects: Mapping[PagePlace, frozenset[str]]
     states: StateSummary
 
-    @cached_property
+    @once
     def removal(self) -> Removal:
         """What may be removed."""
         jobs = {lease.job for lease in self.head.leases.values() if lease.until_ms > self.now_ms}
         cutoff_ms = self.retention.cutoff_ms(self.now_ms)
         return plan_removal(self.stored, self.used, jobs, cutoff_ms, self.freed, self.head.epoch)
 
-    @cached_property
+    @once
     def all_victims(self) -> frozenset[str]:
         """The victims of all parts."""
         return frozenset(self.removal.victims)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from colonnade.manifests.arrays.bounds import BoundsTable
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.manifests.once import once
 from colonnade.tableformat.keys.candidates import Candidates, whole_numbers
 from colonnade.tableformat.keys.parts import Words, key_hashes
 from colonnade.tableformat.predicate import BoundPredicate, ColumnBuilder, bind, col, prune
@@ -104,7 +104,7 @@ class KeySet:
         column = bounds.columns.get(self.fields[self._widest].id)
         return kept if column is None else kept & self._candidates.keep(column)
 
-    @cached_property
+    @once
     def ordered(self) -> tuple[tuple[NDArray[np.int64], ...], NDArray[np.int64]] | None:
         """The keys in ascending order: whole numbers for each column, and the row of each key.
 
@@ -118,22 +118,22 @@ class KeySet:
         order = np.lexsort(found[::-1]) if len(found) > 1 else np.argsort(found[0])
         return tuple(each[order] for each in found), rows[order]
 
-    @cached_property
+    @once
     def hashes(self) -> Words:
         """A hash of each key, as `parts.key_hashes` makes it."""
         names = [field.name for field in self.fields]
         return key_hashes(pa.RecordBatch.from_arrays(list(self.columns), names=names))
 
-    @cached_property
+    @once
     def _widest(self) -> int:
         """The place of the key column with the most distinct values."""
         return int(np.argmax([len(each) for each in self.values]))
 
-    @cached_property
+    @once
     def _candidates(self) -> Candidates:
         return Candidates.of(self.values[self._widest])
 
-    @cached_property
+    @once
     def _bound(self) -> BoundPredicate:
         """The condition, resolved once for all RowSets."""
         return bind(self.predicate(), self.schema)

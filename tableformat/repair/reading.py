@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.model.schema import SchemaField
+from colonnade.manifests.once import once
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.rowset.deleted import read_deleted
@@ -77,14 +77,14 @@ class DamagedRowSet:
             return None
         return batch.column(0)
 
-    @cached_property
+    @once
     def _reader(self) -> RowSetReader | None:
         try:
             return RowSetReader(self.store, self.table.prefix, self.rowset)
         except CorruptionError:
             return None
 
-    @cached_property
+    @once
     def _alive(self) -> NDArray[np.bool_] | None:
         """Whether each row is live; None when the deletion vector cannot be read."""
         rows = self.rowset.entry.rows

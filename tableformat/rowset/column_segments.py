@@ -10,7 +10,7 @@ Spec: docs/spec/rowset.md#footer, #sparse-index
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import NamedTuple, NoReturn
 
 import numpy as np
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.model.entries import RowSetEntry
+from colonnade.manifests.once import once
 from colonnade.manifests.state.replaced_columns import stored_as
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.store import ObjectStore
@@ -48,7 +49,7 @@ class _Replaced:
     def __init__(self, store: ObjectStore, prefix: str, entry: RowSetEntry) -> None:
         self.source = RowSetSource(store, prefix, entry)
 
-    @cached_property
+    @once
     def segments(self) -> dict[int, ColumnSegment]:
         """The column segments by column id. Raises CorruptionError, StoreError."""
         return self.source.footer().columns

@@ -5,12 +5,12 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 
 from colonnade.manifests import object_names
 from colonnade.manifests.errors import CorruptionError, NotFoundError
 from colonnade.manifests.model.codec import decode_model, verify
 from colonnade.manifests.model.entries import RowSetEntry
+from colonnade.manifests.once import once
 from colonnade.manifests.store import ObjectStore
 from colonnade.manifests.store.checks import missing_object
 from colonnade.tableformat.rowset.footer import FOOTER_LIMIT, Footer
@@ -146,7 +146,7 @@ class RowSetSource:
             raise CorruptionError(f"{self.locate(name)} is truncated.")
         return self._tail[start : start + length]
 
-    @cached_property
+    @once
     def _inline(self) -> bytes:
         location = self.locate("")
         try:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import accumulate
 from typing import Any
 
@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from colonnade.manifests.arrays.bounds import Bounds, bound_array
 from colonnade.manifests.model.statistics import Bound
+from colonnade.manifests.once import once
 from colonnade.tableformat.rowset import ipc_stream
 from colonnade.tableformat.rowset.block import ENCODINGS, BlockEntry
 from colonnade.tableformat.rowset.block_statistics import Statistics, merge
@@ -98,7 +99,7 @@ class _Stored:
     columns: Mapping[str, pa.Array]
     order: Order
 
-    @cached_property
+    @once
     def entries(self) -> Sequence[BlockEntry]:
         return _entries({name: each.to_pylist() for name, each in self.columns.items()}, self.order)
 

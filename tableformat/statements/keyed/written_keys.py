@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from colonnade.manifests.arrays.bounds import BoundsTable
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.schema import TableSchema
+from colonnade.manifests.once import once
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState, as_written
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.keys.kept_keys import read_key_hashes
@@ -47,9 +48,6 @@ class WrittenKeys:
     ) -> None:
         self._store, self._table, self._key, self._written = store, table, key, written
         self._parts = part_count(sum(entry.rows for entry in written))
-        # Before Python 3.12, a cached property makes the reads of all threads wait for each other.
-        self._only: NewKeys | None = None
-        self._known: tuple[Words, BoundPredicate] | None = None
 
     def __iter__(self) -> Iterator[NewKeys]:
         """Yield all keys, part by part."""
@@ -91,12 +89,11 @@ class WrittenKeys:
     def _read(self, parts: Sequence[int] | dict[int, list[LiveRowSet]]) -> Iterator[NewKeys]:
         return new_keys(self._store, self._table, self._key, self._written, list(parts))
 
-    @property
+    @once
     def _held(self) -> NewKeys:
         """All keys, which are one part."""
-        if self._only is None:
-            [self._only] = self._read([0])
-        return self._only
+        [only] = self._read([0])
+        return only
 
     @property
     def _hashes(self) -> Words:
@@ -108,13 +105,8 @@ class WrittenKeys:
         """A condition that all keys meet."""
         return self._summary[1]
 
-    @property
+    @once
     def _summary(self) -> tuple[Words, BoundPredicate]:
-        if self._known is None:
-            self._known = self._read_summary()
-        return self._known
-
-    def _read_summary(self) -> tuple[Words, BoundPredicate]:
         hashes: list[Words] = []
         ends: list[list[pa.Scalar]] = [[] for _ in self._key.fields]
         for entry in self._written:
