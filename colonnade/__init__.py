@@ -68,6 +68,7 @@ _PLACES = {
     "Optimize": "colonnade.tableformat.compaction.optimize",
     "PinnedEpoch": "colonnade.tableformat.table.kept_epochs",
     "Predicate": "colonnade.tableformat.predicate",
+    "Progress": "colonnade.tableformat.progress",
     "RenameColumn": "colonnade.tableformat.table.alteration",
     "RepairResult": "colonnade.tableformat.repair.rowsets",
     "RepeatedMatchError": "colonnade.manifests.errors",
@@ -102,6 +103,7 @@ _PLACES = {
     "jar_path": "colonnade.spark_ext.jar",
     "open": "colonnade.tableformat.table.table:ArrowTable.open",
     "open_database": "colonnade.tableformat.table.database:ArrowDatabase.open",
+    "progress": "colonnade.tableformat.progress",
     "session": "colonnade.spark_ext.session",
     "verify": "colonnade.tableformat.verify.run:verify_path",
 }

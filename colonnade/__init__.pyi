@@ -34,6 +34,8 @@ from colonnade.tableformat.compaction.optimize import Optimize as Optimize
 from colonnade.tableformat.predicate import ColumnBuilder as ColumnBuilder
 from colonnade.tableformat.predicate import Predicate as Predicate
 from colonnade.tableformat.predicate import col as col
+from colonnade.tableformat.progress import Progress as Progress
+from colonnade.tableformat.progress import progress as progress
 from colonnade.tableformat.repair.caches import LogRepairResult as LogRepairResult
 from colonnade.tableformat.repair.rowsets import LostRows as LostRows
 from colonnade.tableformat.repair.rowsets import RepairResult as RepairResult
@@ -118,6 +120,7 @@ __all__ = [
     "Optimize",
     "PinnedEpoch",
     "Predicate",
+    "Progress",
     "RenameColumn",
     "RepairResult",
     "RepeatedMatchError",
@@ -146,5 +149,6 @@ __all__ = [
     "create",
     "create_database",
     "open_database",
+    "progress",
     "verify",
 ]

@@ -5,6 +5,7 @@ in this list, which `tests/test_layers.py` checks:
 
     where tables are, and where jobs run      location jobs
     what notebooks show                       html
+    how far long work is, as a bar shows it   progress bars
     Arrow columns as table columns            types/
     conditions on rows                        predicate/
     one RowSet: blocks, indexes, footer       rowset/

@@ -74,16 +74,6 @@ class Workplace(Generic[Job, Outcome]):
     run: Callable[[Job, Stop], Outcome]
     workers: int
 
-    def telling(self, done: Callable[[Job], object]) -> Workplace[Job, Outcome]:
-        """Return the same place, with `done` called for each job that has succeeded."""
-
-        def run(job: Job, stop: Stop) -> Outcome:
-            outcome = self.run(job, stop)
-            done(job)
-            return outcome
-
-        return Workplace(run, self.workers)
-
 
 def run_in_order(
     place: Workplace[Job, Outcome], jobs: Iterable[Job], held: int | None = None

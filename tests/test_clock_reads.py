@@ -41,6 +41,7 @@ KNOWN: dict[str, set[str]] = {
     "tableformat/compaction/schedule.py": {
         "whether a round compacts again, which destroys nothing"
     },
+    "tableformat/progress.py": {ELAPSED},
     "tableformat/table/design.py": {"when the rows of a new table, which has none, were written"},
     "tableformat/table/table.py": {READS},
     "tableformat/table/time_travel.py": {READS},

@@ -34,8 +34,8 @@ ROOMS = {
         " < compaction < vacuum"
     ),
     "tableformat": floors(
-        "location jobs html < types < predicate < rowset < partition < scan < write < keys"
-        " < statements < compaction < verify < repair < table"
+        "location jobs html bars progress < types < predicate < rowset < partition < scan < write"
+        " < keys < statements < compaction < verify < repair < table"
     ),
     "spark_ext": floors(
         "settings supported errors jar options types answer_rows outside < doctor pyspark_types"

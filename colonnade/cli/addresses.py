@@ -17,6 +17,7 @@ from typing import Annotated, Any, get_args
 
 import typer
 
+from colonnade.cli.added_option import with_option
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.store import StoreAddress
 from colonnade.manifests.store.option_text import option_value
@@ -52,15 +53,7 @@ def addressed(command: Callable[..., None]) -> Callable[..., None]:
         command(**arguments)
 
     typed = [each.replace(annotation=_as_text(each.annotation)) for each in parameters]
-    option = inspect.Parameter(
-        "storage_option",
-        inspect.Parameter.KEYWORD_ONLY,
-        default=None,
-        annotation=_STORAGE_OPTION,
-    )
-    run.__signature__ = inspect.Signature([*typed, option])  # type: ignore[attr-defined]
-    run.__annotations__ = {each.name: each.annotation for each in [*typed, option]}
-    return run
+    return with_option(run, typed, "storage_option", _STORAGE_OPTION, None)
 
 
 def address_of(path: str, given: Sequence[str] = ()) -> StoreAddress:

@@ -28,6 +28,7 @@ from colonnade.tableformat.compaction.job import (
 )
 from colonnade.tableformat.compaction.lease import give_up_lease, needs_lease, take_lease
 from colonnade.tableformat.jobs import Stop
+from colonnade.tableformat.progress import Advance, step
 
 TRIES = 3
 """How often a group is run when concurrent writers rewrite RowSets of it meanwhile."""
@@ -89,8 +90,9 @@ def execute_plan(
     """
     begin = time.monotonic()
     queue = _Queue(log, base, plan, order_by)
-    execution = _Execution(log, queue, place, base, plan)
-    execution.run()
+    with step("compact", plan.name, "bytes", plan.bytes_in) as advance:
+        execution = _Execution(log, queue, place, base, plan, advance)
+        execution.run()
     seconds = round(time.monotonic() - begin, 3)
     conflicts = tuple(map(str, queue.dropped))
     report = execution.report.model_copy(update={"seconds": seconds, "conflicts": conflicts})
@@ -161,6 +163,7 @@ class _Execution:
         place: CompactionWorkplace,
         base: Snapshot,
         plan: CompactionPlan,
+        advance: Advance,
     ) -> None:
         self.head = base
         self.report = CompactionReport(
@@ -170,6 +173,7 @@ class _Execution:
             reason=plan.reason,
         )
         self._log, self._queue, self._place = log, queue, place
+        self._advance = advance
         self._group_count = len(plan.groups)
         self._begun = 0
         self._ended: deque[tuple[_Turn, CompactionOutcome | BaseException]] = deque()
@@ -221,11 +225,15 @@ class _Execution:
     def _settle(self) -> None:
         """Commit the groups that have ended. Repeating an interrupted commit finds it done."""
         while self._ended:
-            self._commit(*self._ended[0])
+            turn, result = self._ended[0]
+            is_done = self._commit(turn, result)
             self._ended.popleft()
             self._begun -= 1
+            if is_done:
+                self._advance(turn.job.group.bytes_in)
 
-    def _commit(self, turn: _Turn, result: CompactionOutcome | BaseException) -> None:
+    def _commit(self, turn: _Turn, result: CompactionOutcome | BaseException) -> bool:
+        """Commit a group, and return whether it is done now."""
         try:
             with self._log.removals_are_conflicts(OPERATION, turn.base):
                 if isinstance(result, BaseException):
@@ -237,9 +245,12 @@ class _Execution:
         except ConflictError as conflict:
             give_up_lease(self._log, turn.base, turn.job)
             self._queue.try_again(turn, conflict)
+            return False
         except Exception as error:
             give_up_lease(self._log, turn.base, turn.job)
             self._failure = self._failure or error
+            return False
+        return True
 
     def _kept(self) -> str:
         name = repr(self.report.table)

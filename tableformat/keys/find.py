@@ -5,7 +5,7 @@ Only key columns are read, and of them only the blocks that may hold one of the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +23,7 @@ from colonnade.tableformat.keys.kept_keys import (
     read_key_hashes,
 )
 from colonnade.tableformat.keys.key_set import KeySet
+from colonnade.tableformat.progress import step
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.scan.selection import deleted_rows
 
@@ -44,7 +45,7 @@ class MatchingRows:
 
 
 def find_rows(
-    store: ObjectStore, table: TableState, rowsets: Iterable[LiveRowSet], keys: KeySet
+    store: ObjectStore, table: TableState, rowsets: Sequence[LiveRowSet], keys: KeySet
 ) -> Iterator[MatchingRows]:
     """Yield the live rows that have one of the keys, for each RowSet that has such rows.
 
@@ -52,15 +53,19 @@ def find_rows(
     CorruptionError, StoreError.
     """
     _KEPT.begin_search()
-    for rowset in rowsets:
-        numbers, places = stored_rows(store, table.prefix, rowset, keys)
-        if len(numbers) and (deleted := deleted_rows(store, table, rowset)):
-            # Of the deleted rows, which may be millions, only those that were found.
-            gone = deleted & BitMap(numbers)
-            alive = ~np.isin(numbers, np.asarray(gone.to_array(), np.int64))
-            numbers, places = numbers[alive], places[alive]
-        if len(numbers):
-            yield MatchingRows(rowset, numbers, places)
+    if not rowsets:
+        return
+    with step("find keys", table.name, "RowSets", len(rowsets)) as advance:
+        for rowset in rowsets:
+            numbers, places = stored_rows(store, table.prefix, rowset, keys)
+            if len(numbers) and (deleted := deleted_rows(store, table, rowset)):
+                # Of the deleted rows, which may be millions, only those that were found.
+                gone = deleted & BitMap(numbers)
+                alive = ~np.isin(numbers, np.asarray(gone.to_array(), np.int64))
+                numbers, places = numbers[alive], places[alive]
+            if len(numbers):
+                yield MatchingRows(rowset, numbers, places)
+            advance(1)
 
 
 def stored_rows(

@@ -15,6 +15,7 @@ from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.html import Rows, html_of
 from colonnade.tableformat.predicate import Predicate, Where, parse_predicate
 from colonnade.tableformat.predicate.expressions import conjunction
+from colonnade.tableformat.progress import Advance, step
 from colonnade.tableformat.rowset.column import check_names
 from colonnade.tableformat.scan.opened import OpenedAhead
 from colonnade.tableformat.scan.plan import ScanPlan
@@ -159,7 +160,9 @@ class Scan:
     def to_arrow(self) -> pa.Table:
         """Read all rows into memory; without an order or a limit, decoding on all processors."""
         read = read_plan_parallel if self._limit is None else read_plan
-        return pa.Table.from_batches(self._read(read), self.schema)
+        with step("read", self._plan.table, "rows", self._known_rows) as advance:
+            batches = told(self._read(read), advance)
+            return pa.Table.from_batches(batches, self.schema)
 
     def to_pandas(self, **options: Any) -> Any:
         """Read all rows into a pandas frame; `options` go to `pyarrow.Table.to_pandas`."""
@@ -209,6 +212,12 @@ class Scan:
             return html_of(repr(self), [("error", error.message)])
         return html_of(repr(self), (), Rows(self.columns, [[*row.values()] for row in rows]))
 
+    @property
+    def _known_rows(self) -> int | None:
+        """The number of rows that a read returns, where the log tells it."""
+        known, limit = self._plan.known_rows, self._limit
+        return known if known is None or limit is None else min(known, limit)
+
     def _read(self, read: _Read) -> Iterator[pa.RecordBatch]:
         batches = read(self._store, self._plan, self._ahead)
         return batches if self._limit is None else _first_rows(batches, self._limit)
@@ -218,6 +227,13 @@ class Scan:
 
 
 _Read = Callable[[ObjectStore, ScanPlan, OpenedAhead | None], Iterator[pa.RecordBatch]]
+
+
+def told(batches: Iterator[pa.RecordBatch], advance: Advance) -> Iterator[pa.RecordBatch]:
+    """Yield batches, and tell the rows of each once it was used."""
+    for batch in batches:
+        yield batch
+        advance(batch.num_rows)
 
 
 def _first_rows(batches: Iterator[pa.RecordBatch], left: int) -> Iterator[pa.RecordBatch]:

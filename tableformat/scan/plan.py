@@ -76,6 +76,13 @@ class ScanPlan(Model):
     rowsets: tuple[RowSetScan, ...]
     statics: StaticsPlan | None = None
 
+    @property
+    def known_rows(self) -> int | None:
+        """The number of rows that a plan of whole RowSets returns, or None if a read must tell."""
+        if self.predicate is not None or not all(each.rowset.is_counted for each in self.rowsets):
+            return None
+        return sum(each.rowset.row_count for each in self.rowsets)
+
     @field_serializer("table_schema")
     def _whole_schema(self, schema: TableSchema) -> dict[str, Any]:
         # `to_json` leaves defaults out, and the tags of nested types are among them.

@@ -61,8 +61,8 @@ def evaluate_overwrite(
 
     Raises the errors of `evaluate_append`.
     """
-    added = _added(log, table, batches, job_id, settings)
-    return replace(added, operation="overwrite", overwrites_all=True)
+    added = _added(log, table, batches, job_id, settings, "overwrite")
+    return replace(added, overwrites_all=True)
 
 
 def _added(
@@ -71,12 +71,13 @@ def _added(
     batches: Iterable[pa.RecordBatch],
     job_id: str,
     settings: WriteSettings | None,
+    operation: str = "append",
 ) -> Statement:
     division = Division(table, job_id)
     own = division.own
     given = expiring(division.batches(batches), expiry_of(own, settings))
     rows = new_rows(log, own, job_id, given)
-    added = write_batches(log, own, job_id, rows, settings)
+    added = write_batches(log, own, job_id, rows, settings, doing=operation)
     inserted = sum(entry.rows for entry in added)
-    statement = row_statement("append", own, (), added, reads=(), inserted=inserted)
+    statement = row_statement(operation, own, (), added, reads=(), inserted=inserted)
     return division.joined(inserting(statement, settings))

@@ -52,7 +52,7 @@ def evaluate_overwrite_where(
     bound = bind(where, own.schema)
     given = expiring(division.batches(batches), expiry_of(own, settings))
     rows = _checked(new_rows(log, own, job_id, given), bound, text)
-    added = write_batches(log, own, job_id, rows, settings)
+    added = write_batches(log, own, job_id, rows, settings, doing="overwrite")
     statement = _statement(log, own, where, added, {} if text is None else {"where": text})
     return division.joined(inserting(statement, settings))
 

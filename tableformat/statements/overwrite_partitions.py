@@ -54,7 +54,7 @@ def evaluate_overwrite_partitions(
     own = division.own
     given = expiring(division.batches(batches), expiry_of(own, settings))
     rows = new_rows(log, own, job_id, given)
-    added = write_batches(log, own, job_id, rows, settings)
+    added = write_batches(log, own, job_id, rows, settings, doing="overwrite")
     return division.joined(inserting(written_partitions(log, own, added, {}), settings))
 
 

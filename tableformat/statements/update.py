@@ -143,12 +143,15 @@ def _changed(
     kept = [each for each in chosen if each.rowset.id in ids]
     moved = [each for each in chosen if each.rowset.id not in ids]
     batches = _updated(log, table, moved, values)
-    added = write_batches(log, own, job_id, batches, settings) if moved else ()
+    count = sum(each.count for each in moved)
+    added: tuple[RowSetEntry, ...] = ()
+    if moved:
+        added = write_batches(log, own, job_id, batches, settings, doing="update", total=count)
     options = replacement_options(target_of(own, log.limits), len(kept), settings)
     place = WritePlace(log.store, own.id, own.prefix, job_id, log.limits.inline_bytes)
     return _Changed(
         tuple(DeletedRows(own.id, each.rowset, "update", each.rows) for each in moved),
-        sum(each.count for each in moved),
+        count,
         added,
         tuple(_replace(place, table, each, values, rules, options) for each in kept),
     )

@@ -66,7 +66,10 @@ def evaluate_upsert(
     fresh = np.setdiff1d(np.arange(source.num_rows), matched)
     wanted = _chosen(source, matched, fresh, ordered=bool(identity_columns(table.schema)))
     wanted = with_identities(log, table, job_id, wanted, deleted, keys.schema)
-    added = write_batches(log, table, job_id, wanted.to_batches(CONFORMED_ROWS), settings)
+    batches = wanted.to_batches(CONFORMED_ROWS)
+    added = write_batches(
+        log, table, job_id, batches, settings, doing="upsert", total=wanted.num_rows
+    )
     inserted = KeySet.of(chosen_table_rows(source.select(keys.schema.names), fresh), keys.schema)
     statement = row_statement(
         "upsert",

@@ -110,7 +110,6 @@ class DatabaseUpkeep(OpenDatabase):
         tables: Collection[str] | None = None,
         epoch: int | None = None,
         threads: int | None = None,
-        progress: checks.Progress | None = None,
         elsewhere: verify_job.VerifyWorkplace | None = None,
     ) -> VerifyReport:
         """Find damage, and say which file, column, block and rows it affects. Changes nothing.
@@ -136,7 +135,6 @@ class DatabaseUpkeep(OpenDatabase):
             tables=tables,
             epoch=epoch,
             threads=threads,
-            progress=progress,
             elsewhere=elsewhere,
         )
 

@@ -35,6 +35,7 @@ from colonnade.tableformat.location import (
     locate_existing,
 )
 from colonnade.tableformat.predicate import Predicate, Where, parse_predicate
+from colonnade.tableformat.progress import step
 from colonnade.tableformat.scan.arrow_scan import Scan, python_rows
 from colonnade.tableformat.scan.given_rows import HELD, batches_of, held_batches
 from colonnade.tableformat.scan.opened import BegunScan, open_ahead
@@ -497,7 +498,9 @@ class ArrowTable(Upkeep, ComputedColumns, Altering, RowMethods, TableReads):
         take_lease(job, self._log, base)
         draws = LogDraws(self._log, base, division.own, job.job_id)
         own = division.batches(batches)
-        entries = write_rows(job, own, self._location.store, draws=draws)
+        count = data.num_rows if isinstance(data, HELD) else None
+        with step(mode, job.target.name, "rows", count) as advance:
+            entries = write_rows(job, own, self._location.store, draws=draws, advance=advance)
         brought = division.brought
         return base, commit_written(job, entries, self._log, base, fresh=True, statics=brought)
 

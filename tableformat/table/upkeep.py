@@ -74,7 +74,6 @@ class Upkeep(OpenTable):
         *,
         epoch: int | None = None,
         threads: int | None = None,
-        progress: checks.Progress | None = None,
         elsewhere: verify_job.VerifyWorkplace | None = None,
     ) -> VerifyReport:
         """Find damage in the table and in the log; see `ArrowDatabase.verify`.
@@ -90,7 +89,6 @@ class Upkeep(OpenTable):
             tables=tables,
             epoch=epoch,
             threads=threads,
-            progress=progress,
             elsewhere=elsewhere,
         )
 

@@ -9,7 +9,7 @@ import os
 import re
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,14 +22,12 @@ from colonnade.manifests.store import ObjectStore, StoreAddress, StorePath
 from colonnade.manifests.vacuum.run import VacuumRequest, plan_vacuum, read_used_objects
 from colonnade.tableformat.jobs import Workplace, run_in_order
 from colonnade.tableformat.location import StorageOptions, find_store
+from colonnade.tableformat.progress import step
 from colonnade.tableformat.verify.findings import DEPTHS, Finding, VerifyReport
 from colonnade.tableformat.verify.job import Unit, VerifyWorkplace, plan_jobs
 from colonnade.tableformat.verify.key_check import check_keys
 from colonnade.tableformat.verify.log_check import LogCheck, check_files
 from colonnade.tableformat.verify.rowset_check import check_job
-
-Progress = Callable[[int, int], None]
-"""Receives the stored bytes of the RowSets that are done, and of all RowSets."""
 
 _JOBS_A_WORKER = 4
 """Several jobs for each worker, so that no worker idles for long and progress is visible."""
@@ -45,7 +43,6 @@ def verify(
     tables: Collection[str] | None = None,
     epoch: int | None = None,
     threads: int | None = None,
-    progress: Progress | None = None,
     elsewhere: VerifyWorkplace | None = None,
 ) -> VerifyReport:
     """Find damage; see `ArrowDatabase.verify`."""
@@ -63,7 +60,7 @@ def verify(
         there = [u for u in seen.units if (u.table.name, u.rowset.id, u.epoch) not in damaged]
         if elsewhere is None:
             elsewhere = _here(log, threads or os.cpu_count() or 1)
-        found, read = _check_rowsets(log.store.address, there, depth, elsewhere, progress)
+        found, read = _check_rowsets(log.store.address, there, depth, elsewhere)
         findings += found
         if depth == max(DEPTHS):
             findings += _check_keys(log, seen.tables, there, findings)
@@ -89,7 +86,6 @@ def verify_path(
     *,
     tables: Collection[str] | None = None,
     threads: int | None = None,
-    progress: Progress | None = None,
     storage_options: StorageOptions | None = None,
     filesystem: Any = None,
     elsewhere: VerifyWorkplace | None = None,
@@ -99,9 +95,7 @@ def verify_path(
     See `ArrowDatabase.verify`. Raises NotFoundError when no database exists.
     """
     store = find_store(StoreAddress.of(path, storage_options, filesystem=filesystem))
-    return verify(
-        Log(store), depth, tables=tables, threads=threads, progress=progress, elsewhere=elsewhere
-    )
+    return verify(Log(store), depth, tables=tables, threads=threads, elsewhere=elsewhere)
 
 
 def find_damage(log: Log, table: TableState, rowsets: Sequence[LiveRowSet]) -> list[Finding]:
@@ -109,7 +103,7 @@ def find_damage(log: Log, table: TableState, rowsets: Sequence[LiveRowSet]) -> l
     log = log.uncached
     sizes, folders = _sizes(log.store)
     units = [Unit(table, rowset) for rowset in rowsets]
-    found, _ = _check_rowsets(log.store.address, units, max(DEPTHS), _here(log, 1), None)
+    found, _ = _check_rowsets(log.store.address, units, max(DEPTHS), _here(log, 1))
     return [*found, *(f for unit in units for f in check_files(unit, sizes, folders))]
 
 
@@ -265,19 +259,21 @@ def _check_rowsets(
     units: Sequence[Unit],
     depth: int,
     place: VerifyWorkplace,
-    progress: Progress | None,
 ) -> tuple[list[Finding], int]:
     findings: list[Finding] = []
-    read = done = 0
+    read = 0
     total = sum(unit.rowset.byte_count for unit in units)
     jobs = list(plan_jobs(address, depth, units, _JOBS_A_WORKER * place.workers))
-    with closing(run_in_order(place, jobs)) as outcomes:
+    names = {unit.table.name for unit in units}
+    only = names.pop() if len(names) == 1 else None
+    with (
+        step("verify", only, "bytes", total) as advance,
+        closing(run_in_order(place, jobs)) as outcomes,
+    ):
         for job, outcome in zip(jobs, outcomes, strict=True):
             findings += outcome.findings
             read += outcome.bytes
-            done += job.bytes
-            if progress is not None:
-                progress(done, total)
+            advance(job.bytes)
     return findings, read
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import io
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -21,8 +20,6 @@ import colonnade
 from colonnade.cli.app import app
 from colonnade.cli.engine import choose_engine
 from colonnade.cli.exit_codes import MissingError
-from colonnade.cli.output import Output
-from colonnade.cli.progress import progress
 from tests.cli.runner import SCHEMA, Run, order_rows, run_command
 
 ROOT = Path(__file__).parents[2]
@@ -522,26 +519,3 @@ def test_spark_is_for_more_bytes_than_the_limit_and_where_it_is_installed() -> N
     assert choose_engine(0, "always", "1g", has_spark=True).name == "spark"
     with pytest.raises(MissingError, match="install pyspark"):
         choose_engine(0, "always", "1g", has_spark=False)
-
-
-def test_progress_shows_what_is_done_of_what_there_is_on_a_terminal(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("COLUMNS", "100")
-    shown = io.StringIO()
-    output = Output()
-    output.notes.file = shown
-    with progress(output, "import", "rows", 2_000_000) as advance:
-        advance(500_000)
-        advance(1_500_000)
-    with progress(output, "import", "bytes", None) as advance:
-        advance(3_000_000)
-    assert "2,000,000 of 2,000,000 rows" in shown.getvalue()
-    assert "2.86 MiB" in shown.getvalue()
-    monkeypatch.delenv("FORCE_COLOR")
-    quiet = Output()
-    quiet.notes.file = nothing = io.StringIO()
-    with progress(quiet, "import", "rows", 1) as advance:
-        advance(1)
-    assert nothing.getvalue() == ""

@@ -23,7 +23,7 @@ from colonnade.cli.exit_codes import SparkFailedError, is_sparks
 from colonnade.cli.facts import table_facts
 from colonnade.cli.output import Output
 from colonnade.cli.places import DatabasePlace, open_place
-from colonnade.cli.progress import Advance, progress
+from colonnade.cli.progress import with_progress
 from colonnade.maintain.round import Compact
 from colonnade.manifests.compaction.plan import CompactionPlan
 from colonnade.manifests.errors import InvalidInputError
@@ -34,6 +34,7 @@ from colonnade.tableformat.compaction.run import compact_here
 from colonnade.tableformat.table.database import ArrowDatabase
 
 
+@with_progress
 def compact(
     table: TableArgument,
     where: Annotated[
@@ -72,24 +73,21 @@ def compact(
         return
     to_read = plan.bytes_in if names is None else table_facts(place, place.state, table.url).bytes
     engine = choose_engine(to_read, spark, spark_above)
-    with progress(output, f"compact {plan.name}", "bytes", to_read) as advance:
-        begun = begun.elsewhere(_workplace(place, engine, output, advance))
-        report = begun.executeCompaction() if names is None else begun.executeZOrderBy(names)
+    begun = begun.elsewhere(_workplace(place, engine, output))
+    report = begun.executeCompaction() if names is None else begun.executeZOrderBy(names)
     output.show(report.model_dump(), Text(str(report)))
 
 
 def compactor(place: DatabasePlace, spark: SparkChoice, above: str, output: Output) -> Compact:
-    """Return a function that compacts one table, a large one by Spark, and shows its progress.
+    """Return a function that compacts one table, a large one by Spark.
 
     The function raises errors of Spark as a ColonnadeError, so that a round continues.
     """
 
     def compact_table(database: ArrowDatabase, plan: CompactionPlan) -> CompactionReport:
         engine = choose_engine(plan.bytes_in, spark, above)
-        with progress(output, f"compact {plan.name}", "bytes", plan.bytes_in) as advance:
-            begun = database.table(plan.name).optimize()
-            where = _workplace(place, engine, output, advance)
-            return begun.elsewhere(where).executeCompaction()
+        where = _workplace(place, engine, output)
+        return database.table(plan.name).optimize().elsewhere(where).executeCompaction()
 
     def explained(database: ArrowDatabase, plan: CompactionPlan) -> CompactionReport:
         try:
@@ -102,17 +100,14 @@ def compactor(place: DatabasePlace, spark: SparkChoice, above: str, output: Outp
     return explained
 
 
-def _workplace(
-    place: DatabasePlace, engine: ChosenEngine, output: Output, advance: Advance
-) -> CompactionWorkplace:
-    """Return the place where groups are compacted; `advance` gets the stored bytes of each."""
-    if engine.name == "spark":
-        session = start_spark(engine, output)
-        executors = importlib.import_module("colonnade.spark_ext.executors")
-        chosen: CompactionWorkplace = executors.compact_on_executors(session)
-    else:
-        chosen = compact_here(place.location.store)
-    return chosen.telling(lambda job: advance(job.group.bytes_in))
+def _workplace(place: DatabasePlace, engine: ChosenEngine, output: Output) -> CompactionWorkplace:
+    """Return the place where groups are compacted."""
+    if engine.name != "spark":
+        return compact_here(place.location.store)
+    session = start_spark(engine, output)
+    executors = importlib.import_module("colonnade.spark_ext.executors")
+    chosen: CompactionWorkplace = executors.compact_on_executors(session)
+    return chosen
 
 
 def _described(place: DatabasePlace, where: str | None, options: Sequence[str]) -> Optimize:

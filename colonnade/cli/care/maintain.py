@@ -17,6 +17,7 @@ from colonnade.cli.engine import ABOVE, AboveOption, SparkOption
 from colonnade.cli.exit_codes import code_of, explain
 from colonnade.cli.output import Output, rows_table
 from colonnade.cli.places import open_database
+from colonnade.cli.progress import with_progress
 from colonnade.maintain.journal import write_line
 from colonnade.maintain.plan import Planned
 from colonnade.maintain.round import Round, StepError, TableRound, read_plans, run_round
@@ -27,6 +28,7 @@ from colonnade.manifests.store import StoreAddress
 from colonnade.tableformat.location import find_store
 
 
+@with_progress
 def maintain(
     database: DatabaseArgument,
     every: Annotated[

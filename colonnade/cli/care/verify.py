@@ -12,7 +12,7 @@ from colonnade.cli.arguments import JsonOption, PathArgument
 from colonnade.cli.engine import ABOVE, AboveOption, SparkOption, choose_engine, start_spark
 from colonnade.cli.exit_codes import ExitCode
 from colonnade.cli.output import Output
-from colonnade.cli.progress import progress
+from colonnade.cli.progress import with_progress
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.store import StoreAddress, open_store
 from colonnade.tableformat.location import locate_existing
@@ -20,6 +20,7 @@ from colonnade.tableformat.verify.findings import VerifyReport
 from colonnade.tableformat.verify.run import verify_path
 
 
+@with_progress
 def verify(
     path: PathArgument,
     depth: Annotated[
@@ -53,15 +54,7 @@ def verify(
         elsewhere = importlib.import_module("colonnade.spark_ext.executors").verify_on_executors(
             session
         )
-    with progress(output, "verify", "bytes", None) as meter:
-        report = verify_path(
-            path,
-            depth,
-            tables=_tables(path),
-            threads=threads,
-            progress=meter.reached,
-            elsewhere=elsewhere,
-        )
+    report = verify_path(path, depth, tables=_tables(path), threads=threads, elsewhere=elsewhere)
     output.show(report.to_json(), Text(str(report)))
     if not report.is_sound:
         raise typer.Exit(int(_exit_code(report)))

@@ -28,12 +28,12 @@ from colonnade.cli.ask import require_yes
 from colonnade.cli.engine import ChosenEngine, start_spark
 from colonnade.cli.output import Output, facts_table, number
 from colonnade.cli.places import DatabasePlace, open_place
-from colonnade.cli.progress import progress
+from colonnade.cli.progress import with_progress
 from colonnade.cli.rows.export_files import ExportFormat, write_file, write_rows
-from colonnade.cli.rows.read_rows import live_rows
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.sizes import size_text
 from colonnade.spark_ext.options import storage_texts
+from colonnade.tableformat.progress import step
 from colonnade.tableformat.scan.arrow_scan import Scan
 from colonnade.tableformat.scan.run import read_plan_parallel
 
@@ -51,6 +51,7 @@ class ExportFacts:
     seconds: float
 
 
+@with_progress
 def export(
     table: TableArgument,
     target: Annotated[
@@ -98,7 +99,7 @@ def export(
         engine = ChosenEngine("spark", f"it fills the folder {target} in parallel")
         rows = _export_by_spark(place, scan, where, limit, path, chosen, engine, output)
     else:
-        rows = _export_here(place, scan, limit, path, chosen, output)
+        rows = _export_here(place, scan, limit, path, chosen)
     done = ExportFacts(
         table=place.location.url,
         epoch=scan.epoch,
@@ -173,11 +174,9 @@ def _export_here(
     limit: int | None,
     path: Path,
     chosen: ExportFormat,
-    output: Output,
 ) -> int:
     rows = 0
-    # With a predicate the number of rows is known only after the scan.
-    total = None if scan._plan.predicate is not None else live_rows(scan._plan)
+    total = scan._plan.known_rows
     if total is not None and limit is not None:
         total = min(total, limit)
 
@@ -188,7 +187,7 @@ def _export_here(
             rows += batch.num_rows
             advance(batch.num_rows)
 
-    with progress(output, "export", "rows", total) as advance:
+    with step("export", scan._plan.table, "rows", total) as advance:
         write_file(path, chosen, scan.schema, counted())
     return rows
 

@@ -24,7 +24,7 @@ from colonnade.cli.engine import (
     start_spark,
 )
 from colonnade.cli.output import Output, facts_table, number
-from colonnade.cli.progress import progress
+from colonnade.cli.progress import with_progress
 from colonnade.cli.rows.sources import (
     SUFFIXES,
     CsvFiles,
@@ -43,6 +43,7 @@ from colonnade.manifests.store import StoreAddress
 from colonnade.spark_ext.options import storage_texts
 from colonnade.tableformat.compaction.auto import compact_after
 from colonnade.tableformat.location import Location, locate, read_base
+from colonnade.tableformat.progress import step
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.design import new_table
 from colonnade.tableformat.table.table import ArrowTable
@@ -86,6 +87,7 @@ class _Design:
     partition_by: str | None
 
 
+@with_progress
 def import_(
     table: TableArgument,
     sources: Annotated[
@@ -142,7 +144,7 @@ def import_(
         columns = [f"`{name.replace('`', '``')}`" for name in source.schema.names]
         done = _import_by_spark(target, files, columns, mode, design, engine, output)
     else:
-        done = _import_here(target, source, mode, design, output)
+        done = _import_here(target, source, mode, design)
     done = replace(done, seconds=round(time.perf_counter() - started, 3))
     output.show(done, _facts_of(done))
 
@@ -219,9 +221,7 @@ def _format_of(file: Path) -> Format:
     raise InvalidInputError(f"The suffix of {file} does not say its format; choose a --format.")
 
 
-def _import_here(
-    target: _Target, source: Source, mode: Mode, design: _Design, output: Output
-) -> ImportFacts:
+def _import_here(target: _Target, source: Source, mode: Mode, design: _Design) -> ImportFacts:
     """Stream the rows into RowSets in this process, and commit the RowSets."""
     job = plan_write(
         target.location,
@@ -231,7 +231,7 @@ def _import_here(
         commit=CommitSettings(metadata="colonnade import"),
         limits=target.log.limits,
     )
-    with progress(output, "import", source.unit, source.total) as advance:
+    with step("import", job.target.name, source.unit, source.total) as advance:
         entries = write_rows(job, source.batches(advance), target.location.store)
     snapshot = commit_written(job, entries, target.log, target.base, fresh=True)
     compact_after(target.log, snapshot, job.target.table)

@@ -23,11 +23,11 @@ from colonnade.cli.arguments import (
 from colonnade.cli.engine import ABOVE, AboveOption, SparkOption, choose_engine, start_spark
 from colonnade.cli.output import Output, number, rows_table
 from colonnade.cli.places import DatabasePlace, open_place
-from colonnade.cli.progress import progress
+from colonnade.cli.progress import with_progress
 from colonnade.cli.rows.python_rows import python_rows
 from colonnade.spark_ext.options import storage_texts
+from colonnade.tableformat.progress import step
 from colonnade.tableformat.scan.arrow_scan import Scan
-from colonnade.tableformat.scan.plan import ScanPlan
 from colonnade.tableformat.scan.run import read_plan_parallel
 
 
@@ -65,6 +65,7 @@ def head(
     Output(json).show(rows, _rows_view(scan.schema.names, rows))
 
 
+@with_progress
 def count(
     table: TableArgument,
     where: WhereOption = None,
@@ -78,7 +79,7 @@ def count(
     """Count the rows of a table; without a predicate only the log is read."""
     output, place = Output(json), open_place(table)
     scan = place.table.scan([], where, epoch=epoch, timestamp=timestamp, tag=tag)
-    known = None if where is not None else live_rows(scan._plan)
+    known = scan._plan.known_rows
     if known is not None:
         rows, engine = known, "log"
     else:
@@ -94,21 +95,14 @@ def count(
             frame = reader.options(epoch=scan.epoch, **seen).load(place.location.url)
             rows = (frame if where is None else frame.where(where)).count()
         else:
-            rows = _count_here(place, scan, output)
+            rows = _count_here(place, scan)
     facts = CountFacts(place.location.url, scan.epoch, rows, engine)
     output.show(facts, Text(number(rows)))
 
 
-def live_rows(plan: ScanPlan) -> int | None:
-    """Count the rows that a plan reads, before its predicate; None if the log does not tell."""
-    if not all(each.rowset.is_counted for each in plan.rowsets):
-        return None
-    return sum(each.rowset.row_count for each in plan.rowsets)
-
-
-def _count_here(place: DatabasePlace, scan: Scan, output: Output) -> int:
+def _count_here(place: DatabasePlace, scan: Scan) -> int:
     rows = 0
-    with progress(output, "count", "rows", None) as advance:
+    with step("count", scan._plan.table, "rows") as advance:
         for batch in read_plan_parallel(place.location.store, scan._plan):
             rows += batch.num_rows
             advance(batch.num_rows)

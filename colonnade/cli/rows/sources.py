@@ -21,9 +21,9 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from colonnade.cli.exit_codes import MissingError
-from colonnade.cli.progress import Advance, Unit
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.log.other_formats import format_of
+from colonnade.tableformat.progress import Advance, Unit
 from colonnade.tableformat.types.pandas_index import without_index
 
 SUFFIXES = {"parquet": (".parquet", ".pq"), "csv": (".csv", ".csv.gz", ".tsv", ".tsv.gz")}

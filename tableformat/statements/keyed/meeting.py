@@ -55,7 +55,12 @@ class Meeting:
 
     def inserted(self) -> Iterator[pa.RecordBatch]:
         """Yield the rows with new keys. Raises InvalidInputError."""
-        return self._merged(self.matched, int(self.keys.max(initial=-1)) + 1)
+        return self._merged(self.matched, self.key_count)
+
+    @property
+    def key_count(self) -> int:
+        """The number of keys, each of which becomes one row."""
+        return int(self.keys.max(initial=-1)) + 1
 
     def _merged(self, first: int, end: int) -> Iterator[pa.RecordBatch]:
         """Yield the merged rows of some keys, in the types of the table, a part at a time.

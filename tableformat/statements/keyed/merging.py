@@ -70,7 +70,15 @@ class Merging:
     def write(self, meeting: Meeting) -> None:
         """Write merged rows. Raises the errors of `write_batches`."""
         rows = self._identified(meeting)
-        self._written += write_batches(self.log, self.table, self._job_id, rows, self._settings)
+        self._written += write_batches(
+            self.log,
+            self.table,
+            self._job_id,
+            rows,
+            self._settings,
+            doing="upsert",
+            total=meeting.key_count,
+        )
 
     def withdraw(self, keys: KeySet) -> None:
         """Leave out the rows that `write` has written for some keys."""

@@ -15,6 +15,7 @@ from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.store import MemoryStore, ObjectStore
 from colonnade.tableformat.compaction.job import plan_job
+from colonnade.tableformat.progress import Progress, progress
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.statements import update
 from colonnade.tableformat.table.alteration import AddColumn, AlterProperties, DropColumn
@@ -83,7 +84,7 @@ def test_replaced_columns_get_their_filters() -> None:
 
 
 def test_replaced_columns_count_among_the_bytes_of_work_to_do() -> None:
-    table, told = made(), list[tuple[int, int]]()
+    table = made()
     table.append(rows(2 * ROWS))
     assert table.update({"c1": "c2"}).rowsets_in_place == 3
     plan = table.optimize().option("min-rowsets", 2).plan()
@@ -91,8 +92,10 @@ def test_replaced_columns_count_among_the_bytes_of_work_to_do() -> None:
     stored = sum(each.byte_count for each in live(table))
     job = plan_job(table._log, table._refresh(), plan, plan.groups[0])
     assert job.group.bytes_in == job.group.bytes_out == stored
-    table.verify(progress=lambda done, total: told.append((done, total)))
-    assert told[-1] == (stored, stored)
+    told = list[Progress]()
+    with progress(told.append):
+        table.verify()
+    assert (told[-1].done, told[-1].total) == (stored, stored)
 
 
 def test_few_rows_move_and_small_rowsets_do_too() -> None:
