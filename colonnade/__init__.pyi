@@ -1,6 +1,8 @@
 """What `__init__.py` has, for type checkers, editors and the reference."""
 
+from colonnade.manifests.compaction.plan import CompactionGroup as CompactionGroup
 from colonnade.manifests.compaction.plan import CompactionPlan as CompactionPlan
+from colonnade.manifests.compaction.policy import CompactionPolicy as CompactionPolicy
 from colonnade.manifests.errors import AlreadyExistsError as AlreadyExistsError
 from colonnade.manifests.errors import ColonnadeError as ColonnadeError
 from colonnade.manifests.errors import ColumnConflictError as ColumnConflictError
@@ -15,20 +17,30 @@ from colonnade.manifests.errors import StoreError as StoreError
 from colonnade.manifests.errors import UnsupportedFormatError as UnsupportedFormatError
 from colonnade.manifests.log.upgrade import UpgradeResult as UpgradeResult
 from colonnade.manifests.model.schema import ArrayType as ArrayType
+from colonnade.manifests.model.schema import ColumnDefault as ColumnDefault
+from colonnade.manifests.model.schema import EarlierColumn as EarlierColumn
+from colonnade.manifests.model.schema import Generation as Generation
 from colonnade.manifests.model.schema import IdentityColumn as IdentityColumn
 from colonnade.manifests.model.schema import MapType as MapType
 from colonnade.manifests.model.schema import SchemaField as SchemaField
 from colonnade.manifests.model.schema import StructType as StructType
 from colonnade.manifests.model.schema import TableSchema as TableSchema
+from colonnade.manifests.vacuum.result import RemovedFile as RemovedFile
 from colonnade.manifests.vacuum.result import VacuumResult as VacuumResult
 from colonnade.manifests.version import VERSION as __version__
+from colonnade.spark_ext.doctor import Diagnosis as Diagnosis
 from colonnade.spark_ext.doctor import doctor as doctor
 from colonnade.spark_ext.jar import jar_path as jar_path
 from colonnade.spark_ext.session import configure as configure
 from colonnade.spark_ext.session import enable as enable
 from colonnade.spark_ext.session import session as session
 from colonnade.spark_ext.table.database import Database as Database
+from colonnade.spark_ext.table.merge import MergeBuilder as MergeBuilder
+from colonnade.spark_ext.table.optimize import OptimizeBuilder as OptimizeBuilder
 from colonnade.spark_ext.table.table import Table as Table
+from colonnade.spark_ext.table.table import TableBuilder as TableBuilder
+from colonnade.spark_ext.table.transaction import Transaction as Transaction
+from colonnade.spark_ext.table.transaction import TransactionTable as TransactionTable
 from colonnade.tableformat.compaction.execute import CompactionReport as CompactionReport
 from colonnade.tableformat.compaction.optimize import Optimize as Optimize
 from colonnade.tableformat.predicate import ColumnBuilder as ColumnBuilder
@@ -65,8 +77,8 @@ from colonnade.tableformat.table.history import History as History
 from colonnade.tableformat.table.history import HistoryEntry as HistoryEntry
 from colonnade.tableformat.table.kept_epochs import PinnedEpoch as PinnedEpoch
 from colonnade.tableformat.table.table import ArrowTable as ArrowTable
-from colonnade.tableformat.table.transaction import Transaction as Transaction
-from colonnade.tableformat.table.transaction import TransactionTable as TransactionTable
+from colonnade.tableformat.table.transaction import ArrowTransaction as ArrowTransaction
+from colonnade.tableformat.table.transaction import ArrowTransactionTable as ArrowTransactionTable
 from colonnade.tableformat.verify.findings import Finding as Finding
 from colonnade.tableformat.verify.findings import VerifyReport as VerifyReport
 from colonnade.tableformat.verify.run import verify_path as verify
@@ -90,14 +102,19 @@ __all__ = [
     "ArrayType",
     "ArrowDatabase",
     "ArrowTable",
+    "ArrowTransaction",
+    "ArrowTransactionTable",
     "ColonnadeError",
     "ColumnBuilder",
     "ColumnConflictError",
+    "ColumnDefault",
     "CommentColumn",
     "CommentTable",
     "CommitSettings",
     "CommitUnknownError",
+    "CompactionGroup",
     "CompactionPlan",
+    "CompactionPolicy",
     "CompactionReport",
     "ConflictError",
     "CorruptionError",
@@ -106,7 +123,9 @@ __all__ = [
     "DropDefault",
     "DropNotNull",
     "DropPrimaryKey",
+    "EarlierColumn",
     "Finding",
+    "Generation",
     "History",
     "HistoryEntry",
     "IdentityColumn",
@@ -121,6 +140,7 @@ __all__ = [
     "PinnedEpoch",
     "Predicate",
     "Progress",
+    "RemovedFile",
     "RenameColumn",
     "RepairResult",
     "RepeatedMatchError",
@@ -136,8 +156,6 @@ __all__ = [
     "StoreError",
     "StructType",
     "TableSchema",
-    "Transaction",
-    "TransactionTable",
     "UnsupportedFormatError",
     "UpgradeResult",
     "VacuumResult",

@@ -25,6 +25,7 @@ from colonnade.spark_ext.settings import (
 _FORMAT = "colonnade_doctor"
 
 
+@public
 @dataclass(frozen=True)
 class Diagnosis:
     """The result of `doctor`; prints as a few lines.

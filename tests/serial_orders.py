@@ -20,7 +20,7 @@ from colonnade import ArrowTable, WriteSettings
 from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.manifests.model.statics import static_fields
 from colonnade.tableformat.statements.methods import RowMethods
-from colonnade.tableformat.table.transaction import Transaction, TransactionTable
+from colonnade.tableformat.table.transaction import ArrowTransaction, ArrowTransactionTable
 from colonnade.tableformat.write.settings import OnDuplicate
 from tests.tableformat.statements.tables import another, made
 
@@ -133,7 +133,7 @@ GUARDS: Mapping[str, Callable[[Target, Choice], bool]] = {
 """What a transaction may ask before its statement."""
 
 
-def _is_refused(t: TransactionTable, c: Choice) -> bool:
+def _is_refused(t: ArrowTransactionTable, c: Choice) -> bool:
     try:
         t.append(rows(c.at, c.salt + 7, c.b))
     except InvalidInputError:
@@ -162,7 +162,7 @@ class Step:
         return True
 
     def _in_transaction(self, table: ArrowTable, inside: Callable[[], object]) -> None:
-        transaction = Transaction(table._log, table._snapshot)
+        transaction = ArrowTransaction(table._log, table._snapshot)
         mine = transaction.table("t")
         try:
             if self.guard is None or GUARDS[self.guard](mine, self.choice):
@@ -267,5 +267,5 @@ def random_case(rng: random.Random, kinds: Sequence[str]) -> Case | None:
 def statements_of_the_api() -> set[str]:
     """The public methods of tables that change rows."""
     public = {name for name in vars(RowMethods) if not name.startswith("_")}
-    both = {*vars(ArrowTable)} & {*vars(TransactionTable)} - {"name", "schema", "scan"}
+    both = {*vars(ArrowTable)} & {*vars(ArrowTransactionTable)} - {"name", "schema", "scan"}
     return public | {name for name in both if not name.startswith("_")} - {"statics"}

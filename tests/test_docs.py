@@ -107,11 +107,38 @@ def test_the_code_of_every_page_without_spark_runs_unchanged(
     run_page(page, {"colonnade": colonnade})
 
 
+REFERENCE = (ROOT / "docs" / "reference.md").read_text("utf-8")
+LISTED = re.findall(r"^::: colonnade\.(\w+)$", REFERENCE, re.MULTILINE)
+
+
 def test_the_reference_has_every_public_name_and_no_other() -> None:
-    text = (ROOT / "docs" / "reference.md").read_text("utf-8")
-    listed = re.findall(r"^::: colonnade\.(\w+)$", text, re.MULTILINE)
-    assert len(listed) == len(set(listed))
-    assert set(listed) == {*dir(colonnade)} - {"__version__"}
+    assert len(LISTED) == len(set(LISTED))
+    assert set(LISTED) == {*dir(colonnade)} - {"__version__"}
+
+
+def test_the_reference_lists_the_methods_of_the_handles_that_completion_shows() -> None:
+    """A list is in the order of use. Without one, the page shows all names."""
+    blocks = re.split(r"^::: colonnade\.", REFERENCE, flags=re.MULTILINE)[1:]
+    members = {each.split()[0]: re.findall(r"^ +- (\w+)$", each, re.MULTILINE) for each in blocks}
+    stated = {name: listed for name, listed in members.items() if listed}
+    assert {"ArrowTable", "ArrowDatabase", "Scan", "Table", "Database"} <= set(stated)
+    for name, listed in stated.items():
+        shown = {each for each in dir(getattr(colonnade, name)) if not each.startswith("_")}
+        assert set(listed) == shown, name
+        assert len(listed) == len(shown), name
+
+
+def test_the_reference_begins_with_what_people_call_and_ends_with_results_and_errors() -> None:
+    assert LISTED[:7] == [
+        *("create", "open", "create_database", "open_database", "ArrowTable", "Scan"),
+        "ArrowDatabase",
+    ]
+    sections = re.findall(r"^## (.*)$", REFERENCE, re.MULTILINE)
+    assert sections[-2:] == ["Results", "Errors"]
+    errors = [name for name in LISTED if name.endswith("Error")]
+    assert LISTED[-len(errors) :] == errors
+    table = REFERENCE.split("::: colonnade.ArrowTable\n")[1].split(":::")[0]
+    assert re.findall(r"- (\w+)", table)[:5] == ["create", "open", "append", "upsert", "scan"]
 
 
 def test_the_list_of_decisions_has_each_decision_in_the_order_of_its_page() -> None:

@@ -44,12 +44,20 @@ def test_an_error_is_shown_by_the_name_that_users_catch_and_can_be_copied(name: 
     assert (type(again), str(again)) == (type(error), str(error))
 
 
-def shown_members(found: type) -> Iterator[tuple[str, Any]]:
-    """What completion and the reference show of a class, besides fields: our own functions."""
-    for name in dir(found):
+PUBLIC = {name: getattr(colonnade, name) for name in NAMES}
+CLASSES = [name for name in NAMES if isinstance(PUBLIC[name], type)]
+
+
+def shown_names(found: type) -> list[str]:
+    return [name for name in dir(found) if not name.startswith("_")]
+
+
+def shown_functions(found: type) -> Iterator[tuple[str, Any]]:
+    """The methods of a class that completion and the reference show, and what reads properties."""
+    for name in shown_names(found):
         member = inspect.getattr_static(found, name)
         inner = getattr(member, "fget", None) or getattr(member, "__func__", member)
-        if name[0] != "_" and str(getattr(inner, "__module__", "")).startswith("colonnade"):
+        if inspect.isfunction(inner) and inner.__module__.startswith("colonnade"):
             yield name, inner
 
 
@@ -60,18 +68,54 @@ def classes_in(hint: Any) -> Iterator[type]:
         yield from classes_in(part)
 
 
-@pytest.mark.parametrize("name", colonnade.__all__)
+def hidden_in(hint: Any) -> list[type]:
+    """The classes of the engine that a type names."""
+    return [each for each in classes_in(hint) if each.__module__.startswith("colonnade.")]
+
+
+def is_for_the_engine(hint: Any) -> bool:
+    """Whether only an object of the engine can be given, which no public class is a kind of."""
+    given = [*classes_in(hint)]
+    public = [each for each in PUBLIC.values() if isinstance(each, type)]
+    hidden = [each for each in hidden_in(hint) if not any(issubclass(one, each) for one in public)]
+    return given != [] and hidden == given
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_completion_shows_of_a_class_what_is_ours_or_pythons_and_nothing_else(name: str) -> None:
+    """A class of a library below it, such as pydantic, brings names that no page explains."""
+    found = PUBLIC[name]
+    owners = {
+        shown: next(each for each in found.__mro__ if shown in vars(each))
+        for shown in shown_names(found)
+    }
+    modules = {owner.__module__.partition(".")[0] for owner in owners.values()}
+    assert modules <= {"colonnade", "builtins"}, owners
+
+
+def test_completion_shows_the_fields_of_a_model_and_not_what_pydantic_makes_of_them() -> None:
+    shown = [name for name in dir(colonnade.WriteSettings()) if not name.startswith("_")]
+    assert shown == sorted(typing.get_type_hints(colonnade.WriteSettings).keys() - {"model_config"})
+    assert "target_bytes" in shown
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_what_completion_shows_is_explained_and_leads_to_public_classes_alone(name: str) -> None:
-    """A method that returns an object of the engine is for the engine, and begins with `_`."""
-    found = getattr(colonnade, name)
-    members = shown_members(found) if isinstance(found, type) else [(name, found)]
-    for member, function in members:
+    """A method that takes or returns an object of the engine is for the engine: it begins with `_`.
+
+    This holds for fields, too.
+    """
+    found = PUBLIC[name]
+    is_class = isinstance(found, type)
+    for member, function in shown_functions(found) if is_class else [(name, found)]:
         if not callable(function):
             continue
         assert inspect.getdoc(function), f"{name}.{member} has no docstring"
-        returned = typing.get_type_hints(function).get("return")
-        hidden = [each for each in classes_in(returned) if each.__module__.startswith("colonnade.")]
-        assert hidden == [], f"{name}.{member} returns what no page explains"
+        hints = typing.get_type_hints(function)
+        assert hidden_in(hints.pop("return", None)) == [], f"{name}.{member}"
+        assert [each for each in hints if is_for_the_engine(hints[each])] == [], f"{name}.{member}"
+    fields = typing.get_type_hints(found) if is_class else {}
+    assert [each for each in fields if each[0] != "_" and hidden_in(fields[each])] == []
 
 
 def test_each_public_handle_has_a_reference_of_its_methods() -> None:

@@ -15,6 +15,7 @@ GroupKind = Literal[
 ]
 
 
+@public
 class CompactionGroup(Model):
     """RowSets that are replaced together, in an epoch of their own.
 

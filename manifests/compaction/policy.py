@@ -13,6 +13,7 @@ from pydantic import Field
 from colonnade.manifests.durations import parse_duration
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import InputModel
+from colonnade.manifests.public import public
 from colonnade.manifests.sizes import parse_size
 
 PREFIX = "compaction."
@@ -21,6 +22,7 @@ PREFIX = "compaction."
 MIB = 2**20
 
 
+@public
 class CompactionPolicy(InputModel):
     """When RowSets are rewritten, and how large the new RowSets are.
 

@@ -85,7 +85,23 @@ def _check_metadata(text: str) -> str:
     return text
 
 
-class Model(BaseModel):
+if TYPE_CHECKING:
+    _OwnNames = BaseModel  # so that type checkers know the fields of models
+else:
+    _OF_PYDANTIC = frozenset(name for name in dir(BaseModel) if not name.startswith("_"))
+
+    class _Kind(type(BaseModel)):
+        def __dir__(cls) -> list[str]:
+            return [name for name in super().__dir__() if name not in _OF_PYDANTIC]
+
+    class _OwnNames(BaseModel, metaclass=_Kind):
+        """A model whose completion shows what it is, and not how pydantic makes it."""
+
+        def __dir__(self) -> list[str]:
+            return [name for name in super().__dir__() if name not in _OF_PYDANTIC]
+
+
+class Model(_OwnNames):
     """Base of everything that the log stores: frozen, strict, and closed to unknown keys."""
 
     model_config = ConfigDict(
@@ -159,6 +175,7 @@ class StructType(InputModel):
 DataType = PrimitiveType | Annotated[ArrayType | MapType | StructType, Field(discriminator="type")]
 
 
+@public
 class EarlierColumn(Model):
     """The id and the type that a column had before its type widened."""
 
@@ -166,6 +183,7 @@ class EarlierColumn(Model):
     type: PrimitiveType
 
 
+@public
 class ColumnDefault(Model):
     """What a written row gets in a column that it does not give a value.
 
@@ -192,6 +210,7 @@ class IdentityColumn(InputModel):
     always: bool = True
 
 
+@public
 class Generation(Model):
     """How a generated column follows from other columns of its row.
 

@@ -8,6 +8,7 @@ from typing import Any
 from colonnade.manifests.public import public
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class RemovedFile:
     """A file that was, or would be, removed: its name in the database and its size in bytes."""

@@ -9,6 +9,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.public import public
 from colonnade.spark_ext.session import is_connect
 from colonnade.spark_ext.table.column_sql import SqlWriter, quoted
 from colonnade.spark_ext.table.statements import (
@@ -24,6 +25,7 @@ _NOT_MATCHED = "WHEN NOT MATCHED"
 _BY_SOURCE = "WHEN NOT MATCHED BY SOURCE"
 
 
+@public
 class MergeBuilder:
     """Describes a MERGE; nothing happens before `execute()`. Methods can be chained.
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame, SparkSession
 
+from colonnade.manifests.public import public
 from colonnade.spark_ext.executors import compact_on_executors
 from colonnade.tableformat.compaction.execute import CompactionReport
 from colonnade.tableformat.compaction.optimize import Optimize
 from colonnade.tableformat.predicate import Where
-from colonnade.tableformat.table.table import ArrowTable
 
 REPORT_SCHEMA = (
     "path string, metrics struct<numFilesAdded: long, numFilesRemoved: long, numGroups: long,"
@@ -23,18 +23,15 @@ REPORT_SCHEMA = (
 """The one row that `execute…` returns; metrics that Delta's OPTIMIZE has bear its names."""
 
 
+@public
 class OptimizeBuilder:
     """Describes a compaction; nothing is written before `execute…`. Methods can be chained."""
 
     def __init__(self, spark: SparkSession, path: str, optimize: Optimize) -> None:
+        """Run `optimize`, a compaction of the table at `path`, on the executors of a session."""
         self._spark = spark
         self._path = path
-        self._optimize = optimize
-
-    @classmethod
-    def begin(cls, spark: SparkSession, table: ArrowTable) -> OptimizeBuilder:
-        """Describe a compaction of a table by the policy in its properties."""
-        return cls(spark, table.path, table.optimize().elsewhere(compact_on_executors(spark)))
+        self._optimize = optimize._elsewhere(compact_on_executors(spark))
 
     def where(self, partitionFilter: Where) -> OptimizeBuilder:
         """Compact only RowSets that may hold rows where the condition is true.

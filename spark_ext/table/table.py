@@ -204,7 +204,7 @@ class Table(RowMethods):
 
     def optimize(self) -> OptimizeBuilder:
         """Begin to describe a compaction that runs on the session's executors."""
-        return OptimizeBuilder.begin(self._spark, self._table)
+        return OptimizeBuilder(self._spark, self.path, self._table.optimize())
 
     def vacuum(
         self,
@@ -296,6 +296,7 @@ class Table(RowMethods):
         return f"Table({self._table.path!r})"
 
 
+@public
 class TableBuilder:
     """Describes a new table; nothing is written before `execute()`. Methods can be chained."""
 

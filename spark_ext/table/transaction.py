@@ -21,6 +21,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.public import public
 from colonnade.spark_ext.settings import TRANSACTION
 from colonnade.spark_ext.table.row_methods import RowMethods
 from colonnade.spark_ext.table.statements import (
@@ -35,6 +36,7 @@ from colonnade.tableformat.statements.statement import RowCounts
 from colonnade.tableformat.write.settings import CommitSettings
 
 
+@public
 class Transaction:
     """A transaction that `Database.transaction` begins and the end of its `with` block commits.
 
@@ -157,6 +159,7 @@ class Transaction:
                 self.rollback()
 
 
+@public
 class TransactionTable(RowMethods):
     """One table as a transaction sees it; its changes are committed with the transaction."""
 

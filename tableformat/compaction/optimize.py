@@ -139,7 +139,7 @@ class Optimize:
         parse_policy({}, dict(options))
         return self._with(replace(self._chosen, options=options))
 
-    def elsewhere(self, place: CompactionWorkplace) -> Optimize:
+    def _elsewhere(self, place: CompactionWorkplace) -> Optimize:
         """Run the jobs at another place than on threads of this process."""
         return self._with(self._chosen, place)
 

@@ -1,8 +1,8 @@
 """Commit what the tasks of a job did. Every kind of job goes through `commit_reported`.
 
 What tasks report becomes a `Statement` on the state that the job was planned on. `commit_reported`
-makes an epoch of it, with the creation of the job's table and database. `Transaction.add` instead
-adds it to the other statements of a transaction.
+makes an epoch of it, with the creation of the job's table and database. `ArrowTransaction._add`
+instead adds it to the other statements of a transaction.
 """
 
 from __future__ import annotations

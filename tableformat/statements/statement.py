@@ -75,7 +75,7 @@ class RowCounts:
         }
 
     @classmethod
-    def of_metrics(cls, epoch: int, metrics: Mapping[str, int]) -> RowCounts:
+    def _of_metrics(cls, epoch: int, metrics: Mapping[str, int]) -> RowCounts:
         """Return the counts that the history has of a statement."""
         unknown = "ranges_deleted" in metrics and "rows_deleted" not in metrics
         found = cls(epoch, **metrics)

@@ -184,12 +184,12 @@ class ArrowDatabase(DatabaseUpkeep):
         self._snapshot = alteration.commit_rename(self._log, base, table, new_name)
         return self._snapshot.epoch
 
-    def transaction(self, *, commit: CommitSettings | None = None) -> transactions.Transaction:
+    def transaction(self, *, commit: CommitSettings | None = None) -> transactions.ArrowTransaction:
         """Begin a transaction on the newest state; use it in a `with` block.
 
-        It changes any number of tables in one epoch, or none: see `Transaction`.
+        It changes any number of tables in one epoch, or none: see `ArrowTransaction`.
         """
-        return transactions.Transaction(self._log, self._refresh(), commit)
+        return transactions.ArrowTransaction(self._log, self._refresh(), commit)
 
     def __reduce__(self) -> tuple[Callable[..., ArrowDatabase], tuple[Any, ...]]:
         """Pickle which database it is. The other process reads its newest state at once."""

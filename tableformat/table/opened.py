@@ -257,7 +257,7 @@ class OpenTable:
             if epoch.epoch <= after:
                 break
             if (change := find_change(epoch, transaction)) is not None:
-                return RowCounts.of_metrics(epoch.epoch, change.metrics or {})
+                return RowCounts._of_metrics(epoch.epoch, change.metrics or {})
         return RowCounts(head.epoch)
 
     def time_of(self, epoch: int) -> datetime | None:

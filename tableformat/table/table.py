@@ -587,7 +587,7 @@ class ArrowTable(Upkeep, ComputedColumns, Altering, RowMethods, TableReads):
 
         snapshot, epoch = commit_statement(self._log, self._refresh(), planned)
         metrics = (epoch and epoch.metrics) or {}
-        return RowCounts.of_metrics(self._written(snapshot), metrics)
+        return RowCounts._of_metrics(self._written(snapshot), metrics)
 
 
 def _scan_again(

@@ -61,7 +61,7 @@ from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, 
 
 
 @public
-class Transaction:
+class ArrowTransaction:
     """Several statements in one epoch; created by `Database.transaction`.
 
     It ends with its `with` block. An exception in the block, or a conflict at its end, leaves every
@@ -98,10 +98,10 @@ class Transaction:
         """Return the names of the tables as the transaction sees them, sorted."""
         return sorted(self._current.own_names().values())
 
-    def table(self, name: str) -> TransactionTable:
+    def table(self, name: str) -> ArrowTransactionTable:
         """Return a table by its name. Raises NotFoundError that lists the existing tables."""
         self._check_open()
-        return TransactionTable(self, self._log, self._state.table(name).id)
+        return ArrowTransactionTable(self, self._log, self._state.table(name).id)
 
     def create(
         self,
@@ -120,7 +120,7 @@ class Transaction:
         static: Sequence[str] = (),
         partition_key: Sequence[str] = (),
         changed_types: ChangedTypes = "warn",
-    ) -> TransactionTable:
+    ) -> ArrowTransactionTable:
         """Create a table, as `ArrowDatabase.create_table` does.
 
         Raises AlreadyExistsError when the name is taken.
@@ -147,12 +147,12 @@ class Transaction:
                 table.append(rows)
         return table
 
-    def _create_as(self, design: CreateTable) -> TransactionTable:
+    def _create_as(self, design: CreateTable) -> ArrowTransactionTable:
         """Create a designed table. Raises AlreadyExistsError when the name is taken."""
         self._check_open()
         table = TableId(design.table)
         self._become(self._plan.with_table(design), table)
-        return TransactionTable(self, self._log, table)
+        return ArrowTransactionTable(self, self._log, table)
 
     def drop(self, name: str) -> None:
         """Drop a table. Raises NotFoundError for an unknown name.
@@ -189,7 +189,7 @@ class Transaction:
         self._check_open()
         self._end = "was rolled back"
 
-    def __enter__(self) -> Transaction:
+    def __enter__(self) -> ArrowTransaction:
         self._check_open()
         return self
 
@@ -369,10 +369,10 @@ class Transaction:
 
 
 @public
-class TransactionTable(RowMethods, TableReads):
+class ArrowTransactionTable(RowMethods, TableReads):
     """One table as a transaction sees it. Its changes are committed with the transaction."""
 
-    def __init__(self, transaction: Transaction, log: Log, table: TableId) -> None:
+    def __init__(self, transaction: ArrowTransaction, log: Log, table: TableId) -> None:
         self._transaction = transaction
         self._log = log
         self._table = table
@@ -399,10 +399,10 @@ class TransactionTable(RowMethods, TableReads):
         return arrow_schema(self._state.schema)
 
     @property
-    def statics(self) -> TransactionTable:
+    def statics(self) -> ArrowTransactionTable:
         """The static values of the table as the transaction sees them; see `ArrowTable.statics`."""
         statics = statics_of(self._state, repr(self.name))
-        return TransactionTable(self._transaction, self._log, statics.id)
+        return ArrowTransactionTable(self._transaction, self._log, statics.id)
 
     def scan(
         self,

@@ -266,7 +266,7 @@ class Process:
             case "compact":
                 begun = self._database.table("t").optimize().option("min-rowsets", 2)
                 begun = begun.option("deleted-share", order.choice((0, 0.5)))
-                begun.elsewhere(compact_here(self._log.store, 1)).executeCompaction()
+                begun._elsewhere(compact_here(self._log.store, 1)).executeCompaction()
             case "add":
                 self._add()
             case "alter":

@@ -13,7 +13,7 @@ from colonnade.tableformat.location import Location
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.design import new_table
 from colonnade.tableformat.table.generated import NewGenerated
-from colonnade.tableformat.table.transaction import Transaction, TransactionTable
+from colonnade.tableformat.table.transaction import ArrowTransaction, ArrowTransactionTable
 from colonnade.tableformat.types.given_types import as_table_schema
 from colonnade.tableformat.write.job import plan_write
 from colonnade.tableformat.write.run import write_rows
@@ -183,7 +183,7 @@ class Step:
         entries = write_rows(job, rows.to_batches(), log.store) if self.rows else ()
         return commit_written(job, entries, log).epoch
 
-    def ask_within(self, tx: Transaction) -> None:
+    def ask_within(self, tx: ArrowTransaction) -> None:
         """Ask a transaction for it."""
         if self.kind == "create":
             tx.create(self.table, self.shape.schema()).append(self.batch())
@@ -192,7 +192,7 @@ class Step:
         else:
             self._ask_table(tx.table(self.table))
 
-    def _ask_table(self, table: TransactionTable) -> None:
+    def _ask_table(self, table: ArrowTransactionTable) -> None:
         match self.kind:
             case "append":
                 table.append(self.batch(table.schema))

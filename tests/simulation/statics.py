@@ -113,7 +113,7 @@ class Process:
                 table = self._database.table("t")
                 begun = self._order.choice((table, table.statics)).optimize()
                 begun = begun.option("min-rowsets", 2).option("deleted-share", 0)
-                begun.elsewhere(compact_here(self._log.store, 1)).executeCompaction()
+                begun._elsewhere(compact_here(self._log.store, 1)).executeCompaction()
             case "read":
                 self.read()
 

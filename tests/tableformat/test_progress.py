@@ -147,7 +147,7 @@ def test_a_compaction_tells_the_bytes_of_the_groups_that_its_threads_have_rewrit
         threads.add(threading.get_ident())
         heard.append(now)
 
-    begun = made.optimize().option("min-rowsets", 2).elsewhere(compact_here(made._log.store, 3))
+    begun = made.optimize().option("min-rowsets", 2)._elsewhere(compact_here(made._log.store, 3))
     stored = begun.plan().bytes_in
     with colonnade.progress(tell):
         report = begun.executeCompaction()

@@ -73,7 +73,7 @@ def compact(
         return
     to_read = plan.bytes_in if names is None else table_facts(place, place.state, table.url).bytes
     engine = choose_engine(to_read, spark, spark_above)
-    begun = begun.elsewhere(_workplace(place, engine, output))
+    begun = begun._elsewhere(_workplace(place, engine, output))
     report = begun.executeCompaction() if names is None else begun.executeZOrderBy(names)
     output.show(report.model_dump(), Text(str(report)))
 
@@ -87,7 +87,7 @@ def compactor(place: DatabasePlace, spark: SparkChoice, above: str, output: Outp
     def compact_table(database: ArrowDatabase, plan: CompactionPlan) -> CompactionReport:
         engine = choose_engine(plan.bytes_in, spark, above)
         where = _workplace(place, engine, output)
-        return database.table(plan.name).optimize().elsewhere(where).executeCompaction()
+        return database.table(plan.name).optimize()._elsewhere(where).executeCompaction()
 
     def explained(database: ArrowDatabase, plan: CompactionPlan) -> CompactionReport:
         try:

@@ -25,7 +25,7 @@ from colonnade.spark_ext.settings import TRANSACTION
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.statements.commit import Reported
 from colonnade.tableformat.statements.statement import RowCounts
-from colonnade.tableformat.table.transaction import Transaction
+from colonnade.tableformat.table.transaction import ArrowTransaction
 from colonnade.tableformat.write.job import WriteJob
 from colonnade.tableformat.write.settings import CommitSettings
 
@@ -46,7 +46,7 @@ def is_state(epoch: int) -> bool:
 class OpenTransaction:
     """The transaction of a session, which several requests add statements to. Thread-safe."""
 
-    def __init__(self, location: Location, transaction: Transaction) -> None:
+    def __init__(self, location: Location, transaction: ArrowTransaction) -> None:
         self.location = location
         self._transaction = transaction
         self._lock = threading.RLock()
@@ -95,7 +95,7 @@ class OpenTransaction:
 
         Returns the number of the new state, or of the present one if nothing changed. Raises
         ConflictError if another statement changed the state since the job was planned, and the
-        errors of `Transaction.add`.
+        errors of `ArrowTransaction._add`.
         """
         with self._lock:
             if job.transaction in self._counts:
@@ -118,7 +118,7 @@ class OpenTransaction:
             self._advance()
 
     def commit(self) -> int:
-        """Commit all changes as one epoch and return it. Raises as `Transaction.commit`."""
+        """Commit all changes as one epoch and return it. Raises as `ArrowTransaction.commit`."""
         with self._lock:
             return self._transaction.commit()
 
@@ -158,7 +158,7 @@ class Transactions:
             raise InvalidInputError("This session is already in a transaction; end it first.")
         log = Log(location.store)
         id_ = secrets.token_hex(16)
-        self._open[id_] = OpenTransaction(location, Transaction(log, log.read_head(), commit))
+        self._open[id_] = OpenTransaction(location, ArrowTransaction(log, log.read_head(), commit))
         return id_
 
     def current(self) -> OpenTransaction | None:

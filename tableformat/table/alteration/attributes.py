@@ -29,7 +29,7 @@ class RenameColumn(Alteration):
     def __str__(self) -> str:
         return f"rename column {dotted(self.path)} to {self.name}"
 
-    def apply(self, draft: Draft) -> None:
+    def _apply(self, draft: Draft) -> None:
         names = names_of(self.path)
         _check_text(f"The new name of column {dotted(names)!r}", self.name)
         if len(names) > 1:
@@ -53,7 +53,7 @@ class CommentColumn(Alteration):
     def __str__(self) -> str:
         return f"comment on column {dotted(self.path)}"
 
-    def apply(self, draft: Draft) -> None:
+    def _apply(self, draft: Draft) -> None:
         if self.comment is not None:
             _check_text(f"The comment of column {dotted(self.path)!r}", self.comment)
         _set(draft, self.path, "comment", self.comment)
@@ -69,7 +69,7 @@ class DropNotNull(Alteration):
     def __str__(self) -> str:
         return f"drop not null of column {dotted(self.path)}"
 
-    def apply(self, draft: Draft) -> None:
+    def _apply(self, draft: Draft) -> None:
         found = find(draft.schema, names_of(self.path))
         check_not_in_key(found, draft, "made nullable")
         if found.identity is not None:

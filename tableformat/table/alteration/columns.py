@@ -52,7 +52,7 @@ class AddColumn(Alteration):
         above = f"{dotted(self.parent)}." if self.parent else ""
         return f"add column {above}{self.column.name}"
 
-    def apply(self, draft: Draft) -> None:
+    def _apply(self, draft: Draft) -> None:
         parent = names_of(self.parent) if self.parent else ()
         path = ".".join((*parent, self.column.name))
         _refuse_two_places(path, self.after, self.first)
@@ -95,7 +95,7 @@ class DropColumn(Alteration):
     def __str__(self) -> str:
         return f"drop column {dotted(self.path)}"
 
-    def apply(self, draft: Draft) -> None:
+    def _apply(self, draft: Draft) -> None:
         names = names_of(self.path)
         try:
             found = find(draft.schema, names)
@@ -146,7 +146,7 @@ class MoveColumn(Alteration):
     def __str__(self) -> str:
         return f"move column {dotted(self.path)}"
 
-    def apply(self, draft: Draft) -> None:
+    def _apply(self, draft: Draft) -> None:
         names = names_of(self.path)
         _refuse_two_places(dotted(names), self.after, self.first)
         if not self.first and self.after is None:

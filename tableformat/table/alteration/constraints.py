@@ -30,7 +30,7 @@ class AddConstraint(Alteration):
     condition: str
     columns: tuple[str, ...] | None = None
 
-    def apply(self, draft: Draft) -> None:
+    def _apply(self, draft: Draft) -> None:
         """Add it to the constraints. Raises InvalidInputError, also for a name that is in use."""
         new = NewConstraint(self.name, self.condition, self.columns).make(draft.schema)
         check_free(new.name, draft.constraints)
@@ -48,7 +48,7 @@ class DropConstraint(Alteration):
     name: str
     if_exists: bool = False
 
-    def apply(self, draft: Draft) -> None:
+    def _apply(self, draft: Draft) -> None:
         """Take it from the constraints. Raises NotFoundError that lists them."""
         check_constraint_name(self.name)
         found = find_constraint(draft.constraints, self.name)

@@ -38,7 +38,7 @@ class SetDefault(Alteration):
     def __str__(self) -> str:
         return f"set default of column {dotted(self.path)}"
 
-    def apply(self, draft: Draft) -> None:
+    def _apply(self, draft: Draft) -> None:
         _change(draft, self.path, lambda column: with_default(column, self.default))
 
 
@@ -52,7 +52,7 @@ class DropDefault(Alteration):
     def __str__(self) -> str:
         return f"drop default of column {dotted(self.path)}"
 
-    def apply(self, draft: Draft) -> None:
+    def _apply(self, draft: Draft) -> None:
         _change(draft, self.path, lambda column: column.model_copy(update={"default": None}))
 
 

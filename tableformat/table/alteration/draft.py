@@ -63,7 +63,7 @@ class Alteration(ABC):
     __slots__ = ()
 
     @abstractmethod
-    def apply(self, draft: Draft) -> None:
+    def _apply(self, draft: Draft) -> None:
         """Edit the draft. Raises InvalidInputError or NotFoundError, which name the column."""
 
     @abstractmethod

@@ -29,7 +29,7 @@ class SetNotNull(Alteration):
     def __str__(self) -> str:
         return f"set not null of column {dotted(self.path)}"
 
-    def apply(self, draft: Draft) -> None:
+    def _apply(self, draft: Draft) -> None:
         def needed(found: SchemaField) -> SchemaField:
             is_new = found.id >= draft.table.next_column_id
             if found.nullable and not (is_new and found.initial is not None):

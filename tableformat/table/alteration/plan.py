@@ -54,7 +54,7 @@ def draft_of(table: TableState, changes: Iterable[Alteration], now_ms: int = 0) 
                 "A change must be one of the alterations of colonnade, such as"
                 f" colonnade.DropColumn, not {change!r}."
             )
-        change.apply(draft)
+        change._apply(draft)
     return draft
 
 

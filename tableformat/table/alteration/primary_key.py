@@ -47,7 +47,7 @@ class SetPrimaryKey(Alteration):
     def __str__(self) -> str:
         return f"set primary key ({', '.join(self.columns)})"
 
-    def apply(self, draft: Draft) -> None:
+    def _apply(self, draft: Draft) -> None:
         """Edit the draft. Raises InvalidInputError that names the column."""
         if not self.columns:
             raise InvalidInputError(
@@ -56,7 +56,7 @@ class SetPrimaryKey(Alteration):
             )
         for field in parse_primary_key(draft.schema, self.columns):
             if field.nullable:
-                SetNotNull(field.name).apply(draft)
+                SetNotNull(field.name)._apply(draft)
         key = parse_primary_key(draft.schema, self.columns)
         draft.primary_key = key_of(key)
         if not draft.sorted_by:
@@ -72,7 +72,7 @@ class DropPrimaryKey(Alteration):
     def __str__(self) -> str:
         return "drop primary key"
 
-    def apply(self, draft: Draft) -> None:
+    def _apply(self, draft: Draft) -> None:
         """Edit the draft. Raises NotFoundError for a table without a primary key."""
         if not draft.key:
             raise NotFoundError(f"Table {draft.table.name!r} has no primary key to drop.")

@@ -56,7 +56,7 @@ class ReplaceColumns(Alteration):
     def __str__(self) -> str:
         return f"replace columns by {', '.join(column.name for column in self.columns)}"
 
-    def apply(self, draft: Draft) -> None:
+    def _apply(self, draft: Draft) -> None:
         """Edit the draft. Raises the errors of the alterations that drop, add and widen columns.
 
         Raises ConflictError if the table has other columns than `replaced`.
@@ -76,13 +76,13 @@ def _replace(draft: Draft, parent: FieldNames, wanted: Fields) -> None:
     for own in _fields(draft, parent):
         field = by_name.get(own.name.casefold())
         if field is None or not _stays(own.type, field.type):
-            DropColumn((*parent, own.name)).apply(draft)
+            DropColumn((*parent, own.name))._apply(draft)
     kept = {own.name.casefold() for own in _fields(draft, parent)}
     for field in wanted:
         if field.name.casefold() in kept:
             _keep(draft, parent, field)
         else:
-            AddColumn(field, parent=parent).apply(draft)
+            AddColumn(field, parent=parent)._apply(draft)
     place = {name: index for index, name in enumerate(by_name)}
     draft.schema = with_fields(
         draft.schema,
@@ -117,16 +117,16 @@ def _keep(draft: Draft, parent: FieldNames, wanted: SchemaField) -> None:
     own = find(draft.schema, path)
     _check_rules(own, wanted, path)
     if own.name != wanted.name:
-        RenameColumn((*parent, own.name), wanted.name).apply(draft)
+        RenameColumn((*parent, own.name), wanted.name)._apply(draft)
     if own.comment != wanted.comment:
-        CommentColumn(path, wanted.comment).apply(draft)
+        CommentColumn(path, wanted.comment)._apply(draft)
     if wanted.metadata is not None:
         stated = {"metadata": wanted.metadata}
         draft.schema = with_field(draft.schema, path, lambda own: own.model_copy(update=stated))
     if own.nullable and not wanted.nullable:
-        SetNotNull(path).apply(draft)
+        SetNotNull(path)._apply(draft)
     if isinstance(wanted.type, str) or own.type == VOID:
-        WidenColumn(path, wanted.type).apply(draft)
+        WidenColumn(path, wanted.type)._apply(draft)
     elif isinstance(wanted.type, StructType):
         _replace(draft, path, wanted.type.fields)
     else:

@@ -33,7 +33,7 @@ class SetSortKey(Alteration):
     def __str__(self) -> str:
         return f"sort by {', '.join(self.columns) or 'nothing'}"
 
-    def apply(self, draft: Draft) -> None:
+    def _apply(self, draft: Draft) -> None:
         draft.sort_key = parse_sort_key(draft.schema, check_names(self.columns, "The sort key"))
 
 

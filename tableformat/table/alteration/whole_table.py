@@ -30,7 +30,7 @@ class AlterProperties(Alteration):
     def __str__(self) -> str:
         return f"properties {', '.join((*self.set, *self.remove))}"
 
-    def apply(self, draft: Draft) -> None:
+    def _apply(self, draft: Draft) -> None:
         removed = check_property_names(self.remove)
         text, lives = divided(checked_properties(self.set))
         ended = [name for name in removed if is_lifetime(name)]
@@ -56,7 +56,7 @@ class CommentTable(Alteration):
     def __str__(self) -> str:
         return "comment"
 
-    def apply(self, draft: Draft) -> None:
+    def _apply(self, draft: Draft) -> None:
         check_comment(self.comment)
         draft.operations.append(SetComment(table=draft.table.id, comment=self.comment))
 
@@ -74,5 +74,5 @@ class SetPartitioning(Alteration):
     def __str__(self) -> str:
         return f"partition by {', '.join(self.fields) or 'nothing'}"
 
-    def apply(self, draft: Draft) -> None:
+    def _apply(self, draft: Draft) -> None:
         draft.layout = parse_layout(check_names(self.fields, "The partitioning"), draft.schema)

@@ -52,7 +52,7 @@ class WidenColumn(Alteration):
     def __str__(self) -> str:
         return f"widen column {dotted(self.path)} to {type_text(self.type)}"
 
-    def apply(self, draft: Draft) -> None:
+    def _apply(self, draft: Draft) -> None:
         names = names_of(self.path)
         found = find(draft.schema, names)
         if found.type == self.type:

@@ -29,7 +29,7 @@ class Optimizer:
             return
         table = database.table(order.choice(database.tables()))
         optimize = table.optimize().option("min-rowsets", 2).option("deleted-share", 0.1)
-        optimize = optimize.elsewhere(compact_here(database._log.store, 1))
+        optimize = optimize._elsewhere(compact_here(database._log.store, 1))
         if order.random() < 0.5:
             optimize.executeCompaction()
         else:

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from colonnade import ArrowTable
-from colonnade.tableformat.table.transaction import TransactionTable
+from colonnade.tableformat.table.transaction import ArrowTransactionTable
 from colonnade.tableformat.write.settings import CommitSettings, OnDuplicate, WriteSettings
 from tests.simulation.keyed.history import KeyFacts
 from tests.simulation.keyed.rows import (
@@ -114,7 +114,7 @@ class KeyedStep(Step):
                 return table.update(self._key(), self.where.sql(), commit=commit).epoch
         return super().ask(table, commit)
 
-    def _ask_table(self, table: TransactionTable) -> None:
+    def _ask_table(self, table: ArrowTransactionTable) -> None:
         settings = WriteSettings(on_duplicate=self.on_duplicate)
         match self.kind:
             case "append":

@@ -48,7 +48,7 @@ def test_any_exception_in_the_thread_of_a_group_ends_the_run() -> None:
         raise Stopped
 
     with pytest.raises(Stopped):
-        filled(12).optimize().elsewhere(Workplace(run, 2)).executeCompaction()
+        filled(12).optimize()._elsewhere(Workplace(run, 2)).executeCompaction()
 
 
 @pytest.fixture

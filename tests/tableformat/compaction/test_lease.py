@@ -32,7 +32,7 @@ from colonnade.tableformat.predicate import parse_predicate
 from colonnade.tableformat.scan.selection import select_rows
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.statements.statement import make_change
-from colonnade.tableformat.table.transaction import Transaction
+from colonnade.tableformat.table.transaction import ArrowTransaction
 from colonnade.tableformat.write.job import WriteMode, plan_write, take_lease
 
 SCHEMA = pa.schema([("id", pa.int64())])
@@ -194,7 +194,7 @@ def test_a_call_that_retention_overtakes_is_refused_or_runs_again(
     ids=["overwrite", "where", "partitions", "transaction"],
 )
 def test_a_state_whose_segments_retention_has_removed_is_a_conflict_and_no_damage(
-    change: Callable[[colonnade.ArrowTable, Transaction], object], tmp_path: Path
+    change: Callable[[colonnade.ArrowTable, ArrowTransaction], object], tmp_path: Path
 ) -> None:
     db = colonnade.create_database(tmp_path / "db")
     db.create_table("t", SCHEMA).append(noise(5))
@@ -213,7 +213,7 @@ class Raced:
     """A table whose state a checkpoint stores. A vacuum removes it right before its next read."""
 
     table: ArrowTable
-    transaction: Transaction
+    transaction: ArrowTransaction
     folder: Path
 
     @classmethod

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import colonnade
-from colonnade.tableformat.table.transaction import TransactionTable
+from colonnade.tableformat.table.transaction import ArrowTransactionTable
 from tests.tableformat.table.trips import SCHEMA, ids, rows
 
 
@@ -68,7 +68,7 @@ def test_what_a_narrowed_scan_of_a_transaction_reads_is_a_conflict(tmp_path: Pat
     """Each way to look at rows counts as a read of them, also a count that the log tells."""
     database = colonnade.create_database(tmp_path / "db")
     table = database.create_table("t", rows(1), properties={"isolation": "serializable"})
-    looks: dict[str, Callable[[TransactionTable], object]] = {
+    looks: dict[str, Callable[[ArrowTransactionTable], object]] = {
         "count": lambda t: t.count(),
         "length": len,
         "filter": lambda t: t.scan(["name"]).limit(0).select("name").to_arrow(),

@@ -16,7 +16,7 @@ from colonnade.manifests.commit.change import TableRead
 from colonnade.tableformat.statements import update
 from colonnade.tableformat.statements.keyed import delete_keys, unique
 from colonnade.tableformat.statements.statement import Statement, row_statement
-from colonnade.tableformat.table.transaction import Transaction
+from colonnade.tableformat.table.transaction import ArrowTransaction
 from tests.serial_orders import METHODS, STATEMENTS, random_case, statements_of_the_api
 
 
@@ -60,7 +60,7 @@ def _reading_nothing(*given: Any, **named: Any) -> Statement:
     return row_statement(*given, **{**named, "reads": ()})
 
 
-def _unless_any_row(transaction: Transaction, read: TableRead) -> None:
+def _unless_any_row(transaction: ArrowTransaction, read: TableRead) -> None:
     if read.keep or read.columns is not None:
         transaction._reads.append(read)
 
@@ -84,7 +84,7 @@ BUGS: dict[str, tuple[str, tuple[str, ...], Callable[[], AbstractContextManager[
     "a statement that fails": (
         "delete",
         ("refused",),
-        lambda: patch.object(Transaction, "_note_read", _unless_any_row),
+        lambda: patch.object(ArrowTransaction, "_note_read", _unless_any_row),
     ),
 }
 """A kind of statement, what the transaction beside it asks for, and who states no reads."""

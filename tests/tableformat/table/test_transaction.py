@@ -28,7 +28,7 @@ from colonnade.manifests.state.amendments import UNAMENDED
 from colonnade.manifests.state.snapshot import LiveRowSet, RowSets, Snapshot, TableState
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.table.alteration import AlterProperties
-from colonnade.tableformat.table.transaction import Transaction, TransactionTable
+from colonnade.tableformat.table.transaction import ArrowTransaction, ArrowTransactionTable
 from tests.examples_of import examples
 
 SCHEMA = pa.schema([("id", pa.int64()), ("v", pa.int64())])
@@ -236,7 +236,7 @@ def test_an_invalid_isolation_level_is_refused() -> None:
         database().table("a").alter(AlterProperties({"isolation": "SERIALIZABLE"}))
 
 
-USES: list[Callable[[Transaction, TransactionTable], Any]] = [
+USES: list[Callable[[ArrowTransaction, ArrowTransactionTable], Any]] = [
     lambda tx, table: tx.tables(),
     lambda tx, table: tx.table("a"),
     lambda tx, table: tx.create("z", SCHEMA),
@@ -253,7 +253,7 @@ USES: list[Callable[[Transaction, TransactionTable], Any]] = [
 
 @pytest.mark.parametrize("use", USES)
 def test_a_transaction_that_ended_is_not_used_again(
-    use: Callable[[Transaction, TransactionTable], Any],
+    use: Callable[[ArrowTransaction, ArrowTransactionTable], Any],
 ) -> None:
     db = database()
     with db.transaction() as tx:
@@ -418,7 +418,7 @@ def test_a_copy_of_a_transaction_commits_what_it_did_itself() -> None:
 def test_rows_that_move_to_another_table_move_once(first: str) -> None:
     db = database()
 
-    def move() -> Transaction:
+    def move() -> ArrowTransaction:
         tx = db.transaction()
         taken = tx.table("a").scan(where="id = 3").to_arrow()
         tx.table("a").delete("id = 3")
@@ -449,7 +449,7 @@ TABLE_STEP = st.tuples(
 )
 
 
-def take_step(tx: Transaction, kind: str, name: str, number: int) -> None:
+def take_step(tx: ArrowTransaction, kind: str, name: str, number: int) -> None:
     """Take a step with a table, if there is such a table, or none where the step creates it."""
     creates = kind in ("create", "partitioned")
     if (name in tx.tables()) is creates:

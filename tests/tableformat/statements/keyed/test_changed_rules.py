@@ -14,7 +14,7 @@ from colonnade.manifests.ids import new_job_id
 from colonnade.tableformat.statements.append import evaluate_append
 from colonnade.tableformat.statements.finish import finished
 from colonnade.tableformat.statements.statement import make_change
-from colonnade.tableformat.table.transaction import Transaction
+from colonnade.tableformat.table.transaction import ArrowTransaction
 from colonnade.tableformat.write.settings import OnDuplicate
 from tests.tableformat.statements.tables import another, made
 
@@ -42,7 +42,7 @@ def test_rows_that_were_compared_land_in_a_table_without_the_key(policy: OnDupli
     late = another(table)
     table.alter(DropPrimaryKey())
     table.append(rows((2, 2)))
-    with Transaction(late._log, late._snapshot) as transaction:
+    with ArrowTransaction(late._log, late._snapshot) as transaction:
         transaction.table("t").append(rows((4, 4)))
     late.append(rows((2, 20), (3, 3)), settings=WriteSettings(on_duplicate=policy))
     assert content(table) == [(1, 1), (2, 2), (2, 20), (3, 3), (4, 4)]
@@ -71,7 +71,7 @@ def test_a_transaction_that_has_merged_is_refused_after_its_rules_have_changed(
     step: Callable[[Any], Any], change: Any
 ) -> None:
     table = keyed()
-    transaction = Transaction(table._log, table._snapshot)
+    transaction = ArrowTransaction(table._log, table._snapshot)
     step(transaction.table("t"))
     table.alter(change)
     with pytest.raises(ConflictError, match="merge modes of table 't' have changed"):

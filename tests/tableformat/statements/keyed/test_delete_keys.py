@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.tableformat.table.transaction import Transaction
+from colonnade.tableformat.table.transaction import ArrowTransaction
 from tests.tableformat.statements.tables import ids, made, rows
 
 
@@ -19,7 +19,7 @@ def test_the_rows_with_the_keys_are_deleted_and_other_keys_have_no_effect() -> N
     before = table.refresh().epoch
     assert table.delete_keys(pa.table({"id": [3]})).rows_deleted == 0
     assert table.refresh().epoch == before
-    with Transaction(table._log, table._snapshot) as transaction:
+    with ArrowTransaction(table._log, table._snapshot) as transaction:
         mine = transaction.table("t")
         mine.upsert(rows(3))
         mine.delete_keys(pa.table({"id": [3, 4]}))

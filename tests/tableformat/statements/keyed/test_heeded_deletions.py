@@ -22,7 +22,7 @@ from colonnade.tableformat.statements.statement import (
     row_statement,
     write_batches,
 )
-from colonnade.tableformat.table.transaction import Transaction
+from colonnade.tableformat.table.transaction import ArrowTransaction
 from tests.tableformat.statements.keyed.test_late import SCHEMA, Racing, data, keys
 from tests.tableformat.statements.tables import another, made
 
@@ -120,7 +120,7 @@ def test_a_transaction_heeds_a_deletion_from_before_its_slot(
 ) -> None:
     with patch.object(parts, "PART_ROWS", part_rows):
         table = table_of(modes, there)
-        transaction = Transaction(table._log, table._refresh())
+        transaction = ArrowTransaction(table._log, table._refresh())
         merge(transaction.table("t"), road, at)
         bury(table)
         before = content(table)
@@ -135,7 +135,7 @@ def test_a_transaction_heeds_a_deletion_from_before_its_slot(
 @pytest.mark.parametrize("road", ROADS)
 def test_a_transaction_does_not_conflict_with_deletions_of_other_keys(road: str) -> None:
     table = table_of("replace", 50)
-    transaction = Transaction(table._log, table._refresh())
+    transaction = ArrowTransaction(table._log, table._refresh())
     merge(transaction.table("t"), road, 60)
     another(table).delete_keys(keys((9, DELETED_AT), (5, DELETED_AT)))
     transaction.commit()
@@ -145,7 +145,7 @@ def test_a_transaction_does_not_conflict_with_deletions_of_other_keys(road: str)
 def test_a_range_of_which_a_transaction_has_merged_rows_is_a_conflict() -> None:
     table = made(schema=pa.schema([SCHEMA.field("id"), ("n", pa.int64())]), key=("id",))
     table.append(pa.table({"id": pa.array([1, 50, 70], pa.int32()), "n": [0, 0, 0]}))
-    transaction = Transaction(table._log, table._refresh())
+    transaction = ArrowTransaction(table._log, table._refresh())
     mine = transaction.table("t")
     mine.update({"n": 1}, "id = 1")
     mine.upsert(pa.table({"id": pa.array([50], pa.int32()), "n": [1]}))

@@ -30,7 +30,7 @@ from colonnade.tableformat.statements.keyed import merge
 from colonnade.tableformat.statements.keyed.merge import evaluate_merge
 from colonnade.tableformat.statements.statement import make_change
 from colonnade.tableformat.table.erase import erase
-from colonnade.tableformat.table.transaction import Transaction
+from colonnade.tableformat.table.transaction import ArrowTransaction
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.write.settings import CommitSettings, OnDuplicate
 from tests.examples_of import examples
@@ -75,7 +75,7 @@ class Run:
     epochs: dict[int, pa.Table] = field(default_factory=dict)
     deleted: dict[int, dict[Key, int]] = field(default_factory=dict)
     batches: list[tuple[int, pa.Table]] = field(default_factory=list)
-    begun: list[tuple[Transaction, list[Row]]] = field(default_factory=list)
+    begun: list[tuple[ArrowTransaction, list[Row]]] = field(default_factory=list)
 
     def step(self) -> None:
         """Do one thing, and remember what the table must hold after it."""
@@ -162,11 +162,11 @@ class Run:
     def _begin(self, writer: ArrowTable) -> None:
         """Begin a transaction that merges rows."""
         rows, columns = self._rows()
-        transaction = Transaction(writer._log, writer._refresh())
+        transaction = ArrowTransaction(writer._log, writer._refresh())
         transaction.table("t").upsert(table_of(rows, columns))
         self.begun.append((transaction, rows))
 
-    def _end(self, transaction: Transaction, rows: list[Row]) -> None:
+    def _end(self, transaction: ArrowTransaction, rows: list[Row]) -> None:
         """Commit a transaction. If no conflict refuses it, it is as if it had begun just now."""
         with suppress(ConflictError):
             transaction.commit()

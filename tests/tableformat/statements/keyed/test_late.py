@@ -27,7 +27,7 @@ from colonnade.tableformat.table.alteration import (
     SetPrimaryKey,
     WidenColumn,
 )
-from colonnade.tableformat.table.transaction import Transaction
+from colonnade.tableformat.table.transaction import ArrowTransaction
 from tests.tableformat.statements.tables import another, made
 
 SCHEMA = pa.schema(
@@ -156,13 +156,13 @@ def test_a_deletion_that_meets_an_upsert_at_its_slot_deletes_its_older_rows() ->
 def test_a_transaction_sees_its_own_deletions_and_conflicts_with_those_of_others() -> None:
     table = empty()
     table.upsert(data((1, 5, "a")))
-    with Transaction(table._log, table._refresh()) as transaction:
+    with ArrowTransaction(table._log, table._refresh()) as transaction:
         mine = transaction.table("t")
         mine.delete_keys(keys((1, 7), (2, 7)))
         mine.upsert(data((1, 6, "late"), (3, 1, "new")))
         mine.upsert(data((2, 6, "late")))
     assert words(table) == {3: "new"}
-    transaction = Transaction(table._log, table._refresh())
+    transaction = ArrowTransaction(table._log, table._refresh())
     transaction.table("t").upsert(data((5, 1, "late")))
     table.delete_keys(keys((5, 2)))
     with pytest.raises(ConflictError):

@@ -18,7 +18,7 @@ from colonnade.tableformat.statements.keyed.merge import evaluate_merge
 from colonnade.tableformat.statements.statement import Statement
 from colonnade.tableformat.table.constraints import named_conditions
 from colonnade.tableformat.table.generated import named_expressions
-from colonnade.tableformat.table.transaction import Transaction
+from colonnade.tableformat.table.transaction import ArrowTransaction
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings
 from tests.keyed_world import KEY, SCHEMA, KeyedWorld, expected, random_rows, sorted_rows, table_of
@@ -157,7 +157,7 @@ def test_appended_rows_merge_where_the_table_or_the_write_says_so() -> None:
     table.append(one.select(["id", "n"]), commit=CommitSettings(batch=("app", 1)))
     table.append(one.select(["id", "n"]), commit=CommitSettings(batch=("app", 1)))
     assert found(table) == [(1, 6, "b")]
-    with Transaction(table._log, table._snapshot) as transaction:
+    with ArrowTransaction(table._log, table._snapshot) as transaction:
         transaction.table("t").append(one)
     table.refresh()
     assert found(table) == [(1, 9, "b")]
@@ -170,7 +170,7 @@ def test_appended_rows_merge_where_the_table_or_the_write_says_so() -> None:
 def test_a_transaction_merges_with_its_own_rows() -> None:
     table = made(schema=PLAIN, key=("id",), properties={"merge.n": "add"})
     one = pa.table({"id": [1, 1, 2], "n": pa.array([1, 2, 3], pa.int32())})
-    with Transaction(table._log, table._snapshot) as transaction:
+    with ArrowTransaction(table._log, table._snapshot) as transaction:
         mine = transaction.table("t")
         mine.upsert(one)
         mine.upsert(one.slice(1))

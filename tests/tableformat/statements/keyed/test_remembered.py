@@ -24,7 +24,7 @@ from colonnade.tableformat.table.alteration import (
 )
 from colonnade.tableformat.table.constraints import NewConstraint
 from colonnade.tableformat.table.generated import NewGenerated
-from colonnade.tableformat.table.transaction import Transaction
+from colonnade.tableformat.table.transaction import ArrowTransaction
 from tests.tableformat.statements.keyed.test_late import (
     Racing,
     data,
@@ -92,7 +92,7 @@ def test_no_transaction_conflicts_with_a_compaction_of_tombstones() -> None:
     table = empty()
     for number in range(3):
         table.delete_keys(keys((number, 7)))
-    transaction = Transaction(table._log, table._refresh())
+    transaction = ArrowTransaction(table._log, table._refresh())
     transaction.table("t").upsert(data((1, 6, "late"), (5, 1, "new")))
     compact(table)
     assert tombstones(table) == [3]
@@ -116,7 +116,7 @@ def test_a_serializable_read_does_not_conflict_with_tombstones_of_keys_without_r
     table = empty()
     table.alter(AlterProperties(set={"isolation": "serializable"}))
     table.upsert(data((1, 5, "a")))
-    transaction = Transaction(table._log, table._refresh())
+    transaction = ArrowTransaction(table._log, table._refresh())
     mine = transaction.table("t")
     assert mine.scan().to_arrow().num_rows == 1
     mine.update({"word": "'b'"}, where="id = 1")

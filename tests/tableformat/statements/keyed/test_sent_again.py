@@ -12,7 +12,7 @@ import pytest
 from colonnade import ArrowTable, CommitSettings, DropPrimaryKey, WriteSettings
 from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.tableformat.statements.commit import commit_written
-from colonnade.tableformat.table.transaction import Transaction
+from colonnade.tableformat.table.transaction import ArrowTransaction
 from colonnade.tableformat.write.job import plan_write
 from colonnade.tableformat.write.run import write_rows
 from colonnade.tableformat.write.settings import OnDuplicate
@@ -45,7 +45,7 @@ def by_tasks(table: ArrowTable) -> None:
 
 
 def in_transaction(step: Callable[[Any], Any], table: ArrowTable) -> None:
-    with Transaction(table._log, table._refresh(), BATCH) as transaction:
+    with ArrowTransaction(table._log, table._refresh(), BATCH) as transaction:
         step(transaction.table("t"))
 
 
@@ -106,7 +106,7 @@ def test_the_next_batch_with_the_same_rows_is_refused() -> None:
 def test_a_transaction_of_which_one_table_has_the_batch_is_refused() -> None:
     table = keyed()
     table.append(rows((2, 1)), commit=BATCH)
-    transaction = Transaction(table._log, table._refresh(), BATCH)
+    transaction = ArrowTransaction(table._log, table._refresh(), BATCH)
     transaction.create("u", SCHEMA).append(rows((1, 1)))
     transaction.table("t").append(rows((2, 1)))
     with pytest.raises(ConflictError, match="Only some of the batches"):

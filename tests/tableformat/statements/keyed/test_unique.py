@@ -14,7 +14,7 @@ from colonnade import ArrowTable, WriteSettings
 from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.keys import parts
-from colonnade.tableformat.table.transaction import Transaction
+from colonnade.tableformat.table.transaction import ArrowTransaction
 from colonnade.tableformat.write.settings import OnDuplicate
 from tests.examples_of import examples
 from tests.faults import FaultyStore
@@ -47,9 +47,9 @@ def content(table: ArrowTable) -> dict[Key, int]:
     return found
 
 
-def transaction(table: ArrowTable) -> Transaction:
+def transaction(table: ArrowTable) -> ArrowTransaction:
     table.refresh()
-    return Transaction(table._log, table._snapshot)
+    return ArrowTransaction(table._log, table._snapshot)
 
 
 def in_transaction(*steps: Callable[[Any], Any]) -> Callable[[ArrowTable], Any]:

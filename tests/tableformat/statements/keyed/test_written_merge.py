@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.statements.statement import Statement
-from colonnade.tableformat.table.transaction import Transaction
+from colonnade.tableformat.table.transaction import ArrowTransaction
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.write.settings import WriteSettings
 from tests.keyed_world import KEY, SCHEMA, KeyedWorld, expected, random_rows, sorted_rows
@@ -47,7 +47,7 @@ def test_the_rows_of_tasks_merge_with_the_state_before_their_slot(
         return statement
 
     if in_transaction:
-        with Transaction(table._log, table._snapshot) as transaction:
+        with ArrowTransaction(table._log, table._snapshot) as transaction:
             state = table._state
             transaction._run_on(
                 state.id, lambda log, t, job_id: written(log, t, job_id, parts, columns, MERGE)
