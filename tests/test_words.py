@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +12,7 @@ import pytest
 
 import colonnade
 from colonnade import col
-
-PAGE = (Path(__file__).parents[1] / "docs" / "words-you-know.md").read_text("utf-8")
-ROW = re.compile(r"^\| `(.+?)` \| `(.+?)` \| (.*?) ?\|$", re.MULTILINE)
+from tests.words import ROWS, WordRow, make_database, untried
 
 IDS = "ids(found)"
 COLUMNS = "table.refresh() and table.columns"
@@ -104,42 +100,28 @@ CHECKS: dict[str, tuple[str, Any]] = {
 """What is true after the code of a row: an expression, and its value. `found` is the result."""
 
 
-def rows() -> Iterator[tuple[str, str, str]]:
-    """Each row of the page that Python alone can try: its section, the word, and the code here."""
-    for section in PAGE.split("\n## ")[1:]:
-        title, _, text = section.partition("\n")
-        if not title.startswith("Delta"):  # those need Spark
-            yield from ((title, word, code) for word, code, _ in ROW.findall(text))
-
-
 def ids(found: Any) -> list[int]:
     return sorted(pa.table(found)["id"].to_pylist())
 
 
-ROWS = [*rows()]
+HERE = [row for row in ROWS if not row.through_spark]
 
 
-@pytest.mark.parametrize(("section", "word", "code"), ROWS, ids=[" ".join(row[:2]) for row in ROWS])
+@pytest.mark.parametrize("row", HERE, ids=[" ".join(row[:2]) for row in HERE])
 def test_the_code_of_a_row_does_what_its_word_means(
-    section: str, word: str, code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    row: WordRow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {"colonnade": colonnade, "col": col, "pa": pa, "ids": ids}
-    made = re.search(r"```python\n(.*?)```", PAGE, re.DOTALL)
-    assert made is not None
-    exec(made[1], names)
+    make_database(names)
     fresh = {"id": [4, 5], "item": ["cap", "box"], "price": [1.5, 9.0]}
-    names["frame"] = pl.DataFrame(fresh) if section == "Polars" else pd.DataFrame(fresh)
+    names["frame"] = pl.DataFrame(fresh) if row.section == "Polars" else pd.DataFrame(fresh)
     names["schema"] = names["table"].schema
-    assert code in CHECKS, f"{code} of {section} is tried by no check"
-    names["found"] = eval(code, names)
-    expression, value = CHECKS[code]
-    assert eval(expression, names) == value, word
+    names["found"] = eval(row.code, names)
+    expression, value = CHECKS[row.code]
+    assert eval(expression, names) == value, row.word
 
 
-def test_each_check_is_of_a_row_and_each_line_of_a_table_is_a_row() -> None:
-    assert set(CHECKS) - {code for _, _, code in ROWS} == set()
-    for section in PAGE.split("\n## ")[1:]:
-        lines = re.findall(r"^\| [^-].*\|$", section, re.MULTILINE)
-        assert len(ROW.findall(section)) == len(lines) - 1, section.partition("\n")[0]
-    assert len(ROWS) > 80
+def test_each_row_has_a_check_and_each_check_a_row() -> None:
+    assert untried(CHECKS, through_spark=False) == set()
+    assert len(HERE) > 80

@@ -73,6 +73,8 @@ def test_a_statement_that_colonnade_does_not_serve_ends_in_one_sentence(
         refusal = spark_shell.refusal(statement)
         word = statement.split()[0]
         assert f"{word} names no table of Colonnade here, and nothing else in this" in refusal
+    refusal = spark_shell.refusal("CONVERT TO DELTA parquet.`/nowhere`")
+    assert "copy it by CREATE TABLE t USING colonnade AS SELECT" in refusal
     parameters = "spark.sql('OPTIMIZE colonnade.words.t WHERE id = :id', args={'id': 200})"
     assert "take no parameters" in spark_shell.refused_run(parameters)
 

@@ -9,8 +9,10 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
+import colonnade
 from tests.spark_ext.java.queries.read_road import OLDER
 from tests.spark_ext.java.spark_shell import SparkShell
 
@@ -114,6 +116,17 @@ def test_a_stream_that_cannot_be_written_leaves_no_table(spark: SparkShell, tabl
     text = spark.refused_run(f"{stream}.{place}")
     assert "write each batch in foreachBatch, with the options txnAppId and txnVersion" in text
     assert spark.run(f"spark.catalog.tableExists('{table}')") is False
+
+
+def test_a_stream_is_refused_by_a_path_where_a_table_is_and_where_none_is(
+    spark: SparkShell, tmp_path: Path
+) -> None:
+    colonnade.create(tmp_path / "old", pa.schema([("value", pa.int64())]))
+    stream = "spark.readStream.format('rate').load().writeStream.format('colonnade')"
+    for name in ("old", "new"):
+        place = f"option('checkpointLocation', '{tmp_path}/checkpoint').start('{tmp_path}/{name}')"
+        text = spark.refused_run(f"{stream}.{place}")
+        assert "write each batch in foreachBatch, with the options txnAppId and txnVersion" in text
 
 
 DESIGN = """

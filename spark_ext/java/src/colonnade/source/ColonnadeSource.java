@@ -4,6 +4,7 @@ import colonnade.catalog.ColonnadeCatalog;
 import colonnade.catalog.ColonnadeSessionCatalog;
 import colonnade.planner.ColonnadeException;
 import colonnade.spark.catalog.DataFramePath;
+import colonnade.spark.catalog.StreamedWrites;
 import colonnade.spark.catalog.Warehouse;
 import colonnade.spark.quirks.OwnCatalog;
 import colonnade.spark.sink.ColonnadeTable;
@@ -85,6 +86,7 @@ public final class ColonnadeSource implements SupportsCatalogOptions, DataSource
   private static ColonnadeTable catalogTable(Map<String, String> properties) {
     String location = properties.get(TableCatalog.PROP_LOCATION);
     String path = properties.getOrDefault("path", location);
+    StreamedWrites.refuse();
     if (path == null) {
       throw ColonnadeException.unchecked(
           "COLONNADE_INVALID_INPUT",

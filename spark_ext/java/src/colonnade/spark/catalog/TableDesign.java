@@ -80,7 +80,7 @@ record TableDesign(
   /** Reads a statement. Refuses features that Colonnade tables do not have. */
   static TableDesign of(TableInfo info) {
     Map<String, String> given = info.properties();
-    refuseStream();
+    StreamedWrites.refuse();
     refuseOther(given.getOrDefault(TableCatalog.PROP_PROVIDER, PROVIDER));
     refuseHive(given.keySet());
     refuseNowhere(given);
@@ -131,15 +131,6 @@ record TableDesign(
   void requireNoOptions() {
     if (!options.isEmpty()) {
       Planner.call("refuse_table_options", Map.of("options", options));
-    }
-  }
-
-  /** Refuses to create a table for {@code writeStream}, which could not write to it afterwards. */
-  private static void refuseStream() {
-    if (Caller.isStreamWriter()) {
-      throw refusal(
-          "writeStream.toTable and start cannot write to a Colonnade table; write each batch in"
-              + " foreachBatch, with the options txnAppId and txnVersion.");
     }
   }
 

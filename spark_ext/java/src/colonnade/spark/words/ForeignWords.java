@@ -11,7 +11,7 @@ final class ForeignWords {
       "Table %s has no Parquet files that GENERATE could list: other engines read it as Arrow, which"
           + " colonnade.open gives them.";
 
-  private static final String CONVERT =
+  static final String CONVERT =
       "Colonnade converts no table in its place: copy it by CREATE TABLE t USING colonnade AS"
           + " SELECT, or by the command colonnade import.";
 

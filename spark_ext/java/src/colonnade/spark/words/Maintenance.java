@@ -70,7 +70,9 @@ public final class Maintenance {
   /** Refuses a text that no parser of the session knows, if it is such a statement. */
   public static void refuseUnknown(String sql) {
     String first = firstWord(sql);
-    if (UNKNOWN.contains(first)) {
+    if (first.equals("CONVERT")) {
+      throw refusal(ForeignWords.CONVERT);
+    } else if (UNKNOWN.contains(first)) {
       throw refusal(
           first
               + " names no table of Colonnade here, and nothing else in this session knows the"
