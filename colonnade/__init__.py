@@ -100,7 +100,6 @@ _PLACES = {
     "Transaction": "colonnade.spark_ext.table.transaction",
     "TransactionTable": "colonnade.spark_ext.table.transaction",
     "UnsupportedFormatError": "colonnade.manifests.errors",
-    "UpgradeResult": "colonnade.manifests.log.upgrade",
     "VacuumResult": "colonnade.manifests.vacuum.result",
     "VerifyReport": "colonnade.tableformat.verify.findings",
     "WidenColumn": "colonnade.tableformat.table.alteration",

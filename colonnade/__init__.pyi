@@ -15,7 +15,6 @@ from colonnade.manifests.errors import NotFoundError as NotFoundError
 from colonnade.manifests.errors import RepeatedMatchError as RepeatedMatchError
 from colonnade.manifests.errors import StoreError as StoreError
 from colonnade.manifests.errors import UnsupportedFormatError as UnsupportedFormatError
-from colonnade.manifests.log.upgrade import UpgradeResult as UpgradeResult
 from colonnade.manifests.model.schema import ArrayType as ArrayType
 from colonnade.manifests.model.schema import ColumnDefault as ColumnDefault
 from colonnade.manifests.model.schema import EarlierColumn as EarlierColumn
@@ -157,7 +156,6 @@ __all__ = [
     "StructType",
     "TableSchema",
     "UnsupportedFormatError",
-    "UpgradeResult",
     "VacuumResult",
     "VerifyReport",
     "WidenColumn",

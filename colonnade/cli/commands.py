@@ -112,11 +112,6 @@ COMMANDS = {
         "care.maintain:maintain",
         "Compact the tables by their policies, vacuum, and write a checkpoint.",
     ),
-    "upgrade": Listed(
-        "Care",
-        "care.upgrade:upgrade",
-        "Let a database of an earlier version free old epochs and share new ones.",
-    ),
     "report": Listed(
         "Care",
         "care.write_report:report",

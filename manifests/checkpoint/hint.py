@@ -31,7 +31,7 @@ def put_usable_hint(
     ref: CheckpointRef | Anchor,
     names: Collection[str],
     since: int,
-    blocks: SlotBlocks | None,
+    blocks: SlotBlocks,
 ) -> None:
     """Put a hint to a checkpoint, unless a vacuum after the epoch `since` removes a part of it.
 
@@ -75,7 +75,7 @@ def _check_not_removed(
     ref: CheckpointRef | Anchor,
     names: Collection[str],
     number: int,
-    blocks: SlotBlocks | None,
+    blocks: SlotBlocks,
 ) -> int:
     """Check that no vacuum from epoch `number` on removes one of the objects of a checkpoint.
 

@@ -20,7 +20,7 @@ from colonnade.manifests.checkpoint.stored_tables import CheckpointTables, Store
 from colonnade.manifests.model.codec import unseal, verify
 from colonnade.manifests.model.operations import Anchor
 from colonnade.manifests.model.schema import SchemaField, is_primitive
-from colonnade.manifests.model.statics import STATIC_COLUMNS, with_own_statics
+from colonnade.manifests.model.statics import with_own_statics
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store.base import ObjectStore
 
@@ -130,9 +130,7 @@ class LoadedPages:
 
         Table `only` and its static values are named by their ids. Costs as `read`.
         """
-        apart: tuple[str, ...] = () if only is None else (only,)
-        if only is not None and STATIC_COLUMNS in state.reader_features:
-            apart = with_own_statics(only)
+        apart = () if only is None else with_own_statics(only)
         summaries, tables = self.read(state, apart=apart)
         found = [TableRetention(table.id, table.stored_properties) for table in tables]
         for summary in summaries:

@@ -282,11 +282,9 @@ def _check_not_lost(store: ObjectStore, root: Root) -> None:
     if is_taken(store, root.checkpoint):
         return
     database = TableId(root.database)
-    blocks = None
-    if root.slot_block is not None:
-        blocks = SlotBlocks(database, root.slot_block, root.slot_start or 0)
-        if find_freed(store, blocks, root.checkpoint):
-            return
+    blocks = SlotBlocks(database, root.slot_block)
+    if find_freed(store, blocks, root.checkpoint):
+        return
     before = read_log_slot(store, root.checkpoint - 1, blocks) if root.checkpoint else None
     if isinstance(before, Stub) and before.floor >= root.checkpoint:
         return

@@ -150,8 +150,7 @@ class Root(Model):
     anchor_list: AnchorList | None = None
     database: TableIdText
     lone_table: bool
-    slot_block: SlotCount | None = None
-    slot_start: Count | None = None
+    slot_block: SlotCount
     reader_features: tuple[str, ...]
     writer_features: tuple[str, ...]
     tables: tuple[TableRecord, ...] = ()
@@ -191,7 +190,6 @@ def encode_root(
             database=snapshot.database,
             lone_table=snapshot.lone_table,
             slot_block=snapshot.slot_block,
-            slot_start=snapshot.slot_start or None,
             reader_features=tuple(sorted(snapshot.reader_features)),
             writer_features=tuple(sorted(snapshot.writer_features)),
             tables=tuple(_table_record(table) for table in tables),
@@ -255,6 +253,7 @@ def root_snapshot(
     return Snapshot(
         database=TableId(root.database),
         lone_table=root.lone_table,
+        slot_block=root.slot_block,
         epoch=root.checkpoint,
         transaction=root.transaction,
         time_ms=root.time_ms,
@@ -267,8 +266,6 @@ def root_snapshot(
         tags=root.tags or {},
         pins={pin.name: pin for pin in root.pins or ()},
         leases={lease.job: lease for lease in root.leases or ()},
-        slot_block=root.slot_block,
-        slot_start=root.slot_start or 0,
     )
 
 

@@ -47,6 +47,7 @@ from colonnade.manifests.model.codec import byte_check
 from colonnade.manifests.model.entries import EntrySegment
 from colonnade.manifests.object_names import checkpoint_name
 from colonnade.manifests.state.amendments import LaterAmendments
+from colonnade.manifests.state.features import check_writer_features
 from colonnade.manifests.state.snapshot import (
     BatchMap,
     EntrySegmentRef,
@@ -92,9 +93,11 @@ def write_checkpoint(
     Costs one object for each table that changed since the last checkpoint, a few more if small
     segments are merged, the root, and `put_usable_hint`. Raises StoreError; CorruptionError or
     NotFoundError if an old segment is damaged or missing; ConflictError if vacuum removed one
-    meanwhile; NotFoundError if another database has taken the place. After an error nothing refers
-    to the objects written so far.
+    meanwhile; NotFoundError if another database has taken the place; UnsupportedFormatError for a
+    writer feature that this code does not know. After an error nothing refers to the objects
+    written so far.
     """
+    check_writer_features(snapshot)
     if store.keeps_logs:
         check_database(store, snapshot.database)
     previous = read_hint(store)

@@ -1,7 +1,6 @@
 """How a change gets its slot: what it conflicts with, how it is rebased, how it is sent.
 
     change.py                             a change that a writer wants to commit
-    needed_features.py                    the features that it needs
     conflicts.py  vacuum_conflicts.py     may it follow later epochs?
     column_conflicts.py                   is its data right under the columns that a table has now?
     name_conflicts.py  constraint_conflicts.py  key_conflicts.py  identity_draws.py

@@ -25,7 +25,6 @@ from colonnade.manifests.errors import (
     ColumnConflictError,
     ConflictError,
     InvalidInputError,
-    UnsupportedFormatError,
 )
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.column_properties import names_column
@@ -44,7 +43,6 @@ from colonnade.manifests.model.operations import (
     DropCheck,
     DropRowSet,
     DropTable,
-    EnableFeatures,
     ForgetTombstones,
     RenameTable,
     Renumber,
@@ -59,7 +57,7 @@ from colonnade.manifests.model.operations import (
     Txn,
     Txns,
 )
-from colonnade.manifests.state.features import WRITER_FEATURES
+from colonnade.manifests.state.features import check_writer_features
 from colonnade.manifests.state.snapshot import Snapshot
 
 RowOperation = (
@@ -219,13 +217,7 @@ def check_head(
     Raises UnsupportedFormatError for a writer feature that this code does not know.
     """
     check_expected(change.operation, change.expect_epoch, head)
-    unknown = sorted(head.writer_features - WRITER_FEATURES)
-    if unknown:
-        raise UnsupportedFormatError(
-            f"Writing to this database needs features that this version does not know:"
-            f" {', '.join(unknown)}; upgrade Colonnade."
-        )
-    _check_upgrade(change, head)
+    check_writer_features(head)
     check_names(change.ops, base, head)
     check_kept(change.ops, head, keeps)
     check_constraints(change, base, head)
@@ -249,15 +241,6 @@ def _check_columns(change: Change, base: Snapshot, head: Snapshot) -> None:
                 f"The columns of table {planned.name!r} changed after epoch {base.epoch}, on"
                 f" which {change.operation!r} was planned; read the table again and repeat it."
             )
-
-
-def _check_upgrade(change: Change, head: Snapshot) -> None:
-    states = any(isinstance(op, EnableFeatures) and op.slot_block is not None for op in change.ops)
-    if states and head.blocks is not None:
-        raise ConflictError(
-            f"The database was upgraded before epoch {head.epoch} by a concurrent"
-            f" {change.operation!r}; there is nothing left to do."
-        )
 
 
 def check_expected(operation: str, epoch: int | None, head: Snapshot) -> None:

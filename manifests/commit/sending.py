@@ -27,7 +27,7 @@ from colonnade.manifests.commit.sharing import (
     state_durable,
     statement_of,
 )
-from colonnade.manifests.epochs.freed_slots import find_freed, stated_blocks
+from colonnade.manifests.epochs.freed_slots import find_freed
 from colonnade.manifests.epochs.slots import (
     TRIES,
     check_slot,
@@ -88,8 +88,6 @@ class Sending:
         self.done: Epoch | None = None
         self._store = store
         self._state = base
-        # The blocks of slots as of the last epoch that was followed. An upgrade may state them.
-        self._blocks = base.blocks
         # Epochs after that state. Folding them together takes one copy of the state.
         self._followed: list[Epoch] = []
         self._most_followed = limits.followed_epochs
@@ -213,7 +211,6 @@ class Sending:
         before = self.head if self.carried.needs_states else None
         self._add(found)
         self._recent.add(found)
-        self._blocks = stated_blocks(self.base.database, found) or self._blocks
         if self._is_own(found) or (self._has_batches and has_landed(self.change, self.head)):
             self.done = found
             return True
@@ -237,8 +234,7 @@ class Sending:
         """A block whose errors result from the epochs since the base.
 
         An object in a freed slot is not an epoch, so it conflicts with nothing. If the first slot
-        that can be freed after the base was freed, an error becomes that of `look`. Costs one GET
-        for an error.
+        after the base was freed, an error becomes that of `look`. Costs one GET for an error.
         """
         try:
             yield
@@ -382,12 +378,11 @@ class Sending:
         raise unknown_error(self._store, epoch) from cause
 
     def _find_freed(self, slot: int) -> Stub | None:
-        return find_freed(self._store, self._blocks, slot)
+        return find_freed(self._store, self.base.blocks, slot)
 
     def _first_freed(self) -> Stub | None:
-        """Return the mark if the first slot after the base that can be freed was freed."""
-        first = self.base.epoch + 1
-        return self._find_freed(max(first, self._blocks.start if self._blocks else 0))
+        """Return the mark if the first slot after the base was freed."""
+        return self._find_freed(self.base.epoch + 1)
 
     def _find_removed(self, slot: int) -> Epoch | Stub:
         """Return the content of slot `slot`, which follows a removed base.

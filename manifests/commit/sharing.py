@@ -18,7 +18,6 @@ from colonnade.manifests.limits import Limits
 from colonnade.manifests.model.codec import decode_model, encode_model
 from colonnade.manifests.model.entries import Count, TableIdText
 from colonnade.manifests.model.epoch import Epoch, FurtherChange, TransactionIdText
-from colonnade.manifests.model.members import SHARED_EPOCHS
 from colonnade.manifests.model.operations import AddRowSet, AddRowSets
 from colonnade.manifests.model.schema import Model
 from colonnade.manifests.state.snapshot import Snapshot
@@ -45,7 +44,6 @@ def can_share(change: Change, head: Snapshot) -> bool:
         and all(isinstance(op, AddRowSet | AddRowSets) for op in change.ops)
         and change.expect_epoch is None
         and not (change.rows or change.reads or change.keys or change.keyed)
-        and SHARED_EPOCHS in head.reader_features & head.writer_features
     )
 
 

@@ -16,10 +16,11 @@ from colonnade.manifests.errors import CorruptionError, NotFoundError, StoreErro
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.codec import EPOCH_LIMIT, decode_model, decode_slot, encode_model
 from colonnade.manifests.model.epoch import Epoch, FreedBlock, Stub
-from colonnade.manifests.model.operations import Anchor, CreateDatabase, EnableFeatures
+from colonnade.manifests.model.operations import Anchor, CreateDatabase
 from colonnade.manifests.model.slot_blocks import SlotBlocks
 from colonnade.manifests.object_names import FREED, epoch_name, freed_block
 from colonnade.manifests.store.base import ObjectStore, PutOutcome
+from colonnade.manifests.store.checks import no_database
 
 _MARK_LIMIT = 4096
 _TRIES = 8
@@ -27,12 +28,9 @@ _TRIES = 8
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """All marks of a database, by block: `sound` can be read, and `damaged` has errors.
+    """All marks of a database, by block: `sound` can be read, and `damaged` has errors."""
 
-    `blocks` are the blocks of the database; None if it frees no slots.
-    """
-
-    blocks: SlotBlocks | None
+    blocks: SlotBlocks
     sound: Mapping[int, FreedBlock]
     damaged: Mapping[int, CorruptionError]
 
@@ -42,112 +40,46 @@ class Marks:
         return self.sound[max(self.sound)] if self.sound else None
 
 
-def read_blocks(store: ObjectStore) -> SlotBlocks | None:
-    """Read the slot blocks of a database; None if it frees no slots.
+def read_blocks(store: ObjectStore) -> SlotBlocks:
+    """Read the slot blocks of a database, for callers without a state of it. Costs one GET.
 
-    For callers without a state of the database. Costs one GET if epoch 0 states them. Otherwise it
-    costs a GET for each epoch since the floor, up to the first one that states them, or two GETs if
-    a stub does. Damaged epochs after epoch 0 are passed over. Raises CorruptionError if epoch 0 is
-    damaged; UnsupportedFormatError; StoreError.
+    Raises NotFoundError if epoch 0 is absent; CorruptionError if it is damaged;
+    UnsupportedFormatError; StoreError.
     """
-    create = _created(_read_item(store, 0))
-    if create is None:
-        return None
-    database = TableId(create.database)
-    if create.slot_block is not None:
-        return SlotBlocks(database, create.slot_block)
-    number = 1
-    while True:
-        try:
-            item = _read_item(store, number)
-        except CorruptionError:
-            number += 1
-            continue
-        if item is None:
-            return None
-        if (blocks := stated_blocks(database, item)) is not None:
-            return blocks
-        number = 1 + (max(number, item.floor) if isinstance(item, Stub) else number)
-
-
-def read_stub_blocks(store: ObjectStore, stub: Stub) -> SlotBlocks | None:
-    """Return the blocks of the slots behind the floor of a stub; None if none of them are freed.
-
-    A stub without blocks was written before any upgrade, for a floor before it. Costs one GET.
-    Raises as `read_blocks`.
-    """
-    create = _created(_read_item(store, 0))
-    if create is None:
-        return None
-    database = TableId(create.database)
-    if create.slot_block is not None:
-        return SlotBlocks(database, create.slot_block)
-    return stated_blocks(database, stub)
-
-
-def stated_blocks(database: TableId, item: Epoch | Stub) -> SlotBlocks | None:
-    """Return the slot blocks that an upgrade or a stub states; None if it states none."""
-    if isinstance(item, Epoch):
-        for operation in item.ops:
-            if isinstance(operation, EnableFeatures) and operation.slot_block is not None:
-                return SlotBlocks(database, operation.slot_block, item.epoch + 1)
-        return None
-    size, start = item.slot_block, item.slot_start
-    return None if size is None or start is None else SlotBlocks(database, size, start)
-
-
-def make_stub(slot: int, floor: Anchor, blocks: SlotBlocks | None) -> Stub:
-    """Return the stub for a slot. `floor` stores the state at the oldest readable epoch.
-
-    The stub states the blocks of the database if its epoch 0 does not.
-    """
-    if blocks is None or not blocks.start:
-        return Stub(removed=slot, floor=floor.epoch, anchor=floor)
-    return Stub(
-        removed=slot,
-        floor=floor.epoch,
-        anchor=floor,
-        slot_block=blocks.size,
-        slot_start=blocks.start,
-    )
-
-
-def _read_item(store: ObjectStore, number: int) -> Epoch | Stub | None:
-    name = epoch_name(number)
+    name = epoch_name(0)
     try:
-        return decode_slot(store.get(name, limit=EPOCH_LIMIT), number, store.locate(name))
+        first = decode_slot(store.get(name, limit=EPOCH_LIMIT), 0, store.locate(name))
     except NotFoundError:
-        return None
+        raise no_database(store.url) from None
+    made = first.ops[0] if isinstance(first, Epoch) and first.ops else None
+    if not isinstance(made, CreateDatabase):
+        raise CorruptionError(f"{store.locate(name)} does not create a database.")
+    return SlotBlocks(TableId(made.database), made.slot_block)
 
 
-def _created(first: Epoch | Stub | None) -> CreateDatabase | None:
-    """Return the operation of epoch 0 that creates the database."""
-    ops = first.ops if isinstance(first, Epoch) else ()
-    return next((op for op in ops if isinstance(op, CreateDatabase)), None)
+def make_stub(slot: int, floor: Anchor) -> Stub:
+    """Return the stub for a slot. `floor` stores the state at the oldest readable epoch."""
+    return Stub(removed=slot, floor=floor.epoch, anchor=floor)
 
 
-def find_freed(store: ObjectStore, blocks: SlotBlocks | None, slot: int) -> Stub | None:
+def find_freed(store: ObjectStore, blocks: SlotBlocks, slot: int) -> Stub | None:
     """Return the newest mark, as a stub, for a slot of a freed block; None for other slots.
 
-    None proves that the slot had not been freed when the call began. Costs one GET, or none for a
-    slot in no block. For a freed block, it costs two more for each bit of the number of later freed
-    blocks. Raises CorruptionError for a damaged mark; StoreError.
+    None proves that the slot had not been freed when the call began. Costs one GET. For a freed
+    block, it costs two more for each bit of the number of later freed blocks. Raises
+    CorruptionError for a damaged mark; StoreError.
     """
-    if blocks is None or slot < blocks.start:
-        return None
     mark = _newest(store, blocks, blocks.of(slot))
-    return None if mark is None else make_stub(slot, mark.anchor, blocks)
+    return None if mark is None else make_stub(slot, mark.anchor)
 
 
-def freed_slots(store: ObjectStore, blocks: SlotBlocks | None) -> range:
+def freed_slots(store: ObjectStore, blocks: SlotBlocks) -> range:
     """Return the slots that were freed. The range stops at the first block that is not freed.
 
-    Costs two GETs for each bit of the number of that block; nothing without blocks.
+    Costs two GETs for each bit of the number of that block.
     """
-    if blocks is None:
-        return range(0)
     mark = _newest(store, blocks, 0)
-    return range(max(blocks.start, 1), blocks.first(0 if mark is None else mark.freed + 1))
+    return range(1, blocks.first(0 if mark is None else mark.freed + 1))
 
 
 def read_marks(store: ObjectStore) -> Marks:
@@ -158,9 +90,9 @@ def read_marks(store: ObjectStore) -> Marks:
     blocks = read_blocks(store)
     sound: dict[int, FreedBlock] = {}
     damaged: dict[int, CorruptionError] = {}
-    for info in store.list(FREED) if blocks is not None else ():
+    for info in store.list(FREED):
         block = freed_block(info.name)
-        if blocks is None or block is None or info.name != blocks.mark(block):
+        if block is None or info.name != blocks.mark(block):
             continue  # a mark of another database says nothing
         try:
             mark = _read(store, blocks, block)

@@ -150,12 +150,12 @@ class SlotReader:
             if not any(self._store.together(looks)):
                 self._unfreed = blocks, blocks.of(free)
 
-    def _is_unfreed(self, number: int, blocks: SlotBlocks | None) -> bool:
+    def _is_unfreed(self, number: int, blocks: SlotBlocks) -> bool:
         """Return whether a slot had not been freed when this reader read it, by an earlier look.
 
         A block is not filled and freed within the time for which a log is trusted.
         """
-        known = blocks is not None and self._unfreed == (blocks, blocks.of(number))
+        known = self._unfreed == (blocks, blocks.of(number))
         return known and elapsed_s() - self.started < self._store.trust_s
 
     def _read(self, numbers: Sequence[int]) -> None:
@@ -200,7 +200,8 @@ class SlotReader:
     def read(self, number: int, blocks: SlotBlocks | None = None) -> Epoch | Stub | None:
         """Return the content of a slot, as `read_slot` does.
 
-        A slot that is read again is read from the store. `blocks` are those of the state before.
+        A slot that is read again is read from the store. `blocks` are those of the state before,
+        and None without one.
         """
         self._from_start = self._from_start or number == 0
         if self._sampled and number == self._group.stop:
@@ -213,7 +214,7 @@ class SlotReader:
             return None
         return decode_slot(data, number, self._store.locate(epoch_name(number)))
 
-    def check_end(self, number: int, blocks: SlotBlocks | None) -> Stub | bool:
+    def check_end(self, number: int, blocks: SlotBlocks) -> Stub | bool:
         """Return whether a slot, which was just read and was free, is the end of the log.
 
         Returns, costs and raises as `check_end` in `slots.py`. Slots behind it that were not read
@@ -233,13 +234,13 @@ class SlotReader:
             return self._judge(number, blocks, behind=True)
         return found
 
-    def proves_end(self, number: int, blocks: SlotBlocks | None) -> bool:
+    def proves_end(self, number: int, blocks: SlotBlocks) -> bool:
         """Return whether all looks that `check_end` makes at a free slot were made beside reads."""
         if not self._is_unfreed(number, blocks):
             return False
         return not (self._is_known_behind(number) or self._unread_behind(number))
 
-    def _judge(self, number: int, blocks: SlotBlocks | None, *, behind: bool) -> Stub | bool:
+    def _judge(self, number: int, blocks: SlotBlocks, *, behind: bool) -> Stub | bool:
         judge = partial(judge_end, self._store, number, blocks, behind=behind)
         if not (self._far and self._from_start):
             return judge()

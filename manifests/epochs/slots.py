@@ -63,9 +63,7 @@ def read_slot(store: ObjectStore, number: int) -> Epoch | Stub | None:
     return decode_slot(data, number, store.locate(name))
 
 
-def read_log_slot(
-    store: ObjectStore, number: int, blocks: SlotBlocks | None
-) -> Epoch | Stub | None:
+def read_log_slot(store: ObjectStore, number: int, blocks: SlotBlocks) -> Epoch | Stub | None:
     """Read one slot. If it is empty but was freed, return a stub.
 
     Costs one GET, or two for an empty slot. Raises as `read_slot`.
@@ -116,9 +114,7 @@ def check_database(store: ObjectStore, database: TableId) -> None:
         raise NotFoundError(f"The database at {store.url} was removed or replaced; open it again.")
 
 
-def check_slot(
-    store: ObjectStore, number: int, transaction: str, blocks: SlotBlocks | None
-) -> bool:
+def check_slot(store: ObjectStore, number: int, transaction: str, blocks: SlotBlocks) -> bool:
     """Check that epoch `number` of the log still has this transaction, or was removed.
 
     Returns whether retention removed it. If the folder was deleted (and perhaps made again), slots
@@ -156,22 +152,20 @@ They find a gap if at least as many epochs follow it as are missing, up to 64.
 def check_end(
     store: ObjectStore,
     number: int,
-    distances: Sequence[int] = NEXT,
-    blocks: SlotBlocks | None = None,
+    distances: Sequence[int],
+    blocks: SlotBlocks,
 ) -> Stub | bool:
     """Return whether slot `number`, which was empty, is the end of the log.
 
     Returns True if the slots behind it are empty too, False if the slot was taken meanwhile, and a
-    stub if it was freed. Costs one GET for each distance, and one if slots are ever freed. Raises
-    CorruptionError if an epoch is missing there.
+    stub if it was freed. Costs one GET for each distance, and one more. Raises CorruptionError if
+    an epoch is missing there.
     """
     behind = any_taken(store, [number + distance for distance in distances])
     return judge_end(store, number, blocks, behind=behind)
 
 
-def judge_end(
-    store: ObjectStore, number: int, blocks: SlotBlocks | None, *, behind: bool
-) -> Stub | bool:
+def judge_end(store: ObjectStore, number: int, blocks: SlotBlocks, *, behind: bool) -> Stub | bool:
     """Return what `check_end` returns, after the look behind the slot has ended.
 
     `behind` says whether that look found a taken slot. Costs two GETs at most. Raises as
@@ -188,13 +182,11 @@ def judge_end(
     )
 
 
-def has_later_block(store: ObjectStore, number: int, blocks: SlotBlocks | None) -> bool:
+def has_later_block(store: ObjectStore, number: int, blocks: SlotBlocks) -> bool:
     """Return whether the block after that of a slot has an epoch, a stub or a mark.
 
-    Costs two GETs if slots are ever freed. Raises StoreError.
+    Costs two GETs. Raises StoreError.
     """
-    if blocks is None:
-        return False
     first = blocks.first(blocks.of(number) + 1)
     taken, freed = store.both(
         partial(is_taken, store, first), partial(find_freed, store, blocks, first)
@@ -202,12 +194,12 @@ def has_later_block(store: ObjectStore, number: int, blocks: SlotBlocks | None) 
     return taken or freed is not None
 
 
-def check_lost_mark(store: ObjectStore, number: int, blocks: SlotBlocks | None) -> None:
+def check_lost_mark(store: ObjectStore, number: int, blocks: SlotBlocks) -> None:
     """Check that an empty slot, in a block before a later one, was filled or freed meanwhile.
 
     Otherwise the mark of its block is lost. Raises CorruptionError; StoreError.
     """
-    if blocks is None or is_taken(store, number) or find_freed(store, blocks, number) is not None:
+    if is_taken(store, number) or find_freed(store, blocks, number) is not None:
         return
     raise CorruptionError(
         f"{store.locate(epoch_name(number))} is missing, although a later block of the log is"
@@ -242,9 +234,7 @@ def check_unused(store: ObjectStore) -> None:
         partial(first, FREED),
     ]
     behind, hint, mark = store.together(looks)
-    if not judge_end(store, 0, None, behind=bool(behind)):
-        return
-    left = HINT if hint else mark
+    left = "a later epoch" if behind else HINT if hint else mark
     if left is not None and not is_taken(store, 0):
         raise CorruptionError(
             f"{store.locate(epoch_name(0))} is missing, although {left} is there."

@@ -3,7 +3,7 @@
 log.py               the writer: the only module that commits
 landed.py            changes that are already in the log
 late_checkpoint.py   checkpoints that no commit waits for
-creation.py  upgrade.py
+creation.py          epoch 0
 other_formats.py     logs of other formats, whose tables are not ours
 dropping.py  removed_folder.py  removed_objects.py    the end of a log, and of its files
 """

@@ -26,9 +26,8 @@ from colonnade.manifests.log.removed_folder import move_away, put_back, remove_l
 from colonnade.manifests.log.removed_objects import remove_objects, used_place_error
 from colonnade.manifests.model.codec import encode_epoch
 from colonnade.manifests.model.epoch import Epoch
-from colonnade.manifests.model.members import SHARED_EPOCHS
 from colonnade.manifests.model.operations import CreateDatabase, DropDatabase
-from colonnade.manifests.model.slot_blocks import FREED_SLOTS, SLOT_BLOCK
+from colonnade.manifests.model.slot_blocks import SLOT_BLOCK
 from colonnade.manifests.object_names import FREED, HINT, epoch_name, epoch_number
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store.base import ObjectStore
@@ -49,16 +48,14 @@ def create_database(
     clock_ms: Callable[[], int] = now_ms,
     pause: Callable[[float], None] = time.sleep,
     engine: str | None = None,
-    slot_block: int | None = SLOT_BLOCK,
-    shared_epochs: bool = True,
+    slot_block: int = SLOT_BLOCK,
 ) -> Snapshot:
     """Create an empty database and return its first state, epoch 0.
 
     `lone_table` means that it holds one table only, whose objects are at the root. `slot_block` is
-    the number of slots of its log that are freed together; None: slots are never freed. With
-    `shared_epochs`, an epoch may hold several appends that waited at the same time. The call first
-    removes the remains of a killed drop, or moves a live database back that such a drop has moved
-    away. Cost: one PUT, and two listings of everything below the root. The second one finds little.
+    the number of slots of its log that are freed together. The call first removes the remains of a
+    killed drop, or moves a live database back that such a drop has moved away. Cost: one PUT, and
+    two listings of everything below the root. The second one finds little.
 
     Raises AlreadyExistsError if a database exists already, or was dropped at a place that keeps its
     log. Raises InvalidInputError if the folder holds data of another format, if it is the home or
@@ -73,7 +70,6 @@ def create_database(
         clock_ms=clock_ms,
         engine=engine,
         slot_block=slot_block,
-        shared_epochs=shared_epochs,
     )
     return begin_log(store, first, pause=pause)
 
@@ -101,8 +97,7 @@ def first_epoch(
     lone_table: bool,
     clock_ms: Callable[[], int] = now_ms,
     engine: str | None = None,
-    slot_block: int | None = SLOT_BLOCK,
-    shared_epochs: bool = True,
+    slot_block: int = SLOT_BLOCK,
 ) -> Epoch:
     """Return the epoch 0 of a new database, which `begin_log` stores. See `create_database`."""
     return Epoch(
@@ -113,7 +108,9 @@ def first_epoch(
         operation="create_database",
         engine=engine or engine_name(),
         user=user_name(),
-        ops=(_creation(lone_table, slot_block, shared_epochs),),
+        ops=(
+            CreateDatabase(database=new_table_id(), lone_table=lone_table, slot_block=slot_block),
+        ),
     )
 
 
@@ -132,20 +129,6 @@ def begin_log(
         )
     _look(store, "was just created and is")
     return first_state(store, found)
-
-
-def _creation(lone_table: bool, slot_block: int | None, shared_epochs: bool) -> CreateDatabase:
-    features = (
-        *(() if slot_block is None else (FREED_SLOTS,)),
-        *((SHARED_EPOCHS,) if shared_epochs else ()),
-    )
-    return CreateDatabase(
-        database=new_table_id(),
-        lone_table=lone_table,
-        reader_features=features,
-        writer_features=features,
-        slot_block=slot_block,
-    )
 
 
 class _PlaceListing(NamedTuple):

@@ -24,7 +24,6 @@ from colonnade.manifests.commit.conflicts import (
     check_head,
     has_landed,
 )
-from colonnade.manifests.commit.needed_features import with_needed_features
 from colonnade.manifests.commit.outcome_errors import not_sent, outdated_error, perhaps_sent
 from colonnade.manifests.commit.rebase.begin import begin
 from colonnade.manifests.commit.rebase.carried import Carried
@@ -208,10 +207,8 @@ class Log(LogReader):
         if has_landed(change, base):
             return base, None
         with self.removals_are_conflicts(change, base):
-            enabled = with_needed_features(change, base)
-            if not change.keyed:
-                enabled = spill(self.store, enabled, self.limits)
-            sending.carried = begin(enabled, base, self)
+            small = change if change.keyed else spill(self.store, change, self.limits)
+            sending.carried = begin(small, base, self)
         self._take_slot(sending)
         done = sending.done
         assert done is not None
@@ -411,7 +408,7 @@ class Log(LogReader):
         check_change(change, before)
         check_head(change, before, before, self.keeps)
         with self.removals_are_conflicts(change, base):
-            carried = begin(with_needed_features(change, before), before, self, stored=False)
+            carried = begin(change, before, self, stored=False)
             state = _fold_own(before, self._next_epoch(carried, before))
         # The slot after the base may get a concurrent writer's epoch. If an object of a checkpoint
         # is lost, tables must be read from the log as of the base, not as of that epoch.

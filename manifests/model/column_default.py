@@ -23,9 +23,6 @@ from colonnade.manifests.model.schema import (
 from colonnade.manifests.model.statistics import Bound, bound_kinds, decode_bound, encode_bound
 from colonnade.manifests.model.widening import widened_bound
 
-COLUMN_DEFAULTS = "column_defaults"
-"""The feature that readers and writers of defaults and initial values must support."""
-
 NAN = "f:nan"
 
 _BITS = {

@@ -15,9 +15,6 @@ from pydantic import StringConstraints
 from colonnade.manifests.model.entries import ColumnNumber
 from colonnade.manifests.model.schema import Model, SchemaField, TableSchema
 
-CHECK_CONSTRAINTS = "check_constraints"
-"""The feature that readers and writers of tables with constraints must support."""
-
 ConstraintName = Annotated[str, StringConstraints(min_length=1, max_length=255)]
 
 

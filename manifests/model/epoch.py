@@ -12,7 +12,7 @@ from pydantic import ConfigDict, StringConstraints
 
 from colonnade.manifests import ids
 from colonnade.manifests.model.entries import Count, RowCount
-from colonnade.manifests.model.operations import Anchor, Operation, SlotCount
+from colonnade.manifests.model.operations import Anchor, Operation
 from colonnade.manifests.model.schema import Model
 
 FORMAT_VERSION = 1
@@ -71,16 +71,13 @@ class EpochIdentity(Model):
 class Stub(Model):
     """The file in the slot of an epoch that retention removed. The slot is therefore never free.
 
-    `floor` is the oldest readable epoch. `anchor` is the checkpoint of its state. `slot_block` and
-    `slot_start` describe the blocks of an upgraded database, whose epoch 0 does not state them.
+    `floor` is the oldest readable epoch. `anchor` is the checkpoint of its state.
     """
 
     format_version: Literal[1] = 1
     removed: Count
     floor: Count
     anchor: Anchor
-    slot_block: SlotCount | None = None
-    slot_start: Count | None = None
 
 
 class FreedBlock(Model):

@@ -9,9 +9,6 @@ from __future__ import annotations
 
 from colonnade.manifests.model.schema import SchemaField, TableSchema, walk
 
-GENERATED_COLUMNS = "generated_columns"
-"""The feature that readers and writers of tables with generated columns must support."""
-
 
 def generated_fields(schema: TableSchema) -> tuple[SchemaField, ...]:
     """Return the generated columns of a schema, in order."""

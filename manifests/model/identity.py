@@ -21,9 +21,6 @@ from colonnade.manifests.model.schema import (
     walk,
 )
 
-IDENTITY_COLUMNS = "identity_columns"
-"""The feature that readers and writers of tables with identity columns must support."""
-
 _BITS = {"byte": 8, "short": 16, "int": 32, "long": 64}
 
 

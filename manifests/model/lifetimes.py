@@ -18,9 +18,6 @@ from colonnade.manifests.model.entries import ColumnNumber, Count, PartitionFiel
 from colonnade.manifests.model.primary_key import PrimaryKey
 from colonnade.manifests.model.schema import Model, SchemaField, TableSchema, type_text
 
-LIFETIMES = "lifetimes"
-"""The feature that readers and writers of tables with lifetimes must support."""
-
 LONGEST_MS = 1_000 * 366 * DAY_MS
 """The longest lifetime, in ms: a thousand years."""
 

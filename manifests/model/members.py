@@ -10,9 +10,6 @@ from collections.abc import Sequence
 from colonnade.manifests.model.epoch import Epoch, FurtherChange
 from colonnade.manifests.model.operations import AddRowSet, AddRowSets
 
-SHARED_EPOCHS = "shared_epochs"
-"""The feature of databases whose epochs may hold several changes."""
-
 
 def transactions_of(epoch: Epoch) -> tuple[str, ...]:
     """Return the transactions of all changes of an epoch, the first change first."""

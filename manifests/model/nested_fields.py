@@ -11,22 +11,6 @@ from collections.abc import Iterable
 
 from colonnade.manifests.model.schema import SchemaField, walk
 
-NESTED_FIELDS = "nested_fields"
-"""The feature that readers and writers of such tables must support."""
-
-
-def changes_inside(before: Iterable[SchemaField], after: Iterable[SchemaField]) -> bool:
-    """Return whether a column of both schemas has other fields inside it, or in another order.
-
-    Names, comments and NOT NULL do not count: blocks state none of them.
-    """
-    inside = {field.id: _ids_inside(field) for field in before}
-    return any(inside[field.id] != _ids_inside(field) for field in after if field.id in inside)
-
-
-def _ids_inside(field: SchemaField) -> tuple[int, ...]:
-    return tuple(each.id for each in walk(field.children()))
-
 
 def misplaced(before: Iterable[SchemaField], after: Iterable[SchemaField]) -> SchemaField | None:
     """Return a field that keeps its id, but not its kind of type or the field that it is part of.

@@ -43,9 +43,8 @@ RowKind = Literal["delete", "update", "merge"]
 class CreateDatabase(Model):
     """Create the database. This is the only operation of epoch 0.
 
-    A `lone_table` database has at most one table, whose objects are at the root. With a
-    `slot_block`, vacuum frees the slots of removed epochs in blocks of that many slots. Without it,
-    slots are never freed.
+    A `lone_table` database has at most one table, whose objects are at the root. Vacuum frees the
+    slots of removed epochs in blocks of `slot_block` slots.
     """
 
     op: Literal["create_database"] = "create_database"
@@ -54,7 +53,7 @@ class CreateDatabase(Model):
     format_version: Literal[1] = 1
     reader_features: tuple[str, ...] = ()
     writer_features: tuple[str, ...] = ()
-    slot_block: SlotCount | None = None
+    slot_block: SlotCount
 
 
 class DropDatabase(Model):
@@ -458,16 +457,11 @@ class Vacuum(Model):
 
 
 class EnableFeatures(Model):
-    """Require features of every later reader or writer of the database.
-
-    With a `slot_block`, slots are freed from now on, as `CreateDatabase` says. The first block
-    begins right after the epoch of this operation.
-    """
+    """Require features of every later reader or writer of the database."""
 
     op: Literal["enable_features"] = "enable_features"
     reader: tuple[str, ...] = ()
     writer: tuple[str, ...] = ()
-    slot_block: SlotCount | None = None
 
 
 Operation = Annotated[

@@ -11,9 +11,6 @@ from collections.abc import Sequence
 from colonnade.manifests.model.schema import SchemaField, TableSchema, type_text
 from colonnade.manifests.model.void import VOID
 
-PRIMARY_KEY = "primary_key"
-"""The feature that readers and writers of tables with a primary key must support."""
-
 PrimaryKey = tuple[int, ...]
 """The columns of a key, in its order, each by the first id that it had; empty without a key."""
 

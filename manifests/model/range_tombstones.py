@@ -15,9 +15,6 @@ from colonnade.manifests.model.primary_key import has_order
 from colonnade.manifests.model.regions import Interval, Intervals, Region
 from colonnade.manifests.model.schema import Model, SchemaField, TableSchema, type_text
 
-RANGE_TOMBSTONES = "range_tombstones"
-"""The feature that readers and writers of tables with range tombstones must support."""
-
 MOST_REGIONS = 1_000
 """The most regions of one tombstone."""
 

@@ -14,9 +14,6 @@ from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.primary_key import PrimaryKey, has_order, key_fields
 from colonnade.manifests.model.schema import SchemaField, TableSchema, type_text, walk
 
-STATIC_COLUMNS = "static_columns"
-"""The feature that readers and writers of tables with static columns must support."""
-
 SUFFIX = ".statics"
 """What the name of a table of static values has behind the name of the table."""
 

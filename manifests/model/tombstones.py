@@ -9,9 +9,6 @@ from __future__ import annotations
 from colonnade.manifests.model.entries import DeletionVectorEntry, RowSetEntry
 from colonnade.manifests.model.operations import AddRowSet, Operation
 
-TOMBSTONES = "tombstones"
-"""The feature that lets an epoch add a RowSet without a live row."""
-
 
 def are_tombstones(entry: RowSetEntry, vector: DeletionVectorEntry | None) -> bool:
     """Return whether a RowSet has no live row. Any other RowSet is dropped with its last row."""

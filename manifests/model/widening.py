@@ -13,9 +13,6 @@ from colonnade.manifests.model.schema import DataType, decimal_digits, type_text
 from colonnade.manifests.model.statistics import Bound
 from colonnade.manifests.model.void import VOID
 
-WIDENED_COLUMNS = "widened_columns"
-"""The feature that readers and writers of widened columns must support."""
-
 _DIGITS = {"byte": 3, "short": 5, "int": 10, "long": 19}
 """The decimal digits of integer types, from the narrowest type to the widest."""
 

@@ -14,11 +14,7 @@ from colonnade.manifests.checkpoint.reader import (
     first_state,
     read_state,
 )
-from colonnade.manifests.epochs.freed_slots import (
-    find_freed,
-    read_stub_blocks,
-    stated_blocks,
-)
+from colonnade.manifests.epochs.freed_slots import find_freed, read_blocks
 from colonnade.manifests.epochs.slot_reader import AHEAD, SlotReader
 from colonnade.manifests.epochs.slots import check_unused, read_log_slot, read_slot
 from colonnade.manifests.errors import (
@@ -106,13 +102,9 @@ class LogFollower:
                 stub = find_freed(self.store, begun.blocks, number) or self._stub_in(number + 1)
                 if stub is None:
                     raise
-            if stub is not None:
-                state = self._anchored(begun, stub)
-            elif state.blocks == begun.blocks:
+            if stub is None:
                 break
-            else:
-                # After an upgrade, a free slot needs a look for its mark.
-                slots.trusted = False
+            state = self._anchored(begun, stub)
         return state
 
     def _stub_in(self, number: int) -> Stub | None:
@@ -126,11 +118,7 @@ class LogFollower:
     def _follow(
         self, state: Snapshot, target: int | None, slots: SlotReader
     ) -> tuple[Snapshot, Stub | None]:
-        """Apply epochs up to `target`, or all, or up to an upgrade of the database.
-
-        Returns the state, and the stub it met, if any. Slots before the end of an upgrade are never
-        freed, and later slots have marks that only the state after it knows.
-        """
+        """Apply epochs up to `target`, or all. Returns the state, and the stub it met, if any."""
         pending: list[Epoch] = []
         number = state.epoch + 1
         while target is None or number <= target:
@@ -138,8 +126,6 @@ class LogFollower:
             if isinstance(found, Epoch):
                 pending.append(found)
                 number += 1
-                if stated_blocks(state.database, found) is not None:
-                    return self._applied(state, pending), None
                 if len(pending) >= self.limits.pending_epochs:
                     state, pending = self._applied(state, pending), []
             elif found is True:
@@ -183,7 +169,7 @@ class LogFollower:
                 state = read_state(self.store, stub.anchor)
                 return replace(state, floor=stub.floor)
             except NotFoundError as error:
-                number, blocks = stub.floor + 1, read_stub_blocks(self.store, stub)
+                number, blocks = stub.floor + 1, read_blocks(self.store)
                 # The mark comes first, because an object in a freed slot means nothing.
                 freed = find_freed(self.store, blocks, number)
                 following = freed or read_log_slot(self.store, number, blocks)

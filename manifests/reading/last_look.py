@@ -35,7 +35,7 @@ class LastLook:
             return False
         database, epoch, started = self._seen
         return (
-            (state.blocks is None or state.blocks.are_large)
+            state.blocks.are_large
             and database == state.database
             and epoch <= state.epoch
             and elapsed_s() - started < self._trust_s

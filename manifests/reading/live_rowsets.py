@@ -116,6 +116,10 @@ class LiveRowSetReader(LogFollower):
                 for ref, each in zip(refs, wanted, strict=True)
                 if each or any(map(ref.holds, replaced))
             )
+        if which == "tombstones":
+            # Only a deletion vector makes them.
+            later = rowsets.amended
+            refs = tuple(r for r in refs if r.segment.deleted_count or any(map(r.holds, later)))
         reads = [
             partial(read_entry_segment, self.store, table, ref, self.early.take(ref.segment))
             for ref in refs

@@ -402,7 +402,7 @@ class LogReader(LiveRowSetReader):
             follows = later is None or (epoch and epoch.transaction == later.previous)
             if epoch is None or not follows:
                 # The content of a freed slot is not an epoch, so the next epoch does not follow it.
-                if find_freed(self.store, read_blocks(self.store), number):
+                if number and find_freed(self.store, read_blocks(self.store), number):
                     return
                 location = self.store.locate(epoch_name(number))
                 if epoch is not None:

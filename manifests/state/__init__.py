@@ -6,7 +6,7 @@ table_fold.py  columns_fold.py  constraints_fold.py            parts of the fold
 identity_fold.py  primary_key_fold.py  lifetimes_fold.py  range_tombstones_fold.py
 rowsets_fold.py  kept_fold.py  statics_fold.py  properties_fold.py
 first_epoch.py                 the state after epoch 0
-features.py  needed_features.py   the features of a database, and those that an operation needs
+features.py                    features of later versions, which this one refuses
 refusal.py                     the error for an epoch that contradicts the state
 partition_layout.py  replaced_columns.py  rowset_ids.py        what parts of a state mean
 """

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.model import generated, void
-from colonnade.manifests.model.column_default import problem_of, states_values, widened_values
+from colonnade.manifests.model.column_default import problem_of, widened_values
 from colonnade.manifests.model.entries import PartitionField
 from colonnade.manifests.model.identity import wider_numbers
 from colonnade.manifests.model.nested_fields import misplaced
@@ -172,32 +172,6 @@ def _has_widened(before: SchemaField | None, after: SchemaField) -> bool:
     if after.identity is not None and after.type not in wider_numbers(before):
         return False
     return bool(after.initial == widened_values(before, after.type)["initial"])
-
-
-def is_widened(schema: TableSchema | None) -> bool:
-    """Return whether a column or field of a schema had another type earlier."""
-    return schema is not None and any(field.earlier for field in walk(schema.fields))
-
-
-def states_widened(operation: Operation) -> bool:
-    """Return whether a reader needs the feature `WIDENED_COLUMNS` to understand an operation."""
-    return isinstance(operation, AlterSchema | CreateTable | Restore) and is_widened(
-        operation.table_schema
-    )
-
-
-def states_defaults(operation: Operation) -> bool:
-    """Return whether a reader needs the feature `COLUMN_DEFAULTS` to understand an operation."""
-    return isinstance(operation, AlterSchema | CreateTable | Restore) and states_values(
-        operation.table_schema
-    )
-
-
-def generates_columns(operation: Operation) -> bool:
-    """Return whether a reader needs the feature `GENERATED_COLUMNS` to understand an operation."""
-    return isinstance(operation, AlterSchema | CreateTable | Restore) and (
-        generated.states_generated(operation.table_schema)
-    )
 
 
 def check_values(epoch: int, operation: Operation) -> None:

@@ -10,10 +10,7 @@ from dataclasses import replace
 from colonnade.manifests.model.constraints import find_constraint
 from colonnade.manifests.model.operations import (
     AddCheck,
-    CreateTable,
     DropCheck,
-    Operation,
-    Restore,
 )
 from colonnade.manifests.state.refusal import refuse
 from colonnade.manifests.state.snapshot import TableState
@@ -51,10 +48,3 @@ def check_constraints(epoch: int, state: TableState) -> None:
                 f"leaves constraint {each.name!r} of table {state.name!r} without a column that"
                 " it reads",
             )
-
-
-def states_constraints(operation: Operation) -> bool:
-    """Return whether an operation needs the feature `check_constraints`."""
-    if isinstance(operation, CreateTable | Restore):
-        return bool(operation.constraints)
-    return isinstance(operation, AddCheck | DropCheck)

@@ -9,7 +9,6 @@ from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import CreateDatabase
-from colonnade.manifests.model.slot_blocks import FREED_SLOTS, UPGRADED_SLOTS
 from colonnade.manifests.state.features import check_reader_features
 from colonnade.manifests.state.snapshot import Snapshot
 
@@ -24,15 +23,10 @@ def first_snapshot(epoch: Epoch) -> Snapshot:
     if not isinstance(create, CreateDatabase) or epoch.epoch or epoch.base or epoch.previous:
         raise CorruptionError("Epoch 0 does not create a database: the log is damaged.")
     check_reader_features(create.reader_features)
-    stated = FREED_SLOTS in create.reader_features and FREED_SLOTS in create.writer_features
-    later = UPGRADED_SLOTS in (*create.reader_features, *create.writer_features)
-    if later or stated != (create.slot_block is not None):
-        raise CorruptionError(
-            f"Epoch 0 has a slot block without the feature {FREED_SLOTS!r}, or the reverse."
-        )
     return Snapshot(
         database=TableId(create.database),
         lone_table=create.lone_table,
+        slot_block=create.slot_block,
         epoch=0,
         transaction=epoch.transaction,
         time_ms=epoch.time_ms,
@@ -41,5 +35,4 @@ def first_snapshot(epoch: Epoch) -> Snapshot:
         reader_features=frozenset(create.reader_features),
         writer_features=frozenset(create.writer_features),
         tables={},
-        slot_block=create.slot_block,
     )

@@ -15,18 +15,12 @@ from typing import NoReturn
 
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.ids import TableId
-from colonnade.manifests.model.column_default import COLUMN_DEFAULTS
-from colonnade.manifests.model.entries import PartitionField
 from colonnade.manifests.model.epoch import Epoch
-from colonnade.manifests.model.generated import GENERATED_COLUMNS
-from colonnade.manifests.model.identity import IDENTITY_COLUMNS
-from colonnade.manifests.model.members import SHARED_EPOCHS, problem_of
-from colonnade.manifests.model.nested_fields import NESTED_FIELDS, changes_inside
+from colonnade.manifests.model.members import problem_of
 from colonnade.manifests.model.operations import (
     AddDeletionVector,
     AddRowSet,
     AddRowSets,
-    AlterSchema,
     Anchor,
     Compaction,
     CreateDatabase,
@@ -49,7 +43,7 @@ from colonnade.manifests.model.operations import (
     Untag,
     Vacuum,
 )
-from colonnade.manifests.model.statics import STATIC_COLUMNS, statics_id
+from colonnade.manifests.model.statics import statics_id
 from colonnade.manifests.state.columns_fold import (
     check_fields,
     check_values,
@@ -66,8 +60,6 @@ from colonnade.manifests.state.identity_fold import (
 )
 from colonnade.manifests.state.kept_fold import KeptFold
 from colonnade.manifests.state.lifetimes_fold import check_lifetimes
-from colonnade.manifests.state.needed_features import needed_features
-from colonnade.manifests.state.partition_layout import PARTITIONS
 from colonnade.manifests.state.primary_key_fold import check_key
 from colonnade.manifests.state.properties_fold import check_properties
 from colonnade.manifests.state.refusal import refuse
@@ -150,27 +142,15 @@ class _Fold:
             self._refuse("ends the log together with other operations")
 
     def _check_shared(self, epoch: Epoch) -> None:
-        if not self._features.has(SHARED_EPOCHS):
-            self._refuse(f"holds several changes without the feature {SHARED_EPOCHS!r}")
         if (problem := problem_of(epoch)) is not None:
             self._refuse(problem)
 
-    def _check_features(self, operation: Operation) -> None:
-        for feature, what in needed_features(operation):
-            self._require(feature, what)
-            if feature in (COLUMN_DEFAULTS, GENERATED_COLUMNS):
-                check_values(self._epoch, operation)
-
     def _apply_operation(self, operation: Operation) -> None:
-        self._check_features(operation)
-        if isinstance(operation, Valued) and self._features.has(IDENTITY_COLUMNS):
-            fold = self._touch(operation.table)
-            fold.table = with_values(self._epoch, fold.table, operation)
         match operation:
             case AddRowSet():
-                self._touch(operation.table).add(self._epoch, operation.rowset, operation.vector)
+                self._numbered(operation).add(self._epoch, operation.rowset, operation.vector)
             case AddRowSets():
-                self._touch(operation.table).add_segment(self._epoch, operation.segment)
+                self._numbered(operation).add_segment(self._epoch, operation.segment)
             case DropRowSet():
                 self._touch(operation.table).drop(operation.rowsets)
             case AddDeletionVector():
@@ -200,7 +180,7 @@ class _Fold:
             case Vacuum():
                 self._kept.vacuum(self._epoch, operation)
             case EnableFeatures():
-                self._features.enable(self._epoch, operation)
+                self._features.enable(operation)
             case DropDatabase():
                 self._dropped = True
             case CreateDatabase():
@@ -208,14 +188,17 @@ class _Fold:
             case _:
                 self._alter(operation)
 
-    def _require(self, feature: str, what: str) -> None:
-        if not self._features.has(feature):
-            self._refuse(f"{what} without the feature {feature!r}")
+    def _numbered(self, operation: Valued) -> RowSetsFold:
+        """Return the RowSets of a table whose identity columns may give values to new rows."""
+        fold = self._touch(operation.table)
+        fold.table = with_values(self._epoch, fold.table, operation)
+        return fold
 
     def _drop(self, table: TableState) -> None:
         landed = self._batches.pop(table.id, {})
         self._left[table.name] = _with_batches(table, landed).batches
-        self._designed.update((table.id, table.statics_of or table.id))
+        if table.partition_key or table.statics_of is not None:
+            self._designed.update((table.id, table.statics_of or table.id))
         self._changed[table.id] = None
         del self._rowsets[table.id]
 
@@ -234,7 +217,7 @@ class _Fold:
             self._refuse("adds a table to a database that holds one lone table")
         self._check_free(operation.name)
         fields = operation.partition_fields or ()
-        self._check_partitions(operation.name, fields)
+        check_values(self._epoch, operation)
         check_fields(self._epoch, operation.name, operation.table_schema, fields)
         check_void(self._epoch, operation.table_schema)
         state = self._changed[table] = TableState(
@@ -288,10 +271,10 @@ class _Fold:
         for key in self._designed:
             if (designed := self._find(key)) is not None:
                 check_properties(self._epoch, designed)
-        if not self._features.has(STATIC_COLUMNS):
-            return
         for key in self._designed:
-            table, statics = self._find(key), self._find(statics_id(key))
+            table, statics = self._find(key), None
+            if table is None or table.partition_key:
+                statics = self._find(statics_id(key))
             owner = None if table is None else self._find(table.statics_of or table.id)
             if owner is not None:
                 check_statics(self._epoch, with_statics(owner, self._find))
@@ -301,14 +284,9 @@ class _Fold:
 
     def _set_layout(self, operation: SetPartitionLayout) -> None:
         fold = self._touch(operation.table)
-        self._check_partitions(fold.table.name, operation.fields)
         state = with_layout(self._epoch, fold.table, operation)
         check_lifetimes(self._epoch, state)
         fold.table = self._changed[state.id] = state
-
-    def _check_partitions(self, table: str, fields: tuple[PartitionField, ...]) -> None:
-        if fields and not self._features.has(PARTITIONS):
-            self._refuse(f"partitions table {table!r} without the feature {PARTITIONS!r}")
 
     def _is_stale(self) -> bool:
         """Return whether vacuum removed segments that this state refers to.
@@ -327,13 +305,9 @@ class _Fold:
 
     def _alter(self, operation: TableOperation) -> None:
         fold = self._touch(operation.table)
-        schema = fold.table.schema
         if isinstance(operation, RenameTable):
             self._check_free(operation.name)
-        if isinstance(operation, AlterSchema) and changes_inside(
-            schema.fields, operation.table_schema.fields
-        ):
-            self._require(NESTED_FIELDS, "changes fields inside a column")
+        check_values(self._epoch, operation)
         state = altered_table(self._epoch, fold.table, operation)
         fold.table = self._changed[state.id] = state
         self._designed.add(state.id)
@@ -429,8 +403,6 @@ class _Fold:
             stale=self._base.stale or self._is_stale(),
             reader_features=self._features.reader,
             writer_features=self._features.writer,
-            slot_block=self._features.slot_block,
-            slot_start=self._features.slot_start,
             dropped=self._dropped,
             tables=with_changes(self._base.tables, self._changed, self._epoch),
         )

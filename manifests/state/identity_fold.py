@@ -19,11 +19,7 @@ from colonnade.manifests.model.identity import (
 from colonnade.manifests.model.operations import (
     AddRowSet,
     AddRowSets,
-    AlterSchema,
-    CreateTable,
     DrawIdentity,
-    Operation,
-    Restore,
 )
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.model.statistics import decode_bound
@@ -82,18 +78,6 @@ def _bounds(
     if low not in numbers_of(column) or high not in numbers_of(column):
         refuse(epoch, f"has a bound of identity column {column.name!r} that is not a {column.type}")
     return low, high
-
-
-def states_identity(operation: Operation) -> bool:
-    """Return whether an operation needs the feature `identity_columns`."""
-    match operation:
-        case DrawIdentity():
-            return True
-        case AlterSchema(table_schema=schema) | Restore(table_schema=schema):
-            return schema is not None and bool(identity_columns(schema))
-        case CreateTable(table_schema=schema):
-            return bool(identity_columns(schema) or operation.identities)
-    return False
 
 
 def check_identities(epoch: int, state: TableState) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from colonnade.manifests.model.lifetimes import problem_of
-from colonnade.manifests.model.operations import CreateTable, Operation, SetLifetimes
+from colonnade.manifests.model.operations import SetLifetimes
 from colonnade.manifests.state.refusal import refuse
 from colonnade.manifests.state.snapshot import TableState
 
@@ -29,10 +29,3 @@ def check_lifetimes(epoch: int, state: TableState) -> None:
     )
     if problem is not None:
         refuse(epoch, f"leaves table {state.name!r} with wrong lifetimes: {problem}")
-
-
-def states_lifetimes(operation: Operation) -> bool:
-    """Return whether an operation needs the feature `lifetimes`."""
-    if isinstance(operation, CreateTable):
-        return operation.lifetimes is not None
-    return isinstance(operation, SetLifetimes)

@@ -19,9 +19,6 @@ from colonnade.manifests.model.schema import SchemaField, TableSchema, type_text
 from colonnade.manifests.model.statistics import BoundKinds, bound_kinds, decode_bound
 from colonnade.manifests.state.snapshot import TableState
 
-PARTITIONS = "partitions"
-"""The feature that readers and writers of partitioned tables must support."""
-
 VALUE_LIMIT = 1024
 """The most bytes of a text or binary partition value."""
 

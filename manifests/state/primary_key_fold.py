@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from colonnade.manifests.model.operations import CreateTable, Operation, Restore, SetPrimaryKey
 from colonnade.manifests.model.primary_key import PrimaryKey, problem_of
 from colonnade.manifests.state.refusal import refuse
 from colonnade.manifests.state.snapshot import TableState
@@ -26,10 +25,3 @@ def check_key(epoch: int, state: TableState) -> None:
     problem = problem_of(state.primary_key, state.schema)
     if problem is not None:
         refuse(epoch, f"leaves table {state.name!r} with a wrong primary key: {problem}")
-
-
-def states_key(operation: Operation) -> bool:
-    """Return whether an operation needs the feature `primary_key`."""
-    if isinstance(operation, CreateTable | Restore):
-        return bool(operation.primary_key)
-    return isinstance(operation, SetPrimaryKey)

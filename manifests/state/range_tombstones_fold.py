@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from colonnade.manifests.model.operations import AddTombstone, ForgetTombstones, Operation
+from colonnade.manifests.model.operations import AddTombstone, ForgetTombstones
 from colonnade.manifests.model.range_tombstones import RangeTombstone, problem_of
 from colonnade.manifests.state.refusal import refuse
 from colonnade.manifests.state.replaced_columns import replaceable
@@ -44,8 +44,3 @@ def _check(epoch: int, state: TableState, tombstones: tuple[RangeTombstone, ...]
                 problem = "a range tombstone names a column that is not part of a key"
             if problem is not None:
                 refuse(epoch, f"leaves table {state.name!r} with a wrong tombstone: {problem}")
-
-
-def states_range_tombstones(operation: Operation) -> bool:
-    """Return whether an operation needs the feature `range_tombstones`."""
-    return isinstance(operation, AddTombstone | ForgetTombstones)

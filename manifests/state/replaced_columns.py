@@ -15,9 +15,6 @@ from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 
 _STORED = ("object", "place", "bytes", "footer", "data", "unsynced")
 
-REPLACE_COLUMN = "replace_column"
-"""The feature that readers and writers of replaced columns must support."""
-
 
 def replaceable(table: TableState) -> frozenset[int]:
     """Return the columns that may be replaced: those that do not decide the place of a row.

@@ -32,7 +32,7 @@ from colonnade.manifests.model.primary_key import PrimaryKey
 from colonnade.manifests.model.range_tombstones import RangeTombstone
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.model.slot_blocks import SlotBlocks
-from colonnade.manifests.model.statics import STATIC_COLUMNS, statics_id
+from colonnade.manifests.model.statics import SUFFIX, statics_id
 from colonnade.manifests.object_names import table_prefix
 from colonnade.manifests.state.amendments import UNAMENDED, Amendments, LaterAmendments
 
@@ -367,8 +367,7 @@ class Snapshot:
 
     `stale` means that vacuum removed segments of this state, after newer segments took over their
     RowSets: read the state again. `dropped` means that the log has ended, and no epoch follows.
-    `slot_block` is the number of slots that vacuum frees together, or None if it frees none. It
-    frees no slot before `slot_start`.
+    `slot_block` is the number of slots that vacuum frees together.
 
     `anchors` has the anchor of the floor last. With an `anchor_list`, that object has the anchors
     below the floor, and `anchors` does not (`checkpoint/anchor_list.py` reads both).
@@ -379,6 +378,7 @@ class Snapshot:
 
     database: TableId
     lone_table: bool
+    slot_block: int
     epoch: int
     transaction: str
     time_ms: int
@@ -392,17 +392,13 @@ class Snapshot:
     leases: Mapping[str, Lease] = field(default_factory=dict)
     stale: bool = False
     dropped: bool = False
-    slot_block: int | None = None
-    slot_start: int = 0
     anchor_list: AnchorList | None = None
     read_batches: ReadBatches | None = field(default=None, compare=False, repr=False)
 
     @property
-    def blocks(self) -> SlotBlocks | None:
-        """The blocks of slots that vacuum frees; None if slots are never freed."""
-        if self.slot_block is None:
-            return None
-        return SlotBlocks(self.database, self.slot_block, self.slot_start)
+    def blocks(self) -> SlotBlocks:
+        """The blocks of slots that vacuum frees."""
+        return SlotBlocks(self.database, self.slot_block)
 
     def anchor(self, epoch: int) -> Anchor | None:
         """Return the anchor of an epoch, or None. An anchor in the anchor list is not found."""
@@ -423,7 +419,7 @@ class Snapshot:
     def own_names(self) -> Mapping[TableId, str]:
         """Return the names of the tables that users have made: no tables of static values."""
         names = self.table_names()
-        if STATIC_COLUMNS not in self.reader_features:
+        if not any(name.endswith(SUFFIX) for name in names.values()):
             return names
         statics = set(map(statics_id, names))
         return {key: name for key, name in names.items() if key not in statics}

@@ -12,14 +12,11 @@ from dataclasses import replace
 
 from colonnade.manifests.errors import CorruptionError, InvalidInputError, NotFoundError
 from colonnade.manifests.model.entries import SortField
-from colonnade.manifests.model.operations import Operation, Restore, SetSortOrder
+from colonnade.manifests.model.operations import Restore, SetSortOrder
 from colonnade.manifests.model.primary_key import has_order
 from colonnade.manifests.model.schema import SchemaField, TableSchema, type_text
 from colonnade.manifests.state.refusal import refuse
 from colonnade.manifests.state.snapshot import TableState
-
-SORT_ORDERS = "sort_orders"
-"""The feature that readers and writers of tables whose sort key changed must support."""
 
 SortKey = tuple[SortField, ...]
 
@@ -50,11 +47,11 @@ def order_of(table: TableState, number: int) -> SortKey:
     """Return the order that the rows of RowSets of a sort order have, by the present columns.
 
     A column that has widened keeps its order. Rows that were also sorted by a dropped column are
-    sorted by the columns before it. Where the sort key never changed, the number means nothing.
+    sorted by the columns before it. Raises CorruptionError if the table has no such sort order.
     """
-    orders = table.sort_orders
+    check_order(table, number)
     present = {each: field for field in table.schema.fields for each in field.ids}
-    return _resolved(orders[number] if number < len(orders) else orders[0], present)
+    return _resolved(table.sort_orders[number], present)
 
 
 def _resolved(order: SortKey, present: dict[int, SchemaField]) -> SortKey:
@@ -94,12 +91,8 @@ def common_order(table: TableState, numbers: Collection[int]) -> SortKey:
 
 
 def check_order(table: TableState, number: int) -> None:
-    """Refuse a sort order that no RowSet of the table can have. Raises CorruptionError.
-
-    In a table whose sort key never changed, the number has no meaning.
-    """
-    count = len(table.sort_orders)
-    if 1 < count <= number:
+    """Refuse a sort order that the table does not have. Raises CorruptionError."""
+    if number >= len(table.sort_orders):
         raise CorruptionError(f"sort order {number} does not exist.")
 
 
@@ -139,9 +132,3 @@ def check_fits(epoch: int, state: TableState, fields: SortKey) -> None:
         check_sort_key(fields, state.schema)
     except (InvalidInputError, NotFoundError) as error:
         refuse(epoch, f"gives table {state.name!r} an invalid sort key: {error}")
-
-
-def states_sort_orders(operation: Operation) -> bool:
-    """Return whether a reader needs the feature `SORT_ORDERS` to understand an operation."""
-    restores = isinstance(operation, Restore) and operation.sort_order_id is not None
-    return isinstance(operation, SetSortOrder) or restores

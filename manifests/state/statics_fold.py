@@ -9,10 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from colonnade.manifests.ids import TableId
-from colonnade.manifests.model.operations import AlterSchema, CreateTable, Operation, Restore
 from colonnade.manifests.model.statics import (
     problem_of,
-    static_fields,
     statics_id,
     statics_schema,
 )
@@ -21,15 +19,6 @@ from colonnade.manifests.state.snapshot import TableState
 
 Find = Callable[[TableId], TableState | None]
 """Finds a table of a state by its id."""
-
-
-def states_statics(operation: Operation) -> bool:
-    """Return whether an operation needs the feature `static_columns`."""
-    if isinstance(operation, CreateTable) and (operation.partition_key or operation.statics_of):
-        return True
-    if not isinstance(operation, AlterSchema | CreateTable | Restore):
-        return False
-    return operation.table_schema is not None and bool(static_fields(operation.table_schema))
 
 
 def with_statics(table: TableState, find: Find) -> TableState:

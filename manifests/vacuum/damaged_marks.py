@@ -36,7 +36,7 @@ def known_floor(log: LogReader, marks: Marks) -> Anchor | None:
 
 def find_writable(marks: Marks, floor: Anchor | None) -> frozenset[int]:
     """Return the blocks with a damaged mark that end before the floor."""
-    if marks.blocks is None or floor is None:
+    if floor is None:
         return frozenset()
     whole = marks.blocks.whole_below(floor.epoch)
     return frozenset(block for block in marks.damaged if block < whole)
@@ -50,7 +50,7 @@ def rewrite_damaged_marks(log: LogReader) -> tuple[str, ...]:
     other marks are rewritten before that. Raises StoreError.
     """
     marks = read_marks(log.store)
-    if marks.blocks is None or not marks.damaged:
+    if not marks.damaged:
         return ()
     floor = known_floor(log, marks)
     writable = find_writable(marks, floor)

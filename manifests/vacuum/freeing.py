@@ -22,8 +22,6 @@ def mark_blocks(store: ObjectStore, head: Snapshot, anchor: Anchor) -> range:
     each new one. Raises StoreError.
     """
     blocks = head.blocks
-    if blocks is None:
-        return range(1, 1)
     first, whole = freed_slots(store, blocks).stop, blocks.whole_below(head.floor)
     for block in range(blocks.of(first), whole):
         put_mark(store, blocks, block, anchor)
@@ -38,7 +36,7 @@ def restore_marks(store: ObjectStore, head: Snapshot, listed: Collection[str]) -
     for `head` before the listing. Costs nothing if no mark is missing. Raises StoreError.
     """
     blocks, anchor = head.blocks, head.anchor(head.floor)
-    if blocks is None or anchor is None:
+    if anchor is None:
         return
     for block in range(blocks.whole_below(head.floor)):
         if blocks.mark(block) not in listed:

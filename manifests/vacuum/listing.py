@@ -35,15 +35,12 @@ def read_listing(store: ObjectStore, before: Snapshot) -> Listing:
 
     Thousands of stubs may be there, so their sizes and times are not asked for.
     """
-    blocks = before.blocks
-    removed = range(0)
-    if blocks is not None:
-        removed = range(blocks.start, blocks.first(blocks.whole_below(before.floor)))
-    first, last, start, stop = map(epoch_name, (0, _LAST_SLOT, removed.start, removed.stop))
+    removed = range(before.blocks.first(before.blocks.whole_below(before.floor)))
+    first, last, stop = map(epoch_name, (0, _LAST_SLOT, removed.stop))
 
     def is_measured(name: str) -> bool:
         # Names of epochs sort as their numbers.
-        return not first <= name <= last or start <= name < stop
+        return not first <= name <= last or name < stop
 
     slots, files = set[int](), list[Stored]()
     for info in store.list_all(is_measured):

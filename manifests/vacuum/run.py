@@ -28,6 +28,7 @@ from colonnade.manifests.model.operations import (
     Unpin,
     Vacuum,
 )
+from colonnade.manifests.state.features import check_writer_features
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.vacuum.floor import lost_states, name_lost
 from colonnade.manifests.vacuum.hinted_checkpoints import keep_hint_usable
@@ -87,6 +88,8 @@ def _persist(log: Log, request: VacuumRequest) -> VacuumResult:
 
 def _attempt(log: Log, request: VacuumRequest) -> VacuumResult:
     before = log.read_head()
+    if not request.dry_run:
+        check_writer_features(before)
     try:
         found = look(log, request, before)
         if request.dry_run:

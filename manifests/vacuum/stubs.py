@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container
 from functools import partial
-from itertools import chain
 
 from colonnade.manifests.epochs.freed_slots import make_stub
 from colonnade.manifests.epochs.slots import read_log_slot, read_slot
@@ -45,11 +44,7 @@ def put_stubs(log: LogReader, head: Snapshot, threads: int, done: int = 0) -> No
     if not head.floor or has_floor_stub(store, head):
         return
     freed = mark_blocks(store, head, floor_anchor(head))
-    before = min(head.blocks.start if head.blocks else 0, head.floor + 1)
-    if before > 1 and not _has_stub(store, before - 1):
-        # These slots belong to no block, so they are never freed.
-        _put_stubs(log, head, range(1, before), threads)
-    _put_stubs(log, head, range(max(freed.stop, before, done + 1), head.floor + 1), threads)
+    _put_stubs(log, head, range(max(freed.stop, done + 1), head.floor + 1), threads)
     free_slots(store, freed)
 
 
@@ -63,10 +58,9 @@ def restore_stubs(store: ObjectStore, head: Snapshot, listed: Container[int], fr
     anchor = head.anchor(head.floor)
     if anchor is None:
         return
-    before, after = range(1, freed.start), range(max(1, freed.stop), head.floor + 1)
-    for number in chain(before[: head.floor], after):
+    for number in range(max(1, freed.stop), head.floor + 1):
         if number not in listed:
-            stub = make_stub(number, anchor, head.blocks)
+            stub = make_stub(number, anchor)
             store.put_if_absent(epoch_name(number), encode_model(stub))
 
 
@@ -94,7 +88,7 @@ def _put_stubs(log: LogReader, head: Snapshot, slots: range, threads: int) -> No
     def put(number: int) -> None:
         if number < first and _has_stub(store, number):
             return
-        stub = make_stub(number, anchor, head.blocks)
+        stub = make_stub(number, anchor)
         store.put(epoch_name(number), encode_model(stub), sync=True)
 
     numbers = range(max(slots.start, first - at_once), slots.stop)

@@ -16,7 +16,6 @@ from colonnade.manifests.compaction.policy import CompactionPolicy
 from colonnade.manifests.errors import ConflictError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.tombstones import TOMBSTONES
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.compaction.execute import TRIES, execute_plan
 from colonnade.tableformat.compaction.job import CompactionWorkplace
@@ -33,11 +32,11 @@ def plan_tombstones(
 ) -> tuple[CompactionGroup, ...]:
     """Return the groups of tombstones that a compaction forgets or merges.
 
-    Costs nothing in a database without tombstones. Otherwise reads the entries of the table, and if
-    it has tombstones, a GET for each bit of the number of epochs. Raises InvalidInputError for an
-    invalid `tombstone.hours`; CorruptionError, StoreError.
+    Costs nothing for a table without a primary key. Otherwise reads the entries in segments with
+    deleted rows, and if there are tombstones, a GET for each bit of the number of epochs. Raises
+    InvalidInputError for an invalid `tombstone.hours`; CorruptionError, StoreError.
     """
-    if TOMBSTONES not in base.writer_features:
+    if not table.primary_key:
         return ()
     entries = log.read_entries(table, which="tombstones")
     if not len(entries):
@@ -78,7 +77,7 @@ def _plan_erasure(
 ) -> CompactionPlan | None:
     """Return the groups of the RowSets that have such tombstones; None if there are none."""
     state = base.tables.get(table)
-    if state is None or TOMBSTONES not in base.writer_features:
+    if state is None or not state.primary_key:
         return None
     bound = certain(where, state.schema)
     entries = log.read_entries(state, partial(prune, bound), which="tombstones")

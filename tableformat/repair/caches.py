@@ -18,6 +18,7 @@ from colonnade.manifests.errors import ConflictError, CorruptionError, NotFoundE
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.object_names import HINT
 from colonnade.manifests.public import public
+from colonnade.manifests.state.features import check_writer_features
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store.draft import DraftStore
 from colonnade.manifests.vacuum.copies import restore
@@ -93,6 +94,7 @@ def rebuild_caches(
     marks = rewrite_damaged_marks(log)
     given_up = _give_up(log) if give_up_lost_epochs else None
     newest = log.read_head()
+    check_writer_features(newest)
     finish_floor(log, newest, threads=1)
     restored, lost = _restore_anchors(log, newest)
     if lost and newest.floor in lost_states(log, newest):

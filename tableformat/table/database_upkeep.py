@@ -1,4 +1,4 @@
-"""Upkeep of a database: kept epochs, restore, vacuum, checks, repair, upgrade."""
+"""Upkeep of a database: kept epochs, restore, vacuum, checks, repair."""
 
 from __future__ import annotations
 
@@ -23,14 +23,12 @@ from colonnade.tableformat.verify.findings import VerifyReport
 from colonnade.tableformat.write.settings import CommitSettings
 
 if TYPE_CHECKING:
-    from colonnade.manifests.log import upgrade as upgrades
     from colonnade.manifests.vacuum import run as vacuum_run
     from colonnade.tableformat.repair import caches
     from colonnade.tableformat.table import restore as restoring
     from colonnade.tableformat.verify import job as verify_job
     from colonnade.tableformat.verify import run as checks
 else:
-    upgrades = later("colonnade.manifests.log.upgrade")
     vacuum_run = later("colonnade.manifests.vacuum.run")
     caches = later("colonnade.tableformat.repair.caches")
     restoring = later("colonnade.tableformat.table.restore")
@@ -188,22 +186,5 @@ class DatabaseUpkeep(OpenDatabase):
             retention_hours, retain_epochs, None, dry_run, trust_clock
         )
         result = vacuum_run.vacuum(self._log, request)
-        self._refresh()
-        return result
-
-    def upgrade(self, *, dry_run: bool = False) -> upgrades.UpgradeResult:
-        """Enable the features of the log that new databases have and this one lacks.
-
-        A database that an earlier version created then frees the slots of removed epochs, and
-        concurrent appends may share an epoch (docs/growth.md#databases-of-earlier-versions).
-        Nothing takes this back. Versions that do not know the features refuse the database from
-        then on, and running processes of such versions stop. Readers and writers of this version
-        may work meanwhile. Rewrites nothing; does nothing if no feature is missing. `dry_run` only
-        says what would change. Cost: one commit. The features: docs/spec/epoch-log.md#upgrade.
-
-        Raises InvalidInputError for a read-only store; ConflictError; StoreError. After a
-        CommitUnknownError, call it again.
-        """
-        result = upgrades.upgrade(self._log, dry_run=dry_run)
         self._refresh()
         return result

@@ -328,11 +328,7 @@ class ArrowTransaction:
             after = self._log.preview(
                 step, self._base, {**others, table: before.tables[table]}, whole
             )
-        self._state = replace(
-            after,
-            reader_features=after.reader_features | before.reader_features,
-            writer_features=after.writer_features | before.writer_features,
-        )
+        self._state = after
         self._plan = plan
 
     def _hold_vector(self, prefix: str, vector: DeletionVector) -> DeletionVectorEntry:

@@ -21,9 +21,7 @@ from colonnade.manifests.checkpoint.stored_batches import check_batches
 from colonnade.manifests.epochs.freed_slots import (
     find_freed,
     make_stub,
-    read_blocks,
     read_marks,
-    stated_blocks,
 )
 from colonnade.manifests.epochs.slots import judge_end, read_log_slot, read_slot
 from colonnade.manifests.errors import ColonnadeError, CorruptionError, StoreError
@@ -115,7 +113,6 @@ class LogCheck:
             return None  # `_follow` reports what is wrong with epoch 0 or the store
         writable = find_writable(marks, floor)
         for block, error in marks.damaged.items():
-            assert marks.blocks is not None
             note = WILL_REPAIR if block in writable else CANNOT_REPAIR
             problem = f"{error.message} {note}"
             self.findings.append(Finding("damage", problem, marks.blocks.mark(block)))
@@ -174,13 +171,11 @@ class LogCheck:
             self._note(error, epoch_name(0))
             return
         broken, number, silent = False, state.epoch + 1, False
-        blocks = state.blocks
         while True:
             try:
-                item = read_log_slot(self.log.store, number, blocks)
+                item = read_log_slot(self.log.store, number, state.blocks)
                 if item is None:
                     break
-                blocks = stated_blocks(state.database, item) or blocks
                 if isinstance(item, Stub):
                     number = item.floor  # passed where its state cannot be read, too
                     state = self.state = self.log.read_anchored(item)
@@ -199,7 +194,7 @@ class LogCheck:
             else:
                 silent = False
             number += 1
-        self._check_end(number, blocks)
+        self._check_end(number, state.blocks)
 
     def _check_named_batches(self, epoch: Epoch) -> None:
         """Read the maps of batches that an epoch names. Nothing else stores them."""
@@ -215,8 +210,7 @@ class LogCheck:
     def _begin(self, floor: Anchor | None) -> Snapshot:
         """Return the oldest state. `_follow` reports what is wrong with epoch 1."""
         if floor is not None:
-            blocks = read_blocks(self.log.store)
-            return self.log.read_anchored(make_stub(floor.epoch, floor, blocks))
+            return self.log.read_anchored(make_stub(floor.epoch, floor))
         first = self.log.read_first()
         try:
             # The mark comes first, because a slow writer may have written into a freed slot.
@@ -226,7 +220,7 @@ class LogCheck:
             return first
         return self.log.read_anchored(item) if isinstance(item, Stub) else first
 
-    def _check_end(self, number: int, blocks: SlotBlocks | None) -> None:
+    def _check_end(self, number: int, blocks: SlotBlocks) -> None:
         """Check what follows the first free slot, also far behind it.
 
         Writers may fill that slot and later ones before the listing.

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from itertools import count, islice
 
-from tests.simulation.actors.every import ACTORS, EVOLVED, KEYED, RANGED, SHARING, UPGRADED
+from tests.simulation.actors.every import ACTORS, EVOLVED, KEYED, RANGED, SHARING
 from tests.simulation.counters import Counters
 from tests.simulation.run import simulate
 
@@ -27,9 +27,9 @@ def run_batch(first: int, runs: int) -> tuple[Counters, list[str]]:
     counters, failures = Counters(), []
     for seed in range(first, first + runs):
         try:
-            shares, evolves, old = seed % 4 == 1, seed % 4 == 2, seed % 8 == 3
+            shares, evolves = seed % 4 == 1, seed % 4 == 2
             far, keyed, ranged = seed % 8 in (0, 6), seed % 8 == 7, seed % 8 == 4
-            others = EVOLVED if evolves else UPGRADED if old else KEYED if keyed else ACTORS
+            others = EVOLVED if evolves else KEYED if keyed else ACTORS
             others = RANGED if ranged else others
             actors = SHARING if shares else others
             simulate(
@@ -37,7 +37,6 @@ def run_batch(first: int, runs: int) -> tuple[Counters, list[str]]:
                 actors,
                 counters,
                 waits=shares,
-                old=old,
                 far=far,
                 keyed=keyed,
                 ranged=ranged,

@@ -25,7 +25,6 @@ class Counters:
     unique: int = 0
     ranges: int = 0
     reads: int = 0
-    upgrades: int = 0
     losses: int = 0
     given_up: int = 0
 
@@ -45,7 +44,6 @@ class Counters:
         self.unique += world.oracle.unique
         self.ranges += world.oracle.ranges
         self.reads += world.oracle.reads
-        self.upgrades += any(each.operation == "upgrade" for each in world.oracle.epochs)
         self.losses += world.losses
         self.given_up += world.given_up
 

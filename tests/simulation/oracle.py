@@ -27,12 +27,10 @@ from colonnade.manifests.model.operations import (
     AlterSchema,
     Anchor,
     AnchorList,
-    CreateDatabase,
     CreateTable,
     DrawIdentity,
     DropCheck,
     DropTable,
-    EnableFeatures,
     Restore,
     SetPartitionLayout,
     Tag,
@@ -65,7 +63,7 @@ from tests.simulation.rows import (
 
 UNCHANGED = frozenset({
     "vacuum", "compaction", "compact", "tag", "untag", "pin", "unpin", "alter_table", "renumber",
-    "repair", "upgrade", "draw_identity", "clean",
+    "repair", "draw_identity", "clean",
 })  # fmt: skip
 """Operations of epochs without a note: they do not change rows."""
 
@@ -89,7 +87,6 @@ class Oracle:
     told: list[tuple[Intent, str, int | None]] = field(default_factory=list)
     reads: int = 0
     freed: int = 0
-    first_freed: int | None = None
     stubbed: int = 0
     store: ObjectStore | None = None
     shared: int = 0
@@ -148,9 +145,7 @@ class Oracle:
         self.forbidden.append(self._forbidden(epoch))
         self._check_constraints(number)
         for operation in epoch.ops:
-            if isinstance(operation, CreateDatabase | EnableFeatures) and operation.slot_block:
-                self.first_freed = number + 1
-            elif isinstance(operation, Tag):
+            if isinstance(operation, Tag):
                 self.tags[operation.name] = operation.epoch
             elif isinstance(operation, Untag):
                 del self.tags[operation.name]
@@ -176,8 +171,6 @@ class Oracle:
     def free(self, number: int) -> None:
         """What is in a slot was removed. Raises AssertionError where an epoch is still kept."""
         assert 0 < number < self.floor, f"epoch {number} is still kept"
-        assert self.first_freed is not None, f"slot {number} was freed without an upgrade"
-        assert number >= self.first_freed, f"slot {number} is from before the upgrade"
         self.freed = max(self.freed, number)
 
     def _after(self, head: State, epoch: Epoch) -> State:

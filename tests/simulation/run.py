@@ -64,13 +64,12 @@ def simulate(
     faults: Sequence[Fault] = tuple(Fault),
     *,
     waits: bool = False,
-    old: bool = False,
     far: bool = False,
     keyed: bool = False,
     ranged: bool = False,
 ) -> None:
     """Run one seed. Raises AssertionError that names it where something is wrong."""
-    world = World(seed, rate, faults, waits=waits, old=old, far=far, keyed=keyed, ranged=ranged)
+    world = World(seed, rate, faults, waits=waits, far=far, keyed=keyed, ranged=ranged)
     try:
         run(world, actors)
     except Exception as error:

@@ -16,7 +16,6 @@ from tests.simulation.actors.every import (
     SHARING,
     SORTED,
     STREAMED,
-    UPGRADED,
 )
 from tests.simulation.bugs import BUGS, Bug
 from tests.simulation.corpus import CORPUS, FOUND
@@ -68,16 +67,6 @@ def test_changes_that_share_an_epoch_land_once_and_every_writer_is_told_so(seeds
     print(counters)
     assert counters.shared > 2 * len(seeds)
     assert counters.crashes > 4 * len(seeds)
-
-
-@seeds(3)
-def test_a_database_is_upgraded_beside_writers_vacuums_and_kills(seeds: range) -> None:
-    counters = Counters()
-    for seed in seeds:
-        simulate(seed, UPGRADED, counters, waits=seed % 2 == 0, old=True)
-    print(counters)
-    assert counters.upgrades >= len(seeds) // 3
-    assert counters.crashes > 2 * len(seeds)
 
 
 @seeds(3)

@@ -73,7 +73,6 @@ class World:
     """A database, those who work on it, and what they may not do to it.
 
     With `waits`, writers wait for turns, and other writers may commit their changes meanwhile. With
-    `old`, an earlier version made the database, which frees no slots and has no shared epochs. With
     `far`, the store is a bucket behind a network: more processes share it, answers come late, and
     at times it is too busy to serve most calls. A `keyed` world also has tables with a primary key,
     which the oracle reads at every epoch. In a `ranged` world, tables are sorted by their ids.
@@ -86,14 +85,12 @@ class World:
         faults: Sequence[Fault] = tuple(Fault),
         *,
         waits: bool = False,
-        old: bool = False,
         far: bool = False,
         keyed: bool = False,
         ranged: bool = False,
     ) -> None:
         self.order = random.Random(seed)
         self._naps = random.Random(seed)
-        self._old = old
         self._ranged = ranged
         self.shape = Shape(COPIES if seed % 16 == LARGE else 1, seed)
         self.oracle = Oracle(frozenset({"strict", STRICT}), self.shape)
@@ -147,8 +144,7 @@ class World:
             self.disk,
             lone_table=False,
             clock_ms=self._clock,
-            slot_block=None if self._old else self.block,
-            shared_epochs=not self._old,
+            slot_block=self.block,
         )
         made = ArrowDatabase(self.disk, log, base)
         for name in TABLES:

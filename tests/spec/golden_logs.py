@@ -1,13 +1,14 @@
 """What the golden logs share: entries, a writer whose ids and times count up, and the comparison.
 
-A golden log is a folder of `golden/` with `whole`, the database as an earlier writer left it, and
-`states.json`, what a reader finds in it. Its files are never edited.
+A golden log is a folder of `golden/` with `whole`, the database as a writer left it, and
+`states.json`, what a reader finds in it. `make_golden.py` makes its files.
 """
 
 from __future__ import annotations
 
 import itertools
 import json
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -33,7 +34,7 @@ from colonnade.manifests.model.schema import (
     StructType,
     TableSchema,
 )
-from colonnade.manifests.object_names import COPIES, SUMMARIES
+from colonnade.manifests.model.slot_blocks import SLOT_BLOCK
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot
 from colonnade.manifests.store import LocalStore, MemoryStore, ObjectStore
@@ -126,13 +127,10 @@ class Writer:
         self,
         store: ObjectStore,
         limits: Limits,
-        slot_block: int | None,
-        *,
-        shared_epochs: bool = False,
+        slot_block: int = SLOT_BLOCK,
     ) -> None:
         ticks = itertools.count(START_MS, 1000)
         self.store = store
-        self._ticks = ticks
         self.log = Log(
             store,
             clock_ms=lambda: next(ticks),
@@ -146,7 +144,6 @@ class Writer:
             clock_ms=lambda: next(ticks),
             engine="golden",
             slot_block=slot_block,
-            shared_epochs=shared_epochs,
         )
 
     def commit(
@@ -154,19 +151,10 @@ class Writer:
         name: str,
         *ops: Operation,
         base: Snapshot | None = None,
-        spent_ids: int | None = None,
         **more: Any,
     ) -> None:
-        """Commit operations, and what else a `Change` has; without a base on the newest state.
-
-        `spent_ids`: the writer of the golden files tried a slot that was taken first, for which it
-        took a time and so many ids. Today's writer looks before it tries.
-        """
+        """Commit operations, and what else a `Change` has; without a base on the newest state."""
         change = Change(new_transaction_id(), name, ops, **more)
-        if spent_ids is not None:
-            next(self._ticks)
-            for _ in range(spent_ids):
-                new_transaction_id()
         self.state = self.log.commit(change, base or self.state)
 
     def live(self) -> dict[int, LiveRowSet]:
@@ -176,17 +164,6 @@ class Writer:
 
 def contents(store: ObjectStore) -> dict[str, bytes]:
     return {info.name: store.get(info.name) for info in store.list("")}
-
-
-def without_summaries(store: ObjectStore) -> dict[str, bytes]:
-    """The same without summaries of pages, which earlier writers did not make."""
-    return {name: data for name, data in contents(store).items() if name != SUMMARIES}
-
-
-def without_copies(store: ObjectStore) -> dict[str, bytes]:
-    """The same also without the second copies of anchors, which still earlier writers lacked."""
-    found = without_summaries(store)
-    return {name: data for name, data in found.items() if not name.startswith(f"{COPIES}/")}
 
 
 def copy(files: Mapping[str, bytes], store: ObjectStore) -> None:
@@ -258,7 +235,7 @@ class GoldenLog:
     write: Callable[[Writer], None]
     read: Callable[[ObjectStore], dict[str, Any]] = states
     limits: Limits = LIMITS
-    slot_block: int | None = None
+    slot_block: int = SLOT_BLOCK
 
     @property
     def path(self) -> Path:
@@ -280,7 +257,8 @@ class GoldenLog:
         return dict(json.loads((self.path / "states.json").read_text("utf-8")))
 
     def make(self) -> None:
-        """Write the files; refuses to touch existing ones."""
+        """Make the files anew."""
+        shutil.rmtree(self.path, ignore_errors=True)
         self.path.mkdir(parents=True)
         written = self.written()
         copy(contents(written), self.store())

@@ -1,6 +1,6 @@
 """A log that alters tables, as an earlier writer left it, is read and written the same again.
 
-`python -m tests.spec.test_golden_alter` makes the files; existing ones are never edited.
+`python -m tests.spec.make_golden` makes the files.
 Specification: docs/spec/operations.md#altering-tables
 """
 
@@ -74,7 +74,3 @@ def test_every_state_of_an_earlier_log_is_read() -> None:
 
 def test_the_same_changes_make_the_same_bytes() -> None:
     assert contents(LOG.written()) == contents(LOG.store())
-
-
-if __name__ == "__main__":
-    LOG.make()

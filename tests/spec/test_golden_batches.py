@@ -1,6 +1,6 @@
 """A log whose checkpoints hold batches in a map, as an earlier writer left it, is read and written.
 
-`python -m tests.spec.test_golden_batches` makes the files; existing ones are never edited.
+`python -m tests.spec.make_golden` makes the files.
 Specification: docs/spec/checkpoint.md#batches
 """
 
@@ -75,7 +75,3 @@ def test_its_checkpoints_have_batches_in_several_pages() -> None:
 
 def test_the_log_is_still_written_the_same() -> None:
     assert contents(LOG.written()) == contents(LOG.store())
-
-
-if __name__ == "__main__":
-    LOG.make()

@@ -1,6 +1,6 @@
 """A log with constraints, as an earlier writer left it, is read and written the same again.
 
-`python -m tests.spec.test_golden_checks` makes the files; existing ones are never edited.
+`python -m tests.spec.make_golden` makes the files.
 Specification: docs/spec/operations.md#constraints
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from colonnade.manifests.model.constraints import CHECK_CONSTRAINTS, CheckConstraint
+from colonnade.manifests.model.constraints import CheckConstraint
 from colonnade.manifests.model.operations import (
     AddCheck,
     AlterSchema,
@@ -54,8 +54,6 @@ def write(writer: Writer) -> None:
 
 
 def add_constraints(snapshot: Snapshot, state: dict[str, Any]) -> None:
-    state["reader_features"] = sorted(snapshot.reader_features)
-    state["writer_features"] = sorted(snapshot.writer_features)
     state["constraints"] = {
         table.name: [each.model_dump(mode="json") for each in table.constraints]
         for table in snapshot.tables.values()
@@ -71,12 +69,3 @@ def test_every_state_of_an_earlier_log_is_read() -> None:
 
 def test_the_same_changes_make_the_same_bytes() -> None:
     assert contents(LOG.written()) == contents(LOG.store())
-
-
-def test_only_the_first_constraint_enables_the_feature() -> None:
-    features = [state["reader_features"] for state in LOG.expected().values()]
-    assert [CHECK_CONSTRAINTS in each for each in features[:4]] == [False, False, False, True]
-
-
-if __name__ == "__main__":
-    LOG.make()

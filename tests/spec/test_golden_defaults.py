@@ -1,15 +1,13 @@
 """A log of columns with defaults, as an earlier writer left it, is read and written the same again.
 
-`python -m tests.spec.test_golden_defaults` makes the files; existing ones are never edited.
+`python -m tests.spec.make_golden` makes the files.
 Specification: docs/spec/types.md#defaults
 """
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
-from colonnade.manifests.model.column_default import COLUMN_DEFAULTS
 from colonnade.manifests.model.operations import AlterSchema, CreateTable, DropRowSet, Restore
 from colonnade.manifests.model.schema import (
     ColumnDefault,
@@ -17,7 +15,6 @@ from colonnade.manifests.model.schema import (
     SchemaField,
     TableSchema,
 )
-from colonnade.manifests.state.snapshot import Snapshot
 from tests.spec.golden_logs import ORDERS, GoldenLog, Writer, add, contents, rowset, states
 
 ID = SchemaField(id=1, name="id", type="long", nullable=False)
@@ -90,11 +87,7 @@ def write(writer: Writer) -> None:
     commit("restore", dropped, restored, *add(*(live[each].stored_entry for each in (0, 1))))
 
 
-def add_features(snapshot: Snapshot, state: dict[str, Any]) -> None:
-    state["reader_features"] = sorted(snapshot.reader_features)
-
-
-LOG = GoldenLog("log-v1-defaults", write, partial(states, add=add_features))
+LOG = GoldenLog("log-v1-defaults", write, states)
 
 
 def test_every_state_of_an_earlier_log_is_read() -> None:
@@ -103,12 +96,3 @@ def test_every_state_of_an_earlier_log_is_read() -> None:
 
 def test_the_same_changes_make_the_same_bytes() -> None:
     assert contents(LOG.written()) == contents(LOG.store())
-
-
-def test_only_the_first_column_with_a_default_enables_the_feature() -> None:
-    features = [state["reader_features"] for state in LOG.expected().values()]
-    assert [COLUMN_DEFAULTS in each for each in features[:4]] == [False, False, False, True]
-
-
-if __name__ == "__main__":
-    LOG.make()

@@ -1,6 +1,6 @@
 """A log that was ended, as an earlier writer left it, is refused by readers and written the same.
 
-`python -m tests.spec.test_golden_drop` makes the files; existing ones are never edited.
+`python -m tests.spec.make_golden` makes the files.
 Specification: docs/spec/layout.md#dropping
 """
 
@@ -54,7 +54,3 @@ def test_the_same_changes_make_the_same_bytes() -> None:
 def test_readers_say_that_the_database_was_dropped() -> None:
     with pytest.raises(NotFoundError, match="was dropped in epoch 3"):
         LogReader(LOG.store()).read_head()
-
-
-if __name__ == "__main__":
-    LOG.make()

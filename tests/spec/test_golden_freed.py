@@ -1,6 +1,6 @@
 """A log whose slots were freed, as an earlier writer left it, is read and written the same.
 
-`python -m tests.spec.test_golden_freed` makes the files; existing ones are never edited.
+`python -m tests.spec.make_golden` makes the files.
 Specification: docs/spec/epoch-log.md#freed-slots
 """
 
@@ -63,7 +63,6 @@ def states(store: ObjectStore) -> dict[str, Any]:
     """What a reader must find, with a hint and without."""
     log = Log(store)
     head = log.read_head()
-    assert head.blocks is not None
     found: dict[str, Any] = {"floor": head.floor, "slot_block": head.slot_block}
     found["marks"] = [head.blocks.mark(block) for block in range(head.blocks.of(head.floor))]
     for epoch in range(head.floor, head.epoch + 1):
@@ -102,7 +101,3 @@ def test_an_object_in_a_freed_slot_is_not_an_epoch() -> None:
 
 def test_the_log_is_still_written_the_same() -> None:
     assert contents(LOG.written()) == contents(LOG.store())
-
-
-if __name__ == "__main__":
-    LOG.make()

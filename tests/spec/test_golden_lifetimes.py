@@ -1,6 +1,6 @@
 """A log with lifetimes, as an earlier writer left it, is read and written the same again.
 
-`python -m tests.spec.test_golden_lifetimes` makes the files; existing ones are never edited.
+`python -m tests.spec.make_golden` makes the files.
 Specification: docs/spec/lifetimes.md
 """
 
@@ -9,13 +9,10 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import pytest
-
 from colonnade.manifests.arrays.hidden_rows import visible
-from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.model.entries import ColumnStatistics, RowSetEntry
 from colonnade.manifests.model.hidden_columns import WRITTEN, with_value
-from colonnade.manifests.model.lifetimes import LIFETIMES, ColumnLifetime, Lifetimes
+from colonnade.manifests.model.lifetimes import ColumnLifetime, Lifetimes
 from colonnade.manifests.model.operations import (
     AlterSchema,
     CreateTable,
@@ -25,7 +22,6 @@ from colonnade.manifests.model.operations import (
 )
 from colonnade.manifests.model.schema import EarlierColumn, SchemaField, TableSchema
 from colonnade.manifests.reading.reader import LogReader
-from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.snapshot import Snapshot
 from tests.spec.golden_logs import (
     ORDERS,
@@ -87,7 +83,6 @@ def write(writer: Writer) -> None:
 
 
 def add_lifetimes(log: LogReader, snapshot: Snapshot, state: dict[str, Any]) -> None:
-    state["reader_features"] = sorted(snapshot.reader_features)
     state["lifetimes"] = {
         table.name: table.lifetimes and table.lifetimes.model_dump(mode="json")
         for table in snapshot.tables.values()
@@ -135,16 +130,3 @@ def test_a_lifetime_stays_when_its_column_widens() -> None:
     found = [each["lifetimes"].get("orders") for each in LOG.expected().values()]
     assert found[6] == found[7] == found[8]
     assert found[9] is None
-
-
-def test_lifetimes_without_their_feature_are_refused() -> None:
-    reader, first = LogReader(LOG.store()), 3
-    epoch = next(iter(reader.read_epochs(first, 1)))
-    assert LIFETIMES in reader.read_at(first).reader_features
-    without = tuple(op for op in epoch.ops if op.op != "enable_features")
-    with pytest.raises(CorruptionError, match="has lifetimes"):
-        apply_epoch(reader.read_at(first - 1), epoch.model_copy(update={"ops": without}))
-
-
-if __name__ == "__main__":
-    LOG.make()

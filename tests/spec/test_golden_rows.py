@@ -1,6 +1,6 @@
 """A log of row changes and compactions, as an earlier writer left it, is read and written the same.
 
-`python -m tests.spec.test_golden_rows` makes the files; existing ones are never edited.
+`python -m tests.spec.make_golden` makes the files.
 Specification: docs/spec/operations.md, conflicts.md
 """
 
@@ -62,12 +62,9 @@ def write(writer: Writer) -> None:
         *ops: Operation,
         rows: tuple[DeletedRows, ...] = (),
         base: Snapshot | None = None,
-        spent_ids: int | None = None,
     ) -> None:
         metrics = {"rows_deleted": len(rows)} if rows else {}
-        writer.commit(
-            name, *ops, base=base, spent_ids=spent_ids, rows=rows, metrics=metrics, job_id=JOB
-        )
+        writer.commit(name, *ops, base=base, rows=rows, metrics=metrics, job_id=JOB)
 
     orders = CreateTable(table=ORDERS, name="orders", table_schema=SCHEMA, next_column_id=12)
     commit("create_table", orders)
@@ -78,7 +75,7 @@ def write(writer: Writer) -> None:
     deleted = gone(writer, "delete", {0: [1, 3], 1: None, 2: [7]})
     moved = gone(writer, "update", {2: list(range(0, 30, 2))})
     commit("delete", rows=deleted)
-    commit("update", *add(rowset(5)), rows=moved, base=base, spent_ids=1)
+    commit("update", *add(rowset(5)), rows=moved, base=base)
     live = writer.live()
     read = [
         CompactionInput(rowset=i, rows=live[i].entry.rows, vector=live[i].amendments.vector)
@@ -99,8 +96,8 @@ def write(writer: Writer) -> None:
     later = gone(writer, "delete", {0: [0, 2]})
     last = gone(writer, "delete", {2: [29, 27, 1]})
     commit("delete", rows=later)
-    commit("compaction", compaction, base=before, spent_ids=0)
-    commit("delete", rows=last, base=before, spent_ids=1)
+    commit("compaction", compaction, base=before)
+    commit("delete", rows=last, base=before)
     together = Compaction(
         table=ORDERS,
         inputs=(CompactionInput(rowset=4, rows=50),),
@@ -135,7 +132,3 @@ def test_a_change_of_today_is_carried_through_an_earlier_log() -> None:
     # Of 22 rows turned around, those from the end of the first RowSet lie near the end.
     [output] = [each for each in log.read_rowsets(state.table("orders")) if each.entry.rows == 20]
     assert output.deleted_count == 5
-
-
-if __name__ == "__main__":
-    LOG.make()

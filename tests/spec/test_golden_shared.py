@@ -1,6 +1,6 @@
 """A log with shared epochs, as an earlier writer left it, is read and written the same again.
 
-`python -m tests.spec.test_golden_shared` makes the files; existing ones are never edited.
+`python -m tests.spec.make_golden` makes the files.
 Specification: docs/spec/epoch-log.md#shared-epochs
 """
 
@@ -79,7 +79,7 @@ class SharedLog(GoldenLog):
     def written(self) -> MemoryStore:
         store = NotedStore(now_ms=lambda: START_MS)
         with counted_ids():
-            self.write(Writer(store, self.limits, self.slot_block, shared_epochs=True))
+            self.write(Writer(store, self.limits, self.slot_block))
         return store
 
 
@@ -94,7 +94,3 @@ def test_every_state_and_change_of_an_earlier_log_is_read() -> None:
 
 def test_the_same_changes_make_the_same_bytes() -> None:
     assert contents(LOG.written()) == contents(LOG.store())
-
-
-if __name__ == "__main__":
-    LOG.make()

@@ -1,6 +1,6 @@
 """A log of tables whose sort key changes is read and written as an earlier writer left it.
 
-`python -m tests.spec.test_golden_sort_orders` makes the files; existing ones are never edited.
+`python -m tests.spec.make_golden` makes the files.
 Specification: docs/spec/operations.md#sort-orders
 """
 
@@ -95,7 +95,3 @@ def test_every_state_of_an_earlier_log_is_read() -> None:
 
 def test_the_same_changes_make_the_same_bytes() -> None:
     assert contents(LOG.written()) == contents(LOG.store())
-
-
-if __name__ == "__main__":
-    LOG.make()

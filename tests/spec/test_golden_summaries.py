@@ -1,6 +1,6 @@
 """Summaries of pages, as an earlier vacuum left them, are what a vacuum finds in these pages.
 
-`python -m tests.spec.test_golden_summaries` makes the files; existing ones are never edited.
+`python -m tests.spec.make_golden` makes the files.
 Specification: docs/spec/checkpoint.md#page-summaries
 """
 
@@ -51,7 +51,3 @@ def test_the_summaries_are_those_of_a_vacuum_that_reads_all_pages() -> None:
 
 def test_the_log_is_still_written_the_same() -> None:
     assert contents(LOG.written()) == contents(LOG.store())
-
-
-if __name__ == "__main__":
-    LOG.make()

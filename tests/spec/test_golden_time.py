@@ -1,6 +1,6 @@
 """A log with tags, pins and a restore, as an earlier writer left it, is read and written the same.
 
-`python -m tests.spec.test_golden_time` makes the files; existing ones are never edited.
+`python -m tests.spec.make_golden` makes the files.
 Specification: docs/spec/operations.md#restoring-tables
 """
 
@@ -91,7 +91,3 @@ def test_every_state_of_an_earlier_log_is_read() -> None:
 
 def test_the_same_changes_make_the_same_bytes() -> None:
     assert contents(LOG.written()) == contents(LOG.store())
-
-
-if __name__ == "__main__":
-    LOG.make()

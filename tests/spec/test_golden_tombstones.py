@@ -1,6 +1,6 @@
 """A log with tombstones, as an earlier writer left it, is read and written the same again.
 
-`python -m tests.spec.test_golden_tombstones` makes the files; existing ones are never edited.
+`python -m tests.spec.make_golden` makes the files.
 Specification: docs/spec/operations.md#tombstones
 """
 
@@ -9,9 +9,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import pytest
-
-from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.model.operations import (
     AddRowSet,
     Compaction,
@@ -20,9 +17,8 @@ from colonnade.manifests.model.operations import (
     Operation,
 )
 from colonnade.manifests.model.schema import SchemaField, TableSchema
-from colonnade.manifests.model.tombstones import TOMBSTONES, adds_tombstones, are_tombstones
+from colonnade.manifests.model.tombstones import adds_tombstones, are_tombstones
 from colonnade.manifests.reading.reader import LogReader
-from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.snapshot import Snapshot
 from tests.spec.golden_logs import (
     ORDERS,
@@ -82,7 +78,6 @@ def write(writer: Writer) -> None:
 
 
 def add_tombstones(log: LogReader, snapshot: Snapshot, state: dict[str, Any]) -> None:
-    state["reader_features"] = sorted(snapshot.reader_features)
     state["tombstones"] = {
         table.name: [each.id for each in log.read_rowsets(table, which="tombstones")]
         for table in snapshot.tables.values()
@@ -110,15 +105,6 @@ def test_readers_of_rows_see_the_same_rowset_while_tombstones_come_and_go() -> N
     assert remembered == [[], [], [], [1], [1, 2], [3], []]
     rows = [[each[0] for each in state["tables"]["orders"]["rowsets"]] for state in found[2:]]
     assert rows == [[0]] * len(rows)
-    assert [TOMBSTONES in each["reader_features"] for each in found[:4]] == [False] * 3 + [True]
-
-
-def test_tombstones_without_their_feature_are_refused() -> None:
-    reader, first = LogReader(LOG.store()), 3
-    epoch = next(iter(reader.read_epochs(first, 1)))
-    without = tuple(op for op in epoch.ops if op.op != "enable_features")
-    with pytest.raises(CorruptionError, match="has tombstones"):
-        apply_epoch(reader.read_at(first - 1), epoch.model_copy(update={"ops": without}))
 
 
 def test_a_rowset_has_tombstones_if_all_its_rows_are_deleted() -> None:
@@ -128,7 +114,3 @@ def test_a_rowset_has_tombstones_if_all_its_rows_are_deleted() -> None:
     entry = rowset(9)
     assert not are_tombstones(entry, None)
     assert not are_tombstones(entry, vector(3, entry.rows - 1))
-
-
-if __name__ == "__main__":
-    LOG.make()

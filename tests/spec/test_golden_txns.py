@@ -1,6 +1,6 @@
 """A log whose restore names a map of batches is read and written the same.
 
-`python -m tests.spec.test_golden_txns` makes the files; existing ones are never edited.
+`python -m tests.spec.make_golden` makes the files.
 Specification: docs/spec/operations.md#batches-of-a-table-that-is-created-again
 """
 
@@ -64,7 +64,3 @@ def test_the_restore_names_a_map_and_its_own_batch() -> None:
 
 def test_the_log_is_still_written_the_same() -> None:
     assert contents(LOG.written()) == contents(LOG.store())
-
-
-if __name__ == "__main__":
-    LOG.make()

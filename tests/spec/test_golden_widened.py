@@ -1,6 +1,6 @@
 """A log whose columns widen, as an earlier writer left it, is read and written the same again.
 
-`python -m tests.spec.test_golden_widened` makes the files; existing ones are never edited.
+`python -m tests.spec.make_golden` makes the files.
 Specification: docs/spec/types.md#widening
 """
 
@@ -28,7 +28,6 @@ from colonnade.manifests.model.operations import (
     SetPartitionLayout,
 )
 from colonnade.manifests.model.schema import EarlierColumn, SchemaField, TableSchema
-from colonnade.manifests.model.widening import WIDENED_COLUMNS
 from colonnade.manifests.state.snapshot import Snapshot
 from tests.spec.golden_logs import ORDERS, GoldenLog, Writer, add, contents, rowset, states
 
@@ -84,10 +83,6 @@ def write(writer: Writer) -> None:
     commit("restore", created, *add(rowset(4, schema_id=2, **bounds(6, 2**63, 2**64))))
 
 
-def add_features(snapshot: Snapshot, state: dict[str, Any]) -> None:
-    state["reader_features"] = sorted(snapshot.reader_features)
-
-
 def write_keys(writer: Writer) -> None:
     """A table sorted by `count` and `price`, and partitioned by `count`, then also by `price`."""
     commit = writer.commit
@@ -115,7 +110,7 @@ def write_keys(writer: Writer) -> None:
     commit("append", *add(rowset(4, **old, schema_id=2, **bounds(3, 8, 9))))
 
 
-LOG = GoldenLog("log-v1-widened", write, partial(states, add=add_features))
+LOG = GoldenLog("log-v1-widened", write, states)
 
 
 def add_layouts(snapshot: Snapshot, state: dict[str, Any]) -> None:
@@ -135,14 +130,3 @@ def test_every_state_of_an_earlier_log_is_read(log: GoldenLog) -> None:
 @pytest.mark.parametrize("log", [LOG, KEYS], ids=["columns", "keys"])
 def test_the_same_changes_make_the_same_bytes(log: GoldenLog) -> None:
     assert contents(log.written()) == contents(log.store())
-
-
-def test_only_the_first_column_that_widens_enables_the_feature() -> None:
-    features = [state["reader_features"] for state in LOG.expected().values()]
-    assert [WIDENED_COLUMNS in each for each in features[:4]] == [False, False, False, True]
-
-
-if __name__ == "__main__":
-    for each in (LOG, KEYS):
-        if not each.path.exists():
-            each.make()

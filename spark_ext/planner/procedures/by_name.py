@@ -37,12 +37,10 @@ from colonnade.spark_ext.planner.procedures.compaction import (
 from colonnade.spark_ext.planner.procedures.epochs import (
     RESTORE_SCHEMA,
     TAGS_SCHEMA,
-    UPGRADE_SCHEMA,
     restore,
     tag,
     tags,
     untag,
-    upgrade,
 )
 from colonnade.spark_ext.planner.procedures.transaction_calls import (
     COUNTS_SCHEMA,
@@ -249,12 +247,6 @@ PROCEDURES = {
         untag,
     ),
     "tags": Procedure("The tags of a database.", _OF_DATABASE, TAGS_SCHEMA, tags),
-    "upgrade": Procedure(
-        "Enables features of the log that a database of an earlier version lacks, for ever.",
-        (*_OF_DATABASE, _DRY_RUN),
-        UPGRADE_SCHEMA,
-        upgrade,
-    ),
     "add_column": Procedure(
         "Adds a column with a computed value in each row, in one epoch, beside running writers.",
         (

@@ -1,4 +1,4 @@
-"""`CALL colonnade.system.restore`, `tag`, `untag`, `tags` and `upgrade`: procedures of a log."""
+"""`CALL colonnade.system.restore`, `tag`, `untag` and `tags`: procedures of a log."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from colonnade.tableformat.table.time_travel import snapshot_at
 
 RESTORE_SCHEMA = "epoch long, restored long"
 TAGS_SCHEMA = "tag string, epoch long"
-UPGRADE_SCHEMA = "feature string, epoch long"
 
 
 def restore(arguments: Mapping[str, Any]) -> Iterable[Row]:
@@ -60,15 +59,6 @@ def untag(arguments: Mapping[str, Any]) -> Iterable[Row]:
 def tags(arguments: Mapping[str, Any]) -> Iterable[Row]:
     """Return the tags of a database and their epochs."""
     return _database(arguments).tags().items()
-
-
-def upgrade(arguments: Mapping[str, Any]) -> Iterable[Row]:
-    """Upgrade a database; return a row for each feature that it lacked, with the new epoch.
-
-    In a dry run the epoch is NULL.
-    """
-    result = _database(arguments).upgrade(dry_run=bool(arguments["dry_run"]))
-    return [(feature, result.epoch) for feature in result.features]
 
 
 def _database(arguments: Mapping[str, Any]) -> ArrowDatabase:

@@ -64,7 +64,7 @@ def commit_alterations(
             reads=reads_of(current, draft.demands),
         )
         if current.primary_key and draft.primary_key not in (None, current.primary_key):
-            change = forgetting(change, log, state, current)
+            change = forgetting(change, log, current)
         rows.check(change, state, current)
         if draft.primary_key:
             check_keys_differ(log, log.preview(change, state).tables[table.id])

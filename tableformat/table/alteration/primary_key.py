@@ -18,9 +18,8 @@ from colonnade.manifests.model.operations import DropRowSet, Operation
 from colonnade.manifests.model.operations import SetPrimaryKey as SetKey
 from colonnade.manifests.model.primary_key import key_fields, key_of
 from colonnade.manifests.model.schema import SchemaField, TableSchema
-from colonnade.manifests.model.tombstones import TOMBSTONES
 from colonnade.manifests.public import public
-from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
+from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.tableformat.keys.own_table import check_policies
 from colonnade.tableformat.keys.repeated import repeated_keys
 from colonnade.tableformat.table.alteration.draft import Alteration, Draft
@@ -113,15 +112,13 @@ def key_operations(draft: Draft) -> tuple[tuple[Operation, ...], tuple[Operation
     return ended, (SetKey(table=table.id, columns=new),) if new else ()
 
 
-def forgetting(change: Change, log: Log, state: Snapshot, table: TableState) -> Change:
+def forgetting(change: Change, log: Log, table: TableState) -> Change:
     """Return a change of the key of a table that also drops the tombstones of its present key.
 
-    It conflicts with a concurrent writer who adds tombstones. Reads the entries of the table's
-    RowSets, unless the database of `state` has no tombstones. Raises CorruptionError, StoreError.
+    It conflicts with a concurrent writer who adds tombstones. Reads the entries in segments with
+    deleted rows. Raises CorruptionError, StoreError.
     """
-    ids: list[int] = []
-    if TOMBSTONES in state.writer_features:
-        ids = log.read_entries(table, which="tombstones").ids.tolist()
+    ids = log.read_entries(table, which="tombstones").ids.tolist()
     dropped = DropRowSet(table=table.id, rowsets=id_ranges(ids), kind="delete")
 
     def meets(rowsets: Sequence[LiveRowSet]) -> list[LiveRowSet]:

@@ -112,7 +112,7 @@ def test_a_change_to_what_never_was_is_refused_before_any_write() -> None:
     base = with_orders(store, log)
     for wrong in (
         append(to=TRIPS),
-        change(CreateDatabase(database=TRIPS)),
+        change(CreateDatabase(database=TRIPS, slot_block=4)),
         overwrite((0, 0)),
         delete(0, vector(1)),
         append(entry().model_copy(update={"place": "inline"})),

@@ -8,9 +8,8 @@ import pytest
 
 from colonnade.manifests.commit.rebase.begin import begin
 from colonnade.manifests.commit.sending import Sending
-from colonnade.manifests.errors import CommitUnknownError, CorruptionError, UnsupportedFormatError
+from colonnade.manifests.errors import CommitUnknownError, CorruptionError
 from colonnade.manifests.limits import Limits
-from colonnade.manifests.log.creation import create_database
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.codec import byte_check, decode_slot, encode_epoch
 from colonnade.manifests.model.epoch import Stub
@@ -19,7 +18,7 @@ from colonnade.manifests.object_names import MANIFEST, epoch_name
 from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.snapshot import Snapshot
 from tests.log_samples import ORDERS, append, change, make_log, table, with_orders
-from tests.manifests.commit.together import RefusingTurn, shared_epoch
+from tests.manifests.commit.together import shared_epoch
 from tests.noted_store import NotedStore
 
 OTHER = "f" * 16
@@ -44,29 +43,6 @@ def test_damage_that_a_freed_slot_explains_is_not_reported_while_an_append_waits
         pytest.raises(CommitUnknownError, match="removed by retention"),
     ):
         sending.offer(store.turn(MANIFEST), "test", Limits())
-
-
-def test_a_database_without_the_feature_has_no_shared_epochs() -> None:
-    store = NotedStore()
-    log = make_log(store)
-    create_database(store, lone_table=False, shared_epochs=False)
-    base = with_orders_in(log)
-    with patch.object(store, "turn", lambda folder: RefusingTurn(store)):
-        after = log.commit(append(), base)
-    shared = shared_epoch(after)
-    with pytest.raises(CorruptionError, match="without the feature 'shared_epochs'"):
-        apply_epoch(after, shared)
-
-
-def test_a_reader_that_does_not_know_shared_epochs_refuses_the_database() -> None:
-    store = NotedStore()
-    with_orders(store, make_log(store))
-    known = frozenset({"freed_slots", "partitions", "replace_column"})
-    with (
-        patch("colonnade.manifests.state.features.READER_FEATURES", known),
-        pytest.raises(UnsupportedFormatError, match="shared_epochs"),
-    ):
-        make_log(store).read_head()
 
 
 @pytest.mark.parametrize(

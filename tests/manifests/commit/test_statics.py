@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from colonnade.manifests.commit.needed_features import with_needed_features
 from colonnade.manifests.commit.statics import with_static_values
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.ids import TableId
@@ -58,7 +57,7 @@ def empty() -> Snapshot:
 
 
 def after(state: Snapshot, *operations: Operation) -> Snapshot:
-    mine = with_needed_features(with_static_values(change(*operations), state), state)
+    mine = with_static_values(change(*operations), state)
     return apply_epoch(state, epoch_after(state, mine))
 
 

@@ -13,7 +13,6 @@ from colonnade.manifests.epochs.slots import read_slot
 from colonnade.manifests.errors import NotFoundError
 from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.log.log import Log, create_database
-from colonnade.manifests.log.upgrade import upgrade
 from colonnade.manifests.model.codec import encode_epoch
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import Operation
@@ -28,33 +27,18 @@ BLOCK = 4
 
 
 class Blocks:
-    """A log whose slots are freed in blocks of four: what each epoch was, and its state.
+    """A log whose slots are freed in small blocks: what each epoch was, and its state."""
 
-    With `upgraded`, that epoch upgrades a database that did not free slots before.
-    """
-
-    def __init__(
-        self, epochs: int = 30, block: int | None = BLOCK, upgraded: int | None = None
-    ) -> None:
+    def __init__(self, epochs: int = 30, block: int = BLOCK) -> None:
         self.store = MemoryStore(now_ms=lambda: 0)
         ticks = itertools.count(1000)
         self.clock = lambda: next(ticks)
-        self.block = block
-        first = create_database(
-            self.store,
-            lone_table=False,
-            clock_ms=self.clock,
-            slot_block=None if upgraded else block,
-            shared_epochs=upgraded is None,
-        )
+        first = create_database(self.store, lone_table=False, clock_ms=self.clock, slot_block=block)
         self.log = self.open(self.store)
         self.states = [first]
         self.send(change(table()))
-        for number in range(2, epochs + 1):
-            if number == upgraded:
-                self.upgrade()
-            else:
-                self.send(append())
+        for _ in range(2, epochs + 1):
+            self.send(append())
         self.expected = [contents(self.log, state) for state in self.states]
         self.epochs = [read_slot(self.store, state.epoch) for state in self.states]
 
@@ -64,12 +48,6 @@ class Blocks:
 
     def send(self, mine: Change) -> Snapshot:
         self.states.append(self.log.commit(mine, self.states[-1]))
-        return self.states[-1]
-
-    def upgrade(self) -> Snapshot:
-        assert self.block is not None
-        assert upgrade(self.log, slot_block=self.block).epoch == self.states[-1].epoch + 1
-        self.states.append(self.log.refresh(self.states[-1]))
         return self.states[-1]
 
     def vacuum(self, epochs: int = 3, store: ObjectStore | None = None) -> int:

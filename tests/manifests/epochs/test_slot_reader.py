@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 from colonnade.manifests.epochs.slot_reader import SlotReader, read_slots_down
 from colonnade.manifests.epochs.slots import FAR, read_slot
 from colonnade.manifests.errors import CorruptionError, StoreError
+from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.codec import encode_epoch
 from colonnade.manifests.model.epoch import Epoch
+from colonnade.manifests.model.slot_blocks import SLOT_BLOCK, SlotBlocks
 from colonnade.manifests.object_names import epoch_name, epoch_number
 from colonnade.manifests.store import MemoryStore
 from tests.examples_of import examples
@@ -18,6 +20,7 @@ from tests.far_store import FarStore
 from tests.faults import Fault, FaultyStore
 
 SLOTS = 90
+BLOCKS = SlotBlocks(TableId("0123456789abcdef"), SLOT_BLOCK)
 
 
 def epoch(number: int) -> Epoch:
@@ -107,7 +110,7 @@ def test_an_epoch_behind_a_free_slot_is_damage_and_not_the_end(parallel: int, be
     slots = SlotReader(store, ahead=3, far=True)
     assert [slots.read(number) is None for number in range(3)] == [False, False, True]
     with pytest.raises(CorruptionError, match="is missing"):
-        slots.check_end(2, None)
+        slots.check_end(2, BLOCKS)
 
 
 def test_a_store_that_fails_ahead_fails_the_look_for_the_end() -> None:
@@ -117,4 +120,4 @@ def test_a_store_that_fails_ahead_fails_the_look_for_the_end() -> None:
     assert slots.read(0) is not None
     assert slots.read(1) is None
     with pytest.raises(StoreError, match="planned failure"):
-        slots.check_end(1, None)
+        slots.check_end(1, BLOCKS)

@@ -8,11 +8,12 @@ import pytest
 
 from colonnade.manifests.epochs.slots import FAR, check_end
 from colonnade.manifests.errors import CorruptionError, NotFoundError
-from colonnade.manifests.model.slot_blocks import SLOT_BLOCK
+from colonnade.manifests.model.slot_blocks import SLOT_BLOCK, SlotBlocks
 from colonnade.manifests.object_names import CHECKPOINTS, HINT, epoch_name
 from colonnade.manifests.store import MemoryStore
 from tests.faults import FaultyStore
 from tests.log_samples import (
+    ORDERS,
     append,
     change,
     contents,
@@ -87,7 +88,7 @@ def test_no_gap_with_at_least_as_many_epochs_after_it_is_overlooked() -> None:
             for number in range(1 + count, 1 + head):
                 store.put(epoch_name(number), b"x", sync=False)
             with pytest.raises(CorruptionError, match=f"{epoch_name(1)} is missing"):
-                check_end(store, 1, FAR)
+                check_end(store, 1, FAR, SlotBlocks(ORDERS, SLOT_BLOCK))
 
 
 def test_opening_looks_far_behind_the_end_and_refreshing_does_not() -> None:

@@ -54,7 +54,6 @@ def test_a_directory_without_a_log_is_not_a_database(tmp_path: Path) -> None:
 
 def mark(base: Snapshot, block: int = 0) -> str:
     """The name of the mark of a block of slots."""
-    assert base.blocks is not None
     return base.blocks.mark(block)
 
 

@@ -31,7 +31,6 @@ EPOCH = Epoch(
 )
 CONTENTS = (
     EPOCH,
-    Stub(removed=3, floor=5, anchor=ANCHOR, slot_block=4, slot_start=1),
     FreedBlock(freed=0, floor=5, anchor=ANCHOR),
 )
 

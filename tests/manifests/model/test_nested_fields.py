@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from colonnade.manifests.model.nested_fields import changes_inside, misplaced
+from colonnade.manifests.model.nested_fields import misplaced
 from colonnade.manifests.model.schema import (
     ArrayType,
     DataType,
@@ -32,26 +32,23 @@ BEFORE = [field(1), struct(2, X, Y), array(5, struct(6, field(7)))]
 
 
 @pytest.mark.parametrize(
-    ("after", "changes"),
+    "after",
     [
-        (BEFORE, False),
-        (BEFORE[::-1], False),
-        ([*BEFORE, struct(8, field(9))], False),
-        (BEFORE[:1], False),
-        ([BEFORE[1].model_copy(update={"name": "other", "nullable": False})], False),
-        ([struct(2, X.model_copy(update={"name": "z", "comment": "c"}), Y)], False),
-        ([struct(2, Y, X)], True),
-        ([struct(2, X)], True),
-        ([struct(2)], True),
-        ([struct(2, X, Y, field(8))], True),
-        ([struct(2, WIDE, Y)], True),
-        ([array(5, struct(6))], True),
+        BEFORE,
+        BEFORE[::-1],
+        [*BEFORE, struct(8, field(9))],
+        BEFORE[:1],
+        [BEFORE[1].model_copy(update={"name": "other", "nullable": False})],
+        [struct(2, X.model_copy(update={"name": "z", "comment": "c"}), Y)],
+        [struct(2, Y, X)],
+        [struct(2, X)],
+        [struct(2)],
+        [struct(2, X, Y, field(8))],
+        [struct(2, WIDE, Y)],
+        [array(5, struct(6))],
     ],
 )
-def test_fields_that_come_go_move_or_widen_are_changes(
-    after: list[SchemaField], changes: bool
-) -> None:
-    assert changes_inside(BEFORE, after) is changes
+def test_fields_may_come_go_move_and_widen(after: list[SchemaField]) -> None:
     assert misplaced(BEFORE, after) is None
 
 

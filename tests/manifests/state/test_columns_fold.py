@@ -5,17 +5,14 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from colonnade.manifests.errors import CorruptionError, InvalidInputError
+from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.nested_fields import NESTED_FIELDS
 from colonnade.manifests.model.operations import (
     AlterSchema,
     Operation,
     RenameTable,
 )
 from colonnade.manifests.model.schema import ArrayType, EarlierColumn, SchemaField, StructType
-from colonnade.manifests.model.widening import WIDENED_COLUMNS
-from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import MemoryStore
 from tests.log_samples import (
@@ -24,7 +21,6 @@ from tests.log_samples import (
     TRIPS,
     change,
     check_refused,
-    epoch_after,
     make_log,
     table,
     with_orders,
@@ -103,18 +99,9 @@ def test_a_column_that_has_widened_keeps_its_earlier_types() -> None:
     base = log.commit(change(alter(ID, narrow)), base)
     wide = widened(((3, "int"),), id=4, name="n", type="long")
     base = log.commit(change(alter(ID, wide, schema_id=2, next_id=5)), base)
-    assert WIDENED_COLUMNS in base.reader_features & base.writer_features
     for forgotten in (wide.model_copy(update={"earlier": None}), narrow):
         with pytest.raises(InvalidInputError, match=r"widens column|a second column"):
             log.commit(change(alter(ID, forgotten, schema_id=3, next_id=5)), base)
-
-
-def test_earlier_types_need_their_feature() -> None:
-    store = MemoryStore()
-    base = with_orders(store, make_log(store))
-    wide = widened(((2, "double"),), type="double")
-    with pytest.raises(CorruptionError, match="without the feature 'widened_columns'"):
-        apply_epoch(base, epoch_after(base, change(alter(ID, wide))))
 
 
 def struct(*fields: SchemaField) -> SchemaField:
@@ -128,21 +115,6 @@ def with_struct(log: Log, store: MemoryStore) -> Snapshot:
     """Return a table whose column `s` has the fields FIRST and SECOND."""
     operation = alter(ID, struct(FIRST, SECOND), next_id=6)
     return log.commit(change(operation), with_orders(store, log))
-
-
-@pytest.mark.parametrize("fields", [(), (SECOND, FIRST), (FIRST, SECOND, NEW)])
-def test_other_fields_inside_a_column_need_their_feature(fields: tuple[SchemaField, ...]) -> None:
-    store = MemoryStore()
-    log = make_log(store)
-    base = with_struct(log, store)
-    renamed = struct(FIRST.model_copy(update={"name": "other"}), SECOND)
-    base = log.commit(change(alter(ID, renamed, schema_id=2, next_id=6)), base)
-    assert NESTED_FIELDS not in base.reader_features
-    operation = alter(ID, struct(*fields), schema_id=3, next_id=7)
-    with pytest.raises(CorruptionError, match="without the feature 'nested_fields'"):
-        apply_epoch(base, epoch_after(base, change(operation)))
-    after = log.commit(change(operation), base)
-    assert NESTED_FIELDS in after.reader_features & after.writer_features
 
 
 @pytest.mark.parametrize(

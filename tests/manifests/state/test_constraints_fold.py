@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from colonnade.manifests.errors import CorruptionError
-from colonnade.manifests.model.constraints import CHECK_CONSTRAINTS, CheckConstraint
+from colonnade.manifests.model.constraints import CheckConstraint
 from colonnade.manifests.model.operations import (
     AddCheck,
     DropCheck,
@@ -13,7 +12,6 @@ from colonnade.manifests.model.operations import (
     Restore,
 )
 from colonnade.manifests.model.schema import EarlierColumn, TableSchema
-from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import MemoryStore
 from tests.log_samples import (
@@ -21,7 +19,6 @@ from tests.log_samples import (
     TRIPS,
     change,
     check_refused,
-    epoch_after,
     make_log,
     table,
     with_orders,
@@ -97,29 +94,6 @@ def test_a_restore_brings_back_the_constraints_that_it_names() -> None:
     assert same.table("orders").constraints == (POSITIVE,)
     none = log.commit(change(Restore(table=ORDERS, epoch=1, constraints=())), same)
     assert none.table("orders").constraints == ()
-
-
-def test_the_first_constraint_enables_the_feature_for_readers_and_writers() -> None:
-    store = MemoryStore()
-    log = make_log(store)
-    base = with_orders(store, log)
-    assert CHECK_CONSTRAINTS not in base.reader_features | base.writer_features
-    base = log.commit(change(ADD), base)
-    assert CHECK_CONSTRAINTS in base.reader_features & base.writer_features
-
-
-@pytest.mark.parametrize(
-    "operation",
-    [ADD, table(TRIPS, "trips").model_copy(update={"constraints": (POSITIVE,)})],
-    ids=["added", "created"],
-)
-def test_an_epoch_with_a_constraint_but_without_the_feature_is_damaged(
-    operation: Operation,
-) -> None:
-    store = MemoryStore()
-    base = with_orders(store, make_log(store))
-    with pytest.raises(CorruptionError, match="'check_constraints'"):
-        apply_epoch(base, epoch_after(base, change(operation)))
 
 
 def test_a_checkpoint_keeps_constraints() -> None:

@@ -9,7 +9,6 @@ import pytest
 from colonnade.manifests.errors import CorruptionError, UnsupportedFormatError
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import CreateDatabase, DropDatabase
-from colonnade.manifests.model.slot_blocks import FREED_SLOTS, UPGRADED_SLOTS
 from colonnade.manifests.state.first_epoch import first_snapshot
 from tests.log_samples import ORDERS
 
@@ -19,20 +18,16 @@ def epoch(*operations: Any, **fields: Any) -> Epoch:
     return Epoch(operation="create_database", engine="test", ops=operations, **given)
 
 
-def create(*features: str, **fields: Any) -> CreateDatabase:
-    given = {"reader_features": features, "writer_features": features, **fields}
-    return CreateDatabase(database=ORDERS, **given)
+def create(**fields: Any) -> CreateDatabase:
+    return CreateDatabase(database=ORDERS, slot_block=8, **fields)
 
 
 def test_the_first_state_is_a_database_without_tables() -> None:
-    state = first_snapshot(epoch(create("partitions", lone_table=True)))
+    state = first_snapshot(epoch(create(writer_features=("cubes",), lone_table=True)))
     assert (state.database, state.lone_table, state.tables) == (ORDERS, True, {})
     assert (state.epoch, state.floor, state.time_ms) == (0, 0, 7)
-    assert state.reader_features == state.writer_features == {"partitions"}
-
-
-def test_slots_are_freed_from_the_first_epoch_on_where_it_says_so() -> None:
-    assert first_snapshot(epoch(create(FREED_SLOTS, slot_block=8))).slot_block == 8
+    assert (state.reader_features, state.writer_features) == (frozenset(), frozenset({"cubes"}))
+    assert state.slot_block == 8
 
 
 @pytest.mark.parametrize(
@@ -43,10 +38,6 @@ def test_slots_are_freed_from_the_first_epoch_on_where_it_says_so() -> None:
         epoch(create(), create()),
         epoch(create(), epoch=1),
         epoch(create(), previous="2" * 32),
-        epoch(create(slot_block=8)),
-        epoch(create(FREED_SLOTS)),
-        epoch(create(FREED_SLOTS, writer_features=(), slot_block=8)),
-        epoch(create(FREED_SLOTS, UPGRADED_SLOTS, slot_block=8)),
     ],
 )
 def test_an_epoch_that_creates_no_database_or_contradicts_itself_is_damage(damaged: Epoch) -> None:
@@ -56,4 +47,4 @@ def test_an_epoch_that_creates_no_database_or_contradicts_itself_is_damage(damag
 
 def test_a_database_of_a_later_version_is_refused_by_its_features() -> None:
     with pytest.raises(UnsupportedFormatError, match="zebras; upgrade"):
-        first_snapshot(epoch(create("zebras")))
+        first_snapshot(epoch(create(reader_features=("zebras",))))

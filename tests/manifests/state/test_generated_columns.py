@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from colonnade.manifests.errors import ConflictError, CorruptionError
-from colonnade.manifests.model.generated import GENERATED_COLUMNS
+from colonnade.manifests.errors import ConflictError
 from colonnade.manifests.model.operations import AlterSchema, CreateTable, Operation, Restore
 from colonnade.manifests.model.schema import (
     EarlierColumn,
@@ -15,7 +14,6 @@ from colonnade.manifests.model.schema import (
     SchemaField,
     TableSchema,
 )
-from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import MemoryStore
 from tests.log_samples import (
@@ -24,7 +22,6 @@ from tests.log_samples import (
     append,
     change,
     check_refused,
-    epoch_after,
     make_log,
     with_orders,
 )
@@ -91,18 +88,6 @@ def test_a_source_may_widen_and_a_checkpoint_keeps_the_expression() -> None:
     base = log.commit(change(alter(wide, G)), base)
     log.try_checkpoint(base)
     assert make_log(store).read_head().table("trips").schema == TableSchema(fields=(wide, G))
-
-
-def test_an_epoch_with_a_generated_column_but_without_the_feature_is_damaged() -> None:
-    store = MemoryStore()
-    base = with_orders(store, make_log(store))
-    with pytest.raises(CorruptionError, match="'generated_columns'"):
-        apply_epoch(base, epoch_after(base, change(CREATE)))
-
-
-def test_the_first_generated_column_enables_the_feature() -> None:
-    _, base = created()
-    assert GENERATED_COLUMNS in base.reader_features & base.writer_features
 
 
 def test_rows_do_not_land_beside_a_generated_column_that_they_were_not_written_for() -> None:

@@ -8,13 +8,12 @@ import pytest
 
 from colonnade.manifests.errors import CorruptionError, InvalidInputError
 from colonnade.manifests.model.entries import ByteCheck, ColumnStatistics, EntrySegment
-from colonnade.manifests.model.identity import IDENTITY_COLUMNS, IdentityCounter
+from colonnade.manifests.model.identity import IdentityCounter
 from colonnade.manifests.model.operations import (
     AddRowSet,
     AddRowSets,
     AlterSchema,
     DrawIdentity,
-    Operation,
     Restore,
 )
 from colonnade.manifests.model.schema import EarlierColumn, IdentityColumn, TableSchema
@@ -23,7 +22,6 @@ from colonnade.manifests.state.identity_fold import (
     check_identities,
     drawn,
     find_identity,
-    states_identity,
     with_values,
 )
 from colonnade.manifests.state.snapshot import TableState
@@ -124,17 +122,6 @@ def test_a_widened_column_goes_on_with_its_values() -> None:
     assert last(with_values(2, before, AddRowSet(table=ORDERS, rowset=entry(10, low=90)))) == [95]
 
 
-def test_operations_of_identity_columns_need_the_feature() -> None:
-    plain, numbered = table(), table().model_copy(update={"table_schema": NUMBERED})
-    again = table().model_copy(update={"identities": (IdentityCounter(column=1, last=1),)})
-    alter = AlterSchema(table=ORDERS, table_schema=NUMBERED, schema_id=1, next_column_id=3)
-    needing: tuple[Operation, ...] = (numbered, again, alter, draw(1))
-    assert [states_identity(each) for each in needing] == [True] * 4
-    assert not states_identity(plain)
-    assert not states_identity(Restore(table=ORDERS, epoch=1))
-    assert states_identity(Restore(table=ORDERS, epoch=1, table_schema=NUMBERED))
-
-
 def test_a_new_table_has_sound_columns_and_counters() -> None:
     check_identities(1, state(NUMBERED, IdentityCounter(column=1, last=15)))
     check_identities(1, state(SCHEMA, IdentityCounter(column=1, last=15)))
@@ -172,7 +159,6 @@ def test_an_identity_stays_as_it_was_created(wrong: AlterSchema) -> None:
     log = make_log(store := MemoryStore())
     created = table().model_copy(update={"table_schema": NUMBERED})
     base = log.commit(change(created), database(store))
-    assert base.reader_features & base.writer_features >= {IDENTITY_COLUMNS}
     with pytest.raises(InvalidInputError, match="widens column|gives the id"):
         log.commit(change(wrong), base)
 

@@ -22,7 +22,6 @@ from colonnade.manifests.model.operations import (
 )
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.fold import apply_epoch
-from colonnade.manifests.state.lifetimes_fold import states_lifetimes
 from colonnade.manifests.state.snapshot import Snapshot
 from tests.log_samples import (
     ORDERS,
@@ -56,9 +55,7 @@ def opened(lifetimes: Lifetimes | None = None) -> tuple[Log, Snapshot]:
 def test_lifetimes_are_set_and_taken_away_and_survive_a_checkpoint(lifetimes: Lifetimes) -> None:
     log, state = opened()
     assert state.table("orders").lifetimes is None
-    assert "lifetimes" not in state.reader_features
     state = log.commit(change(SetLifetimes(table=ORDERS, lifetimes=lifetimes)), state)
-    assert "lifetimes" in state.reader_features & state.writer_features
     log.try_checkpoint(state)
     for found in (state, replay(log.store), make_log(log.store).read_head()):
         assert found.table("orders").lifetimes == lifetimes
@@ -151,9 +148,3 @@ def test_a_column_is_not_replaced_if_its_values_expire_or_if_rows_expire_after_t
             log.commit(change(replacing), state)
     else:
         log.commit(change(replacing), state)
-
-
-def test_operations_with_lifetimes_need_the_feature() -> None:
-    assert states_lifetimes(SetLifetimes(table=ORDERS))
-    assert states_lifetimes(CREATE.model_copy(update={"lifetimes": ROWS}))
-    assert not states_lifetimes(CREATE)

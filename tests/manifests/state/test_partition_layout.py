@@ -9,12 +9,10 @@ from colonnade.manifests.errors import (
     ConflictError,
     InvalidInputError,
     NotFoundError,
-    UnsupportedFormatError,
 )
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.column_names import split_list
 from colonnade.manifests.model.entries import PartitionField, RowSetEntry
-from colonnade.manifests.model.members import SHARED_EPOCHS
 from colonnade.manifests.model.operations import (
     AlterSchema,
     CreateTable,
@@ -23,9 +21,7 @@ from colonnade.manifests.model.operations import (
     SetPartitionLayout,
 )
 from colonnade.manifests.model.schema import SchemaField, StructType, TableSchema
-from colonnade.manifests.model.slot_blocks import FREED_SLOTS
 from colonnade.manifests.state.partition_layout import (
-    PARTITIONS,
     field_text,
     parse_layout,
 )
@@ -135,29 +131,6 @@ def partitioned(*values: str | None, layout: int = 1) -> RowSetEntry:
 def begun(log: Log) -> Snapshot:
     create = table().model_copy(update={"partition_fields": (BY_ID,)})
     return log.commit(change(create), database(log.store))
-
-
-def test_a_partitioned_table_needs_the_feature_of_readers_and_writers() -> None:
-    log = make_log()
-    head = begun(log)
-    assert head.reader_features == head.writer_features == {PARTITIONS, FREED_SLOTS, SHARED_EPOCHS}
-    assert head.table("orders").partition_fields == (BY_ID,)
-    plain = make_log()
-    assert PARTITIONS not in plain.commit(change(table()), database(plain.store)).reader_features
-
-
-def test_a_writer_that_does_not_know_the_feature_is_refused(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    log = make_log()
-    head = begun(log)
-    known = {FREED_SLOTS, SHARED_EPOCHS}
-    monkeypatch.setattr("colonnade.manifests.commit.conflicts.WRITER_FEATURES", known)
-    with pytest.raises(UnsupportedFormatError, match="partitions; upgrade"):
-        log.commit(append(partitioned("i:1")), head)
-    monkeypatch.setattr("colonnade.manifests.state.features.READER_FEATURES", known)
-    with pytest.raises(UnsupportedFormatError, match="partitions; upgrade"):
-        log.read_head()
 
 
 @pytest.mark.parametrize(

@@ -8,16 +8,13 @@ from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.model.entries import ByteCheck, ColumnReplacement
 from colonnade.manifests.model.operations import (
     CreateTable,
-    EnableFeatures,
     Operation,
     ReplaceColumn,
     Restore,
     SetPrimaryKey,
 )
-from colonnade.manifests.model.primary_key import PRIMARY_KEY
 from colonnade.manifests.model.schema import EarlierColumn, SchemaField, TableSchema
 from colonnade.manifests.state.fold import apply_epoch
-from colonnade.manifests.state.replaced_columns import REPLACE_COLUMN
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import MemoryStore
 from tests.log_samples import (
@@ -94,10 +91,7 @@ def test_a_column_of_the_key_is_never_replaced() -> None:
         bytes=50,
         footer=ByteCheck(length=20, crc32c=2),
     )
-    replaced = change(
-        EnableFeatures(reader=(REPLACE_COLUMN,), writer=(REPLACE_COLUMN,)),
-        ReplaceColumn(table=ORDERS, rowset=0, replacement=new),
-    )
+    replaced = change(ReplaceColumn(table=ORDERS, rowset=0, replacement=new))
     with pytest.raises(CorruptionError, match="replaces"):
         apply_epoch(base, epoch_after(base, replaced))
 
@@ -109,22 +103,6 @@ def test_a_restore_brings_back_the_key_that_it_names() -> None:
     assert same.table("orders").primary_key == (1,)
     none = log.commit(change(Restore(table=ORDERS, epoch=1, primary_key=())), same)
     assert none.table("orders").primary_key == ()
-
-
-@pytest.mark.parametrize(
-    "operation",
-    [SET, CREATE.model_copy(update={"table": TRIPS, "name": "trips", "primary_key": (1,)})],
-    ids=["set", "created"],
-)
-def test_an_epoch_with_a_key_but_without_the_feature_is_damaged(operation: Operation) -> None:
-    store = MemoryStore()
-    log = make_log(store)
-    base = log.commit(change(CREATE), database(store))
-    assert PRIMARY_KEY not in base.reader_features | base.writer_features
-    with pytest.raises(CorruptionError, match="'primary_key'"):
-        apply_epoch(base, epoch_after(base, change(operation)))
-    after = log.commit(change(operation), base)
-    assert PRIMARY_KEY in after.reader_features & after.writer_features
 
 
 def test_a_checkpoint_keeps_the_key() -> None:

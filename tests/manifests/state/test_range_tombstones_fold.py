@@ -27,7 +27,6 @@ from colonnade.manifests.model.operations import (
 from colonnade.manifests.model.regions import Interval
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.fold import apply_epoch
-from colonnade.manifests.state.range_tombstones_fold import states_range_tombstones
 from colonnade.manifests.state.snapshot import Snapshot
 from tests.log_samples import (
     ORDERS,
@@ -78,7 +77,6 @@ def test_columns_of_sort_key_primary_key_and_partitions_may_have_ranges(
     log, state = opened()
     state = log.commit(change(tombstone(*columns)), state)
     assert epochs(state) == [2]
-    assert {"range_tombstones"} <= state.reader_features & state.writer_features
     assert replay(log.store).table("orders") == state.table("orders")
 
 
@@ -170,9 +168,3 @@ def test_a_table_has_the_tombstones_that_came_since_the_last_forgotten_one(seed:
         assert epochs(state) == expected
     log.try_checkpoint(state)
     assert epochs(make_log(log.store).read_head()) == expected
-
-
-def test_operations_of_tombstones_need_the_feature() -> None:
-    assert states_range_tombstones(tombstone(1))
-    assert states_range_tombstones(ForgetTombstones(table=ORDERS, through=1))
-    assert not states_range_tombstones(CREATE)

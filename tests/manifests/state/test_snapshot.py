@@ -154,9 +154,7 @@ def test_a_state_knows_its_anchors_and_its_blocks_of_slots() -> None:
         database(MemoryStore()),
         anchors=tuple(Anchor(epoch=each, root="a" * 32, check=CHECK) for each in (3, 9)),
         slot_block=4,
-        slot_start=2,
     )
     assert state.anchor(9) == state.anchors[1]
     assert state.anchor(4) is None
-    assert state.blocks == SlotBlocks(state.database, 4, 2)
-    assert replace(state, slot_block=None).blocks is None
+    assert state.blocks == SlotBlocks(state.database, 4)

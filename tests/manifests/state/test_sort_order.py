@@ -11,7 +11,6 @@ from colonnade.manifests.errors import (
     CorruptionError,
     InvalidInputError,
     NotFoundError,
-    UnsupportedFormatError,
 )
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import RowSetEntry, SortField
@@ -24,7 +23,6 @@ from colonnade.manifests.model.operations import (
 from colonnade.manifests.model.schema import EarlierColumn, SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.state.sort_order import (
-    SORT_ORDERS,
     check_order,
     check_sort_key,
     common_order,
@@ -78,28 +76,6 @@ def sorted_by(
 ) -> TableState:
     number = range(len(orders))[now]
     return replace(table_state(schema), sort_orders=orders, sort_order_id=number)
-
-
-def test_readers_and_writers_must_know_that_a_sort_key_can_change(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    log = make_log()
-    head = begun(log)
-    assert SORT_ORDERS in head.reader_features & head.writer_features
-    assert head.table("orders").sort_key == (B,)
-    known = head.writer_features - {SORT_ORDERS}
-    monkeypatch.setattr("colonnade.manifests.commit.conflicts.WRITER_FEATURES", known)
-    with pytest.raises(UnsupportedFormatError, match="sort_orders; upgrade"):
-        log.commit(append(of(1)), head)
-    monkeypatch.setattr("colonnade.manifests.state.features.READER_FEATURES", known)
-    with pytest.raises(UnsupportedFormatError, match="sort_orders; upgrade"):
-        log.read_head()
-
-
-def test_a_table_whose_key_never_changes_needs_no_feature() -> None:
-    log = make_log()
-    head = log.commit(change(table(sorted_by=1)), database(log.store))
-    assert SORT_ORDERS not in log.commit(append(), head).reader_features
 
 
 @pytest.mark.parametrize(
@@ -192,12 +168,11 @@ def test_rows_of_several_orders_have_their_common_beginning() -> None:
     assert common_order(state, [0, 3]) == common_order(state, []) == ()
 
 
-def test_a_number_means_nothing_where_the_key_never_changed() -> None:
-    state = sorted_by((A,))
-    check_order(state, 7)
-    assert order_of(state, 7) == (A,)
-    with pytest.raises(CorruptionError, match="sort order 2 does not exist"):
-        check_order(sorted_by((A,), (B,)), 2)
+def test_a_number_that_the_table_does_not_have_is_damage() -> None:
+    for state, number in ((sorted_by((A,)), 1), (sorted_by((A,), (B,)), 2)):
+        for refuses in (check_order, order_of):
+            with pytest.raises(CorruptionError, match=f"sort order {number} does not exist"):
+                refuses(state, number)
 
 
 @pytest.mark.parametrize("wrong", ["variant", "string collate UNICODE_CI"])

@@ -13,7 +13,6 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import PartitionField
 from colonnade.manifests.model.operations import AlterSchema
 from colonnade.manifests.model.schema import EarlierColumn, SchemaField, TableSchema
-from colonnade.manifests.model.widening import WIDENED_COLUMNS
 from colonnade.manifests.state.partition_layout import check_layout
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.manifests.state.widened_layouts import (
@@ -133,4 +132,3 @@ def test_an_epoch_that_would_move_rows_to_other_partitions_is_refused(
     fine = altered.model_copy(update={"table_schema": TableSchema(fields=(WIDE, B))})
     after = log.commit(change(fine), base)
     assert places(after.table("t")) == ([2, 3], [[3, 2]])
-    assert WIDENED_COLUMNS in after.reader_features

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from colonnade.manifests.epochs.freed_slots import read_marks
+from colonnade.manifests.epochs.freed_slots import Marks, read_marks
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.entries import ByteCheck
@@ -32,12 +32,11 @@ def test_a_log_without_marks_needs_nothing_and_reads_no_head() -> None:
 
 
 def test_only_blocks_that_end_before_the_floor_may_be_marked_again() -> None:
-    marks = read_marks(MemoryStore())
-    blocks = SlotBlocks(TableId("0123456789abcdef"), 4, 1)
+    blocks = SlotBlocks(TableId("0123456789abcdef"), 4)
     damaged = dict.fromkeys(range(4), CorruptionError("A mark is damaged."))
-    known = replace(marks, blocks=blocks, damaged=damaged)
+    known = Marks(blocks, {}, damaged)
     for floor in range(1, 20):
         writable = find_writable(known, anchor(floor))
         assert writable == {n for n in range(4) if blocks.first(n + 1) <= floor}
     assert find_writable(known, None) == frozenset()
-    assert find_writable(marks, anchor(9)) == frozenset()
+    assert find_writable(replace(known, damaged={}), anchor(9)) == frozenset()

@@ -46,18 +46,14 @@ def test_an_unfinished_file_of_an_epoch_does_not_fill_its_slot() -> None:
     assert found.files[0].unfinished
 
 
-@pytest.mark.parametrize("start", [0, 5])
-def test_only_files_in_slots_of_blocks_below_the_floor_are_listed_with_their_size(
-    start: int,
-) -> None:
+def test_only_files_in_slots_of_blocks_below_the_floor_are_listed_with_their_size() -> None:
     world = World()
     world.append(20)
-    head = replace(world.head, floor=15, slot_block=4, slot_start=start)
+    head = replace(world.head, floor=15, slot_block=4)
     found = read_listing(world.store, head)
     assert found.slots == {*range(world.head.epoch + 1)}
     epochs = {each.epoch: each.info.size for each in found.files if each.epoch is not None}
-    # Three blocks end before slot 15 where blocks start at 0, and two where they start at 5.
-    assert [*sorted(epochs)] == [*range(start, 12 if start == 0 else 13)]
+    assert [*sorted(epochs)] == [*range(12)]
     assert all(epochs.values())
     others = {each.info.name for each in found.files if each.epoch is None}
     assert others == {i.name for i in world.store.list("")} - {*map(epoch_name, found.slots)}

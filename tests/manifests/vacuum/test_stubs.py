@@ -23,8 +23,8 @@ Harm = Callable[[MemoryStore, int], None]
 
 LOGS = pytest.mark.parametrize(
     "old",
-    [partial(Blocks, 12, block=None), partial(Blocks, epochs=32), partial(Blocks, upgraded=6)],
-    ids=["never freed", "freed", "upgraded"],
+    [partial(Blocks, 12, block=16), partial(Blocks, epochs=32)],
+    ids=["in one block", "freed"],
 )
 
 

@@ -26,7 +26,6 @@ from tests.simulation.actors.sorter import Sorter
 from tests.simulation.actors.streamer import Streamer
 from tests.simulation.actors.tightener import Tightener
 from tests.simulation.actors.undropper import Undropper
-from tests.simulation.actors.upgrader import Upgrader
 from tests.simulation.actors.vacuumer import Vacuumer
 from tests.simulation.actors.vandal import Vandal
 from tests.simulation.actors.writer import Writer
@@ -48,18 +47,6 @@ ACTORS: tuple[Actor, ...] = (
     Vacuumer(),
     Litterer(),
 )
-
-UPGRADED: tuple[Actor, ...] = (
-    Writer(8),
-    Appender(2),
-    Reader(3),
-    Keeper(1),
-    Vacuumer(5),
-    Litterer(3),
-    Repairer(0.5),
-    Upgrader(1),
-)
-"""Work on a database of an earlier version, which one of its users upgrades."""
 
 SHARING: tuple[Actor, ...] = (
     Appender(),

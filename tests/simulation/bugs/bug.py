@@ -40,7 +40,6 @@ class Bug:
     long: bool = False
     seeds: int = 500
     waits: bool = False
-    old: bool = False
     far: bool = False
     keyed: bool = False
     ranged: bool = False
@@ -56,7 +55,6 @@ class Bug:
                         rate=self.rate,
                         faults=UNKNOWN,
                         waits=self.waits,
-                        old=self.old,
                         far=self.far,
                         keyed=self.keyed,
                         ranged=self.ranged,

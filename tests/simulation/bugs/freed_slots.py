@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
 
-import colonnade.manifests.commit.sending
 from colonnade.manifests.commit.sending import Sending
 from colonnade.manifests.epochs.freed_slots import put_mark
 from colonnade.manifests.epochs.slot_reader import SlotReader
@@ -19,7 +18,6 @@ from colonnade.manifests.vacuum import freeing, stubs
 from colonnade.manifests.vacuum.freeing import free_slots
 from tests.simulation.actors.litterer import Litterer
 from tests.simulation.actors.reader import Reader
-from tests.simulation.actors.upgrader import Upgrader
 from tests.simulation.actors.vacuumer import Vacuumer
 from tests.simulation.actors.writer import Writer
 from tests.simulation.bugs.bug import Bug
@@ -57,16 +55,10 @@ _real_follow_log = LogReader._follow
 _real_check_end = SlotReader.check_end
 
 
-def _check_end_without_a_mark(slots: SlotReader, number: int, blocks: object) -> Any:
+def _check_end_without_a_mark(slots: SlotReader, number: int, blocks: SlotBlocks) -> Any:
     """No reader asks whether a free slot was freed."""
-    return _real_check_end(slots, number, None)
-
-
-def _from_the_upgrade_on(state: Snapshot) -> SlotBlocks | None:
-    """Blocks that begin with the slot of the upgrade, and not behind it."""
-    if state.slot_block is None:
-        return None
-    return SlotBlocks(state.database, state.slot_block, state.slot_start - 1)
+    with patch("colonnade.manifests.epochs.slots.find_freed", lambda *_: None):
+        return _real_check_end(slots, number, blocks)
 
 
 SLEEPY = (Writer(8), Reader(3), Vacuumer(5), Litterer(3))
@@ -86,21 +78,6 @@ BUGS: tuple[Bug, ...] = (
         actors=(Writer(8), Vacuumer(5)),
         seeds=100,
         long=True,
-    ),
-    Bug(
-        "a writer that planned before an upgrade looks for no mark after its PUT",
-        lambda: patch.object(colonnade.manifests.commit.sending, "stated_blocks", lambda *_: None),
-        actors=(Writer(8), Vacuumer(5), Upgrader(2)),
-        seeds=100,
-        old=True,
-        long=True,
-    ),
-    Bug(
-        "an upgrade frees slots from before it",
-        lambda: patch.object(Snapshot, "blocks", property(_from_the_upgrade_on)),
-        actors=(Writer(8), Vacuumer(5), Upgrader(2)),
-        seeds=20,
-        old=True,
     ),
     Bug(
         "a free slot is taken for the end of the log",

@@ -11,7 +11,6 @@ import pytest
 
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.log.log import Log, create_database
-from colonnade.manifests.log.upgrade import upgrade
 from colonnade.manifests.object_names import FREED, HINT
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.table.database import ArrowDatabase
@@ -30,9 +29,9 @@ def open_log(store: MemoryStore) -> Log:
     return Log(store, clock_ms=lambda: next(TICKS), checkpoint_interval=4, pause=lambda _: None)
 
 
-def make(*, upgraded: bool = False) -> tuple[MemoryStore, list[str], list[int]]:
+def make() -> tuple[MemoryStore, list[str], list[int]]:
     """A database that two vacuums freed slots of; its marks, and the ids in its table."""
-    made, marks, ids = make_once(upgraded)
+    made, marks, ids = make_once()
     store = MemoryStore(now_ms=lambda: 0)
     # Epoch 0 is first, because all later epochs need it.
     for info in sorted(made.list(""), key=lambda each: each.name):
@@ -41,14 +40,10 @@ def make(*, upgraded: bool = False) -> tuple[MemoryStore, list[str], list[int]]:
 
 
 @cache
-def make_once(upgraded: bool) -> tuple[MemoryStore, list[str], list[int]]:
-    store, block = MemoryStore(now_ms=lambda: 0), None if upgraded else SLOTS
-    created = create_database(store, lone_table=False, slot_block=block)
+def make_once() -> tuple[MemoryStore, list[str], list[int]]:
+    store = MemoryStore(now_ms=lambda: 0)
+    created = create_database(store, lone_table=False, slot_block=SLOTS)
     db = ArrowDatabase(store, open_log(store), created)
-    if upgraded:
-        db.create_table("b", pa.schema([("id", pa.int64())]))
-        upgrade(open_log(store), slot_block=SLOTS)
-        db.create_table("c", pa.schema([("id", pa.int64())]))
     table = db.create_table("a", pa.schema([("id", pa.int64())]))
     for turn in range(2):
         for number in range(5):
@@ -91,11 +86,10 @@ def check(store: MemoryStore, ids: list[int]) -> None:
 @pytest.mark.parametrize("how", ["cut", "flipped", "another block's"])
 @pytest.mark.parametrize("blocks", [{0}, {2}, {3}, {5}, {0, 5}, {1, 2, 3}, {*BLOCKS} - {5}])
 @pytest.mark.parametrize("hint", [True, False])
-@pytest.mark.parametrize("upgraded", [True, pytest.param(False, marks=pytest.mark.long)])
 def test_damaged_marks_are_named_one_by_one_and_written_anew(
-    upgraded: bool, hint: bool, blocks: set[int], how: str
+    hint: bool, blocks: set[int], how: str
 ) -> None:
-    store, marks, ids = make(upgraded=upgraded)
+    store, marks, ids = make()
     spoilt = spoil(store, marks, sorted(blocks), how)
     if not hint:
         store.delete(HINT)

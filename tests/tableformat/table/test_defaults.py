@@ -17,7 +17,6 @@ import colonnade
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.limits import Limits
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.column_default import COLUMN_DEFAULTS
 from colonnade.manifests.model.schema import ColumnDefault
 from colonnade.tableformat.predicate import bind, parse_predicate, prune
 from colonnade.tableformat.predicate.literals import Kind, Literal
@@ -98,7 +97,6 @@ def test_a_default_of_a_column_that_was_there_before_changes_no_earlier_row(tmp_
     table.alter(SetDefault(("c",), "'it''s'"))
     table.append(pa.table({"k": [2]}))
     assert column(table) == [None, "it's"]
-    assert COLUMN_DEFAULTS in table._snapshot.reader_features & table._snapshot.writer_features
 
 
 STATEMENTS: dict[str, Callable[[ArrowTable], object]] = {

@@ -32,7 +32,6 @@ from colonnade import (
     WidenColumn,
 )
 from colonnade.manifests.log.log import Log, create_database
-from colonnade.manifests.model.generated import GENERATED_COLUMNS
 from colonnade.manifests.model.schema import ColumnDefault, Generation
 from colonnade.manifests.store import MemoryStore
 from tests.tableformat.table.constrained import large
@@ -378,7 +377,6 @@ def test_a_restore_and_compaction_keep_the_columns_and_their_values(table: Arrow
     check(table)
     assert table.generated == GENERATED
     assert table.verify(4).is_sound
-    assert GENERATED_COLUMNS in table._snapshot.reader_features & table._snapshot.writer_features
 
 
 def test_rows_that_were_written_without_the_column_do_not_land_beside_it(tmp_path: Path) -> None:
@@ -399,7 +397,6 @@ def test_rows_that_were_written_without_the_column_do_not_land_beside_it(tmp_pat
     check(other)
 
 
-def test_a_table_without_generated_columns_needs_no_feature(tmp_path: Path) -> None:
+def test_a_table_without_generated_columns_says_so(tmp_path: Path) -> None:
     table = make(tmp_path / "t")
-    assert GENERATED_COLUMNS not in table._snapshot.reader_features
     assert table.generated == {}

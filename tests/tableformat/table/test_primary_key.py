@@ -10,7 +10,6 @@ import pytest
 
 import colonnade
 from colonnade import ColonnadeError, SchemaField, TableSchema
-from colonnade.manifests.model.primary_key import PRIMARY_KEY
 from colonnade.tableformat.write.job import target_of
 from tests.tableformat.statements.tables import SCHEMA, made
 
@@ -29,7 +28,6 @@ def test_a_table_is_sorted_by_its_key_whose_columns_are_not_null(tmp_path: Path)
     assert table.primary_key == ("day", "id")
     assert [field.column for field in table._state.sort_key] == [2, 1]
     assert [field.nullable for field in table._state.schema.fields] == [False, False, True, True]
-    assert PRIMARY_KEY in table._snapshot.reader_features
     again = colonnade.open(tmp_path / "t")
     assert again.primary_key == ("day", "id")
 

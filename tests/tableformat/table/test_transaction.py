@@ -500,7 +500,6 @@ def test_a_transaction_sees_what_its_commit_leaves(
     tx.commit()
     left = log.read_head()
     assert described(log, seen) == described(log, left)
-    assert seen.writer_features >= left.writer_features
 
 
 def test_a_statement_previews_only_what_it_does_itself(monkeypatch: pytest.MonkeyPatch) -> None:

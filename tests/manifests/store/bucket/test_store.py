@@ -254,7 +254,7 @@ def epoch(number: int) -> Epoch:
         time_ms=0,
         operation="create_database",
         engine="test",
-        ops=(CreateDatabase(database=f"{number:016x}", lone_table=False),),
+        ops=(CreateDatabase(database=f"{number:016x}", slot_block=4),),
     )
 
 

@@ -217,7 +217,7 @@ def test_procedures_take_named_arguments_and_give_rows(spark: SparkShell) -> Non
     assert {row[3] for row in spark.sql("SHOW PROCEDURES IN colonnade.system")} == {
         *("history", "detail", "checkpoint", "compact", "plan_compaction", "set_partitioning"),
         *("vacuum", "verify", "repair", "begin", "commit", "rollback", "statement_counts"),
-        *("refresh", "restore", "tag", "untag", "tags", "upgrade"),
+        *("refresh", "restore", "tag", "untag", "tags"),
         *("add_column", "add_static_column", "backfill"),
     }
     for table in ("spark_catalog.default.none", "spark_catalog.a.b.c", "a.b.c"):

@@ -1,4 +1,4 @@
-"""The procedures restore, tag, untag, tags and upgrade, called as Java calls them."""
+"""The procedures restore, tag, untag and tags, called as Java calls them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ import pytest
 
 import colonnade
 from colonnade.manifests.errors import AlreadyExistsError, InvalidInputError, NotFoundError
-from colonnade.manifests.log.log import create_database
-from colonnade.manifests.store import LocalStore
 from colonnade.spark_ext.planner.procedures.by_name import PROCEDURES, call_procedure
 from colonnade.tableformat.table.history import EPOCH_START, MILLISECOND
 
@@ -111,12 +109,3 @@ def test_an_epoch_or_time_without_a_state_is_refused(
 def test_a_table_that_does_not_exist_has_no_tags(shop: colonnade.ArrowDatabase) -> None:
     with pytest.raises(NotFoundError, match="none"):
         call("tags", table=f"{shop.path}/none")
-
-
-def test_a_database_of_an_earlier_version_is_upgraded_once(tmp_path: Path) -> None:
-    create_database(LocalStore(tmp_path), lone_table=False, slot_block=None, shared_epochs=False)
-    names = ["freed_slots", "shared_epochs", "upgraded_slots"]
-    planned = call("upgrade", database=str(tmp_path), dry_run=True)
-    assert planned == [[name, None] for name in names]
-    assert call("upgrade", database=str(tmp_path)) == [[name, 1] for name in names]
-    assert call("upgrade", database=str(tmp_path)) == []

@@ -14,7 +14,6 @@ from colonnade.manifests.errors import ConflictError
 from colonnade.manifests.ids import new_job_id, new_transaction_id
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import SetProperties
-from colonnade.manifests.model.tombstones import TOMBSTONES
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
 from colonnade.tableformat.statements.finish import finished
 from colonnade.tableformat.statements.keyed.delete_keys import evaluate_delete_keys
@@ -254,14 +253,11 @@ def test_a_change_of_the_sequence_while_keys_are_deleted_is_a_conflict() -> None
         log.commit(planned, base)
 
 
-def test_a_deletion_as_old_as_can_be_is_not_remembered_and_costs_no_feature() -> None:
+def test_a_deletion_as_old_as_can_be_is_not_remembered() -> None:
     table = empty()
     table.upsert(data((1, None, "a"), (2, 1, "b")))
     assert table.delete_keys(keys((1, None), (2, None), (3, None))).rows_deleted == 1
     assert tombstones(table) == []
-    assert TOMBSTONES not in table._refresh().writer_features
-    table.delete_keys(keys((1, 1)))
-    assert TOMBSTONES in table._refresh().writer_features
 
 
 @pytest.mark.parametrize("road", ["upsert", "append"])

@@ -129,6 +129,3 @@ def test_an_impossible_default_is_refused_and_nothing_changes(
     with pytest.raises((InvalidInputError, NotFoundError), match=re.escape(said)):
         table.alter(change)
     assert table.refresh().epoch == 1
-    assert (
-        table._snapshot.reader_features == ArrowTable.open(tmp_path / "t")._snapshot.reader_features
-    )

@@ -1,0 +1,27 @@
+"""Make all golden logs anew, after the bytes of the log changed on purpose.
+
+`python -m tests.spec.make_golden` does so, or with names as `replace` only theirs. The difference
+in version control then shows what has changed.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+
+from tests.spec.golden_logs import GoldenLog
+
+
+def make(names: Sequence[str]) -> None:
+    """Make the golden logs of some test modules, or of all."""
+    every = (path.stem for path in sorted(Path(__file__).parent.glob("test_golden_*.py")))
+    for module in [f"test_golden_{name}" for name in names] or every:
+        for found in vars(import_module(f"tests.spec.{module}")).values():
+            if isinstance(found, GoldenLog):
+                found.make()
+
+
+if __name__ == "__main__":
+    make(sys.argv[1:])
