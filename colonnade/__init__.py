@@ -84,6 +84,7 @@ _PLACES = {
     "RepairResult": "colonnade.tableformat.repair.rowsets",
     "RepeatedMatchError": "colonnade.manifests.errors",
     "ReplaceColumns": "colonnade.tableformat.table.alteration",
+    "Report": "colonnade.tableformat.table.report.report",
     "RowCounts": "colonnade.tableformat.statements.statement",
     "Scan": "colonnade.tableformat.scan.arrow_scan",
     "SchemaField": "colonnade.manifests.model.schema",

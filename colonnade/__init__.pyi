@@ -75,6 +75,7 @@ from colonnade.tableformat.table.database import ArrowDatabase as ArrowDatabase
 from colonnade.tableformat.table.history import History as History
 from colonnade.tableformat.table.history import HistoryEntry as HistoryEntry
 from colonnade.tableformat.table.kept_epochs import PinnedEpoch as PinnedEpoch
+from colonnade.tableformat.table.report.report import Report as Report
 from colonnade.tableformat.table.table import ArrowTable as ArrowTable
 from colonnade.tableformat.table.transaction import ArrowTransaction as ArrowTransaction
 from colonnade.tableformat.table.transaction import ArrowTransactionTable as ArrowTransactionTable
@@ -144,6 +145,7 @@ __all__ = [
     "RepairResult",
     "RepeatedMatchError",
     "ReplaceColumns",
+    "Report",
     "RowCounts",
     "Scan",
     "SchemaField",

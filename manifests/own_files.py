@@ -10,6 +10,12 @@ import errno
 import os
 import stat
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+from colonnade.manifests.errors import InvalidInputError, StoreError
 
 
 def open_own(path: str | os.PathLike[str], flags: int) -> int:
@@ -62,3 +68,41 @@ def new_file_beside(path: str | os.PathLike[str]) -> tuple[int, str]:
     os.umask(mask)
     os.fchmod(file, 0o666 & ~mask)
     return file, temporary
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[IO[bytes]]:
+    """Yield a file to write, which replaces the file at `path` when the block ends without error.
+
+    Devices and pipes are written directly. Raises InvalidInputError for a link to a file: another
+    user may have put it there. Raises StoreError that names the path.
+    """
+    try:
+        if path.exists() and not path.is_file():
+            with open(os.open(path, os.O_WRONLY | os.O_CLOEXEC), "wb") as device:
+                yield device
+        elif path.is_symlink():
+            raise InvalidInputError(
+                f"{path} is a link to {os.path.realpath(path)}; name that file itself."
+            )
+        else:
+            with _replacing_file(path) as file:
+                yield file
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise StoreError(f"{path} could not be written: {reason}.") from error
+
+
+@contextmanager
+def _replacing_file(path: Path) -> Iterator[IO[bytes]]:
+    handle, temporary = new_file_beside(path)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise

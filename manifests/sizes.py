@@ -1,4 +1,4 @@
-"""Byte counts as text that people write and read."""
+"""Byte counts and shares as text that people write and read."""
 
 from __future__ import annotations
 
@@ -27,3 +27,11 @@ def size_text(count: int) -> str:
     while size >= 1000 and unit != "TiB":
         size, unit = size / 1024, next(units)
     return f"{size:.3g} {unit}"
+
+
+def share_text(part: int, whole: int) -> str:
+    """Format a part of a whole in per cent; a part of 0 gives an empty text."""
+    if not part:
+        return ""
+    percent = 100 * part / whole
+    return f"{percent:.1f} %" if percent >= 0.1 else "< 0.1 %"

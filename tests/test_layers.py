@@ -16,7 +16,7 @@ ALLOWED_HEAVY = {
     | {"xxhash"},
     "spark_ext": {"orjson", "pyarrow", "pyspark"},
     # Of the command line alone: `import colonnade` loads none of them but pyarrow.
-    "colonnade": {"numpy", "orjson", "pyarrow", "pyspark", "rich", "typer", "jinja2"},
+    "colonnade": {"numpy", "orjson", "pyarrow", "pyspark", "rich", "typer"},
 }
 STANDARD = frozenset(__import__("sys").stdlib_module_names)
 

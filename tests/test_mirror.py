@@ -78,6 +78,18 @@ ELSEWHERE = {
         "tableformat/test_addresses.py",
         "a job is tried by the way to its task",
     ),
+    "table.facts": (
+        "tableformat/table/report/test_facts.py",
+        "the report shows these facts, beside commands of the command line",
+    ),
+    "table.report.charts": (
+        "tableformat/table/report/test_facts.py",
+        "every RowSet of random facts is in each drawing",
+    ),
+    "table.report.partitions": (
+        "tableformat/table/report/test_facts.py",
+        "they are facts of the report, in a module of their own",
+    ),
     "table.alteration.draft": (
         "tableformat/table/alteration/test_columns.py",
         "the state that every alteration edits, and the base of their classes",

@@ -17,7 +17,11 @@ from colonnade.cli.arguments import (
     PathArgument,
     TableArgument,
 )
-from colonnade.cli.facts import (
+from colonnade.cli.output import Output, facts_table, number, rows_table
+from colonnade.cli.places import DatabasePlace, open_database, open_place
+from colonnade.manifests.sizes import share_text, size_text
+from colonnade.manifests.state.snapshot import TableState
+from colonnade.tableformat.table.facts import (
     ColumnFacts,
     DatabaseFacts,
     EpochFacts,
@@ -30,10 +34,6 @@ from colonnade.cli.facts import (
     table_facts,
     tables_facts,
 )
-from colonnade.cli.output import Output, facts_table, number, rows_table, share
-from colonnade.cli.places import DatabasePlace, open_database, open_place
-from colonnade.manifests.sizes import size_text
-from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.table.history import HistoryEntry
 
 LimitOption = Annotated[int, typer.Option("--limit", "-n", min=1, help="List at most this many.")]
@@ -41,7 +41,8 @@ LimitOption = Annotated[int, typer.Option("--limit", "-n", min=1, help="List at 
 
 def ls(database: DatabaseArgument, json: JsonOption = False) -> None:
     """List the tables of a database."""
-    tables = tables_facts(open_database(database))
+    place = open_database(database)
+    tables = tables_facts(place.log, place.head)
     Output(json).show(tables, _tables_view(tables))
 
 
@@ -49,10 +50,11 @@ def show(path: PathArgument, json: JsonOption = False) -> None:
     """Describe a database or a table."""
     place = open_place(path)
     if place.is_table:
-        table = table_facts(place, place.state, place.location.url)
+        table = table_facts(place.log, place.head, place.state)
         Output(json).show(table, _table_view(table))
     else:
-        database = database_facts(place, tables_facts(place))
+        tables = tables_facts(place.log, place.head)
+        database = database_facts(place.log, place.head, tables)
         Output(json).show(database, _database_view(database))
 
 
@@ -114,7 +116,7 @@ def _tables_view(tables: list[TableFacts]) -> RenderableType:
             (
                 table.name,
                 table.rows,
-                share(table.deleted_rows, table.rows + table.deleted_rows),
+                share_text(table.deleted_rows, table.rows + table.deleted_rows),
                 table.rowsets,
                 size_text(table.bytes),
                 table.changed_epoch,
@@ -232,7 +234,7 @@ def _rowsets_view(rowsets: list[RowSetFacts]) -> RenderableType:
                 each.id,
                 each.epoch,
                 each.rows,
-                share(each.deleted_rows, each.rows + each.deleted_rows),
+                share_text(each.deleted_rows, each.rows + each.deleted_rows),
                 size_text(each.bytes),
                 each.place,
                 *((each.partition or "",) if partitioned else ()),

@@ -203,11 +203,3 @@ def _is_terminal() -> bool:
 def _harmless(text: str) -> str:
     """Escape control characters, such as `\\x1b`, so that no text can command the terminal."""
     return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
-
-
-def share(part: int, whole: int) -> str:
-    """Format a part of a whole in per cent; a part of 0 gives an empty text."""
-    if not part:
-        return ""
-    percent = 100 * part / whole
-    return f"{percent:.1f} %" if percent >= 0.1 else "< 0.1 %"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from pyspark.sql import SparkSession
 
 from colonnade.manifests.errors import AlreadyExistsError
+from colonnade.manifests.later import later
 from colonnade.manifests.public import public
 from colonnade.spark_ext.executors import verify_on_executors
 from colonnade.spark_ext.options import epoch_or_tag
@@ -24,6 +26,11 @@ from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.kept_epochs import PinnedEpoch
 from colonnade.tableformat.verify.findings import VerifyReport
 from colonnade.tableformat.write.settings import CommitSettings, check_settings
+
+if TYPE_CHECKING:
+    from colonnade.tableformat.table.report import report as reports
+else:
+    reports = later("colonnade.tableformat.table.report.report")
 
 
 @public
@@ -110,6 +117,10 @@ class Database:
         Changes nothing. Depths, errors and report are those of `Table.verify`.
         """
         return self._database.verify(depth, elsewhere=verify_on_executors(self._spark))
+
+    def report(self, epochs: int = 200) -> reports.Report:
+        """Make an HTML page about the database; see `ArrowDatabase.report`. Starts no Spark job."""
+        return self._database.report(epochs)
 
     def tags(self) -> dict[str, int]:
         """Return the tagged epochs by their tags."""

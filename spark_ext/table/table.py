@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as spark
 
 from colonnade.manifests.errors import AlreadyExistsError, InvalidInputError, NotFoundError
+from colonnade.manifests.later import later
 from colonnade.manifests.model.schema import IdentityColumn, TableSchema
 from colonnade.manifests.public import public
 from colonnade.manifests.state.snapshot import Snapshot, TableState
@@ -51,6 +53,11 @@ from colonnade.tableformat.statements.statement import RowCounts
 from colonnade.tableformat.table.generated import NewGenerated
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.verify.findings import VerifyReport
+
+if TYPE_CHECKING:
+    from colonnade.tableformat.table.report import report as reports
+else:
+    reports = later("colonnade.tableformat.table.report.report")
 
 
 @public
@@ -234,6 +241,10 @@ class Table(RowMethods):
         error; the report lists it by file, column, block and rows.
         """
         return self._table.verify(depth, elsewhere=verify_on_executors(self._spark))
+
+    def report(self, epochs: int = 200) -> reports.Report:
+        """Make an HTML page about the table; see `ArrowTable.report`. Starts no Spark job."""
+        return self._table.report(epochs)
 
     def history(self, limit: int | None = None) -> DataFrame:
         """Return the epochs that changed the table, newest first, at most `limit`."""

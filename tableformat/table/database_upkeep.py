@@ -26,12 +26,14 @@ if TYPE_CHECKING:
     from colonnade.manifests.vacuum import run as vacuum_run
     from colonnade.tableformat.repair import caches
     from colonnade.tableformat.table import restore as restoring
+    from colonnade.tableformat.table.report import report as reports
     from colonnade.tableformat.verify import job as verify_job
     from colonnade.tableformat.verify import run as checks
 else:
     vacuum_run = later("colonnade.manifests.vacuum.run")
     caches = later("colonnade.tableformat.repair.caches")
     restoring = later("colonnade.tableformat.table.restore")
+    reports = later("colonnade.tableformat.table.report.report")
     verify_job = later("colonnade.tableformat.verify.job")
     checks = later("colonnade.tableformat.verify.run")
 
@@ -135,6 +137,13 @@ class DatabaseUpkeep(OpenDatabase):
             threads=threads,
             elsewhere=elsewhere,
         )
+
+    def report(self, epochs: int = 200) -> reports.Report:
+        """Make an HTML page about the database and its tables; see `ArrowTable.report`.
+
+        Shows the last `epochs` of the database.
+        """
+        return reports.make_report(self._log, self._refresh(), epochs)
 
     def repair(
         self, *, give_up_lost_epochs: bool = False, dry_run: bool = False

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from colonnade.tableformat.compaction import optimize as compaction
     from colonnade.tableformat.repair import rowsets as repairs
     from colonnade.tableformat.table import restore as restoring
+    from colonnade.tableformat.table.report import report as reports
     from colonnade.tableformat.verify import job as verify_job
     from colonnade.tableformat.verify import run as checks
 else:
@@ -27,6 +28,7 @@ else:
     compaction = later("colonnade.tableformat.compaction.optimize")
     repairs = later("colonnade.tableformat.repair.rowsets")
     restoring = later("colonnade.tableformat.table.restore")
+    reports = later("colonnade.tableformat.table.report.report")
     verify_job = later("colonnade.tableformat.verify.job")
     checks = later("colonnade.tableformat.verify.run")
 
@@ -91,6 +93,17 @@ class Upkeep(OpenTable):
             threads=threads,
             elsewhere=elsewhere,
         )
+
+    def report(self, epochs: int = 200) -> reports.Report:
+        """Make an HTML page about the table: sizes, ages, deletions, overlap, epochs, compaction.
+
+        It ends a cell of a notebook, or `save` writes it to a file. Of the last `epochs` of the
+        database, it shows those that changed the table. Reads the log alone: the entries of the
+        table, and one object for each of these epochs. Raises InvalidInputError for another number
+        of epochs, or for an invalid property of compaction. Raises ImportError without jinja2.
+        """
+        head = self._refresh()
+        return reports.make_report(self._log, head, epochs, self._state)
 
     def repair(
         self,

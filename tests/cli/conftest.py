@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
-import colonnade
-from tests.cli.runner import SCHEMA, Run, order_rows, run_command
+from tests.cli.runner import Run, make_shop, run_command
 
 
 @pytest.fixture
@@ -20,11 +18,4 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Run:
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
-    """A database: `orders` in three RowSets with two rows deleted, and `users`, empty."""
-    database = colonnade.create_database(tmp_path / "shop")
-    orders = database.create_table("orders", SCHEMA, sort_key=["day desc"], comment="of 2026")
-    for start in (0, 10, 20):
-        orders.append(order_rows(start, 10))
-    orders.delete("id in (3, 4)")
-    database.create_table("users", pa.schema([("name", pa.string())]))
-    return tmp_path / "shop"
+    return make_shop(tmp_path)

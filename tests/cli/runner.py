@@ -6,12 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime, timezone
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import orjson
 import pyarrow as pa
 from typer.testing import CliRunner
 
+import colonnade
 from colonnade.cli.app import app
 
 
@@ -62,3 +64,14 @@ def order_rows(start: int, count: int) -> pa.Table:
         },
         schema=SCHEMA,
     )
+
+
+def make_shop(folder: Path) -> Path:
+    """A database: `orders` in three RowSets with two rows deleted, and `users`, empty."""
+    database = colonnade.create_database(folder / "shop")
+    orders = database.create_table("orders", SCHEMA, sort_key=["day desc"], comment="of 2026")
+    for start in (0, 10, 20):
+        orders.append(order_rows(start, 10))
+    orders.delete("id in (3, 4)")
+    database.create_table("users", pa.schema([("name", pa.string())]))
+    return folder / "shop"

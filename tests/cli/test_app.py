@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 import colonnade
 import colonnade.manifests.errors as errors
 import colonnade_command
-from colonnade.cli import epochs, facts, main
+from colonnade.cli import epochs, main
 from colonnade.cli.app import app, guarded, loaded
 from colonnade.cli.care import doctor, write_report
 from colonnade.cli.commands import COMMANDS
@@ -33,6 +33,7 @@ from colonnade.manifests.vacuum.result import VacuumResult
 from colonnade.tableformat.compaction.execute import CompactionReport
 from colonnade.tableformat.repair.caches import LogRepairResult
 from colonnade.tableformat.repair.rowsets import RepairResult
+from colonnade.tableformat.table import facts
 from colonnade.tableformat.table.erase import ErasureReport
 from colonnade.tableformat.table.history import HistoryEntry
 from colonnade.tableformat.verify.findings import VerifyReport

@@ -81,7 +81,7 @@ def test_the_jar_is_in_the_wheel_and_its_sources_are_not(wheel: zipfile.ZipFile)
 
 
 def test_the_page_of_the_report_and_the_command_are_in_the_wheel(wheel: zipfile.ZipFile) -> None:
-    assert "colonnade/cli/report/page.html" in wheel.namelist()
+    assert "colonnade/tableformat/table/report/page.html" in wheel.namelist()
     (points,) = [name for name in wheel.namelist() if name.endswith("/entry_points.txt")]
     assert "colonnade = colonnade_command:main" in wheel.read(points).decode()
 

@@ -20,7 +20,6 @@ from colonnade.cli.engine import (
     start_spark,
 )
 from colonnade.cli.exit_codes import SparkFailedError, is_sparks
-from colonnade.cli.facts import table_facts
 from colonnade.cli.output import Output
 from colonnade.cli.places import DatabasePlace, open_place
 from colonnade.cli.progress import with_progress
@@ -32,6 +31,7 @@ from colonnade.tableformat.compaction.job import CompactionWorkplace
 from colonnade.tableformat.compaction.optimize import Optimize
 from colonnade.tableformat.compaction.run import compact_here
 from colonnade.tableformat.table.database import ArrowDatabase
+from colonnade.tableformat.table.facts import table_facts
 
 
 @with_progress
@@ -71,7 +71,9 @@ def compact(
             raise InvalidInputError("A z-order rewrites all RowSets; leave out --dry-run.")
         output.show(plan.model_dump(), Text(str(plan)))
         return
-    to_read = plan.bytes_in if names is None else table_facts(place, place.state, table.url).bytes
+    to_read = (
+        plan.bytes_in if names is None else table_facts(place.log, place.head, place.state).bytes
+    )
     engine = choose_engine(to_read, spark, spark_above)
     begun = begun._elsewhere(_workplace(place, engine, output))
     report = begun.executeCompaction() if names is None else begun.executeZOrderBy(names)

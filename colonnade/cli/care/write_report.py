@@ -1,21 +1,17 @@
-"""`report`: write one HTML page about a database."""
+"""`report`: write one HTML page about a database or a table."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from colonnade.cli.arguments import DatabaseArgument, JsonOption
+from colonnade.cli.arguments import JsonOption, PathArgument
 from colonnade.cli.output import Output, facts_table
-from colonnade.cli.places import open_database
-from colonnade.cli.report.facts import read_report
-from colonnade.cli.report.page import render
-from colonnade.cli.rows.export_files import replacing
+from colonnade.cli.places import open_place
 from colonnade.manifests.sizes import size_text
 
 
@@ -23,7 +19,7 @@ from colonnade.manifests.sizes import size_text
 class ReportDone:
     """The page that was written."""
 
-    database: str
+    path: str
     epoch: int
     target: str
     tables: int
@@ -32,7 +28,7 @@ class ReportDone:
 
 
 def report(
-    database: DatabaseArgument,
+    path: PathArgument,
     target: Annotated[
         Path,
         typer.Option("--output", "-o", help="The file to write; an existing file is replaced."),
@@ -45,16 +41,15 @@ def report(
     The page refers to no other file, so it can be mailed or archived. Only the log is read.
     """
     started = time.perf_counter()
-    facts = read_report(open_database(database), epochs, datetime.now(timezone.utc))
-    page = render(facts).encode()
-    with replacing(target) as file:
-        file.write(page)
+    place = open_place(path)
+    page = (place.table if place.is_table else place.database).report(epochs)
+    page.save(target)
     done = ReportDone(
-        database=facts.database.path,
-        epoch=facts.database.epoch,
+        path=page.path,
+        epoch=page.epoch,
         target=str(target),
-        tables=len(facts.tables),
-        bytes=len(page),
+        tables=page.tables,
+        bytes=len(page.html.encode()),
         seconds=round(time.perf_counter() - started, 3),
     )
     view = (("report", done.target), ("epoch", done.epoch), ("size", size_text(done.bytes)))

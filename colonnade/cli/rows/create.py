@@ -5,10 +5,9 @@ from __future__ import annotations
 from rich.text import Text
 
 from colonnade.cli.arguments import DatabaseArgument, JsonOption
-from colonnade.cli.facts import database_facts
 from colonnade.cli.output import Output
-from colonnade.cli.places import open_database
 from colonnade.tableformat.table.database import ArrowDatabase
+from colonnade.tableformat.table.facts import database_facts
 
 
 def create(database: DatabaseArgument, json: JsonOption = False) -> None:
@@ -18,6 +17,6 @@ def create(database: DatabaseArgument, json: JsonOption = False) -> None:
     """
     made = ArrowDatabase.create(database)
     Output(json).show(
-        database_facts(open_database(made._store.address), []),
+        database_facts(made._log, made._snapshot, ()),
         Text(f"Created the database {made.path}."),
     )

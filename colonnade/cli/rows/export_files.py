@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Literal
 
@@ -15,8 +13,8 @@ import pyarrow.parquet as pq
 
 from colonnade.cli.output import to_json
 from colonnade.cli.rows.python_rows import python_rows
-from colonnade.manifests.errors import InvalidInputError, StoreError
-from colonnade.manifests.own_files import new_file_beside
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.own_files import replacing
 
 ExportFormat = Literal["parquet", "csv", "jsonl"]
 
@@ -54,44 +52,6 @@ def write_rows(
             f"The rows do not fit into a {file_format} file: {reason};"
             " use --columns to leave columns out."
         ) from error
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """Yield a file to write, which replaces the file at `path` when the block ends without error.
-
-    Devices and pipes are written directly. Raises InvalidInputError for a link to a file: another
-    user may have put it there. Raises StoreError that names the path.
-    """
-    try:
-        if path.exists() and not path.is_file():
-            with open(os.open(path, os.O_WRONLY | os.O_CLOEXEC), "wb") as device:
-                yield device
-        elif path.is_symlink():
-            raise InvalidInputError(
-                f"{path} is a link to {os.path.realpath(path)}; name that file itself."
-            )
-        else:
-            with _replacing_file(path) as file:
-                yield file
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise StoreError(f"{path} could not be written: {reason}.") from error
-
-
-@contextmanager
-def _replacing_file(path: Path) -> Iterator[IO[bytes]]:
-    handle, temporary = new_file_beside(path)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise
 
 
 def _write_parquet(file: IO[bytes], schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:

@@ -208,6 +208,14 @@ def test_executors_find_the_damage_that_threads_find(spark: SparkSession, tmp_pa
         assert damaged.name in str(report)
 
 
+def test_a_report_is_made_as_without_spark(spark: SparkSession, tmp_path: Path) -> None:
+    lake = colonnade.create_database(tmp_path / "lake")
+    lake.create_table("t", pa.schema([("n", pa.int64())])).append([{"n": 1}])
+    page = Table.forPath(spark, str(tmp_path / "lake" / "t")).report()
+    assert (page.path, page.epoch, page.tables) == (f"{tmp_path}/lake/t", 2, 1)
+    assert Database.forPath(spark, str(tmp_path / "lake")).report(1).epoch == 2
+
+
 def test_an_error_in_an_executor_is_one_sentence(
     spark: SparkSession,
     tmp_path: Path,

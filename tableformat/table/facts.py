@@ -1,15 +1,16 @@
 """Facts about a database and its tables, read from the log alone; no data file is opened.
 
-The fields of these classes are the JSON that the commands print: docs/command-line.md#json
+The report shows them. Their fields are the JSON that the commands print:
+docs/command-line.md#json
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from colonnade.cli.places import DatabasePlace
+from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.state.partition_layout import field_text
@@ -110,15 +111,16 @@ class EpochFacts:
     metrics: Mapping[str, int]
 
 
-def table_facts(place: DatabasePlace, state: TableState, path: str) -> TableFacts:
-    """Count a table's RowSets; reads the checkpoint segments that describe them."""
-    entries = place.log.read_entries(state, which="all")
+def table_facts(log: Log, head: Snapshot, state: TableState) -> TableFacts:
+    """Count the RowSets of a table of `head`; reads the checkpoint segments that describe them."""
+    entries = log.read_entries(state, which="all")
+    root = log.store.url.rstrip("/")
     deleted = int(entries.deleted.sum())
     return TableFacts(
         name=state.name,
-        path=path,
+        path=root if head.lone_table else f"{root}/{state.name}",
         id=state.id,
-        epoch=place.head.epoch,
+        epoch=head.epoch,
         rows=int(entries.rows.sum()) - deleted,
         deleted_rows=deleted,
         rowsets=len(entries),
@@ -133,20 +135,20 @@ def table_facts(place: DatabasePlace, state: TableState, path: str) -> TableFact
     )
 
 
-def tables_facts(place: DatabasePlace) -> list[TableFacts]:
+def tables_facts(log: Log, head: Snapshot) -> list[TableFacts]:
     """Return the facts of all tables of a database, sorted by name."""
-    root = place.location.store.url.rstrip("/")
-    return [
-        table_facts(place, state, root if place.head.lone_table else f"{root}/{state.name}")
-        for state in sorted(place.head.tables.values(), key=lambda state: state.name)
-    ]
+    return [table_facts(log, head, state) for state in sorted_tables(head)]
 
 
-def database_facts(place: DatabasePlace, tables: list[TableFacts]) -> DatabaseFacts:
-    """Return the facts of a database from the head of its log, with sums over its tables."""
-    head = place.head
+def sorted_tables(head: Snapshot) -> list[TableState]:
+    """Return the tables of a database, sorted by name."""
+    return sorted(head.tables.values(), key=lambda state: state.name)
+
+
+def database_facts(log: Log, head: Snapshot, tables: Sequence[TableFacts]) -> DatabaseFacts:
+    """Return the facts of a database from the head of its log, with sums over some tables."""
     return DatabaseFacts(
-        path=place.location.store.url,
+        path=log.store.url,
         id=head.database,
         epoch=head.epoch,
         time=moment(head.time_ms),

@@ -8,25 +8,27 @@ from itertools import pairwise
 
 import numpy as np
 
-from colonnade.cli.facts import (
-    DatabaseFacts,
-    EpochFacts,
-    TableFacts,
-    database_facts,
-    epoch_facts,
-    tables_facts,
-)
-from colonnade.cli.places import DatabasePlace
-from colonnade.cli.report.partitions import PartitionsPage, partitions_page
 from colonnade.manifests.arrays.vectors import Integers
 from colonnade.manifests.compaction.facts import CompactionFacts, facts_of
 from colonnade.manifests.compaction.picker import plan_compaction
 from colonnade.manifests.compaction.plan import CompactionGroup, CompactionPlan
 from colonnade.manifests.compaction.policy import parse_policy
+from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.epoch import Epoch
-from colonnade.manifests.model.operations import AddRowSet, AddRowSets, Compaction
-from colonnade.manifests.state.snapshot import TableState
+from colonnade.manifests.model.operations import AddRowSet, AddRowSets, Compaction, Operation
+from colonnade.manifests.model.statics import with_own_statics
+from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.partition.text import key_text
+from colonnade.tableformat.table.facts import (
+    DatabaseFacts,
+    EpochFacts,
+    TableFacts,
+    database_facts,
+    epoch_facts,
+    sorted_tables,
+    table_facts,
+)
+from colonnade.tableformat.table.report.partitions import PartitionsPage, partitions_page
 
 SIZE_STEPS = 2
 """The number of size bins for each doubling."""
@@ -103,37 +105,55 @@ class TablePage:
 
 @dataclass(frozen=True, slots=True)
 class ReportFacts:
-    """All facts of the report about a database; `steps` are its last epochs, oldest first."""
+    """All facts of the report about a database, or about `table` alone.
+
+    `steps` are the epochs that changed it among the last `epochs` of the database, oldest first.
+    """
 
     database: DatabaseFacts
+    table: str | None
+    epochs: int
     steps: tuple[Step, ...]
     tables: tuple[TablePage, ...]
     made: datetime
 
 
-def read_report(place: DatabasePlace, epochs: int, made: datetime) -> ReportFacts:
-    """Read the facts from the log.
+def read_report(
+    log: Log, head: Snapshot, epochs: int, made: datetime, only: TableState | None = None
+) -> ReportFacts:
+    """Read the facts of a database, or of the table `only`, as of `head` from the log.
 
-    Costs the GETs of the checkpoint segments, and one GET for each epoch shown. Raises
+    Costs the GETs of the checkpoint segments, and one GET for each of the last `epochs`. Raises
     InvalidInputError for a table with an invalid property of compaction.
     """
-    tables = tables_facts(place)
-    states = {state.name: state for state in place.head.tables.values()}
-    steps = [
-        Step(epoch_facts(epoch, place.head), _rows_written(epoch))
-        for epoch in place.log.read_epochs(place.head.epoch, epochs)
-    ]
+    states = sorted_tables(head) if only is None else [only]
+    tables = [table_facts(log, head, state) for state in states]
+    read = [*log.read_epochs(head.epoch, epochs)]
     return ReportFacts(
-        database=database_facts(place, tables),
-        steps=tuple(reversed(steps)),
-        tables=tuple(_table_page(place, states[table.name], table) for table in tables),
+        database=database_facts(log, head, tables),
+        table=None if only is None else tables[0].path,
+        epochs=len(read),
+        steps=tuple(
+            Step(epoch_facts(epoch, head), _rows_written(epoch, only))
+            for epoch in reversed(read)
+            if only is None or any(_is_of(op, only) for op in epoch.ops)
+        ),
+        tables=tuple(
+            _table_page(log, head, state, table)
+            for state, table in zip(states, tables, strict=True)
+        ),
         made=made,
     )
 
 
-def _rows_written(epoch: Epoch) -> int:
+def _is_of(op: Operation, table: TableState) -> bool:
+    """Return whether an operation changes a table, or its static values."""
+    return getattr(op, "table", None) in with_own_statics(table.id)
+
+
+def _rows_written(epoch: Epoch, only: TableState | None) -> int:
     rows = 0
-    for op in epoch.ops:
+    for op in epoch.ops if only is None else [op for op in epoch.ops if _is_of(op, only)]:
         match op:
             case AddRowSet():
                 rows += op.rowset.rows
@@ -144,10 +164,10 @@ def _rows_written(epoch: Epoch) -> int:
     return rows
 
 
-def _table_page(place: DatabasePlace, state: TableState, table: TableFacts) -> TablePage:
-    entries = place.log.read_entries(state)
+def _table_page(log: Log, head: Snapshot, state: TableState, table: TableFacts) -> TablePage:
+    entries = log.read_entries(state)
     rowsets = facts_of(state, entries)
-    plan = plan_compaction(state, place.head.epoch, rowsets, parse_policy(state.properties))
+    plan = plan_compaction(state, head.epoch, rowsets, parse_policy(state.properties))
     return TablePage(
         facts=table,
         sizes=size_bins(rowsets.byte_counts),

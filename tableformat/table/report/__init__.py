@@ -1,5 +1,6 @@
-"""The page that `colonnade report` writes.
+"""The page about a database or a table: `table.report()`, and `colonnade report`.
 
+    report.py      the report that users get
     facts.py       reads the log, and counts RowSets and epochs in bins
     partitions.py  picks the largest partitions of a table
     charts.py      draws the facts as SVG; pure
