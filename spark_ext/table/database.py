@@ -24,6 +24,7 @@ from colonnade.spark_ext.table.table import Table, TableBuilder
 from colonnade.spark_ext.table.transaction import Transaction
 from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.kept_epochs import PinnedEpoch
+from colonnade.tableformat.table.shown import database_html
 from colonnade.tableformat.verify.findings import VerifyReport
 from colonnade.tableformat.write.settings import CommitSettings, check_settings
 
@@ -183,3 +184,6 @@ class Database:
 
     def __repr__(self) -> str:
         return f"Database({self._database.path!r})"
+
+    def _repr_html_(self) -> str:
+        return database_html(self, self._database)

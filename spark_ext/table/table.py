@@ -51,6 +51,7 @@ from colonnade.spark_ext.table.statements import (
 from colonnade.spark_ext.table.update import Update, update_columns
 from colonnade.tableformat.statements.statement import RowCounts
 from colonnade.tableformat.table.generated import NewGenerated
+from colonnade.tableformat.table.shown import table_html
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.verify.findings import VerifyReport
 
@@ -305,6 +306,9 @@ class Table(RowMethods):
 
     def __repr__(self) -> str:
         return f"Table({self._table.path!r})"
+
+    def _repr_html_(self) -> str:
+        return table_html(self, self._table)
 
 
 @public

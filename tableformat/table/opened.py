@@ -282,7 +282,7 @@ class OpenTable:
         return f"{type(self).__name__}({self.path!r}, epoch={epoch})"
 
     def _repr_html_(self) -> str:
-        return shown.table_html(self)
+        return shown.table_html(self, self)
 
 
 def _opened_again(kind: type[OpenTable], location: Location) -> OpenTable:

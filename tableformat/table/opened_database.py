@@ -49,4 +49,4 @@ class OpenDatabase:
         return f"{type(self).__name__}({self.path!r}, epoch={self._snapshot.epoch})"
 
     def _repr_html_(self) -> str:
-        return shown.database_html(self)
+        return shown.database_html(self, self)

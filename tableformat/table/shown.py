@@ -1,4 +1,7 @@
-"""Tables and databases as a notebook shows them, from the log alone."""
+"""Tables and databases as a notebook shows them: as they are now, from the log alone.
+
+A handle is what the user has: a table or database of Python, or that of Spark which holds it.
+"""
 
 from __future__ import annotations
 
@@ -19,18 +22,17 @@ _TABLES = 50
 """The most tables of a database that are shown."""
 
 
-def table_html(table: OpenTable) -> str:
+def table_html(handle: object, table: OpenTable) -> str:
     """Return a table's columns, size, keys and last changes as HTML.
 
     Reads the entries of its RowSets and the last epochs. What cannot be read is said in the HTML.
     """
-    title = repr(table)
     try:
-        snapshot, state = table._snapshot, table._state
+        snapshot, state = table._refresh(), table._state
         rows, rowsets, size = _amounts(table._log, state)
         last = table.history(_CHANGES)
     except ColonnadeError as error:
-        return html_of(title, [("error", error.message)])
+        return html_of(repr(handle), [("error", error.message)])
     facts = [
         ("epoch", str(snapshot.epoch)),
         ("rows", rows),
@@ -50,19 +52,19 @@ def table_html(table: OpenTable) -> str:
         )
         for field in state.schema.fields
     ]
-    return html_of(title, facts, Rows(("column", "type", "", "comment"), columns), changes(last))
+    shown = Rows(("column", "type", "", "comment"), columns)
+    return html_of(repr(handle), facts, shown, changes(last))
 
 
-def database_html(database: OpenDatabase) -> str:
+def database_html(handle: object, database: OpenDatabase) -> str:
     """Return the tables of a database as HTML; reads the entries of their RowSets."""
-    title = repr(database)
     try:
-        snapshot = database._snapshot
+        snapshot = database._refresh()
         names = snapshot.own_names()
         shown = sorted(names, key=lambda key: names[key])[:_TABLES]
         tables = [_table_row(database._log, snapshot, snapshot.tables[key]) for key in shown]
     except ColonnadeError as error:
-        return html_of(title, [("error", error.message)])
+        return html_of(repr(handle), [("error", error.message)])
     more = len(names) - len(shown)
     facts = [
         ("epoch", str(snapshot.epoch)),
@@ -70,7 +72,7 @@ def database_html(database: OpenDatabase) -> str:
         ("tags", sorted(snapshot.tags)),
     ]
     return html_of(
-        title, facts, Rows(("table", "rows", "RowSets", "size", "changed at epoch"), tables)
+        repr(handle), facts, Rows(("table", "rows", "RowSets", "size", "changed at epoch"), tables)
     )
 
 

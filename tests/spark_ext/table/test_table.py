@@ -15,6 +15,7 @@ from pyspark.sql.types import DecimalType, LongType, StructField, StructType, Va
 import colonnade
 from colonnade import Database, InvalidInputError, Table
 from colonnade.spark_ext import executors
+from tests.tableformat.test_html import shown
 
 pytestmark = pytest.mark.spark
 
@@ -50,6 +51,30 @@ def test_a_builder_makes_the_table_it_describes(spark: SparkSession, tmp_path: P
     frame = table.toDF()
     assert frame.schema["id"].metadata["comment"] == "never reused"
     assert frame.count() == 0
+
+
+def test_a_notebook_shows_tables_databases_and_counts_as_it_shows_those_of_python(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    database = colonnade.Database.create(spark, str(tmp_path / "db"))
+    table = database.createTable("trips").addColumn("id", "long").execute()
+    spark.range(3).write.format("colonnade").mode("append").save(table.path)
+    opened = {
+        table: colonnade.open(table.path),
+        database: colonnade.open_database(database.path),
+    }
+    for handle, same in opened.items():
+        texts = shown(handle)
+        assert texts[0] == repr(handle)
+        assert texts[1:] == shown(same)[1:]
+        assert {"rows", "3", "RowSets"} <= set(texts)
+    assert repr(table) == f"Table({table.path!r})"
+    assert repr(database) == f"Database({database.path!r})"
+    counts = table.delete("id > 0")
+    assert shown(counts)[:5] == ["RowCounts", "epoch", "4", "rows_deleted", "2"]
+    assert "Nothing is damaged." in shown(table.verify(1))
+    database.dropTable("trips")
+    assert "error" in shown(table)
 
 
 @pytest.mark.matrix

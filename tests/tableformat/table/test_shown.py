@@ -40,6 +40,18 @@ def test_a_database_shows_its_tables(table: colonnade.ArrowTable, tmp_path: Path
     assert texts.index("a") < texts.index("b")
 
 
+def test_a_notebook_shows_tables_and_databases_as_they_are_now(
+    table: colonnade.ArrowTable, tmp_path: Path
+) -> None:
+    database = colonnade.open_database(tmp_path / "db")
+    colonnade.open(tmp_path / "db" / "a").append([{"id": 3, "name": "c"}])
+    for handle in (table, database):
+        texts = shown(handle)
+        assert texts[0] == repr(handle)
+        assert texts[texts.index("epoch") + 1] == "4"
+    assert shown(table)[shown(table).index("rows") + 1] == "3"
+
+
 def test_a_scan_shows_its_first_rows(table: colonnade.ArrowTable) -> None:
     scan = table.scan(where="id < 9")
     assert "\n" not in repr(scan)
