@@ -6,7 +6,8 @@ computed_columns.py   columns computed from others: added, or given other values
 creation.py      a table created of columns, or of rows that tell the columns
 altering.py      changes of a table's design, its name and its end
 scan_source.py   one state of a table, of which scans choose columns and rows
-table.py         a table: reads, and changes of rows and columns
+table.py         a table: how it is opened and created, reads, and restores
+writing.py       changes of its rows, each in an epoch of its own
 database.py      a database: its tables by name
 opened_database.py  database_upkeep.py   the same for a database
 transaction.py   several statements that become one epoch

@@ -17,7 +17,7 @@ from colonnade.tableformat.rowset import adapt
 from colonnade.tableformat.rowset.column import StoredColumn
 from colonnade.tableformat.statements import assignments
 from colonnade.tableformat.statements.fill import Fill
-from colonnade.tableformat.table import table
+from colonnade.tableformat.table import writing
 from colonnade.tableformat.table.alteration import commit as alteration_commit
 from colonnade.tableformat.table.new_columns import UnknownColumns, fit_rows
 from colonnade.tableformat.types import conform
@@ -147,7 +147,7 @@ BUGS: tuple[Bug, ...] = (
     ),
     Bug(
         "rows lose the columns that they bring",
-        lambda: patch.object(table, "fit_rows", _left_out),
+        lambda: patch.object(writing, "fit_rows", _left_out),
         actors=BROUGHT,
         seeds=50,
     ),

@@ -355,7 +355,7 @@ def test_an_update_whose_own_files_vacuum_has_removed_runs_again(
         planned.append(True)
         return make_change(*arguments)
 
-    monkeypatch.setattr("colonnade.tableformat.table.table.make_change", plan)
+    monkeypatch.setattr("colonnade.tableformat.table.writing.make_change", plan)
     assert table.update({"id": -1}, "id < 50").rowsets_in_place == 1
     assert len(planned) == 2
     assert table.scan(where="id = -1").to_arrow().num_rows == 50
