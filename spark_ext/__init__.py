@@ -5,7 +5,8 @@ This package holds no rules of the format; `tableformat` does.
     setting up a session          session session_storage settings outside supported jar doctor
                                   errors
     settings of Hadoop            hadoop/
-    planning, moving the rows     planner/ java/ table_design write_plan write_task answer_rows
+    planning, moving the rows     planner/ java/ table_design write_plan write_task
+    rows of results               answer_rows history_rows
     the source in pure Python     source/ options
     schemas of Spark              types pyspark_types
     the public classes            table/

@@ -1,28 +1,47 @@
-"""The result rows of `history()`, `vacuum()` and `detail()`, and their columns."""
+"""The result rows of maintenance and of `detail()`, and their columns.
+
+Delta's columns have its names, and come first.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
 
 from colonnade.manifests.model.identity import identity_columns, next_value
 from colonnade.manifests.state.partition_layout import field_text
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.vacuum.result import VacuumResult
-from colonnade.tableformat.table.history import HistoryEntry
+from colonnade.tableformat.compaction.execute import CompactionReport
 from colonnade.tableformat.table.properties import shown_properties
+from colonnade.tableformat.table.restore_counts import Restored
 from colonnade.tableformat.table.table import ArrowTable
 
-HISTORY_SCHEMA = (
-    "version long, timestamp timestamp, userName string, operation string,"
-    " operationParameters map<string,string>, readVersion long, isolationLevel string,"
-    " isBlindAppend boolean, operationMetrics map<string,string>, userMetadata string,"
-    " engineInfo string"
-)
-"""Columns of `history()`: the columns of Delta that mean the same here."""
+OPTIMIZE_SCHEMA = (
+    "path string, metrics struct<numFilesAdded: long, numFilesRemoved: long, filesAdded: {files},"
+    " filesRemoved: {files}, numGroups: long, numGroupsWaiting: long, numDroppedRows: long,"
+    " numBytesCopied: long, conflicts: array<string>, seconds: double, epoch: long,"
+    " reason: string>"
+).format(files="struct<avg: double, totalFiles: long, totalSize: long>")
+"""Columns of a compaction; what Delta's OPTIMIZE tells, too, bears its names."""
 
 VACUUM_SCHEMA = (
-    "epoch long, floor long, epochs_removed long, files_removed long, bytes_removed long,"
-    " kept_epochs array<long>, held_by array<string>, files array<string>"
+    "path string, epoch long, floor long, epochs_removed long, files_removed long,"
+    " bytes_removed long, kept_epochs array<long>, held_by array<string>, files array<string>"
 )
 """Columns of `vacuum()`; `files` lists the first thousand removed files."""
+
+PLANNED_VACUUM_SCHEMA = "path string, bytes long"
+"""Columns of the files that a vacuum would remove; at most `LISTED` rows."""
+
+LISTED = 1000
+"""How many files are listed. Millions of names would fill the memory of a driver."""
+
+RESTORE_SCHEMA = (
+    "table_size_after_restore long, num_of_files_after_restore long, num_removed_files long,"
+    " num_restored_files long, removed_files_size long, restored_files_size long, epoch long,"
+    " restored long"
+)
+"""Columns of a restore: Delta's, then the new epoch and the restored one."""
 
 DETAIL_SCHEMA = (
     "format string, id string, name string, description string, location string,"
@@ -33,46 +52,34 @@ DETAIL_SCHEMA = (
 )
 """Columns of `detail()`: Delta's columns, then Colonnade's own."""
 
-_METRICS = {
-    "rows_deleted": "numDeletedRows",
-    "rows_updated": "numUpdatedRows",
-    "rows_inserted": "numInsertedRows",
-    "rowsets_touched": "numTouchedFiles",
-    "rowsets_in_place": "numFilesInPlace",
-    "bytes_in_place": "numBytesInPlace",
-    "ranges_deleted": "numDeletedRanges",
-}
-"""Metrics of statements and their names in `history()`: Delta's names where Delta has them."""
+
+def optimize_row(path: str, report: CompactionReport) -> tuple[object, ...]:
+    """Return the row of a compaction, with the columns `OPTIMIZE_SCHEMA`."""
+    metrics = (
+        report.rowsets_added,
+        report.rowsets_removed,
+        _files(report.rowsets_added, report.bytes_written),
+        _files(report.rowsets_removed, report.bytes_read),
+        report.groups,
+        report.groups_waiting,
+        report.rows_dropped,
+        report.bytes_copied,
+        list(report.conflicts),
+        report.seconds,
+        report.epoch,
+        report.reason,
+    )
+    return path, metrics
 
 
-_OPERATIONS = {
-    "append": "WRITE",
-    "overwrite": "WRITE",
-    "overwrite_partitions": "WRITE",
-    "upsert": "MERGE",
-    "compact": "OPTIMIZE",
-    "vacuum": "VACUUM END",
-}
-"""Operations whose name Delta has another word for. The others are written as Delta does."""
-
-_PARAMETERS = {
-    "where": "predicate",
-    "on": "predicate",
-    "matched": "matchedPredicates",
-    "not_matched": "notMatchedPredicates",
-    "not_matched_by_source": "notMatchedBySourcePredicates",
-    "epoch": "version",
-}
-"""Parameters of operations and their names in Delta."""
-
-_MODES = {"append": "Append", "overwrite": "Overwrite", "overwrite_partitions": "Overwrite"}
-
-_ISOLATION = {"snapshot": "SnapshotIsolation", "serializable": "Serializable"}
+def _files(count: int, size: int) -> tuple[float, int, int]:
+    return size / count if count else 0.0, count, size
 
 
-def vacuum_row(result: VacuumResult) -> tuple[object, ...]:
+def vacuum_row(path: str, result: VacuumResult) -> tuple[object, ...]:
     """Return the row of a vacuum, with the columns `VACUUM_SCHEMA`."""
     return (
+        path,
         result.epoch,
         result.floor,
         result.epochs_removed,
@@ -80,44 +87,40 @@ def vacuum_row(result: VacuumResult) -> tuple[object, ...]:
         result.bytes_removed,
         list(result.kept_epochs),
         list(result.held_by),
-        [each.name for each in result.files[:1000]],
+        [each.name for each in result.files[:LISTED]],
     )
 
 
-def history_row(entry: HistoryEntry) -> tuple[object, ...]:
-    """Return the row of one epoch, with the columns `HISTORY_SCHEMA`."""
-    metrics = {
-        "numFiles": entry.rowsets_added,
-        "numRemovedFiles": entry.rowsets_dropped,
-        "numOutputRows": entry.rows_added,
-        "numOutputBytes": entry.bytes_added,
-        **{_METRICS[name]: count for name, count in entry.metrics.items() if name in _METRICS},
-    }
+def planned_vacuum_rows(root: str, result: VacuumResult) -> Iterator[tuple[str, int]]:
+    """Yield the files of a vacuum below `root`, with the columns `PLANNED_VACUUM_SCHEMA`."""
+    return ((f"{root}/{each.name}", each.bytes) for each in result.files[:LISTED])
+
+
+def restore_row(tables: Iterable[TableState], restored: Restored) -> tuple[object, ...]:
+    """Return the row of a restore, with the columns `RESTORE_SCHEMA`.
+
+    If there was nothing to do, the sizes are those of the tables. The size in bytes is then NULL
+    where only stored segments could tell it.
+    """
+    done = restored.done
+    counts = {} if done is None else dict(done.metrics or {})
+    if not counts:
+        present = [table.rowsets for table in tables if table.statics_of is None]
+        sizes = [each.byte_count for each in present]
+        known = [size for size in sizes if size is not None]
+        counts["rowsets_after"] = sum(each.rowset_count for each in present)
+        if len(known) == len(sizes):
+            counts["bytes_after"] = sum(known)
     return (
-        entry.epoch,
-        entry.timestamp,
-        entry.user,
-        _OPERATIONS.get(entry.operation, entry.operation.replace("_", " ").upper()),
-        _parameters(entry),
-        entry.base,
-        _ISOLATION.get(entry.isolation or ""),
-        entry.is_blind_append,
-        {name: str(count) for name, count in metrics.items()},
-        entry.parameters.get("userMetadata"),
-        entry.engine,
+        counts.get("bytes_after"),
+        counts["rowsets_after"],
+        counts.get("rowsets_removed", 0),
+        counts.get("rowsets_restored", 0),
+        counts.get("bytes_removed", 0),
+        counts.get("bytes_restored", 0),
+        restored.after.epoch,
+        restored.restored,
     )
-
-
-def _parameters(entry: HistoryEntry) -> dict[str, str]:
-    """Return the parameters of an epoch under Delta's names, where Delta has them."""
-    found = {
-        _PARAMETERS.get(name, name): text
-        for name, text in entry.parameters.items()
-        if name != "userMetadata"
-    }
-    if entry.operation in _MODES:
-        found.setdefault("mode", _MODES[entry.operation])
-    return found
 
 
 def detail_row(table: ArrowTable, snapshot: Snapshot, state: TableState) -> tuple[object, ...]:

@@ -38,8 +38,9 @@ ROOMS = {
         " < keys < statements < compaction < verify < repair < table"
     ),
     "spark_ext": floors(
-        "settings supported errors jar options types answer_rows outside < doctor pyspark_types"
-        " write_task table_design < write_plan < hadoop < session session_storage executors"
+        "settings supported errors jar options types answer_rows history_rows outside"
+        " < doctor pyspark_types write_task table_design < write_plan < hadoop"
+        " < session session_storage executors"
         " < source < table"
         " < planner"
     ),

@@ -5,11 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from colonnade.manifests.errors import AlreadyExistsError
 from colonnade.manifests.later import later
 from colonnade.manifests.public import public
+from colonnade.spark_ext.answer_rows import RESTORE_SCHEMA, restore_row
 from colonnade.spark_ext.executors import verify_on_executors
 from colonnade.spark_ext.options import epoch_or_tag
 from colonnade.spark_ext.session_storage import (
@@ -24,6 +25,7 @@ from colonnade.spark_ext.table.table import Table, TableBuilder
 from colonnade.spark_ext.table.transaction import Transaction
 from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.kept_epochs import PinnedEpoch
+from colonnade.tableformat.table.restore_counts import Restored
 from colonnade.tableformat.table.shown import database_html
 from colonnade.tableformat.verify.findings import VerifyReport
 from colonnade.tableformat.write.settings import CommitSettings, check_settings
@@ -155,8 +157,8 @@ class Database:
         """Remove a pin before its time. Raises NotFoundError if it does not exist."""
         self._database.unpin(name)
 
-    def restoreToVersion(self, version: int | str) -> int:
-        """Restore all tables to an epoch or tag; return the new epoch.
+    def restoreToVersion(self, version: int | str) -> DataFrame:
+        """Restore all tables to an epoch or tag; return one row: sizes, and the new `epoch`.
 
         Tables created since then are dropped, and tables dropped since then are created again. If
         a concurrent writer changes a table meanwhile, the restore begins again, at most ten times.
@@ -167,20 +169,21 @@ class Database:
         """
         refuse_within(self._spark, f"Restoring {self.path}")
         epoch, tag = epoch_or_tag(version)
-        return self._restored(self._database.restore(epoch=epoch, tag=tag))
+        return self._restored(self._database._restore(epoch, tag=tag))
 
-    def restoreToTimestamp(self, timestamp: datetime | str) -> int:
+    def restoreToTimestamp(self, timestamp: datetime | str) -> DataFrame:
         """Restore as `restoreToVersion`, to the last epoch up to a time.
 
         Text without an offset is in the session's time zone. Raises InvalidInputError for text that
         is no time, and for a datetime without a time zone.
         """
         refuse_within(self._spark, f"Restoring {self.path}")
-        return self._restored(self._database.restore(timestamp=moment_of(self._spark, timestamp)))
+        return self._restored(self._database._restore(timestamp=moment_of(self._spark, timestamp)))
 
-    def _restored(self, epoch: int) -> int:
+    def _restored(self, done: Restored) -> DataFrame:
         refresh_cached(self._spark)
-        return epoch
+        row = restore_row(done.after.tables.values(), done)
+        return self._spark.createDataFrame([row], RESTORE_SCHEMA)
 
     def __repr__(self) -> str:
         return f"Database({self._database.path!r})"

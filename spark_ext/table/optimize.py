@@ -9,18 +9,11 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, SparkSession
 
 from colonnade.manifests.public import public
+from colonnade.spark_ext.answer_rows import OPTIMIZE_SCHEMA, optimize_row
 from colonnade.spark_ext.executors import compact_on_executors
 from colonnade.tableformat.compaction.execute import CompactionReport
 from colonnade.tableformat.compaction.optimize import Optimize
 from colonnade.tableformat.predicate import Where
-
-REPORT_SCHEMA = (
-    "path string, metrics struct<numFilesAdded: long, numFilesRemoved: long, numGroups: long,"
-    " numGroupsWaiting: long, numDroppedRows: long, numBytesRead: long, numBytesCopied: long,"
-    " numBytesAdded: long, conflicts: array<string>, seconds: double, epoch: long,"
-    " reason: string>"
-)
-"""The one row that `execute…` returns; metrics that Delta's OPTIMIZE has bear its names."""
 
 
 @public
@@ -61,18 +54,4 @@ class OptimizeBuilder:
         return self._frame(self._optimize.executeZOrderBy(*cols))
 
     def _frame(self, report: CompactionReport) -> DataFrame:
-        metrics = (
-            report.rowsets_added,
-            report.rowsets_removed,
-            report.groups,
-            report.groups_waiting,
-            report.rows_dropped,
-            report.bytes_read,
-            report.bytes_copied,
-            report.bytes_written,
-            list(report.conflicts),
-            report.seconds,
-            report.epoch,
-            report.reason,
-        )
-        return self._spark.createDataFrame([(self._path, metrics)], REPORT_SCHEMA)
+        return self._spark.createDataFrame([optimize_row(self._path, report)], OPTIMIZE_SCHEMA)

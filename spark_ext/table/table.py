@@ -21,13 +21,14 @@ from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import StoreAddress, StorePath
 from colonnade.spark_ext.answer_rows import (
     DETAIL_SCHEMA,
-    HISTORY_SCHEMA,
+    RESTORE_SCHEMA,
     VACUUM_SCHEMA,
     detail_row,
-    history_row,
+    restore_row,
     vacuum_row,
 )
 from colonnade.spark_ext.executors import verify_on_executors
+from colonnade.spark_ext.history_rows import HISTORY_SCHEMA, history_row
 from colonnade.spark_ext.options import epoch_or_tag, storage_texts
 from colonnade.spark_ext.pyspark_types import from_spark
 from colonnade.spark_ext.session_storage import (
@@ -51,6 +52,7 @@ from colonnade.spark_ext.table.statements import (
 from colonnade.spark_ext.table.update import Update, update_columns
 from colonnade.tableformat.statements.statement import RowCounts
 from colonnade.tableformat.table.generated import NewGenerated
+from colonnade.tableformat.table.restore_counts import Restored
 from colonnade.tableformat.table.shown import table_html
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.verify.findings import VerifyReport
@@ -233,7 +235,7 @@ class Table(RowMethods):
         result = self._table.vacuum(
             retentionHours, retain_epochs=retainEpochs, dry_run=dryRun, force=force
         )
-        return self._spark.createDataFrame([vacuum_row(result)], VACUUM_SCHEMA)
+        return self._spark.createDataFrame([vacuum_row(self.path, result)], VACUUM_SCHEMA)
 
     def verify(self, depth: int = 3) -> VerifyReport:
         """Look for damage in the log, and in the table on the session's executors.
@@ -258,8 +260,8 @@ class Table(RowMethods):
         row = detail_row(self._table, snapshot, state)
         return self._spark.createDataFrame([row], DETAIL_SCHEMA)
 
-    def restoreToVersion(self, version: int | str) -> int:
-        """Restore the table to an epoch or tag; return the new epoch.
+    def restoreToVersion(self, version: int | str) -> DataFrame:
+        """Restore the table to an epoch or tag; return one row: sizes, and the new `epoch`.
 
         Raises NotFoundError if the epoch or tag does not exist or has been removed, ConflictError
         if a concurrent writer changed the table, and InvalidInputError if a property needs a column
@@ -267,20 +269,21 @@ class Table(RowMethods):
         """
         refuse_within(self._spark, f"Restoring {self.path}")
         epoch, tag = epoch_or_tag(version)
-        return self._restored(self._table.restore(epoch=epoch, tag=tag))
+        return self._restored(self._table._restore(epoch, tag=tag))
 
-    def restoreToTimestamp(self, timestamp: datetime | str) -> int:
+    def restoreToTimestamp(self, timestamp: datetime | str) -> DataFrame:
         """Restore as `restoreToVersion`, to the last epoch up to a time.
 
         Text without an offset is in the session's time zone. Raises InvalidInputError for text that
         is no time, and for a datetime without a time zone.
         """
         refuse_within(self._spark, f"Restoring {self.path}")
-        return self._restored(self._table.restore(timestamp=moment_of(self._spark, timestamp)))
+        return self._restored(self._table._restore(timestamp=moment_of(self._spark, timestamp)))
 
-    def _restored(self, epoch: int) -> int:
+    def _restored(self, done: Restored) -> DataFrame:
         refresh_cached(self._spark)
-        return epoch
+        row = restore_row([self._table._state], done)
+        return self._spark.createDataFrame([row], RESTORE_SCHEMA)
 
     def _newest(self) -> tuple[Snapshot, TableState]:
         """Return the newest states of the database and of the table.

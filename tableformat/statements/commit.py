@@ -285,9 +285,10 @@ def _table_operations(job: WriteJob) -> tuple[Operation, ...]:
 
 def _operation(job: WriteJob, statement: Statement) -> str:
     """Return what the history says that the epoch of a job did."""
-    if job.replaced_table is not None:
-        return "replace_table"
-    return "create_table" if job.create is not None and statement.is_empty else statement.operation
+    if job.create is None:
+        return statement.operation
+    made = "create_table" if job.replaced_table is None else "replace_table"
+    return made if statement.is_empty else f"{made}_as_select"
 
 
 def _drop_all(log: Log, table: TableState) -> DropRowSet:

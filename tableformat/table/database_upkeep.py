@@ -18,6 +18,7 @@ from colonnade.tableformat.table.kept_epochs import (
     pinned,
 )
 from colonnade.tableformat.table.opened_database import OpenDatabase
+from colonnade.tableformat.table.restore_counts import Restored
 from colonnade.tableformat.table.time_travel import epoch_number, snapshot_at
 from colonnade.tableformat.verify.findings import VerifyReport
 from colonnade.tableformat.write.settings import CommitSettings
@@ -98,10 +99,20 @@ class DatabaseUpkeep(OpenDatabase):
         after ten tries, and AlreadyExistsError when a table that stays has the former name of
         another table. Reads zones of times, and raises InvalidInputError, as `ArrowTable.restore`.
         """
+        return self._restore(epoch, timestamp, tag, commit).after.epoch
+
+    def _restore(
+        self,
+        epoch: int | None = None,
+        timestamp: datetime | str | None = None,
+        tag: str | None = None,
+        commit: CommitSettings | None = None,
+    ) -> Restored:
+        """Restore all tables, and return what was done. Raises as `restore`."""
         base = self._refresh()
         then = snapshot_at(self._log, base, epoch, timestamp, tag)
-        self._snapshot = restoring.restore_database(self._log, base, then, commit)
-        return self._snapshot.epoch
+        self._snapshot, done = restoring.restore_database(self._log, base, then, commit)
+        return Restored(self._snapshot, then.epoch, done)
 
     def verify(
         self,

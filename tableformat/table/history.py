@@ -91,6 +91,8 @@ RESTORE = "restore"
 RENUMBER = "renumber"
 """The operation of epochs that give the RowSets of a table new ids."""
 
+_APPENDS = ("append", "create_table_as_select")
+
 
 def table_history(
     epochs: Iterable[Epoch], newest: TableState, state_at: Callable[[int], Snapshot]
@@ -187,5 +189,5 @@ def _history_entry(epoch: Epoch, tables: Collection[str], isolation: str | None)
         bytes_added=sum(e.bytes for e in added) + sum(s.byte_count for s in spilled) + sum(vectors),
         metrics=dict(epoch.metrics or {}),
         isolation=isolation,
-        is_blind_append=epoch.operation == "append" and not epoch.metrics,
+        is_blind_append=epoch.operation in _APPENDS and not epoch.metrics,
     )

@@ -22,6 +22,7 @@ from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.ids import TableId, new_job_id, new_transaction_id
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.deletion_vector import write_deletion_vector
+from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.hidden_columns import CLEANED, with_value
 from colonnade.manifests.model.identity import identity_columns, last_value, past
 from colonnade.manifests.model.operations import (
@@ -44,22 +45,24 @@ from colonnade.tableformat.rowset.deleted import read_deleted
 from colonnade.tableformat.statements.rerun import commit_statement
 from colonnade.tableformat.table.carried_properties import restored_properties
 from colonnade.tableformat.table.history import RENUMBER, RESTORE
+from colonnade.tableformat.table.restore_counts import restore_counts
 from colonnade.tableformat.write.settings import CommitSettings
 
 
 def restore_table(
     log: Log, base: Snapshot, table: TableState, then: Snapshot, commit: CommitSettings | None
-) -> Snapshot:
-    """Restore a table to its state in `then`, and return the state after it.
+) -> tuple[Snapshot, Epoch | None]:
+    """Restore a table to its state in `then`. Returns the state after it, and the new epoch.
 
-    If the table replaced another one of its name since `then`, that one is restored in its place.
+    The epoch is None if there was nothing to do. If the table replaced another one of its name
+    since `then`, that one is restored in its place.
     Raises NotFoundError when neither existed, and ConflictError when a concurrent writer changed
     the table since the base, or removed the base. Raises NotFoundError if retention removes `then`.
     """
     commit = commit or CommitSettings()
     with log.removals_are_conflicts(RESTORE, base), log.removals_are_told(then.epoch):
         change = _table_again(log, base, table, then, commit)
-        return base if change is None else log.commit(change, base)
+        return (base, None) if change is None else log.commit_change(change, base)
 
 
 def _table_again(
@@ -86,8 +89,10 @@ def _table_again(
 
 def restore_database(
     log: Log, base: Snapshot, then: Snapshot, commit: CommitSettings | None
-) -> Snapshot:
+) -> tuple[Snapshot, Epoch | None]:
     """Restore all tables to their states in `then`, in one epoch; newer tables are dropped.
+
+    Returns the state after it, and the epoch, which is None if there was nothing to do.
 
     Tables that were dropped since are created again. If a concurrent writer changes, creates or
     drops any table meanwhile, the restore begins again, at most ten times. So all tables are at its
@@ -103,7 +108,7 @@ def restore_database(
         with log.removals_are_told(then.epoch):
             return _all_again(log, state, then, commit)
 
-    return commit_statement(log, base, evaluate)[0]
+    return commit_statement(log, base, evaluate)
 
 
 def _all_again(log: Log, base: Snapshot, then: Snapshot, commit: CommitSettings) -> Change | None:
@@ -347,6 +352,7 @@ def _change(
         tuple(operations),
         {"epoch": str(then.epoch), **commit._parameters()},
         reads=tuple(TableRead(table.id, overwrites=True) for table in changed),
+        metrics=restore_counts(log, base, then, operations),
         expect_epoch=commit.expect_epoch,
         fresh=True,
         carried=frozenset((op.table, op.app) for op in batches if op.app != own),

@@ -41,6 +41,7 @@ from colonnade.tableformat.table.creation import (
 from colonnade.tableformat.table.generated import NewGenerated
 from colonnade.tableformat.table.history import moment
 from colonnade.tableformat.table.partition_key import statics_of
+from colonnade.tableformat.table.restore_counts import Restored
 from colonnade.tableformat.table.scan_source import TableSource
 from colonnade.tableformat.table.time_travel import seen_ms, snapshot_at
 from colonnade.tableformat.table.upkeep import Upkeep
@@ -303,14 +304,24 @@ class ArrowTable(Upkeep, ComputedColumns, Altering, Writing, TableReads):
         one needs a column that the table did not have, or does not fit its former key.
         """
         check_settings(None, commit)
+        return self._restore(epoch, timestamp, tag, commit).after.epoch
+
+    def _restore(
+        self,
+        epoch: int | None = None,
+        timestamp: datetime | str | None = None,
+        tag: str | None = None,
+        commit: CommitSettings | None = None,
+    ) -> Restored:
+        """Restore the table, and return what was done. Raises as `restore`."""
         base = self._refresh()
         then = snapshot_at(self._log, base, epoch, timestamp, tag)
         table = self._location.require(base)
-        after = restore.restore_table(self._log, base, table, then, commit)
+        after, done = restore.restore_table(self._log, base, table, then, commit)
         with suppress(ColonnadeError):  # the restore is durable: see `_see_committed`
             if table.id not in after.tables:
                 self._location = replace(self._location, id=None)
-        return self._see_committed(after).epoch
+        return Restored(self._see_committed(after), then.epoch, done)
 
 
 def _scan_again(

@@ -39,11 +39,13 @@ def walk(sql: Sql, created: str, named: str) -> None:
     assert len(sql(f"DESC HISTORY {named} LIMIT 2;")) == 2
 
     [done] = sql(f"OPTIMIZE {named} WHERE name = 'n' AND id >= 0 FULL")
-    assert (done["rowsets_removed"], done["rowsets_added"]) == (3, 1)
+    assert done["metrics"]["numFilesRemoved"] == done["metrics"]["filesRemoved"]["totalFiles"] == 3
+    assert done["metrics"]["numFilesAdded"] == 1
     [again] = sql(f"OPTIMIZE {named}")
-    assert again["groups"] == 0
+    assert again["metrics"]["numFilesRemoved"] == 0
+    assert again["path"] == done["path"]
     [ordered] = sql(f"OPTIMIZE {named} WHERE id < 100 ZORDER BY (id, `name`)")
-    assert (ordered["rowsets_removed"], ordered["rowsets_added"]) == (1, 1)
+    assert (ordered["metrics"]["numFilesRemoved"], ordered["metrics"]["numFilesAdded"]) == (1, 1)
 
     [detail] = sql(f"DESCRIBE DETAIL {named}")
     assert (detail["format"], detail["numRows"], detail["numFiles"]) == ("colonnade", 15, 1)
@@ -51,15 +53,25 @@ def walk(sql: Sql, created: str, named: str) -> None:
     epochs = len(sql(f"DESCRIBE HISTORY {named}"))
     [restored] = sql(f"RESTORE TABLE {named} TO VERSION AS OF {before}")
     assert restored["restored"] == before
+    assert (restored["num_removed_files"], restored["num_restored_files"]) == (1, 3)
+    [detail] = sql(f"DESCRIBE DETAIL {named}")
+    assert restored["num_of_files_after_restore"] == detail["numFiles"] == 3
+    assert restored["table_size_after_restore"] == detail["sizeInBytes"]
+    assert restored["table_size_after_restore"] == restored["restored_files_size"]
+    # A compaction that moves rows also writes where they came from.
+    assert 0 < restored["removed_files_size"] <= ordered["metrics"]["filesAdded"]["totalSize"]
     assert len(sql(f"DESCRIBE HISTORY {named}")) == epochs + 1, "it was restored once"
     assert _count(sql, created) == 30
-    sql(f"RESTORE {named} TO TIMESTAMP AS OF current_timestamp()")
+    [idle] = sql(f"RESTORE {named} TO TIMESTAMP AS OF current_timestamp()")
+    assert (idle["num_removed_files"], idle["num_of_files_after_restore"]) == (0, 3)
     assert _count(sql, created) == 30
 
-    [tried] = sql(f"VACUUM {named} RETAIN 0 HOURS DRY RUN")
-    assert tried["files_removed"] > 0
+    files = [row["path"] for row in sql(f"VACUUM {named} RETAIN 0 HOURS DRY RUN")]
+    assert files
+    assert all(os.path.exists(each) for each in files)
+    assert sql(f"VACUUM {named} DRY RUN") == []
     [kept] = sql(f"/* weekly */ VACUUM {named} RETAIN 168.5 HOURS -- for good")
-    assert kept["files_removed"] == 0
+    assert (kept["path"], kept["files_removed"]) == (done["path"], 0)
 
 
 def _column(rows: list[Any], name: str) -> list[list[Any]]:

@@ -16,26 +16,27 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.column_names import split_list
 from colonnade.spark_ext.answer_rows import (
     DETAIL_SCHEMA,
-    HISTORY_SCHEMA,
+    OPTIMIZE_SCHEMA,
+    PLANNED_VACUUM_SCHEMA,
+    RESTORE_SCHEMA,
     VACUUM_SCHEMA,
     detail_row,
-    history_row,
 )
+from colonnade.spark_ext.history_rows import HISTORY_SCHEMA, history_row
 from colonnade.spark_ext.planner.procedures.care import (
     REPAIR_SCHEMA,
     VERIFY_SCHEMA,
+    plan_vacuum,
     repair,
     vacuum,
     verify,
 )
 from colonnade.spark_ext.planner.procedures.compaction import (
-    COMPACT_SCHEMA,
     PLAN_SCHEMA,
     compact,
     plan_compaction,
 )
 from colonnade.spark_ext.planner.procedures.epochs import (
-    RESTORE_SCHEMA,
     TAGS_SCHEMA,
     restore,
     tag,
@@ -100,6 +101,11 @@ _COMPACTED = (
     _TABLE,
     Parameter("where", "string", True, "only RowSets that may hold such rows"),
     Parameter("options", "string", True, "the policy for this run, such as deleted-share=0"),
+)
+_RETAINED = (
+    _TABLE,
+    Parameter("retention_hours", "double", True, "instead of the table's retention.hours"),
+    Parameter("retain_epochs", "int", True, "instead of the table's retention.epochs"),
 )
 
 
@@ -191,20 +197,24 @@ PROCEDURES = {
     "compact": Procedure(
         "Replaces small RowSets, and RowSets with deleted rows, by fewer and larger ones.",
         (*_COMPACTED, Parameter("zorder_by", "string", True, "columns to order all rows by")),
-        COMPACT_SCHEMA,
+        OPTIMIZE_SCHEMA,
         compact,
     ),
     "vacuum": Procedure(
         "Removes the files that no kept epoch of a table's database needs.",
         (
-            _TABLE,
-            Parameter("retention_hours", "double", True, "instead of the table's retention.hours"),
-            Parameter("retain_epochs", "int", True, "instead of the table's retention.epochs"),
+            *_RETAINED,
             Parameter("force", "boolean", True, "allow a retention below 168 hours"),
             _DRY_RUN,
         ),
         VACUUM_SCHEMA,
         vacuum,
+    ),
+    "plan_vacuum": Procedure(
+        "Returns the files that vacuum would remove now, the first thousand of them.",
+        _RETAINED,
+        PLANNED_VACUUM_SCHEMA,
+        plan_vacuum,
     ),
     "verify": Procedure(
         "Looks for damage in a table and its log; returns a row for each finding.",

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.spark_ext.answer_rows import vacuum_row
+from colonnade.spark_ext.answer_rows import planned_vacuum_rows, vacuum_row
 from colonnade.spark_ext.planner.read.metadata import Row
 from colonnade.spark_ext.planner.state.storage import place
 from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS
@@ -25,13 +25,23 @@ REPAIR_SCHEMA = (
 
 def vacuum(arguments: Mapping[str, Any]) -> Iterable[Row]:
     """Vacuum the database of a table; return one row about what was, or would be, removed."""
-    result = ArrowTable.open(place(arguments["table"])).vacuum(
+    table = ArrowTable.open(place(arguments["table"]))
+    result = table.vacuum(
         arguments["retention_hours"],
         retain_epochs=arguments["retain_epochs"],
         dry_run=bool(arguments["dry_run"]),
         force=bool(arguments["force"]),
     )
-    return [vacuum_row(result)]
+    return [vacuum_row(table.path, result)]
+
+
+def plan_vacuum(arguments: Mapping[str, Any]) -> Iterable[Row]:
+    """Return one row for each file that `vacuum` would remove."""
+    table = ArrowTable.open(place(arguments["table"]))
+    result = table.vacuum(
+        arguments["retention_hours"], retain_epochs=arguments["retain_epochs"], dry_run=True
+    )
+    return planned_vacuum_rows(table._log.store.url, result)
 
 
 def verify(arguments: Mapping[str, Any]) -> Iterable[Row]:

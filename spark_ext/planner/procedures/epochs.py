@@ -8,6 +8,7 @@ from typing import Any
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log
+from colonnade.spark_ext.answer_rows import restore_row
 from colonnade.spark_ext.planner.read.metadata import Row
 from colonnade.spark_ext.planner.state.storage import place
 from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS
@@ -18,23 +19,20 @@ from colonnade.tableformat.table.kept_epochs import tagged_epoch
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.table.time_travel import snapshot_at
 
-RESTORE_SCHEMA = "epoch long, restored long"
 TAGS_SCHEMA = "tag string, epoch long"
 
 
 def restore(arguments: Mapping[str, Any]) -> Iterable[Row]:
-    """Restore a table, or all tables of a database; return one row.
-
-    The row has the new epoch and the restored epoch.
-    """
+    """Restore a table, or all tables of a database; return one row about what came back."""
     location = _location(arguments)
     TRANSACTIONS.refuse(location.url, "restored")
-    log = Log(location.store)
-    then = snapshot_at(
-        log, log.read_head(), arguments["epoch"], _moment(arguments), arguments["tag"]
-    ).epoch
-    target = ArrowTable if arguments["table"] is not None else ArrowDatabase
-    return [(target.open(location.address).restore(epoch=then), then)]
+    when = arguments["epoch"], _moment(arguments), arguments["tag"]
+    if arguments["table"] is None:
+        done = ArrowDatabase.open(location.address)._restore(*when)
+        return [restore_row(done.after.tables.values(), done)]
+    table = ArrowTable.open(location.address)
+    done = table._restore(*when)
+    return [restore_row([table._state], done)]
 
 
 def tag(arguments: Mapping[str, Any]) -> Iterable[Row]:

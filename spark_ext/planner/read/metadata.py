@@ -16,7 +16,7 @@ from colonnade.manifests.arrays.partitions import PartitionKey, partition_of
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.schema import SchemaField, type_text
 from colonnade.manifests.state.snapshot import LiveRowSet
-from colonnade.spark_ext.answer_rows import HISTORY_SCHEMA, history_row
+from colonnade.spark_ext.history_rows import HISTORY_SCHEMA, history_row
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.state.storage import place
 from colonnade.spark_ext.planner.state.transactions import is_state

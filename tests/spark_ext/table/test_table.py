@@ -179,6 +179,7 @@ def test_a_table_is_vacuumed(spark: SparkSession, tmp_path: Path) -> None:
     [planned] = table.vacuum(0, dryRun=True).collect()
     [done] = table.vacuum(0, force=True).collect()
     assert (planned["epoch"], done["epoch"]) == (None, 5)
+    assert planned["path"] == done["path"] == str(path)
     assert planned["epochs_removed"] == done["epochs_removed"] == done["floor"] == 4
     assert table.history().collect()[0]["operation"] == "VACUUM END"
     assert [row["id"] for row in table.toDF().collect()] == [2]
@@ -197,9 +198,14 @@ def test_a_table_is_compacted_by_executors_and_beside_them(
     table = Table.forPath(spark, str(path))
     [row] = table.optimize().where("id < 1000").executeCompaction().collect()
     assert row["path"] == str(path)
-    assert row["metrics"].asDict() | {"seconds": 0, "numBytesRead": 0, "numBytesAdded": 0} == {
+    metrics = row["metrics"].asDict(recursive=True)
+    added, removed = metrics.pop("filesAdded"), metrics.pop("filesRemoved")
+    assert added == {"avg": added["totalSize"], "totalFiles": 1, "totalSize": added["totalSize"]}
+    assert (removed["totalFiles"], removed["avg"] * 9) == (9, pytest.approx(removed["totalSize"]))
+    assert 0 < added["totalSize"] < removed["totalSize"]
+    assert metrics | {"seconds": 0} == {
         **{"numFilesAdded": 1, "numFilesRemoved": 9, "numGroups": 1, "numGroupsWaiting": 0},
-        **{"numDroppedRows": 1, "numBytesRead": 0, "numBytesCopied": 0, "numBytesAdded": 0},
+        **{"numDroppedRows": 1, "numBytesCopied": 0},
         **{"conflicts": [], "seconds": 0, "epoch": 12, "reason": ""},
     }
     assert table.history(1).collect()[0]["operation"] == "OPTIMIZE"
@@ -271,12 +277,15 @@ def test_a_table_and_a_database_go_back_to_a_tag(spark: SparkSession, tmp_path: 
     three = colonnade.open(orders.path).append(pa.table({"id": [3]}))
     database.pin("reader", 60)
     assert (database.tags(), list(database.pins())) == ({"two": two}, ["reader"])
-    orders.restoreToVersion("two")
+    [row] = orders.restoreToVersion("two").collect()
+    assert (row.num_removed_files, row.num_restored_files, row.restored) == (1, 0, two)
     assert orders.toDF().count() == 2
     assert [row.operation for row in orders.history(1).collect()] == ["RESTORE"]
     orders.restoreToVersion(three)
     assert orders.toDF().count() == 3
-    database.restoreToVersion("two")
+    [row] = database.restoreToVersion("two").collect()
+    [detail] = orders.detail().collect()
+    assert (row.table_size_after_restore, row.epoch) == (detail.sizeInBytes, detail.epoch)
     with pytest.raises(InvalidInputError, match=r"colonnade\.enable\(spark\)"):
         database.transaction()
     moment = colonnade.open(orders.path).history()[-1].timestamp

@@ -360,7 +360,7 @@ def test_of_two_restores_by_one_batch_the_later_one_has_landed() -> None:
     batch = CommitSettings(batch=("restores", 1))
     first = db.restore(epoch=4, commit=batch)
     db.table("a").append(rows(30))
-    assert restore_database(other._log, late, state, batch).epoch >= first
+    assert restore_database(other._log, late, state, batch)[0].epoch >= first
     assert (30, "x") in read(db.table("a"))
 
 
@@ -399,7 +399,7 @@ def test_all_tables_are_what_they_were_though_one_changes_before_the_slot(what: 
     base = db._refresh()
     other = ArrowDatabase(db._store, Log(db._store, pause=lambda _: None), base)
     MEANWHILE[what](db)
-    after = restore_database(other._log, base, then, None)
+    after, _ = restore_database(other._log, base, then, None)
     names = ["a", "renamed"] if what == "rename" else ["a", "b"]
     assert db.tables() == names
     assert {name.replace("renamed", "b"): read(db.table(name)) for name in names} == wanted

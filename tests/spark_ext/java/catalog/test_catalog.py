@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -191,7 +192,7 @@ def test_tables_about_a_table_show_its_state(spark: SparkShell) -> None:
     history = "SELECT version, operation, operationMetrics['numOutputRows'] FROM "
     assert spark.sql(history + "colonnade.db.t.history") == [
         [2, "WRITE", "2"],
-        [1, "CREATE TABLE", "0"],
+        [1, "CREATE TABLE", None],
     ]
     assert spark.sql("SELECT rowset, epoch, rows FROM colonnade.db.t.rowsets") == [[0, 2, 2]]
     columns = "SELECT id, name, type, null_count FROM colonnade.db.t.columns"
@@ -216,8 +217,8 @@ def test_procedures_take_named_arguments_and_give_rows(spark: SparkShell) -> Non
     assert spark.sql("CALL colonnade.system.checkpoint('db.t')") == [[2, 2]]
     assert {row[3] for row in spark.sql("SHOW PROCEDURES IN colonnade.system")} == {
         *("history", "detail", "checkpoint", "compact", "plan_compaction", "set_partitioning"),
-        *("vacuum", "verify", "repair", "begin", "commit", "rollback", "statement_counts"),
-        *("refresh", "restore", "tag", "untag", "tags"),
+        *("vacuum", "plan_vacuum", "verify", "repair", "begin", "commit", "rollback"),
+        *("statement_counts", "refresh", "restore", "tag", "untag", "tags"),
         *("add_column", "add_static_column", "backfill"),
     }
     for table in ("spark_catalog.default.none", "spark_catalog.a.b.c", "a.b.c"):
@@ -227,12 +228,17 @@ def test_procedures_take_named_arguments_and_give_rows(spark: SparkShell) -> Non
     planned = spark.sql(f"CALL colonnade.system.plan_compaction('db.t', {options})")
     assert [row[:3] for row in planned] == [["rewrite", 2, 2]]
     done = spark.sql(f"CALL colonnade.system.compact(table => 'db.t', {options}, zorder_by => 'a')")
-    assert [row[:5] for row in done] == [[3, 1, 0, 2, 1]]
+    [[path, metrics]] = done
+    assert path.endswith("/db/t")
+    assert metrics[:2] == [1, 2]
     assert "UNRECOGNIZED_PARAMETER_NAME" in spark.refusal("CALL colonnade.system.history(x => 1)")
     vacuum = "CALL colonnade.system.vacuum(table => 'db.t', retention_hours => 0, dry_run => "
-    assert spark.sql(f"{vacuum}true)")[0][0] is None
+    assert spark.sql(f"{vacuum}true)")[0][1] is None
+    planned = spark.sql("CALL colonnade.system.plan_vacuum('db.t', retention_hours => 0)")
+    assert [os.path.getsize(path) for path, _ in planned] == [size for _, size in planned]
+    assert planned
     assert "force => true" in spark.refusal(f"{vacuum}false)")
-    assert spark.sql(f"{vacuum}false, force => true)")[0][0] is not None
+    assert spark.sql(f"{vacuum}false, force => true)")[0][1] is not None
     assert spark.sql("CALL colonnade.system.verify('db.t', 4)") == []
     assert len(spark.sql("CALL colonnade.system.repair('db.t')")) == 1
     assert spark.sql("SELECT sum(a) FROM colonnade.db.t") == [[3]]
@@ -244,13 +250,13 @@ def test_a_user_of_sql_alone_tags_and_restores(spark: SparkShell) -> None:
     spark.sql("INSERT INTO colonnade.db.t VALUES (2)")
     spark.sql("CACHE TABLE colonnade.db.t")
     restored = spark.sql("CALL colonnade.system.restore('db.t', tag => 'first')")
-    assert restored == [[4, 1]]
+    assert [row[1:4] + row[6:] for row in restored] == [[1, 1, 0, 4, 1]]
     assert spark.sql("SELECT * FROM colonnade.db.t") == [[1]]
     spark.sql("DROP TABLE colonnade.db.t")
-    assert spark.sql("CALL colonnade.system.restore(database => 'db', epoch => 3)") == [[6, 3]]
+    assert spark.sql("CALL colonnade.system.restore(database => 'db', epoch => 3)")[0][6:] == [6, 3]
     assert spark.sql("SELECT count(*) FROM colonnade.db.t") == [[2]]
     later = "timestamp => TIMESTAMP '2100-01-01 00:00:00'"
-    assert spark.sql(f"CALL colonnade.system.restore('db.t', {later})") == [[6, 6]]
+    assert spark.sql(f"CALL colonnade.system.restore('db.t', {later})")[0][6:] == [6, 6]
     early = spark.refusal("CALL colonnade.system.restore('db.t', timestamp => '2001-01-01')")
     assert "did not exist yet at 2001-01-01 05:00:00.000 UTC" in early  # New York's midnight
     assert spark.sql("CALL colonnade.system.untag('first', database => 'db')") == [["first", 1]]

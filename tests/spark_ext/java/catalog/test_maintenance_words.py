@@ -34,7 +34,7 @@ def sql(spark_shell: SparkShell) -> Iterator[Sql]:
     spark_shell.sql("CREATE NAMESPACE colonnade.words")
 
     def run(text: str) -> list[Any]:
-        rows = spark_shell.run(f"[row.asDict() for row in spark.sql({text!r}).collect()]")
+        rows = spark_shell.run(f"[row.asDict(True) for row in spark.sql({text!r}).collect()]")
         return [Row(row) for row in rows]
 
     yield run
@@ -96,7 +96,7 @@ def test_variables_are_replaced_and_texts_mean_what_they_say(sql: Sql) -> None:
     sql("INSERT INTO colonnade.words.`it's` VALUES (1, 'a\\'b')")
     sql("SET words.table = it's")
     [done] = sql("OPTIMIZE colonnade.words.`${words.table}` WHERE name = 'a'' FULL' /* ; */ ;; ")
-    assert done["groups"] == 0
+    assert done["metrics"]["numGroups"] == 0
     [row] = sql("DESCRIBE HISTORY colonnade.words.`it's` LIMIT 1")
     assert row["version"] == 2
 

@@ -90,7 +90,7 @@ def test_history_has_the_counts(rows: Rows) -> None:
     assert operation == "UPDATE"
     assert metrics["numUpdatedRows"] == "2"
     assert metrics["numTouchedFiles"] == "1"
-    assert int(metrics["numOutputBytes"]) > 0
+    assert int(metrics["numAddedBytes"]) > 0
 
 
 def test_a_merge_has_every_clause_of_the_builder(rows: Rows) -> None:

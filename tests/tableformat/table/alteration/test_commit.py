@@ -135,7 +135,8 @@ def test_a_table_is_replaced_in_one_epoch_and_the_old_one_stays_readable(tmp_pat
     table = database.table("t")
     assert read(table) == [{"k": 7}]
     assert len(read(table, epoch=base.epoch)) == 2
-    assert [e.operation for e in table.history()] == ["replace_table", "append", "create_table"]
+    did = [e.operation for e in table.history()]
+    assert did == ["replace_table_as_select", "append", "create_table"]
 
 
 def test_replacing_a_table_loses_no_rows_that_came_meanwhile(tmp_path: Path) -> None:

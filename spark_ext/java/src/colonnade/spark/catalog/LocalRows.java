@@ -24,14 +24,14 @@ record LocalRows(StructType readSchema, JsonNode values) implements LocalScan {
   @Override
   public InternalRow[] rows() {
     return StreamSupport.stream(values.spliterator(), false)
-        .map(this::row)
+        .map(row -> row(row, readSchema))
         .toArray(InternalRow[]::new);
   }
 
-  private InternalRow row(JsonNode row) {
-    Object[] found = new Object[readSchema.length()];
+  private static InternalRow row(JsonNode row, StructType schema) {
+    Object[] found = new Object[schema.length()];
     for (int at = 0; at < found.length; at++) {
-      found[at] = value(row.get(at), readSchema.apply(at).dataType());
+      found[at] = value(row.get(at), schema.apply(at).dataType());
     }
     return new GenericInternalRow(found);
   }
@@ -55,6 +55,9 @@ record LocalRows(StructType readSchema, JsonNode values) implements LocalScan {
           StreamSupport.stream(node.spliterator(), false)
               .map(element -> value(element, array.elementType()))
               .toArray());
+    }
+    if (type instanceof StructType struct) {
+      return row(node, struct);
     }
     if (type instanceof BooleanType) {
       return node.asBoolean();

@@ -157,9 +157,10 @@ public final class Maintenance {
 
   private String vacuum(StatementTable table) {
     Map<String, String> arguments = new LinkedHashMap<>();
+    String procedure = "vacuum";
     while (!in.atEnd()) {
-      if (!arguments.containsKey("dry_run") && in.skip("DRY", "RUN")) {
-        arguments.put("dry_run", "true");
+      if (procedure.equals("vacuum") && in.skip("DRY", "RUN")) {
+        procedure = "plan_vacuum";
       } else if (!arguments.containsKey("retention_hours") && in.skip("RETAIN")) {
         String hours = in.upTo("HOURS");
         if (!NUMBER.matcher(hours).matches() || !in.skip("HOURS")) {
@@ -170,7 +171,7 @@ public final class Maintenance {
         throw unexpected(VACUUM);
       }
     }
-    return call(table, "vacuum", arguments, VACUUM);
+    return call(table, procedure, arguments, VACUUM);
   }
 
   private String restore(StatementTable table) {
