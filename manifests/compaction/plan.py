@@ -56,7 +56,7 @@ class CompactionPlan(Model):
     """Groups to compact, the most useful first, and groups that wait because of the budget.
 
     The plan is made from the table as of `epoch`. The table, or the condition of the call, then had
-    `rowset_count` RowSets.
+    `rowset_count` RowSets. `parameters` are what the call has asked for, for the history.
     """
 
     table: TableIdText
@@ -66,6 +66,7 @@ class CompactionPlan(Model):
     policy: CompactionPolicy
     groups: tuple[CompactionGroup, ...]
     waiting: tuple[CompactionGroup, ...] = ()
+    parameters: dict[str, str] = {}
 
     @property
     def bytes_in(self) -> int:

@@ -60,7 +60,7 @@ def commit_job(
 
 
 def _parameters(job: CompactionJob) -> dict[str, str]:
-    found = {"kind": job.group.kind, "reason": job.group.reason}
+    found = {"kind": job.group.kind, "reason": job.group.reason, **job.parameters}
     return {**found, AFTER_COMMIT: "true"} if job.group.after_commit else found
 
 

@@ -43,7 +43,7 @@ class CompactionJob(Model):
     `written` says when the rows of each source were written, in µs since 1970 UTC, for sources
     without a column of it; it is empty if that does not matter. If rows were written at several
     times, the schema of `target` has the hidden column. Sources have masks of the values to purge,
-    and the job then names the `lifetimes` that say so.
+    and the job then names the `lifetimes` that say so. `parameters` are those of the plan.
     """
 
     address: StoreAddress
@@ -61,6 +61,7 @@ class CompactionJob(Model):
     sources: tuple[LiveRowSet, ...]
     written: tuple[Count, ...] = ()
     lifetimes: Lifetimes | None = None
+    parameters: dict[str, str] = {}
 
     @property
     def written_at(self) -> int | None:
@@ -151,6 +152,7 @@ def plan_job(
         sources=sources,
         written=tuple(_written(table, each)[0] for each in sources) if _counts(table) else (),
         lifetimes=table.lifetimes if purges else None,
+        parameters=plan.parameters,
     )
 
 

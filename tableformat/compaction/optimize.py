@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -27,14 +28,24 @@ from colonnade.tableformat.predicate.expressions import conjunction
 from colonnade.tableformat.rowset.column import Order, check_names, column_of
 from colonnade.tableformat.scan.plan import rowset_filter
 from colonnade.tableformat.statements.rerun import TRIES, pause_before
+from colonnade.tableformat.statements.shown import shown
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The choices of a run: `where` chooses RowSets, and `options` override table properties."""
+    """The choices of a run: `where` chooses RowSets, and `options` override table properties.
+
+    `said` has the conditions as they were given.
+    """
 
     where: Predicate | None = None
     options: tuple[tuple[str, str], ...] = ()
+    said: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The condition as one text."""
+        return self.said[0] if len(self.said) == 1 else " AND ".join(f"({e})" for e in self.said)
 
 
 def plan_table(
@@ -55,11 +66,20 @@ def plan_table(
             with log.removals_are_conflicts(OPERATION, base):
                 buried = plan_tombstones(log, base, table, policy)
             plan = plan.model_copy(update={"groups": (*plan.groups, *buried)})
-        return _with_partitions(plan, table), ()
+        return _told(plan, table, chosen), ()
     ids = _order_columns(table, order_by)
     names = ", ".join(table.schema.by_id(column).name for column in ids)
     plan = plan_order(table, base.epoch, facts, policy, names, log.limits)
-    return _with_partitions(plan, table), ids
+    return _told(plan, table, chosen, zorder_by=json.dumps([*order_by])), ids
+
+
+def _told(
+    plan: CompactionPlan, table: TableState, chosen: Chosen, **parameters: str
+) -> CompactionPlan:
+    """Return the plan with what people are told of it, also in the history."""
+    if chosen.where is not None:
+        parameters["where"] = chosen.text
+    return _with_partitions(plan.model_copy(update={"parameters": shown(parameters)}), table)
 
 
 def _with_partitions(plan: CompactionPlan, table: TableState) -> CompactionPlan:
@@ -131,7 +151,8 @@ class Optimize:
         parsed = parse_predicate(condition)
         before = self._chosen.where
         both = parsed if before is None else conjunction([before, parsed])
-        return self._with(replace(self._chosen, where=both))
+        said = (*self._chosen.said, str(condition))
+        return self._with(replace(self._chosen, where=both, said=said))
 
     def option(self, name: str, value: str | float) -> Optimize:
         """Set a property of the policy, such as `deleted-share`, for this run alone."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from colonnade.manifests.clock import AgreedTime
@@ -50,6 +52,17 @@ def test_small_rowsets_become_one_and_history_says_why() -> None:
     again = table.optimize().executeCompaction()
     assert again.groups == 0
     assert str(again).startswith("t: nothing to compact: of 1 RowSets, fewer than 8 of a partition")
+
+
+def test_the_history_shows_the_condition_and_the_order_that_were_asked_for() -> None:
+    table = filled()
+    name = table.schema.names[0]
+    table.optimize("id >= 0").where("id < 500").executeZOrderBy(name)
+    asked = table.history(1)[0].parameters
+    assert asked["where"] == "(id >= 0) AND (id < 500)"
+    assert json.loads(asked["zorder_by"]) == [name]
+    table.optimize("id >= " + "0" * 3000).executeZOrderBy(name)
+    assert len(table.history(1)[0].parameters["where"]) == 2000
 
 
 def test_properties_and_options_say_what_is_compacted() -> None:
