@@ -1,14 +1,35 @@
-"""Who writes an epoch, for the history: the name of the program, and the user it works for."""
+"""Who writes an epoch, for the history: the name of the program, and the author it works for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
+
+USER_METADATA = "userMetadata"
+"""The parameter of an epoch that is a user's text for the history."""
+
+_LONGEST = 255
 
 _name = "colonnade-python"
-_USER: ContextVar[str | None] = ContextVar("_USER", default=None)
-_LONGEST = 255
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Whom a program works for, and the text that he gives to each of his epochs, if any."""
+
+    user: str | None = None
+    metadata: str | None = None
+
+    def signed(self, parameters: Mapping[str, str]) -> dict[str, str]:
+        """Return the parameters of an epoch with the author's text, unless they have their own."""
+        own = {} if self.metadata is None else {USER_METADATA: self.metadata}
+        return {**own, **parameters}
+
+
+_NOBODY = Author()
+_AUTHOR: ContextVar[Author] = ContextVar("_AUTHOR", default=_NOBODY)
 
 
 def engine_name() -> str:
@@ -22,16 +43,22 @@ def set_engine_name(name: str) -> None:
     _name = name
 
 
+def present_author() -> Author:
+    """Return the author that this thread works for."""
+    return _AUTHOR.get()
+
+
 def user_name() -> str | None:
-    """Return the user that this thread works for; None if nobody has said it."""
-    return _USER.get()
+    """Return the user that this thread works for, as the log keeps it: at most 255 characters."""
+    user = _AUTHOR.get().user
+    return None if user is None else user[:_LONGEST]
 
 
 @contextmanager
-def working_for(user: str | None) -> Iterator[None]:
-    """Run a block for a user. The log keeps at most 255 characters of the name."""
-    token = _USER.set(None if user is None else user[:_LONGEST])
+def working_for(author: Author) -> Iterator[None]:
+    """Run a block for an author."""
+    token = _AUTHOR.set(author)
     try:
         yield
     finally:
-        _USER.reset(token)
+        _AUTHOR.reset(token)

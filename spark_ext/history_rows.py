@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from colonnade.manifests.engine import USER_METADATA
 from colonnade.tableformat.table.history import HistoryEntry
 
 HISTORY_SCHEMA = (
@@ -31,6 +32,7 @@ _PARAMETERS = {
     "not_matched": "notMatchedPredicates",
     "not_matched_by_source": "notMatchedBySourcePredicates",
     "epoch": "version",
+    "zorder_by": "zOrderBy",
 }
 """Parameters of operations and their names in Delta."""
 
@@ -104,7 +106,7 @@ def history_row(entry: HistoryEntry) -> tuple[object, ...]:
         _ISOLATION.get(entry.isolation or ""),
         entry.is_blind_append,
         _metrics(operation, entry),
-        entry.parameters.get("userMetadata"),
+        entry.parameters.get(USER_METADATA),
         entry.engine,
     )
 
@@ -129,7 +131,7 @@ def _parameters(entry: HistoryEntry) -> dict[str, str]:
     found = {
         _PARAMETERS.get(name, name): text
         for name, text in entry.parameters.items()
-        if name != "userMetadata"
+        if name != USER_METADATA
     }
     if entry.operation in _MODES:
         found.setdefault("mode", _MODES[entry.operation])

@@ -40,7 +40,7 @@ ROOMS = {
     "spark_ext": floors(
         "settings supported errors jar options types answer_rows history_rows outside"
         " < doctor pyspark_types write_task table_design < write_plan < hadoop"
-        " < session session_storage executors"
+        " < session session_storage session_author executors"
         " < source < table"
         " < planner"
     ),

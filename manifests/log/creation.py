@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from colonnade.manifests.checkpoint.reader import first_state
 from colonnade.manifests.clock import now_ms
-from colonnade.manifests.engine import engine_name, user_name
+from colonnade.manifests.engine import engine_name, present_author, user_name
 from colonnade.manifests.epochs.slots import is_taken, read_slot, take_slot
 from colonnade.manifests.errors import (
     AlreadyExistsError,
@@ -106,6 +106,7 @@ def first_epoch(
         base=0,
         time_ms=max(0, clock_ms()),
         operation="create_database",
+        parameters=present_author().signed({}),
         engine=engine or engine_name(),
         user=user_name(),
         ops=(

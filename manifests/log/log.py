@@ -35,7 +35,13 @@ from colonnade.manifests.commit.spill import spill
 from colonnade.manifests.commit.statics import with_static_values
 from colonnade.manifests.commit.turns import pause_s, wait_for_turn
 from colonnade.manifests.commit.vacuum_conflicts import check_removed, removes
-from colonnade.manifests.engine import engine_name, user_name
+from colonnade.manifests.engine import (
+    Author,
+    engine_name,
+    present_author,
+    user_name,
+    working_for,
+)
 from colonnade.manifests.epochs.agreed import IDLE_MS, Agreement, idle_ms
 from colonnade.manifests.epochs.dating import Clock
 from colonnade.manifests.epochs.freed_slots import find_freed
@@ -82,7 +88,8 @@ class Log(LogReader):
     `clock_ms` dates epochs, unless the store's clock contradicts it. A writer that commits a
     multiple of `checkpoint_interval` stores a checkpoint. `pause` waits (seconds) between tries of
     a slot with an unknown outcome, and after a lost slot. `engine` is the writer's name in the
-    history, by default the name of the process. `limits` say how work is divided into epochs and
+    history, by default the name of the process. `author` tells whom each commit is for, by default
+    the author that its thread works for. `limits` say how work is divided into epochs and
     objects.
     """
 
@@ -102,6 +109,7 @@ class Log(LogReader):
         self._interval = checkpoint_interval
         self.pause = pause
         self._engine = engine or engine_name()
+        self.author: Callable[[], Author] = present_author
         self._late = LateCheckpoint()
         self._recent = RecentEpochs()
 
@@ -182,12 +190,15 @@ class Log(LogReader):
         If retention has removed epochs since the base, or the log cannot be read, a change that is
         not `fresh` is looked for in the log. That costs as `find_sent`.
         """
+        author = self.author()
+        change = replace(change, parameters=author.signed(change.parameters))
         change = with_static_values(change, base)
         check_change(change, base)
         covers = self.last_look.covers
         sending = Sending(change, base, self.store, covers, self._recent, self.limits)
         try:
-            return self._send(sending)
+            with working_for(author):
+                return self._send(sending)
         except CommitUnknownError as error:
             if sending.outdated is None:
                 raise

@@ -4,7 +4,8 @@
     -> {"id": 7, "op": "load", "args": {...}}      `within`: the id of a transaction, if any;
                                                     `storage`: the options of stores, as text;
                                                     `hadoop`: Hadoop's settings for stores;
-                                                    `user`: the user of the session
+                                                    `user`: the user of the session;
+                                                    `metadata`: its text for the history, if any
     <- {"id": 7, "result": {...}}                   `notices`: sentences for the user, if any
     <- {"id": 7, "error": {"code": "COLONNADE_NOT_FOUND", "kind": "NOT_FOUND", "message": "..."}}
 
@@ -23,7 +24,7 @@ from typing import Any, BinaryIO
 
 import orjson
 
-from colonnade.manifests.engine import working_for
+from colonnade.manifests.engine import Author, working_for
 from colonnade.manifests.errors import ColonnadeError, InvalidInputError
 from colonnade.manifests.notices import listening
 from colonnade.manifests.version import VERSION
@@ -98,8 +99,8 @@ def answer(operations: Mapping[str, Operation], request: Mapping[str, Any]) -> b
                 " the Python package in one version, and restart Spark."
             )
         within = TRANSACTIONS.within(request.get("within"))
-        user = working_for(request.get("user"))
-        with within, user, session_stores(request), listening() as notices:
+        author = working_for(Author(request.get("user"), request.get("metadata")))
+        with within, author, session_stores(request), listening() as notices:
             try:
                 result = operations[name](request["args"])
             finally:

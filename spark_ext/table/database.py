@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame, SparkSession
 
+from colonnade.manifests.engine import working_for
 from colonnade.manifests.errors import AlreadyExistsError
 from colonnade.manifests.later import later
 from colonnade.manifests.public import public
 from colonnade.spark_ext.answer_rows import RESTORE_SCHEMA, restore_row
 from colonnade.spark_ext.executors import verify_on_executors
 from colonnade.spark_ext.options import epoch_or_tag
+from colonnade.spark_ext.session_author import author_of
 from colonnade.spark_ext.session_storage import (
     StorageOptions,
     address_in,
@@ -44,6 +47,7 @@ class Database:
         refuse_filesystem(database._store.address)
         self._spark = spark_session
         self._database = database
+        database._log.author = partial(author_of, spark_session)
 
     @classmethod
     def forPath(
@@ -63,7 +67,8 @@ class Database:
     ) -> Database:
         """Create an empty database. Raises AlreadyExistsError if it exists."""
         address = address_in(sparkSession, path, storage_options)
-        return cls(sparkSession, ArrowDatabase.create(address))
+        with working_for(author_of(sparkSession)):
+            return cls(sparkSession, ArrowDatabase.create(address))
 
     @classmethod
     def createIfNotExists(

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as spark
 
+from colonnade.manifests.engine import working_for
 from colonnade.manifests.errors import AlreadyExistsError, InvalidInputError, NotFoundError
 from colonnade.manifests.later import later
 from colonnade.manifests.model.schema import IdentityColumn, TableSchema
@@ -31,6 +33,7 @@ from colonnade.spark_ext.executors import verify_on_executors
 from colonnade.spark_ext.history_rows import HISTORY_SCHEMA, history_row
 from colonnade.spark_ext.options import epoch_or_tag, storage_texts
 from colonnade.spark_ext.pyspark_types import from_spark
+from colonnade.spark_ext.session_author import author_of
 from colonnade.spark_ext.session_storage import (
     StorageOptions,
     address_in,
@@ -71,6 +74,7 @@ class Table(RowMethods):
         refuse_filesystem(table._log.store.address)
         self._spark = spark_session
         self._table = table
+        table._log.author = partial(author_of, spark_session)
 
     @classmethod
     def forPath(
@@ -453,24 +457,25 @@ class TableBuilder:
         refuse_within(self._spark, f"Creating {address.url}")
         schema: TableSchema = from_spark(spark.StructType(self._fields))
         zone = str(self._spark.conf.get("spark.sql.session.timeZone"))
+        generated = {
+            name: NewGenerated(name, sql, time_zone=zone) for name, sql in self._generated.items()
+        }
         try:
-            table = ArrowTable.create(
-                address,
-                schema,
-                sort_key=self._sort_key,
-                partition_by=self._partition_by,
-                properties=self._properties,
-                comment=self._comment,
-                constraints=self._constraints,
-                generated={
-                    name: NewGenerated(name, sql, time_zone=zone)
-                    for name, sql in self._generated.items()
-                },
-                identity=self._identity,
-                primary_key=self._primary_key,
-                static=self._static,
-                partition_key=self._partition_key,
-            )
+            with working_for(author_of(self._spark)):
+                table = ArrowTable.create(
+                    address,
+                    schema,
+                    sort_key=self._sort_key,
+                    partition_by=self._partition_by,
+                    properties=self._properties,
+                    comment=self._comment,
+                    constraints=self._constraints,
+                    generated=generated,
+                    identity=self._identity,
+                    primary_key=self._primary_key,
+                    static=self._static,
+                    partition_key=self._partition_key,
+                )
         except AlreadyExistsError:
             if not self._open_existing:
                 raise

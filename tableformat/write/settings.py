@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
+from colonnade.manifests.engine import USER_METADATA
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.entries import Count
 from colonnade.manifests.model.lifetimes import lifetime_ms
@@ -67,7 +68,7 @@ class CommitSettings(InputModel):
 
     def _parameters(self) -> dict[str, str]:
         """Return the parameters that history shows."""
-        return {} if self.metadata is None else {"userMetadata": self.metadata}
+        return {} if self.metadata is None else {USER_METADATA: self.metadata}
 
 
 def check_settings(

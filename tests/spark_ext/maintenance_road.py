@@ -13,6 +13,7 @@ from typing import Any
 
 from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
+from pyspark.sql.types import StructType
 
 import colonnade
 from tests.spark_ext.maintenance import check_refusals, names, walk
@@ -65,13 +66,35 @@ def on_connect(folder: Path) -> None:
     for created, named in names(folder).values():
         walk(statements(spark), created, named)
     check_refusals(refusals(spark), "colonnade.shop.named")
+    as_ada(folder)
     spark.stop()
+
+
+def as_ada(folder: Path) -> None:
+    """What a client commits has the name of its user, by statements and by methods of a table."""
+    remote = SparkSession.builder.remote("sc://localhost:15002/;user_id=ada").create()
+    remote.conf.set("spark.colonnade.userMetadata", "nightly")
+    remote.sql("CREATE TABLE colonnade.shop.ada (id BIGINT)")
+    for number in (1, 2):
+        remote.sql(f"INSERT INTO colonnade.shop.ada VALUES ({number})")
+    table = colonnade.Table.forPath(remote, f"{folder}/warehouse/shop/ada")
+    table.delete("id = 1")
+    table.restoreToVersion(table.history(1).collect()[0].version - 1)
+    remote.sql("OPTIMIZE colonnade.shop.ada FULL")
+    told = [(row.operation, row.userName, row.userMetadata) for row in table.history().collect()]
+    names = ["OPTIMIZE", "RESTORE", "DELETE", "WRITE", "WRITE", "CREATE TABLE"]
+    assert told == [(name, "ada", "nightly") for name in names], told
 
 
 def beside_delta(folder: Path) -> None:
     """Both formats, whichever extension comes first, and whoever makes the session."""
-    for number, extensions in enumerate((EXTENSIONS, EXTENSIONS[::-1], EXTENSIONS[:1])):
-        of_jvm = number > 0
+    kinds = (
+        (EXTENSIONS, False),
+        (EXTENSIONS[::-1], False),
+        (EXTENSIONS[::-1], True),
+        (EXTENSIONS[:1], True),
+    )
+    for number, (extensions, of_jvm) in enumerate(kinds):
         place = folder / str(number)
         conf = SparkConf().setMaster("local[1]").setAppName("both")
         for name, value in {**settings(place), **BOTH}.items():
@@ -84,7 +107,7 @@ def beside_delta(folder: Path) -> None:
         if not of_jvm:
             serve_more(spark, place)
         spark.stop()
-        print("served:", ", ".join(extensions), flush=True)
+        print("served:", ", ".join(extensions), "of the JVM" if of_jvm else "", flush=True)
 
 
 def made_by_jvm(context: SparkContext) -> SparkSession:
@@ -101,13 +124,19 @@ def serve_both(spark: SparkSession, folder: Path) -> None:
     [detail] = sql("DESCRIBE DETAIL d")
     place = detail["location"].removeprefix("file:")
     assert "metrics" in sql("OPTIMIZE d")[0]
-    assert len(sql(f"DESC HISTORY delta.`{place}` LIMIT 1")) == 1
+    history = spark.sql(f"DESC HISTORY delta.`{place}` LIMIT 1")
+    assert history.count() == 1
 
     sql("CREATE NAMESPACE colonnade.shop")
     sql("CREATE TABLE colonnade.shop.c (id BIGINT)")
     sql("INSERT INTO colonnade.shop.c SELECT id FROM range(4)")
     columns = spark.sql("OPTIMIZE colonnade.shop.c ZORDER BY (id)").columns
     assert columns == spark.sql("OPTIMIZE d").columns
+    ours = spark.sql("DESC HISTORY colonnade.shop.c LIMIT 1")
+    assert plain(ours.schema) == plain(history.schema)
+    assert ours.unionByName(history).count() == 2
+    restored = spark.sql("RESTORE colonnade.shop.c TO VERSION AS OF 2")
+    assert restored.columns[:6] == spark.sql("RESTORE d TO VERSION AS OF 1").columns
     sql("USE colonnade.shop")
     for table, format in {
         "c": "colonnade",
@@ -121,6 +150,11 @@ def serve_both(spark: SparkSession, folder: Path) -> None:
         assert detail["format"] == format, table
     refused = refusals(spark)("OPTIMIZE nobody.`s/own` FOR EVER")
     assert "OPTIMIZE names no table of Colonnade here" in refused, refused
+
+
+def plain(schema: StructType) -> list[tuple[str, str]]:
+    """The names and types of columns."""
+    return [(field.name, field.dataType.simpleString()) for field in schema.fields]
 
 
 def serve_more(spark: SparkSession, folder: Path) -> None:

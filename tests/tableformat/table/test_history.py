@@ -1,7 +1,7 @@
 """The history names what each epoch did."""
 
 import colonnade
-from colonnade.manifests.engine import working_for
+from colonnade.manifests.engine import Author, working_for
 from tests.tableformat.table.trips import ids, rows
 
 
@@ -61,7 +61,7 @@ def test_history_shows_what_an_update_sets_and_never_a_text_without_end(
 
 def test_history_names_the_user_if_the_program_has_said_it(table: colonnade.ArrowTable) -> None:
     table.append(rows(1))
-    with working_for("ada" * 100):
+    with working_for(Author("ada" * 100)):
         table.append(rows(2))
     newest, before = table.history(2)
     assert (newest.user, before.user) == (("ada" * 100)[:255], None)

@@ -30,6 +30,9 @@ public final class Planner {
   /** The session setting that names the session's current transaction. */
   public static final String TRANSACTION = "spark.colonnade.transaction";
 
+  /** The session setting whose text the history shows with each epoch of the session. */
+  private static final String USER_METADATA = "spark.colonnade.userMetadata";
+
   /** The prefix of session settings that are storage options. */
   private static final String STORAGE = "spark.colonnade.storage.";
 
@@ -111,13 +114,14 @@ public final class Planner {
   private static JsonNode request(String op, Map<String, ?> args, boolean repeatable)
       throws ColonnadeException {
     PlannerCommand command = PlannerCommand.configured();
-    String user = user();
+    String metadata = SparkSession.active().conf().get(USER_METADATA, null);
+    PlannerProcess.Author author = new PlannerProcess.Author(user(), metadata);
     String transaction = transaction();
     PlannerProcess.Stores stores = new PlannerProcess.Stores(storage(), HadoopSettings.ofStores());
     for (int attempt = 1; ; attempt++) {
       PlannerProcess process = running(command);
       try {
-        return result(process.request(op, args, user, transaction, stores));
+        return result(process.request(op, args, author, transaction, stores));
       } catch (PlannerProcess.Gone gone) {
         process.stop();
         if (gone.wasAsked() && !repeatable) {

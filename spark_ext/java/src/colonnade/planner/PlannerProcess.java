@@ -139,19 +139,29 @@ final class PlannerProcess {
     }
   }
 
+  /** The user of a session, and the text that it gives to each of its epochs, or null. */
+  record Author(String user, String metadata) {
+    private void addTo(Map<String, Object> request) {
+      request.put("user", user);
+      if (metadata != null) {
+        request.put("metadata", metadata);
+      }
+    }
+  }
+
   /**
    * Sends one request and waits for its reply: {@code result} or {@code error}. {@code transaction}
-   * is the transaction of the request, or null. {@code user} is whom it works for.
+   * is the transaction of the request, or null. {@code author} is whom it works for.
    */
   JsonNode request(
-      String op, Map<String, ?> args, String user, String transaction, Stores stores)
+      String op, Map<String, ?> args, Author author, String transaction, Stores stores)
       throws Gone, InterruptedException {
     long id = lastId.incrementAndGet();
     CompletableFuture<JsonNode> reply = new CompletableFuture<>();
     waiting.put(id, reply);
     try {
       Map<String, Object> request = new HashMap<>(Map.of("id", id, "op", op, "args", args));
-      request.put("user", user);
+      author.addTo(request);
       if (transaction != null) {
         request.put("within", transaction);
       }

@@ -11,7 +11,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.apache.spark.sql.internal.SQLConf;
 import org.apache.spark.sql.types.StructType;
 
 /**
@@ -45,9 +44,6 @@ public record WriteRequest(
     JsonNode given,
     List<RowCheck> checks,
     Map<String, Object> layout) {
-  private static final String NOTE = "userMetadata";
-  private static final String NOTE_SETTING = "spark.colonnade.userMetadata";
-
   public static WriteRequest append(String path, StructType rows, Map<String, String> options) {
     List<String> filled = GeneratedColumn.computedIn(rows);
     return new WriteRequest(
@@ -118,24 +114,12 @@ public record WriteRequest(
     return overwrite ? "overwrite" : "append";
   }
 
-  /** Returns the options, with the note that the session gives each of its commits. */
-  private Map<String, String> noted() {
-    String note = SQLConf.get().getConfString(NOTE_SETTING, null);
-    boolean said = options.keySet().stream().anyMatch(NOTE::equalsIgnoreCase);
-    if (note == null || said || Planner.transaction() != null) {
-      return options;
-    }
-    Map<String, String> all = new HashMap<>(options);
-    all.put(NOTE, note);
-    return all;
-  }
-
   /** The planned write; nothing is written. Fails where the columns do not fit the table. */
   public PlannedWrite plan() {
     Map<String, Object> args = new HashMap<>();
     args.put("path", path);
     args.put("schema", rows.json());
-    args.put("options", noted());
+    args.put("options", options);
     args.put("seen", seen);
     args.put("design", design);
     args.put("overwrite", overwrite);
