@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -75,8 +76,41 @@ def test_a_statement_that_colonnade_does_not_serve_ends_in_one_sentence(
         assert f"{word} names no table of Colonnade here, and nothing else in this" in refusal
     refusal = spark_shell.refusal("CONVERT TO DELTA parquet.`/nowhere`")
     assert "copy it by CREATE TABLE t USING colonnade AS SELECT" in refusal
-    parameters = "spark.sql('OPTIMIZE colonnade.words.t WHERE id = :id', args={'id': 200})"
-    assert "take no parameters" in spark_shell.refused_run(parameters)
+    unbound = "spark.sql('OPTIMIZE colonnade.words.t WHERE id = :id', args={'other': 200})"
+    assert ":id" in spark_shell.refused_run(unbound)
+
+
+def test_parameters_stand_for_values_and_names(sql: Sql, spark_shell: SparkShell) -> None:
+    sql("CREATE TABLE colonnade.words.p (id BIGINT, day DATE, name STRING)")
+    days = "DATE '2026-01-30', 'it\\'s'), (2, DATE '2026-01-31', 'b'"
+    sql(f"INSERT INTO colonnade.words.p VALUES (1, {days})")
+    sql("INSERT INTO colonnade.words.p VALUES (3, DATE '2026-03-01', 'c')")
+    sql("INSERT INTO colonnade.words.p VALUES (4, DATE '2026-03-01', 'd')")
+    name = {"t": "colonnade.words.p"}
+
+    def run(text: str, args: object) -> list[list[Any]]:
+        code = f"spark.sql({text!r}, args={args!r})"
+        return spark_shell.run(code.replace("datetime.date", "__import__('datetime').date"))
+
+    def groups(where: str, args: object) -> int:
+        [[_, metrics]] = run(f"OPTIMIZE IDENTIFIER(:t) FULL WHERE {where}", args)
+        return int(metrics[0]) + int(metrics[1])
+
+    assert groups("day = :d AND id = 1", name | {"d": date(2027, 1, 30)}) == 0
+    assert groups("name = :n AND id > :i", name | {"n": "it's \\ :i ?", "i": 9}) == 0
+    [[_, metrics]] = run(
+        "OPTIMIZE colonnade.words.p FULL WHERE day >= ? AND id <> ?", [date(2026, 3, 1), 7]
+    )
+    assert metrics[:2] == [1, 2]
+    history = "DESCRIBE HISTORY IDENTIFIER(:t) LIMIT :n"
+    assert [row[0] for row in run(history, name | {"n": 2})] == [5, 4]
+    restored = "RESTORE IDENTIFIER(:t) TO VERSION AS OF :v"
+    assert run(restored, name | {"v": 3})[0][-1] == 3
+    late = "RESTORE IDENTIFIER(:t) TO TIMESTAMP AS OF :at::timestamp"
+    assert run(late, name | {"at": "2100-01-01 00:00:00"})[0][-1] == 6
+    assert run("VACUUM IDENTIFIER(?) RETAIN ? HOURS DRY RUN", [name["t"], 168.5]) == []
+    sentence = spark_shell.refused_run(f"spark.sql({restored!r}, args={name | {'v': 'no tag'}!r})")
+    assert "no tag" in sentence
 
 
 def test_other_statements_are_left_to_sparks_own_parser(sql: Sql, spark_shell: SparkShell) -> None:

@@ -17,6 +17,7 @@ import colonnade.spark.quirks.OwnCatalog;
 import colonnade.spark.quirks.RowChanges;
 import colonnade.spark.quirks.SparkVersion;
 import colonnade.spark.quirks.StatedReads;
+import colonnade.spark.quirks.StatementParameters;
 import colonnade.spark.quirks.StreamSession;
 import colonnade.spark.quirks.SubqueryChecks;
 import colonnade.spark.quirks.ToldChange;
@@ -81,9 +82,9 @@ public final class SessionExtension extends AbstractFunction1<SparkSessionExtens
     }
   }
 
-  private static Optional<String> call(String sql) {
+  private static Optional<String> call(String sql, StatementParameters parameters) {
     OwnCatalog.makeKnown(ColonnadeCatalog.SETTING, ColonnadeCatalog.class.getName());
-    return Maintenance.call(sql);
+    return Maintenance.call(sql, parameters);
   }
 
   /** Gives everything to new sessions, unless they have it. Returns whether they had it not. */

@@ -1,20 +1,17 @@
 package colonnade.spark.quirks;
 
-import colonnade.planner.ColonnadeException;
 import java.lang.reflect.Field;
 import java.util.Optional;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import org.apache.spark.SparkContext;
 import org.apache.spark.SparkContext$;
 import org.apache.spark.sql.catalyst.FunctionIdentifier;
 import org.apache.spark.sql.catalyst.TableIdentifier;
 import org.apache.spark.sql.catalyst.expressions.Expression;
-import org.apache.spark.sql.catalyst.parser.NamedParameterContext;
 import org.apache.spark.sql.catalyst.parser.ParameterContext;
 import org.apache.spark.sql.catalyst.parser.ParseException;
 import org.apache.spark.sql.catalyst.parser.ParserInterface;
-import org.apache.spark.sql.catalyst.parser.PositionalParameterContext;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.SparkSqlParser;
@@ -44,10 +41,13 @@ public final class OutermostParser extends SparkSqlParser {
   /**
    * Statements that no other parser should read.
    *
-   * @param known returns the statement that a text means in Spark's words; nothing for other texts
+   * @param known returns the statement that a text with the values of its parameters means in
+   *     Spark's words; nothing for other texts
    * @param refuseUnknown may refuse a text that none of the other parsers knows
    */
-  public record Words(Function<String, Optional<String>> known, Consumer<String> refuseUnknown) {}
+  public record Words(
+      BiFunction<String, StatementParameters, Optional<String>> known,
+      Consumer<String> refuseUnknown) {}
 
   private interface Parse<T> {
     T from(String sql) throws ParseException;
@@ -94,24 +94,22 @@ public final class OutermostParser extends SparkSqlParser {
 
   @Override
   public LogicalPlan parsePlan(String sql) {
-    return plan(sql, words.known().apply(sql), others::parsePlan);
+    return plan(sql, StatementParameters.NONE, others::parsePlan);
   }
 
   @Override
   public LogicalPlan parsePlanWithParameters(String sql, ParameterContext parameters) {
-    Optional<String> known = words.known().apply(sql);
-    if (known.isPresent() && !isEmpty(parameters)) {
-      throw ColonnadeException.unchecked(
-          "COLONNADE_INVALID_INPUT",
-          "Statements such as OPTIMIZE and VACUUM take no parameters: write the values into the"
-              + " statement, or CALL the procedure of colonnade.system.");
-    }
-    return plan(sql, known, text -> others.parsePlanWithParameters(text, parameters));
+    return plan(
+        sql,
+        StatementParameters.of(parameters),
+        text -> others.parsePlanWithParameters(text, parameters));
   }
 
-  private LogicalPlan plan(String sql, Optional<String> known, Parse<LogicalPlan> parse) {
+  private LogicalPlan plan(
+      String sql, StatementParameters parameters, Parse<LogicalPlan> parse) {
+    Optional<String> known = words.known().apply(sql, parameters);
     try {
-      return parse.from(known.orElse(sql));
+      return known.isPresent() ? others.parsePlan(known.get()) : parse.from(sql);
     } catch (ParseException error) {
       // Behind another parser, an error of ours would become one of that parser.
       if (SparkSession.active().sessionState().sqlParser() == this) {
@@ -119,11 +117,6 @@ public final class OutermostParser extends SparkSqlParser {
       }
       throw OutermostParser.<RuntimeException>disguised(error);
     }
-  }
-
-  private static boolean isEmpty(ParameterContext parameters) {
-    return parameters instanceof NamedParameterContext named && named.params().isEmpty()
-        || parameters instanceof PositionalParameterContext all && all.params().isEmpty();
   }
 
   private <T> T others(String sql, Parse<T> parse) {

@@ -8,6 +8,7 @@
  *   the version of Spark     SparkVersion
  *   rules of a session       SessionRules, AnalyzerRules, OwnCatalog, LoadCatalogFirst,
  *                            StreamSession, ViewChanges, PaddedDeletes, OutermostParser
+ *                            StatementParameters
  *   names of tables          NamedTables, CachedReads
  *   expressions              ColumnMapping, ReadColumns, ColumnValues, FoldedDefault
  *   reads                    AnswersAsRows, OfferedColumns, StatedReads

@@ -2,6 +2,7 @@ package colonnade.spark.words;
 
 import colonnade.planner.ColonnadeException;
 import colonnade.spark.catalog.StatementTable;
+import colonnade.spark.quirks.StatementParameters;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HexFormat;
@@ -17,6 +18,7 @@ import java.util.regex.Pattern;
 import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.parser.CatalystSqlParser$;
 import org.apache.spark.sql.internal.VariableSubstitution;
+import scala.jdk.javaapi.CollectionConverters;
 
 /**
  * The statements of maintenance that people know from Delta Lake. Each is the call of a procedure in
@@ -54,17 +56,19 @@ public final class Maintenance {
   }
 
   /**
-   * Returns the CALL that a text means; nothing if the text is for another parser.
+   * Returns the CALL that a text means; nothing if the text is for another parser. The values of
+   * parameters are written into it, because a CALL gives some parts of the text as texts.
    *
    * <p>Refuses a statement about a table of Colonnade that is not complete, or that Colonnade does
    * not have.
    */
-  public static Optional<String> call(String sql) {
+  public static Optional<String> call(String sql, StatementParameters parameters) {
     String first = firstWord(sql);
     if (!UNKNOWN.contains(first) && !KNOWN.contains(first)) {
       return Optional.empty();
     }
-    return new Maintenance(new VariableSubstitution().substitute(sql)).call();
+    String said = new VariableSubstitution().substitute(sql);
+    return new Maintenance(Tokens.filled(said, parameters)).call();
   }
 
   /** Refuses a text that no parser of the session knows, if it is such a statement. */
@@ -115,8 +119,18 @@ public final class Maintenance {
     if (path != null) {
       return StatementTable.atPath(value(path));
     }
-    List<String> name = in.name();
+    List<String> name = in.skip("IDENTIFIER", "(") ? identified(in) : in.name();
     return name.isEmpty() ? Optional.empty() : StatementTable.find(name);
+  }
+
+  /** Reads the rest of {@code IDENTIFIER('a.b')}; empty if it is written in another way. */
+  private static List<String> identified(Tokens in) {
+    String name = in.text();
+    if (name == null || !in.skip(")")) {
+      return List.of();
+    }
+    CatalystSqlParser$ parser = CatalystSqlParser$.MODULE$;
+    return CollectionConverters.asJava(parser.parseMultipartIdentifier(value(name)));
   }
 
   private String optimize(StatementTable table) {

@@ -1,7 +1,9 @@
 package colonnade.spark.words;
 
+import colonnade.spark.quirks.StatementParameters;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -39,6 +41,29 @@ final class Tokens {
   Tokens(String sql) {
     this.sql = sql;
     goTo(0);
+  }
+
+  /** Returns a text with the values of its parameters in the places of their markers. */
+  static String filled(String sql, StatementParameters parameters) {
+    StringBuilder filled = new StringBuilder();
+    Tokens in = new Tokens(sql);
+    int copied = 0;
+    int asked = 0;
+    while (in.kind != Kind.END) {
+      int marker = in.begin;
+      Optional<String> value = Optional.empty();
+      if (in.present().equals("?")) {
+        value = parameters.at().apply(asked++);
+      } else if (!in.skip(":", ":") && in.skip(":")) {
+        value = parameters.named().apply(in.present());
+      }
+      if (value.isPresent()) {
+        filled.append(sql, copied, marker).append(value.get());
+        copied = in.end;
+      }
+      in.next();
+    }
+    return filled.append(sql, copied, sql.length()).toString();
   }
 
   /** Goes to the first token from a place on. */
