@@ -108,7 +108,10 @@ SQL: dict[str, tuple[str, Any]] = {
         AFTER,
         [1, 2, 3],
     ),
-    "DESCRIBE HISTORY orders LIMIT 1": (HISTORY.replace("rows(found)", "found"), [[1, "WRITE"]]),
+    "DESCRIBE HISTORY orders LIMIT 1": (
+        HISTORY.replace("rows(found)", "found"),
+        [[1, "CREATE TABLE AS SELECT"]],
+    ),
     "DESCRIBE DETAIL orders": ("[row['numRows'] for row in found]", [3]),
     "RESTORE TABLE orders TO VERSION AS OF 1": (EMPTIED, [1, 2, 3]),
     "RESTORE TABLE orders TO TIMESTAMP AS OF '2026-01-31 12:00'": (EMPTIED, [1, 2, 3]),
@@ -155,7 +158,7 @@ PYTHON: dict[str, tuple[str, Any]] = {
         COLUMNS,
         ["id", "item", "price", "paid"],
     ),
-    "table.history(1)": (HISTORY, [[1, "WRITE"]]),
+    "table.history(1)": (HISTORY, [[1, "CREATE TABLE AS SELECT"]]),
     "table.detail()": ("found.first().numRows", 3),
     'table.optimize().where("id > 1").executeCompaction()': (
         "(found.first().metrics.numFilesAdded, ids())",
