@@ -32,6 +32,7 @@ FOUND: dict[str, int] = {
     "a column comes back without its properties": 3,
     "a vacuum trusts the summary of an earlier page of tables": 1,
     "a statement takes its own files that a vacuum has removed for damage": 3,
+    "a keyed write names what it wrote for an earlier slot and a vacuum has removed": 58,
 }
 """The first seeds of planted mistakes that seed 0 does not find.
 
