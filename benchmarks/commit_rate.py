@@ -40,24 +40,18 @@ ROWS = pa.table(
 class Round:
     """The result of writers that append at the same time: seconds of each append, by writer.
 
-    `lost` counts the slots that they lost to each other, and `epochs` their epochs. `cpu_s` is the
-    processor time of all their appends, in seconds.
+    `lost` counts the slots that they lost to each other. `cpu_s` is the processor time of all their
+    appends, in seconds.
     """
 
     times: Sequence[Sequence[float]]
     lost: int
-    epochs: int
     cpu_s: float
 
     @property
     def cpu_ms(self) -> float:
         """The processor time of an append, in milliseconds."""
         return 1e3 * self.cpu_s / max(1, sum(map(len, self.times)))
-
-    @property
-    def shared(self) -> float:
-        """The appends for each epoch."""
-        return sum(map(len, self.times)) / max(1, self.epochs)
 
     @property
     def rate(self) -> float:
@@ -101,7 +95,7 @@ def run(folder: Path, scale: float, runs: int) -> list[Figure]:
         plain.append(_round([path] * PROCESSES, freeze=False))
         apart.append(_round([folder / f"commit-rate-{i}" for i in range(PROCESSES)]))
         threads.append(_round([path], THREADS))
-    figures = [_beside(together, alone, "time of a commit", lambda r: 1e3 / r.rate, target=0.667)]
+    figures = [_beside(together, alone, "time of a commit", lambda r: 1e3 / r.rate, target=1.667)]
     figures += [_beside(together, alone, "commits a second", lambda r: r.rate, unit="/s")]
     for rounds, which, target in ((together, "", 20), (plain, " without gc.freeze()", None)):
         ratio = _median(rounds, lambda r: r.slowest / r.median)
@@ -116,7 +110,6 @@ def run(folder: Path, scale: float, runs: int) -> list[Figure]:
                _median(together, lambda r: r.unfairness), target=2),
         Figure(f"slots that a commit loses to others, {many}", "",
                _median(together, lambda r: r.lost_slots)),
-        Figure(f"commits for each epoch, {many}", "", _median(together, lambda r: r.shared)),
         _beside(together, alone, "processor time of a commit", lambda r: r.cpu_ms),
         _beside(plain, alone, "processor time of a commit", lambda r: r.cpu_ms,
                 f"{many} without gc.freeze() beside one"),
@@ -126,8 +119,6 @@ def run(folder: Path, scale: float, runs: int) -> list[Figure]:
                 f"{many} with a table each beside one", unit="/s"),
         _beside(threads, alone, "commits a second", lambda r: r.rate,
                 f"{THREADS} threads of a process beside one", unit="/s"),
-        Figure(f"commits for each epoch, {THREADS} threads", "",
-               _median(threads, lambda r: r.shared)),
     ]  # fmt: skip
 
 
@@ -155,10 +146,9 @@ def _beside(
 
 def _round(paths: Sequence[Path], threads: int = 1, *, freeze: bool = True) -> Round:
     """Run a process for each of `paths`; equal paths are one table."""
-    first = 0
     for path in {*paths}:
         shutil.rmtree(path, ignore_errors=True)
-        first += colonnade.create(path, ROWS.schema).epoch
+        colonnade.create(path, ROWS.schema)
     context = multiprocessing.get_context("spawn")
     barrier, results = context.Barrier(len(paths)), context.SimpleQueue()
     workers = [
@@ -170,11 +160,9 @@ def _round(paths: Sequence[Path], threads: int = 1, *, freeze: bool = True) -> R
     found: list[_Result] = [results.get() for _ in workers]
     for worker in workers:
         worker.join()
-    last = sum(colonnade.open(path).epoch for path in {*paths})
     return Round(
         [times for each in found for times in each.times],
         sum(each.lost for each in found),
-        last - first,
         sum(each.cpu_s for each in found),
     )
 

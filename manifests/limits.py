@@ -37,9 +37,7 @@ class Limits:
     about `group_rows` rows at most, because each row takes memory when a compaction changes the
     order of rows.
 
-    A writer gives a change up once it has lost `lost_slots` slots to concurrent writers. While it
-    waits, it leaves a note of at most `note_bytes`. An epoch holds at most `shared_changes` changes
-    of such notes.
+    A writer gives a change up once it has lost `lost_slots` slots to concurrent writers.
 
     A reader holds at most `pending_epochs` epochs before it folds them, and a writer that follows
     concurrent writers holds at most `followed_epochs`. A vacuum puts `stubs` stubs before it begins
@@ -67,8 +65,6 @@ class Limits:
     pending_epochs: int = 1024
     followed_epochs: int = 64
     lost_slots: int = 200
-    note_bytes: int = 2**14
-    shared_changes: int = 64
     stubs: int = 32
 
 

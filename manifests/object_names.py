@@ -48,7 +48,6 @@ def epoch_name(epoch: int) -> str:
 _EPOCH = re.compile(rf"{MANIFEST}/([0-9]{{20}})\.json", re.ASCII)
 _FREED = re.compile(rf"{FREED}{TABLE_ID.pattern}-([0-9]{{20}})\.json", re.ASCII)
 _CHECKPOINT = re.compile(rf"(?:{CHECKPOINTS}|{COPIES})/({OBJECT_ID.pattern})\.json", re.ASCII)
-_TURNS = re.compile(rf"{MANIFEST}/(?:notes|statements)", re.ASCII)
 _COLUMN = r"[1-9][0-9]{0,9}\.(?:col|idx)"
 _FILES = rf"({OBJECT_ID.pattern})(?:\.rowset|\.dv|\.origin|/rowset\.json|/{_COLUMN})"
 _DATA_AT_ROOT = re.compile(_FILES, re.ASCII)
@@ -163,11 +162,6 @@ def data_object(name: str, at_root: bool) -> str | None:
     """Return the id of the object of a table with this name; None for any other name."""
     found = (_DATA_AT_ROOT if at_root else _DATA_OF_TABLE).fullmatch(name)
     return found[1] if found else None
-
-
-def is_of_turns(name: str) -> bool:
-    """Return whether a file of this name holds the notes or statements of waiting writers."""
-    return _TURNS.fullmatch(name) is not None
 
 
 def is_of_lone_table(entry: str) -> bool:

@@ -7,7 +7,7 @@
     statics.py                            what it also does to tables of static values
     rebase/                               the change carried over later epochs
     spill.py                              entries in segments, if an epoch would hold too many
-    turns.py  sharing.py  recent_epochs.py    the order of waiting writers, and epochs they share
+    turns.py                              the order of waiting writers
     sending.py  outcome_errors.py         the change on the way to its slot, and its errors
 
 Spec: docs/spec/epoch-log.md#commit

@@ -6,27 +6,16 @@ Spec: docs/spec/epoch-log.md#commit
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import TypeVar
 
 from colonnade.manifests.commit.change import Change
-from colonnade.manifests.commit.conflicts import check_head, has_landed
+from colonnade.manifests.commit.conflicts import has_landed
 from colonnade.manifests.commit.identity_draws import after_own_draws
 from colonnade.manifests.commit.outcome_errors import outdated_error
 from colonnade.manifests.commit.rebase.carried import Carried
-from colonnade.manifests.commit.recent_epochs import RecentEpochs
-from colonnade.manifests.commit.sharing import (
-    Note,
-    admit,
-    can_share,
-    decode_notes,
-    encode_note,
-    is_stated,
-    state_durable,
-    statement_of,
-)
 from colonnade.manifests.epochs.freed_slots import find_freed
 from colonnade.manifests.epochs.slots import (
     TRIES,
@@ -48,7 +37,6 @@ from colonnade.manifests.errors import (
 from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.model.codec import encode_epoch
 from colonnade.manifests.model.epoch import Epoch, Stub
-from colonnade.manifests.model.members import only_adds, transactions_of
 from colonnade.manifests.model.operations import DropDatabase, Txn
 from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.state.fold import apply_epochs
@@ -66,8 +54,7 @@ class Sending:
     contains the change, or the last of its batches, once it was found; `head` is then the state
     after it. `outdated` is the stub that the change met, if any. `epochs` are the last epochs up to
     the head without gaps, at most `followed_epochs` of them. `covers` says whether the log of the
-    base was seen a moment ago (`LastLook.covers`). `recent` gets every epoch that is followed. An
-    object must be used by one thread at a time.
+    base was seen a moment ago (`LastLook.covers`). An object must be used by one thread at a time.
     """
 
     carried: Carried
@@ -78,12 +65,10 @@ class Sending:
         base: Snapshot,
         store: ObjectStore,
         covers: Callable[[Snapshot], bool] = lambda base: False,
-        recent: RecentEpochs | None = None,
         limits: Limits = LIMITS,
     ) -> None:
         self.change = change
         self._covers = covers
-        self._recent = recent or RecentEpochs()
         self.base = base
         self.done: Epoch | None = None
         self._store = store
@@ -99,15 +84,11 @@ class Sending:
         self._looked = False
         # Whether an own epoch was put into a slot that was not seen to hold another one.
         self._tried = False
-        # Whether another writer may commit the change of a note, or may have done so.
-        self._noted = False
-        # Whether epochs that were read have disproved that an own epoch or a note was committed.
+        # Whether epochs that were read have disproved that an own epoch was committed.
         self._disproved = False
         self.outdated: Stub | None = None
         # Whether `done` is known to be committed and durable.
         self._settled = False
-        # The notes that this writer has taken.
-        self._notes: list[Note] = []
 
     @property
     def head(self) -> Snapshot:
@@ -117,19 +98,13 @@ class Sending:
             self._followed = []
         return self._state
 
-    @property
-    def leads(self) -> bool:
-        """Whether this change is the first one of the epoch that contains it."""
-        return self.done is not None and self.done.transaction == self.change.transaction
-
     def may_be_committed(self) -> bool:
         """Return whether an epoch that was not read may hold the change, now or later.
 
-        It cannot if the slot of each own epoch was seen to hold another one, and if a note is of no
-        use any more. Requires: this change was not sent before. Costs one GET if something was
-        sent. Never raises.
+        It cannot if the slot of each own epoch was seen to hold another one. Requires: this change
+        was not sent before. Costs one GET if something was sent. Never raises.
         """
-        return self._tried or self._noted or (self._disproved and self.was_misled())
+        return self._tried or (self._disproved and self.was_misled())
 
     def was_misled(self) -> bool:
         """Return whether slots that were followed may have been freed before they were read.
@@ -210,13 +185,9 @@ class Sending:
         """Follow one epoch. Returns whether it contains the change. Raises as `follow`."""
         before = self.head if self.carried.needs_states else None
         self._add(found)
-        self._recent.add(found)
         if self._is_own(found) or (self._has_batches and has_landed(self.change, self.head)):
             self.done = found
             return True
-        if self._noted and not only_adds(found):
-            # No writer commits the change of a note after such an epoch.
-            self._noted, self._disproved = False, True
         if _ends_log(found):
             raise dropped_error(self._store, found.epoch)
         self.carried = self.carried.follow(before, found)
@@ -247,7 +218,6 @@ class Sending:
         epoch: Epoch,
         after: Snapshot,
         data: bytes,
-        turn: Turn,
         pause: Callable[[float], None],
     ) -> bool:
         """Put the epoch with the change into the next slot. Returns whether the change is there.
@@ -271,9 +241,6 @@ class Sending:
                 self._after_put(epoch, pause, self._check_base)
             self._state, self.done, self._settled = after, epoch, True
             self.epochs.append(epoch)
-            self._recent.add(epoch)
-            if epoch.further:
-                turn.state(state_durable(epoch))
             return True
         self._free = False
         self._check(found)
@@ -291,50 +258,15 @@ class Sending:
         if not self._sees_base():
             check_slot(self._store, base.epoch, base.transaction, base.blocks)
 
-    def offer(self, turn: Turn, engine: str, limits: Limits) -> bytes | None:
-        """Leave a note of the change, if another writer may commit it in a shared epoch.
-
-        Returns the beginning of the line that answers the note; None without a note. Raises as
-        `check_head`.
-        """
-        with self.true_errors():
-            change, head = self.carried.change, self.head
-            if not can_share(change, head):
-                return None
-            check_head(change, self.base, head, self.carried.log.keeps)
-        note = encode_note(change, self.base.epoch, head, engine, limits)
-        if note is None or not turn.leave(note):
-            return None
-        self._noted = True
-        return statement_of(change.transaction)
-
-    def notes(self, turn: Turn, limits: Limits) -> Sequence[Note]:
-        """Return the notes of waiting writers whose changes may share the epoch after the head.
-
-        If there are any, the turn is held, so that these writers learn how the epoch ended.
-        """
-        if not can_share(self.carried.change, self.head):
-            return ()
-        recent = self._recent.up_to(self.head)
-        if recent:
-            # The writers of a shared epoch soon have their next changes.
-            turn.await_notes(len(recent[-1].transactions) - 1)
-        found = (*self._notes, *decode_notes(turn.collect()))
-        self._notes = admit(found, self.change, self.head, recent, limits)
-        if self._notes:
-            turn.hold()
-        return self._notes
-
-    def settle(self, turn: Turn, pause: Callable[[float], None]) -> None:
+    def settle(self, pause: Callable[[float], None]) -> None:
         """Make sure that the epoch with the change, which was found in the log, is durable.
 
         Its writer may have died before it was, or may have slept until its slot was freed. The
-        change would then be lost. Cost: one PUT and one GET; nothing if the writer of a shared
-        epoch has said that the epoch is durable. Raises as `put`.
+        change would then be lost. Cost: one PUT and one GET; nothing if this object has put the
+        epoch. Raises as `put`.
         """
         assert self.done is not None
-        mine = self.change.transaction
-        if self._settled or (self._noted and is_stated(mine, self.done, turn.stated())):
+        if self._settled:
             return
         if self._is_own(self.done):
             self._tried = True
@@ -400,7 +332,7 @@ class Sending:
         return found
 
     def _is_own(self, found: Epoch) -> bool:
-        return self.change.transaction in transactions_of(found)
+        return self.change.transaction == found.transaction
 
     @property
     def _next_slot(self) -> int:

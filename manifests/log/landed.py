@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from colonnade.manifests.commit.change import Change
-from colonnade.manifests.epochs.slots import landed_error, read_slot, take_slot
+from colonnade.manifests.epochs.slots import landed_error, take_slot
 from colonnade.manifests.errors import (
     CorruptionError,
     NotFoundError,
@@ -15,7 +15,6 @@ from colonnade.manifests.errors import (
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.codec import encode_epoch
 from colonnade.manifests.model.epoch import Epoch
-from colonnade.manifests.model.members import transactions_of
 from colonnade.manifests.model.operations import AddRowSet
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import Snapshot
@@ -44,19 +43,12 @@ def find_landed(
     as `LogReader`.
     """
     for epoch in log.read_epochs(head.epoch, head.epoch - head.floor):
-        if transaction in transactions_of(epoch):
+        if transaction == epoch.transaction:
             # Its writer may have died before it was durable.
             take_slot(log.store, epoch, encode_epoch(epoch), pause)
             return read_landed(log, epoch, head)
     oldest = log.read_at(head.floor, head=head)
-    if oldest.transaction == transaction:
-        return oldest
-    # A state has the first transaction of its epoch. If retention has not removed the file yet,
-    # the file has all of them.
-    floor = read_slot(log.store, oldest.epoch)
-    if isinstance(floor, Epoch) and floor.transaction == oldest.transaction:
-        return oldest if transaction in transactions_of(floor) else None
-    return None
+    return oldest if oldest.transaction == transaction else None
 
 
 def find_added(log: LogReader, change: Change, before: Snapshot, head: Snapshot) -> int | None:

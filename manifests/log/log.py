@@ -28,9 +28,7 @@ from colonnade.manifests.commit.outcome_errors import not_sent, outdated_error, 
 from colonnade.manifests.commit.rebase.begin import begin
 from colonnade.manifests.commit.rebase.carried import Carried
 from colonnade.manifests.commit.rebase.keyed import resolved
-from colonnade.manifests.commit.recent_epochs import RecentEpochs
 from colonnade.manifests.commit.sending import Sending
-from colonnade.manifests.commit.sharing import share
 from colonnade.manifests.commit.spill import spill
 from colonnade.manifests.commit.statics import with_static_values
 from colonnade.manifests.commit.turns import pause_s, wait_for_turn
@@ -67,7 +65,6 @@ from colonnade.manifests.log.landed import (
 from colonnade.manifests.log.late_checkpoint import LateCheckpoint
 from colonnade.manifests.model.codec import encode_epoch
 from colonnade.manifests.model.epoch import Epoch, Stub
-from colonnade.manifests.model.members import find_change, transactions_of
 from colonnade.manifests.model.named_objects import check_missing
 from colonnade.manifests.model.statics import with_own_statics
 from colonnade.manifests.object_names import MANIFEST
@@ -75,7 +72,6 @@ from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.fold import apply_epoch, with_changes
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store.base import ObjectStore
-from colonnade.manifests.store.turn import Turn
 
 __all__ = ["Change", "Log", "create_database"]
 
@@ -111,7 +107,6 @@ class Log(LogReader):
         self._engine = engine or engine_name()
         self.author: Callable[[], Author] = present_author
         self._late = LateCheckpoint()
-        self._recent = RecentEpochs()
 
     @property
     def uncached(self) -> Log:
@@ -194,8 +189,7 @@ class Log(LogReader):
         change = replace(change, parameters=author.signed(change.parameters))
         change = with_static_values(change, base)
         check_change(change, base)
-        covers = self.last_look.covers
-        sending = Sending(change, base, self.store, covers, self._recent, self.limits)
+        sending = Sending(change, base, self.store, self.last_look.covers, self.limits)
         try:
             with working_for(author):
                 return self._send(sending)
@@ -223,21 +217,19 @@ class Log(LogReader):
         self._take_slot(sending)
         done = sending.done
         assert done is not None
-        own = find_change(done, change.transaction)
         after = self._late.adopt(self._state_after(sending, done), [*sending.epochs])
-        # The writer of a shared epoch stores its checkpoint.
-        return after if own and not sending.leads else self._checkpoint_if_due(after), own
+        own = done if done.transaction == change.transaction else None
+        return self._checkpoint_if_due(after), own
 
     def _take_slot(self, sending: Sending) -> None:
         """Get a change into a slot, or find it in one that another process has put."""
-        offer = partial(sending.offer, engine=self._engine, limits=self.limits)
         for lost in range(self.limits.lost_slots):
             if lost:
                 self.pause(pause_s(lost))
             with self.store.turn(MANIFEST) as turn:
                 follow = partial(sending.follow, turn)
-                if wait_for_turn(turn, follow, partial(offer, turn)) or self._put(sending, turn):
-                    sending.settle(turn, self.pause)
+                if wait_for_turn(turn, follow) or self._put(sending):
+                    sending.settle(self.pause)
                     return
         raise self._slower(sending)
 
@@ -261,29 +253,18 @@ class Log(LogReader):
             # The base may read its tables from a checkpoint that is lost or was removed.
             return read_landed(self, done)
 
-    def _put(self, sending: Sending, turn: Turn) -> bool:
+    def _put(self, sending: Sending) -> bool:
         """Try to make a change the next epoch, in a slot that was free a moment ago."""
         with sending.true_errors():
             head = sending.head
             check_head(sending.change, sending.base, head, self.keeps)
-            alone = self._next_epoch(sending.carried, head)
-            epoch = share(alone, sending.notes(turn, self.limits))
-            try:
-                data, after = self._prepare(head, epoch)
-            except InvalidInputError:
-                if epoch is alone:
-                    raise
-                # A note may be invalid. Its writer learns that when its own turn comes.
-                data, after = self._prepare(head, epoch := alone)
+            epoch = self._next_epoch(sending.carried, head)
+            data, after = encode_epoch(epoch, self.limits.epoch_bytes), _fold_own(head, epoch)
         if self._is_due(epoch.epoch) and not self.last_look.covers(sending.base):
             # If an epoch was lost after the base, this epoch would get its number. The hint may
             # tell.
             read_hint(self.store)
-        return sending.put(epoch, after, data, turn, self.pause)
-
-    def _prepare(self, head: Snapshot, epoch: Epoch) -> tuple[bytes, Snapshot]:
-        """Return the bytes of an epoch, and the state after it. Raises InvalidInputError."""
-        return encode_epoch(epoch, self.limits.epoch_bytes), _fold_own(head, epoch)
+        return sending.put(epoch, after, data, self.pause)
 
     def resume(self, epoch: int, transaction: str, *, fresh: bool = False) -> tuple[Snapshot, bool]:
         """Return the state that a change was planned on, or the state after the change itself.
@@ -376,7 +357,7 @@ class Log(LogReader):
             while found := found or read_slot(self.store, number):
                 if isinstance(found, Stub):
                     raise outdated_error(change, base, found, sent=not change.fresh) from None
-                if change.transaction in transactions_of(found):
+                if change.transaction == found.transaction:
                     break
                 check_removed(change, base, found)
                 if change.fresh and removes(found, base.epoch):

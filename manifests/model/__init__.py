@@ -15,7 +15,7 @@
     generated.py                            columns that follow from other columns
     statics.py                              columns with one value for each partition key
     operations.py                           what an epoch does to a database
-    epoch.py  members.py                    the content of a slot, and the changes of an epoch
+    epoch.py                                the content of a slot
     map_ref.py                              where the pages of a large map are
     named_objects.py                        the objects that operations name
     codec.py                                the envelope of every JSON object

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, StringConstraints
 
 from colonnade.manifests import ids
-from colonnade.manifests.model.entries import Count, RowCount
+from colonnade.manifests.model.entries import Count
 from colonnade.manifests.model.operations import Anchor, Operation
 from colonnade.manifests.model.schema import Model
 
@@ -21,19 +21,6 @@ FORMAT_VERSION = 1
 TransactionIdText = Annotated[str, StringConstraints(pattern=f"^{ids.TRANSACTION_ID.pattern}$")]
 
 
-class FurtherChange(Model):
-    """A change in the epoch of another change; `ops` is the number of its operations."""
-
-    transaction: TransactionIdText
-    base: Count
-    operation: str
-    parameters: dict[str, str] = {}
-    engine: str
-    user: str | None = None
-    metrics: dict[str, Count] | None = None
-    ops: RowCount
-
-
 class Epoch(Model):
     """One committed step of the log.
 
@@ -41,8 +28,7 @@ class Epoch(Model):
     of the previous epoch (absent for epoch 0). `base` is the epoch that the change was planned on.
     `time_ms` is in ms since 1970 UTC and grows strictly along the log. `user` is whom the program
     `engine` worked for, if it knew. `metrics` count, for people,
-    the effects of a statement. `further` are the other changes of a shared epoch. Their operations
-    are the last ones, in the same order (`members.py`).
+    the effects of a statement.
     """
 
     format_version: Literal[1] = 1
@@ -56,7 +42,6 @@ class Epoch(Model):
     engine: str
     user: str | None = None
     metrics: dict[str, Count] | None = None
-    further: tuple[FurtherChange, ...] | None = None
     ops: tuple[Operation, ...]
 
 

@@ -16,7 +16,6 @@ from typing import NoReturn
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.epoch import Epoch
-from colonnade.manifests.model.members import problem_of
 from colonnade.manifests.model.operations import (
     AddDeletionVector,
     AddRowSet,
@@ -130,8 +129,6 @@ class _Fold:
             raise CorruptionError(f"Epoch {epoch.epoch} is not later than the one before it.")
         self._epoch, self._transaction = epoch.epoch, epoch.transaction
         self._time_ms = epoch.time_ms
-        if epoch.further is not None:
-            self._check_shared(epoch)
         self._designed.clear()
         self._left.clear()
         self._taken.clear()
@@ -140,10 +137,6 @@ class _Fold:
         self._check_designed()
         if len(epoch.ops) > 1 and any(isinstance(op, DropDatabase) for op in epoch.ops):
             self._refuse("ends the log together with other operations")
-
-    def _check_shared(self, epoch: Epoch) -> None:
-        if (problem := problem_of(epoch)) is not None:
-            self._refuse(problem)
 
     def _apply_operation(self, operation: Operation) -> None:
         match operation:

@@ -366,9 +366,8 @@ class ObjectStore(abc.ABC):
     def turn(self, folder: str) -> Turn:
         """Return a turn to put objects into a folder of the root, if the store can order writers.
 
-        The turn ends when a `put_if_absent` of the same thread gives an object its name, unless
-        the turn is held. The next writer then sees the object. The turn also ends when its process
-        ends.
+        The turn ends when a `put_if_absent` of the same thread gives an object its name. The next
+        writer then sees the object. The turn also ends when its process ends.
         """
         del folder
         return Turn()

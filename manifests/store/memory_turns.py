@@ -1,8 +1,7 @@
 """Turns among the threads of one process, for stores whose writers know no other order.
 
 The turns are in memory, so writers of other processes know nothing of them. A forked process begins
-with turns of its own. The thread that has waited longest gets the turn. Notes and statements are
-passed from one writer to another, and none of them is lost while both writers wait.
+with turns of its own. The thread that has waited longest gets the turn.
 
 Spec: docs/spec/store.md#turns
 """
@@ -11,21 +10,11 @@ from __future__ import annotations
 
 import os
 import threading
-from bisect import insort
 from collections.abc import Hashable
 from weakref import WeakValueDictionary
 
 from colonnade.manifests.object_names import epoch_number
 from colonnade.manifests.store.turn import Turn
-
-_TAKEN_AT_ONCE = 64
-"""The most notes that a writer takes. Another writer may take the rest."""
-
-_AWAITED_S = 0.003
-"""The longest time that the writer with the turn waits for notes, in seconds."""
-
-_NOTES_BYTES = 2**22
-"""The size at which no note is added. It bounds the memory if no writer takes the notes."""
 
 
 class MemoryTurns:
@@ -42,7 +31,7 @@ class MemoryTurns:
     def seen(self, name: str, *, created: bool) -> None:
         """Remember that an epoch exists. If this thread created it, end the turn of this thread.
 
-        Does nothing for other objects. A turn that is held does not end.
+        Does nothing for other objects.
         """
         order = self._known().get(name.rpartition("/")[0])
         if order is not None and epoch_number(name) is not None:
@@ -74,9 +63,7 @@ class _Order:
         self.lock = threading.Lock()
         self.writer: _MemoryTurn | None = None
         self.waiting: list[_MemoryTurn] = []
-        self.notes: list[tuple[_MemoryTurn, bytes]] = []
         self.newest = ""
-        self.begun = 0
         # A writer that has had the turn for too long, so that other writers do not wait for it.
         self.stuck: _MemoryTurn | None = None
 
@@ -84,7 +71,7 @@ class _Order:
         with self.lock:
             self.newest = max(self.newest, name)
             writer = self.writer
-            if created and writer and not writer.held and writer.is_of_this_thread():
+            if created and writer and writer.is_of_this_thread():
                 self.hand_on()
 
     def hand_on(self) -> None:
@@ -98,21 +85,12 @@ class _Order:
 class _MemoryTurn(Turn):
     """A turn of one thread."""
 
-    wakes = True
-
     def __init__(self, order: _Order) -> None:
         self._order = order
         self._thread = threading.get_ident()
         self._changed = threading.Condition(order.lock)
         # The writer that had the turn when this one first asked for it.
         self._met: _MemoryTurn | None = None
-        # The notes that this writer has taken, and what was stated about its own note.
-        self._taken: list[tuple[_MemoryTurn, bytes]] = []
-        self._stated = b""
-        self._is_over = False
-        with order.lock:
-            order.begun += 1
-            self._number = order.begun
 
     def take(self, wait_s: float) -> bool:
         order = self._order
@@ -122,7 +100,7 @@ class _MemoryTurn(Turn):
             self._met = self._met or order.writer
             if wait_s > 0:
                 if self not in order.waiting:
-                    insort(order.waiting, self, key=lambda each: each._number)
+                    order.waiting.append(self)
                 self._changed.wait(wait_s)
             return self._has_turn()
 
@@ -146,10 +124,6 @@ class _MemoryTurn(Turn):
         with order.lock:
             if self in order.waiting:
                 order.waiting.remove(self)
-            self._is_over = True
-            # Without a statement, another writer may commit the changes of the taken notes.
-            notes, self._taken = self._taken + order.notes, []
-            order.notes = [each for each in notes if not each[0]._is_over]
             if order.writer is self:
                 order.hand_on()
 
@@ -161,41 +135,3 @@ class _MemoryTurn(Turn):
 
     def may_exist(self, name: str) -> bool:
         return name <= self._order.newest
-
-    def hold(self) -> None:
-        self.held = True
-
-    def leave(self, note: bytes) -> bool:
-        notes = self._order.notes
-        with self._order.lock:
-            if sum(len(each) for _, each in notes) + len(note) > _NOTES_BYTES:
-                return False
-            notes.append((self, note))
-            if self._order.writer is not None:
-                self._order.writer.wake()
-        return True
-
-    def await_notes(self, count: int) -> None:
-        with self._order.lock:
-            self._changed.wait_for(lambda: len(self._order.notes) >= count, _AWAITED_S)
-
-    def collect(self) -> bytes:
-        order = self._order
-        with order.lock:
-            notes = [each for each in order.notes if each[0] is not self]
-            found, order.notes = notes[:_TAKEN_AT_ONCE], notes[_TAKEN_AT_ONCE:]
-            self._taken += found
-        return b"".join(note for _, note in found)
-
-    def state(self, lines: bytes) -> None:
-        with self._order.lock:
-            for writer, _ in self._taken:
-                writer._stated += lines
-                # It need not wait any more. If its note was not used, it waits again in its place.
-                if writer in self._order.waiting:
-                    self._order.waiting.remove(writer)
-                writer.wake()
-            self._taken = []
-
-    def stated(self) -> bytes:
-        return self._stated

@@ -16,15 +16,6 @@ class Turn:
     end of the block.
     """
 
-    wakes = False
-    """Whether `take` also ends its wait for a statement. If not, the caller looks for it often."""
-
-    loses_notes = False
-    """Whether a note may be lost before a writer takes it, so that it has to be left again."""
-
-    held = False
-    """Whether the turn lasts until it is given back."""
-
     def take(self, wait_s: float) -> bool:
         """Wait for the turn, at most `wait_s` seconds; returns whether the caller has it."""
         del wait_s
@@ -46,34 +37,6 @@ class Turn:
         """
         del name
         return False
-
-    def hold(self) -> None:
-        """Keep the turn until it is given back, also after an object got its name."""
-
-    def leave(self, note: bytes) -> bool:
-        """Leave a line for the writer that has the turn; False if that is certainly impossible.
-
-        The line may be lost. It must end with its only line feed. Never raises.
-        """
-        del note
-        return False
-
-    def await_notes(self, count: int) -> None:
-        """Wait for `count` notes, at most a few milliseconds. Never raises."""
-
-    def collect(self) -> bytes:
-        """Take the notes that writers have left, in any order.
-
-        A line may be cut, and may have been taken before. Never raises.
-        """
-        return b""
-
-    def state(self, lines: bytes) -> None:
-        """Leave lines for the writers whose notes were taken. They may be lost. Never raises."""
-
-    def stated(self) -> bytes:
-        """Return what was stated lately, whole lines, perhaps none. Never raises."""
-        return b""
 
     def __enter__(self) -> Turn:
         return self

@@ -16,7 +16,6 @@ from colonnade.manifests.object_names import (
     data_object,
     epoch_number,
     freed_block,
-    is_of_turns,
 )
 from colonnade.manifests.store.base import ObjectInfo
 from colonnade.manifests.store.checks import finished_name
@@ -31,7 +30,6 @@ class Stored(NamedTuple):
     - `cache`: the hint, or the summaries of pages
     - `checkpoint`: a part of a checkpoint, or the copy of one
     - `data`: an object of a table
-    - `note`: the file of notes or statements of waiting writers
     - `other`: any other name
 
     `object` is the object's id, if it has one. `target` is the name of a finished object, or the
@@ -39,7 +37,7 @@ class Stored(NamedTuple):
     """
 
     info: ObjectInfo
-    kind: Literal["epoch", "mark", "cache", "checkpoint", "data", "note", "other"]
+    kind: Literal["epoch", "mark", "cache", "checkpoint", "data", "other"]
     target: str
     object: str | None = None
     epoch: int | None = None
@@ -65,8 +63,6 @@ def describe(info: ObjectInfo, *, lone_table: bool) -> Stored:
         return Stored(info, "cache", name)
     if freed_block(name) is not None:
         return Stored(info, "mark", name)
-    if name != info.name and is_of_turns(name):
-        return Stored(info, "note", name)
     if (found := checkpoint_object(name)) is not None:
         return Stored(info, "checkpoint", name, object=found)
     if (found := data_object(name, at_root=lone_table)) is not None:

@@ -65,7 +65,7 @@ def plan_removal(
                 each.unfinished
                 and _is_old(each, cutoff_ms)
                 and (
-                    each.kind in ("cache", "mark", "note")
+                    each.kind in ("cache", "mark")
                     or (each.object is not None and each.object in used)
                     or (each.epoch is not None and each.epoch <= newest)
                 )

@@ -9,7 +9,6 @@ from datetime import datetime, timedelta, timezone
 from colonnade.manifests.commit.rebase.reads import ISOLATION, isolation_of
 from colonnade.manifests.errors import NotFoundError
 from colonnade.manifests.model.epoch import Epoch
-from colonnade.manifests.model.members import changes_of
 from colonnade.manifests.model.operations import (
     AddDeletionVector,
     AddRowSet,
@@ -31,7 +30,7 @@ from colonnade.tableformat.html import Rows, html_of
 @public
 @dataclass(frozen=True, slots=True)
 class HistoryEntry:
-    """One change of a table. Appends that waited at the same time may share an epoch.
+    """One change of a table.
 
     `metrics` are the counts of a statement, such as `rows_deleted`; empty for plain writes.
     `user` is whom the program `engine` worked for, if it knew: the user of a Spark session.
@@ -109,9 +108,8 @@ def table_history(
     isolation: str | None = isolation_of(newest)
     for epoch in epochs:
         parts = {part for each in tables for part in with_own_statics(each)}
-        for change in reversed(changes_of(epoch)):
-            if any(isinstance(op, Vacuum) or _table(op) in parts for op in change.ops):
-                yield _history_entry(change, tables, isolation)
+        if any(isinstance(op, Vacuum) or _table(op) in parts for op in epoch.ops):
+            yield _history_entry(epoch, tables, isolation)
         made = [op for op in epoch.ops if isinstance(op, CreateTable) and op.table in tables]
         for op in made:
             tables |= _replaced(epoch, op.name, state_at)

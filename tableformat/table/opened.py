@@ -23,7 +23,6 @@ from colonnade.manifests.errors import (
 from colonnade.manifests.later import later
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.identity import identity_columns, next_value
-from colonnade.manifests.model.members import find_change
 from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.reading.begun_head import BegunHead, finish_head
@@ -256,8 +255,8 @@ class OpenTable:
         for epoch in self._log.read_epochs(head.epoch):
             if epoch.epoch <= after:
                 break
-            if (change := find_change(epoch, transaction)) is not None:
-                return RowCounts._of_metrics(epoch.epoch, change.metrics or {})
+            if epoch.transaction == transaction:
+                return RowCounts._of_metrics(epoch.epoch, epoch.metrics or {})
         return RowCounts(head.epoch)
 
     def time_of(self, epoch: int) -> datetime | None:

@@ -12,7 +12,6 @@ import pyarrow.compute as pc
 
 import colonnade
 from colonnade.manifests.store import StoreAddress
-from colonnade.manifests.store.local.turns import _NOTES, _STATEMENTS
 from tests.longevity.record import Step, read_lines, read_steps
 from tests.longevity.roles import PLAIN, TABLE, rows_of
 from tests.setup.minio import plain_client
@@ -127,8 +126,6 @@ def _judge_files(place: StoreAddress, database: colonnade.ArrowDatabase) -> Iter
     named = {name for t in tables for each in log.read_rowsets(t) for name in each.objects()}
     for name in _files_in_bucket(place) if "://" in place.url else _files_on_disk(place):
         file = PurePosixPath(name)
-        if file.name in (_NOTES, _STATEMENTS):
-            continue  # The writers of one machine share them, as long as any of them waits.
         if file.name.startswith(".tmp-"):
             yield f"{file} is an unfinished file"
         elif "_manifest" not in file.parts and not named & {file.stem, file.parent.name}:

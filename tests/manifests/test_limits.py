@@ -14,7 +14,6 @@ from tests.log_samples import append, contents, entry, make_log, replay, with_or
 
 def test_an_epoch_is_never_larger_than_every_reader_accepts() -> None:
     assert LIMITS.epoch_bytes <= EPOCH_LIMIT
-    assert LIMITS.note_bytes * LIMITS.shared_changes <= EPOCH_LIMIT
     assert all(getattr(LIMITS, each.name) > 0 for each in fields(Limits))
 
 

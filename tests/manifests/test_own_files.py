@@ -15,7 +15,6 @@ from colonnade.manifests.object_names import JOURNAL
 from colonnade.manifests.own_files import new_file_beside, open_own, require_own_folder
 from colonnade.manifests.store.cache.folder import VERSION, FolderPieces
 from colonnade.manifests.store.cache.pieces import Piece
-from colonnade.manifests.store.local.turns import _NOTES, _STATEMENTS
 from tests.cli.runner import run_command
 from tests.own_files import OTHERS
 
@@ -27,12 +26,6 @@ def keep(folder: Path) -> None:
     pieces.keep(KEY, Piece(0, b"x" * 100))
     assert len(pieces.find(KEY, [(0, 100)])) in (0, 1)
     pieces.forget(KEY)
-
-
-def append(folder: Path) -> None:
-    table = colonnade.open(folder / "t")
-    for number in range(3):
-        table.append(pa.table({"a": [number]}))
 
 
 def command(*arguments: str) -> Callable[[Path], None]:
@@ -48,8 +41,6 @@ NAMES: dict[str, Callable[[Path], None]] = {
     f"cache/{VERSION}": keep,
     f"cache/{VERSION}/ab/{'ab' * 15}/0-100": keep,
     "cache": keep,
-    f"t/_manifest/{_NOTES}": append,
-    f"t/_manifest/{_STATEMENTS}": append,
     f"t/{JOURNAL}": command("maintain", "{}/t"),
     "report.html": command("report", "{}/t", "--output", "{}/report.html"),
     "rows.csv": command("export", "{}/t", "{}/rows.csv", "--yes"),

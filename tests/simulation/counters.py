@@ -17,7 +17,6 @@ class Counters:
     crashes: int = 0
     refusals: int = 0
     commits: int = 0
-    shared: int = 0
     ruled: int = 0
     evolved: int = 0
     numbered: int = 0
@@ -36,7 +35,6 @@ class Counters:
         self.crashes += world.weather.crashes
         self.refusals += world.weather.refusals
         self.commits += world.oracle.head
-        self.shared += world.oracle.shared
         self.ruled += world.oracle.ruled
         self.evolved += world.oracle.evolved
         self.numbered += world.oracle.numbered
@@ -60,5 +58,5 @@ class Counters:
             f"{self.runs:,} runs, {self.calls:,} store calls, {self.faults:,} faults,"
             f" {self.refusals:,} refusals of a busy store, {self.crashes:,} crashes,"
             f" {self.commits:,} epochs,"
-            f" {self.shared:,} changes that shared one, {self.reads:,} verified reads"
+            f" {self.reads:,} verified reads"
         )

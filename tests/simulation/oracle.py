@@ -18,7 +18,6 @@ from colonnade.manifests.model.codec import decode_slot
 from colonnade.manifests.model.constraints import CheckConstraint
 from colonnade.manifests.model.entries import PartitionField
 from colonnade.manifests.model.epoch import Epoch, Stub
-from colonnade.manifests.model.members import changes_of
 from colonnade.manifests.model.operations import (
     AddCheck,
     AddRowSet,
@@ -89,7 +88,6 @@ class Oracle:
     freed: int = 0
     stubbed: int = 0
     store: ObjectStore | None = None
-    shared: int = 0
     forbidden: list[Mapping[str, frozenset[int]]] = field(default_factory=list)
     ruled: int = 0
     columns: list[Tables] = field(default_factory=list)
@@ -121,25 +119,19 @@ class Oracle:
             last = self.epochs[-1]
             assert epoch.previous == last.transaction, f"epoch {number} follows no epoch"
             assert epoch.time_ms > last.time_ms, f"epoch {number} is not later than the last"
-        changes = changes_of(epoch)
-        for change in changes:
-            assert change.transaction not in self._transactions, f"epoch {number} was there before"
-            self._transactions.add(change.transaction)
-        self.shared += len(changes) - 1
+        assert epoch.transaction not in self._transactions, f"epoch {number} was there before"
+        self._transactions.add(epoch.transaction)
         self.epochs.append(epoch)
-        state: State = self.states[-1] if self.states else {}
+        before: State = self.states[-1] if self.states else {}
         columns: Tables = self.columns[-1] if self.columns else {}
         stated: AllStated = self.stated[-1] if self.stated else {}
-        for change in changes:
-            before, state = state, self._after(state, change)
-            columns = self._columns(columns, change, before, state)
-            stated = stated_after(self.stated, stated, change)
-        self.stated.append(stated)
+        state = self._after(before, epoch)
+        self.columns.append(self._columns(columns, epoch, before, state))
+        self.stated.append(stated_after(self.stated, stated, epoch))
         self.states.append(state)
-        self.columns.append(columns)
         self.layouts.append(self._layouts(epoch))
         self.facts.append(facts_after(self.facts, self.names, epoch))
-        buried = [each for change in changes for each in _deletions(change)]
+        buried = _deletions(epoch)
         self.deleted.append(deletions_after(self.deleted, self.names, epoch, buried))
         self._check_keyed(number)
         self.forbidden.append(self._forbidden(epoch))

@@ -48,7 +48,6 @@ class Disk(MemoryStore):
         self._stubbed = stubbed
         self._freed = freed
         self.clock: Callable[[], int | None] = lambda: None
-        self.notes = self.statements = b""
         self._written: dict[str, int | None] = {}
 
     def put_if_absent(self, name: str, data: Data) -> PutOutcome:
@@ -153,14 +152,9 @@ class Weather:
 
 
 class Waiting(Turn):
-    """A turn that comes sooner or later; what writers leave for each other may be lost or stay."""
+    """A turn that comes sooner or later."""
 
-    loses_notes = True
-
-    def __init__(
-        self, disk: Disk, order: random.Random, pass_turn: Callable[[], None], free: float
-    ) -> None:
-        self._disk = disk
+    def __init__(self, order: random.Random, pass_turn: Callable[[], None], free: float) -> None:
         self._order = order
         self._pass_turn = pass_turn
         self._free = free
@@ -173,24 +167,6 @@ class Waiting(Turn):
 
     def may_exist(self, name: str) -> bool:
         return True
-
-    def leave(self, note: bytes) -> bool:
-        if self._order.random() < 0.9:
-            self._disk.notes += note
-        return True
-
-    def collect(self) -> bytes:
-        found = self._disk.notes
-        if self._order.random() < 0.7:
-            self._disk.notes = b""
-        return found
-
-    def state(self, lines: bytes) -> None:
-        if self._order.random() < 0.8:
-            self._disk.statements += lines
-
-    def stated(self) -> bytes:
-        return self._disk.statements
 
 
 class ProcessStore(FaultyStore):
@@ -246,8 +222,7 @@ class ProcessStore(FaultyStore):
     def turn(self, folder: str) -> Turn:
         if self.order is None:
             return super().turn(folder)
-        assert isinstance(self.inner, Disk)
-        return Waiting(self.inner, self.order, self._pass_turn, 0.1 if self._weather.rate else 1)
+        return Waiting(self.order, self._pass_turn, 0.1 if self._weather.rate else 1)
 
     def begin(self) -> None:
         """From here on a piece of work is done, which must end."""

@@ -72,10 +72,10 @@ class Actor(Protocol):
 class World:
     """A database, those who work on it, and what they may not do to it.
 
-    With `waits`, writers wait for turns, and other writers may commit their changes meanwhile. With
-    `far`, the store is a bucket behind a network: more processes share it, answers come late, and
-    at times it is too busy to serve most calls. A `keyed` world also has tables with a primary key,
-    which the oracle reads at every epoch. In a `ranged` world, tables are sorted by their ids.
+    With `waits`, writers wait for turns, and other writers commit meanwhile. With `far`, the store
+    is a bucket behind a network: more processes share it, answers come late, and at times it is too
+    busy to serve most calls. A `keyed` world also has tables with a primary key, which the oracle
+    reads at every epoch. In a `ranged` world, tables are sorted by their ids.
     """
 
     def __init__(
@@ -119,9 +119,6 @@ class World:
         inline_rowset_bytes = self.order.choice((0, LIMITS.inline_rowset_bytes))
         self.form = FORMS.get(seed % 8, {})
         drawn = draw_limits(self.order)
-        if waits:  # Only appends that list their RowSets leave notes.
-            listed = LIMITS.listed_rowsets
-            drawn = replace(drawn, listed_rowsets=listed, listed_bytes=LIMITS.listed_bytes)
         self.limits = replace(
             drawn,
             inline_rowset_bytes=inline_rowset_bytes,

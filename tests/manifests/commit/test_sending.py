@@ -10,7 +10,6 @@ import pytest
 
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.rebase.begin import begin
-from colonnade.manifests.commit.recent_epochs import RecentEpochs
 from colonnade.manifests.commit.sending import Sending
 from colonnade.manifests.epochs.slots import read_slot
 from colonnade.manifests.errors import (
@@ -26,7 +25,7 @@ from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.model.codec import encode_epoch, encode_model
 from colonnade.manifests.model.entries import ByteCheck
 from colonnade.manifests.model.epoch import Epoch, Stub
-from colonnade.manifests.model.operations import AddRowSet, Anchor
+from colonnade.manifests.model.operations import Anchor
 from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.snapshot import Snapshot
@@ -35,18 +34,14 @@ from colonnade.manifests.store.base import Data, PutOutcome
 from colonnade.manifests.store.turn import Turn
 from tests.far_store import FarStore
 from tests.log_samples import (
-    TRIPS,
     append,
-    change,
     contents,
     drop,
     epoch_after,
     make_log,
     overwrite,
-    table,
     with_orders,
 )
-from tests.noted_store import NotedStore
 
 ANCHOR = Anchor(epoch=9, root="a" * 32, check=ByteCheck(length=1, crc32c=2))
 
@@ -72,7 +67,7 @@ def sending(
 def put(sent: Sending, change: Change) -> bool:
     epoch = epoch_after(sent.head, change)
     after = apply_epoch(sent.head, epoch)
-    return sent.put(epoch, after, encode_epoch(epoch), Turn(), lambda _: None)
+    return sent.put(epoch, after, encode_epoch(epoch), lambda _: None)
 
 
 @pytest.mark.parametrize("most", [LIMITS.followed_epochs, 1, 3])
@@ -93,7 +88,6 @@ def test_a_change_follows_each_epoch_since_its_base_once_and_then_gets_the_next_
     assert sent.done == read_slot(store, base.epoch + epochs + 1)
     log = make_log(store)
     assert contents(log, sent.head) == contents(log, log.read_head())
-    assert sent.leads
     assert not sent.outdated
     # The newest epochs are kept without a gap, for what follows the commit.
     assert [each.epoch for each in sent.epochs] == sorted(
@@ -106,7 +100,7 @@ def test_a_free_slot_is_looked_at_once_and_never_where_the_log_was_just_seen() -
     far = FarStore(store)
     seen_lately: tuple[Callable[[Snapshot], bool], ...] = (lambda _: True, lambda _: False)
     for covers, requests in zip(seen_lately, (0, 2), strict=True):
-        sent = Sending(append(), base, far, covers, RecentEpochs())
+        sent = Sending(append(), base, far, covers)
         sent.carried = begin(sent.change, base, make_log(far))
         with far.counted() as cost:
             sent.look()
@@ -126,7 +120,7 @@ def test_an_earlier_send_is_found_in_the_log_and_not_put_again(epochs: int) -> N
     assert sent.done is not None
     assert sent.done.epoch == landed.epoch
     assert sent.head.epoch == landed.epoch
-    sent.settle(Turn(), lambda _: None)
+    sent.settle(lambda _: None)
     assert make_log(store).read_head().epoch == landed.epoch + 1
 
 
@@ -138,7 +132,6 @@ def test_a_lost_slot_is_followed_before_the_next_one_is_tried() -> None:
     assert not sent.follow(Turn(), waited=False)
     other = make_log(store).commit(append(), base)
     assert not put(sent, mine)
-    assert not sent.leads
     assert not sent.follow(Turn(), waited=False)
     assert sent.head.epoch == other.epoch
     assert put(sent, mine)
@@ -299,47 +292,3 @@ def test_a_put_whose_outcome_cannot_be_read_is_unknown_and_never_a_plain_failure
         put(sent, mine)
     store.broken = None
     assert make_log(store).commit(mine, base).epoch == base.epoch + 1
-
-
-def test_a_change_is_offered_with_the_beginning_of_the_line_that_answers_it() -> None:
-    store = NotedStore()
-    _, base = started(store)
-    store.meanwhile = lambda: None
-    mine = append()
-    sent = sending(store, mine, base)
-    sent.look()
-    line = sent.offer(store.turn("_manifest"), "e", LIMITS)
-    assert line is not None
-    assert mine.transaction.encode() in line
-    assert sent.may_be_committed()
-    leader = sending(store, append(), base)
-    leader.look()
-    [note] = leader.notes(store.turn("_manifest"), LIMITS)
-    assert note.change.transaction == mine.transaction
-
-
-@pytest.mark.parametrize("other", [drop(TRIPS), append()], ids=["another change", "an append"])
-def test_a_note_is_of_no_use_after_an_epoch_that_is_not_an_append(other: Change) -> None:
-    store = NotedStore()
-    _, base = started(store)
-    base = make_log(store).commit(change(table(TRIPS, "trips")), base)
-    store.meanwhile = lambda: None
-    sent = sending(store, replace(append(), fresh=True), base)
-    sent.look()
-    sent.offer(store.turn("_manifest"), "e", LIMITS)
-    store.notes = []  # A writer that was stopped holds the note.
-    make_log(store).commit(other, base)
-    assert not sent.follow(Turn(), waited=True)
-    stubbed(store, base.epoch + 2)
-    unknown = all(isinstance(op, AddRowSet) for op in other.ops)
-    with pytest.raises(CommitUnknownError if unknown else ConflictError, match="by retention"):
-        sent.follow(Turn(), waited=True)
-
-
-def test_a_change_that_cannot_share_an_epoch_is_not_offered() -> None:
-    store = NotedStore()
-    _, base = started(store)
-    sent = sending(store, drop(), base)
-    sent.look()
-    assert sent.offer(store.turn("_manifest"), "e", LIMITS) is None
-    assert not sent.may_be_committed()

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from unittest.mock import MagicMock, Mock, patch
 
 import pytest
 
-from colonnade.manifests.commit.turns import (
-    LOOK_S,
-    NOTED_S,
-    TURN_LIMIT_S,
-    WOKEN_S,
-    pause_s,
-    wait_for_turn,
-)
+from colonnade.manifests.commit.turns import LOOK_S, TURN_LIMIT_S, pause_s, wait_for_turn
 from colonnade.manifests.object_names import MANIFEST, epoch_name
 from colonnade.manifests.store import LocalStore, MemoryStore, ObjectStore
 from tests.faults import FaultyStore
@@ -100,60 +91,13 @@ def test_waiting_is_bounded_and_shorter_for_those_who_wait_longer() -> None:
     assert all(len(set(each)) > 40 for each in pauses)
 
 
-def test_a_writer_with_a_note_looks_less_and_less_often_and_gives_up_in_time() -> None:
-    turn = MagicMock(wakes=False, loses_notes=False)
+def test_a_writer_follows_new_epochs_while_it_waits_and_gives_up_in_time() -> None:
+    turn = MagicMock()
     turn.take.return_value = False
-    turn.stated.return_value = b""
-    follow = Mock(return_value=True)
-    assert wait_for_turn(turn, follow, lambda: b"durable")
+    follow = Mock(return_value=False)
+    assert not wait_for_turn(turn, follow)
     intervals = [call.args[0] for call in turn.take.call_args_list[1:]]
-    assert intervals == sorted(intervals)
-    assert intervals[0] < intervals[1] < intervals[-1] == WOKEN_S
-    assert TURN_LIMIT_S <= sum(intervals) < TURN_LIMIT_S + WOKEN_S
+    assert {*intervals} == {LOOK_S}
+    assert TURN_LIMIT_S <= sum(intervals) < TURN_LIMIT_S + 2 * LOOK_S
     turn.give_up.assert_called_once()
-    follow.assert_called_once_with(True)
-
-
-def test_a_note_without_an_answer_is_left_again_after_new_epochs_were_followed() -> None:
-    turn = MagicMock(wakes=True, loses_notes=True)
-    turn.take.return_value = False
-    turn.stated.return_value = b""
-    calls = Mock()
-    calls.follow.return_value = False
-    calls.offer.return_value = b"durable"
-    assert not wait_for_turn(turn, calls.follow, calls.offer)
-    names = [each[0] for each in calls.method_calls]
-    again = calls.offer.call_count - 1
-    assert TURN_LIMIT_S / (NOTED_S + WOKEN_S) <= again <= TURN_LIMIT_S / NOTED_S
-    assert names == ["offer", *(["follow", "offer"] * again), "follow"]
-    turn.give_up.assert_called_once()
-
-
-def test_a_writer_whose_note_may_not_be_left_again_follows_the_log_by_itself() -> None:
-    turn = MagicMock(wakes=True, loses_notes=True)
-    turn.take.return_value = False
-    turn.stated.return_value = b""
-    offer = Mock(side_effect=[b"durable", None])
-    answers = iter([False, False, True])
-    assert wait_for_turn(turn, lambda waited: next(answers), offer)
-    assert offer.call_count == 2
-
-
-def test_a_lost_note_delays_its_writer_by_a_moment(tmp_path: Path) -> None:
-    store = LocalStore(tmp_path)
-    log = make_log(store)
-    base = with_orders(store, log)
-    found = []
-    waiting = threading.Thread(
-        target=lambda: found.append(make_log(LocalStore(tmp_path)).commit(append(), base))
-    )
-    with store.turn(MANIFEST) as leader:
-        assert leader.take(0)
-        waiting.start()
-        deadline = time.monotonic() + 60
-        for _ in range(2):
-            while not leader.collect():
-                assert time.monotonic() < deadline
-                time.sleep(0.001)
-    waiting.join()
-    assert found[0].epoch == base.epoch + 1
+    assert [call.args[0] for call in follow.call_args_list] == [False] * len(intervals) + [True]

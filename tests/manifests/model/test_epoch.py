@@ -10,12 +10,11 @@ import pytest
 from pydantic import ValidationError
 
 from colonnade.manifests.model.entries import ByteCheck
-from colonnade.manifests.model.epoch import Epoch, EpochIdentity, FreedBlock, FurtherChange, Stub
+from colonnade.manifests.model.epoch import Epoch, EpochIdentity, FreedBlock, Stub
 from colonnade.manifests.model.operations import Anchor, DropTable
 
 SPEC = Path(__file__).parents[3] / "docs" / "spec" / "epoch-log.md"
 ANCHOR = Anchor(epoch=5, root="a" * 32, check=ByteCheck(length=1, crc32c=2))
-FURTHER = FurtherChange(transaction="b" * 32, base=1, operation="append", engine="e", ops=1)
 EPOCH = Epoch(
     epoch=2,
     transaction="a" * 32,
@@ -26,7 +25,6 @@ EPOCH = Epoch(
     parameters={"mode": "ERROR"},
     engine="e",
     metrics={"rows": 3},
-    further=(FURTHER,),
     ops=(DropTable(table="0123456789abcdef"),) * 2,
 )
 CONTENTS = (
@@ -41,13 +39,13 @@ def test_the_content_of_a_slot_survives_json(content: Any) -> None:
     assert type(content).model_validate_json(text) == content
 
 
-@pytest.mark.parametrize("content", [*CONTENTS, FURTHER])
+@pytest.mark.parametrize("content", CONTENTS)
 def test_a_key_that_a_newer_version_wrote_is_refused(content: Any) -> None:
     with pytest.raises(ValidationError, match="newer"):
         type(content).model_validate({**content.model_dump(exclude_none=True), "newer": 1})
 
 
-@pytest.mark.parametrize("kind", [Epoch, FurtherChange, Stub, FreedBlock])
+@pytest.mark.parametrize("kind", [Epoch, Stub, FreedBlock])
 def test_the_specification_names_every_key(kind: Any) -> None:
     named = set(re.findall(r'[`"](\w+)[`"]', SPEC.read_text()))
     assert set(kind.model_fields) <= named

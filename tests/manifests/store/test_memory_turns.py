@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import multiprocessing
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
-from unittest.mock import patch
 
 import pytest
 
 from colonnade.manifests.object_names import MANIFEST, epoch_name, freed_name
-from colonnade.manifests.store import MemoryStore, PutOutcome, memory_turns
+from colonnade.manifests.store import MemoryStore, PutOutcome
 from colonnade.manifests.store.memory_turns import MemoryTurns, turns_of
 from colonnade.manifests.store.s3 import S3Store
 from colonnade.manifests.store.turn import Turn
@@ -78,82 +76,20 @@ def test_a_turn_that_is_given_back_twice_takes_nothing_from_the_next_one(
     second.give_back()
 
 
-def test_a_thread_that_raises_gives_its_turn_and_the_notes_that_it_took_to_the_next_one(
-    other: ThreadPoolExecutor,
-) -> None:
+def test_a_thread_that_raises_gives_its_turn_to_the_next_one(other: ThreadPoolExecutor) -> None:
     turns = MemoryTurns()
-    waiting = begin(turns, other)
 
-    def lead() -> None:
-        with turns.begin(MANIFEST) as leader:
-            assert leader.take(0)
-            assert waiting.leave(b"note\n")
-            assert leader.collect() == b"note\n"
-            assert leader.collect() == b""
+    def write() -> None:
+        with turns.begin(MANIFEST) as turn:
+            assert turn.take(0)
             raise RuntimeError
 
     with pytest.raises(RuntimeError):
-        lead()
-    with turns.begin(MANIFEST) as next_one:
-        assert next_one.take(0)
-        assert next_one.collect() == b"note\n"
-    # The writer of the note has ended, so no writer needs the note.
-    waiting.give_back()
-    with turns.begin(MANIFEST) as last:
-        assert last.collect() == b""
+        write()
+    assert is_free(turns, other)
 
 
-def test_a_statement_ends_the_wait_of_the_writers_whose_notes_were_taken() -> None:
-    turns, left = MemoryTurns(), threading.Event()
-
-    def wait() -> tuple[bool, bytes, float]:
-        with turns.begin(MANIFEST) as turn:
-            assert turn.leave(b"note\n")
-            left.set()
-            begun = time.monotonic()
-            return turn.take(SOON_S), turn.stated(), time.monotonic() - begun
-
-    with ThreadPoolExecutor(1) as pool, turns.begin(MANIFEST) as leader:
-        assert leader.take(0)
-        waiting = pool.submit(wait)
-        assert left.wait(SOON_S)
-        assert leader.collect() == b"note\n"
-        time.sleep(0.05)
-        leader.hold()
-        leader.state(b"durable\n")
-        has_turn, stated, seconds = waiting.result()
-    assert (has_turn, stated) == (False, b"durable\n")
-    assert seconds < SOON_S / 2
-
-
-def test_a_note_ends_the_wait_of_the_writer_with_the_turn_that_awaits_it(
-    other: ThreadPoolExecutor,
-) -> None:
-    turns = MemoryTurns()
-    waiting = begin(turns, other)
-
-    def leave_late() -> bool:
-        time.sleep(0.01)
-        return waiting.leave(b"note\n")
-
-    with turns.begin(MANIFEST) as leader:
-        assert leader.take(0)
-        begun = time.monotonic()
-        with patch.object(memory_turns, "_AWAITED_S", 0.001):
-            leader.await_notes(1)
-        with patch.object(memory_turns, "_AWAITED_S", SOON_S):
-            left = other.submit(leave_late)
-            leader.await_notes(1)
-            assert left.result()
-            assert leader.collect() == b"note\n"
-            leader.await_notes(0)
-        assert time.monotonic() - begun < SOON_S / 2
-    waiting.give_back()
-
-
-def test_a_turn_ends_with_an_epoch_of_its_thread_unless_it_is_held(
-    other: ThreadPoolExecutor,
-) -> None:
+def test_a_turn_ends_with_an_epoch_of_its_thread(other: ThreadPoolExecutor) -> None:
     store = MemoryStore()
     store.put_if_absent(epoch_name(0), b"0")
     turns = store._turns
@@ -164,12 +100,6 @@ def test_a_turn_ends_with_an_epoch_of_its_thread_unless_it_is_held(
     store.put_if_absent(freed_name("0" * 32, 0), b"1")
     assert not is_free(turns, other)
     assert store.put_if_absent(epoch_name(2), b"1") is PutOutcome.CREATED
-    assert is_free(turns, other)
-    with store.turn(MANIFEST) as held:
-        assert held.take(0)
-        held.hold()
-        store.put_if_absent(epoch_name(3), b"1")
-        assert not is_free(turns, other)
     assert is_free(turns, other)
 
 
@@ -223,49 +153,23 @@ def test_a_turn_that_moves_on_from_writer_to_writer_is_still_waited_for(
         assert not turn.take(0)
 
 
-def test_notes_have_a_bound(other: ThreadPoolExecutor) -> None:
-    turns = MemoryTurns()
-    turn = turns.begin(MANIFEST)
-    kept = [turn.leave(b"n" * 2**20) for _ in range(6)]
-    assert kept == [True] * 4 + [False] * 2
-    with begin(turns, other) as leader:
-        assert len(leader.collect()) == 4 * 2**20
-    assert not turn.leave(b"n")
-    turn.give_back()
-
-
-def test_a_writer_takes_at_most_64_notes_and_leaves_the_rest(other: ThreadPoolExecutor) -> None:
-    turns = MemoryTurns()
-    waiting = [begin(turns, other) for _ in range(70)]
-    for number, each in enumerate(waiting):
-        assert each.leave(b"%d\n" % number)
-    with turns.begin(MANIFEST) as leader:
-        assert leader.leave(b"mine\n")
-        assert leader.collect().splitlines() == [b"%d" % number for number in range(64)]
-        leader.state(b"done\n")
-    with turns.begin(MANIFEST) as leader:
-        assert leader.collect().splitlines() == [b"%d" % number for number in range(64, 70)]
-    assert [each.stated() for each in waiting] == [b"done\n"] * 64 + [b""] * 6
-
-
 def take_in_child(turns: MemoryTurns, pipe: Connection) -> None:
     """Take the turn in a forked process."""
     with turns.begin(MANIFEST) as turn:
-        pipe.send((turn.take(0), turn.collect()))
+        pipe.send(turn.take(0))
 
 
 def test_a_forked_process_has_turns_of_its_own(other: ThreadPoolExecutor) -> None:
     turns = MemoryTurns()
     with begin(turns, other) as first:
         assert other.submit(first.take, 0).result()
-        first.leave(b"note\n")
         mine, its = multiprocessing.Pipe()
         context = multiprocessing.get_context("fork")
         process = context.Process(target=take_in_child, args=(turns, its))
         process.start()
         try:
             assert mine.poll(SOON_S)
-            assert mine.recv() == (True, b"")
+            assert mine.recv()
         finally:
             process.kill()
             process.join()

@@ -1,4 +1,4 @@
-"""Appends of writers that wait for each other. Such appends may share an epoch."""
+"""Appends of writers that wait for each other."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ ACTORS: tuple[Actor, ...] = (
     Litterer(),
 )
 
-SHARING: tuple[Actor, ...] = (
+WAITING: tuple[Actor, ...] = (
     Appender(),
     Writer(2),
     Reader(2),
@@ -60,7 +60,7 @@ SHARING: tuple[Actor, ...] = (
     Renumberer(),
     Vacuumer(1),
 )
-"""Writers whose appends share epochs, and the work that may come between."""
+"""Writers that wait for their turns, and the work that may come between."""
 
 EVOLVED: tuple[Actor, ...] = (
     Writer(mix=(6, 2, 3, 3, 0.5, 0.3, 0.5)),

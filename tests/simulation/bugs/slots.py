@@ -1,4 +1,4 @@
-"""Mistakes on the way of a change to its slot: outcomes, own changes, dates, shared epochs."""
+"""Mistakes on the way of a change to its slot: outcomes, own changes, dates."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from unittest.mock import patch
 
 import colonnade.manifests.commit.sending
 import colonnade.manifests.log.log
-from colonnade.manifests.commit import recent_epochs
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.conflicts import check_head
+from colonnade.manifests.commit.outcome_errors import outdated_error
 from colonnade.manifests.commit.sending import Sending
 from colonnade.manifests.epochs import epoch_times
 from colonnade.manifests.epochs.slots import read_slot
@@ -23,9 +23,7 @@ from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import ObjectStore, PutOutcome
-from tests.simulation.actors.appender import Appender
 from tests.simulation.actors.driver import Driver
-from tests.simulation.actors.every import SHARING
 from tests.simulation.actors.reader import Reader
 from tests.simulation.actors.vacuumer import Vacuumer
 from tests.simulation.actors.writer import Writer
@@ -83,9 +81,9 @@ def _check_head(change: Change, *others: Any) -> None:
     check_head(replace(change, expect_epoch=None), *others)
 
 
-def _is_first(sending: Sending, found: Epoch) -> bool:
-    """A change that only knows itself where it leads an epoch."""
-    return found.transaction == sending.change.transaction
+def _never_sent(change: Change, base: Snapshot, found: Stub, *, sent: bool) -> Exception:
+    """The error of a change that no earlier send can have committed."""
+    return outdated_error(change, base, found, sent=False)
 
 
 def _base_or_nothing(
@@ -100,7 +98,6 @@ def _failed_again(log: Log, transaction: str, error: ColonnadeError) -> Snapshot
     raise error
 
 
-NOTED_AND_REMOVED = (Appender(), Writer(2), Vacuumer(3))
 SENT_AGAIN = (Driver(4), Writer(2), Reader(1), Vacuumer(5))
 
 
@@ -131,43 +128,11 @@ BUGS: tuple[Bug, ...] = (
     ),
     Bug("an unknown outcome is tried again at the next slot", _take_slot(_next_slot), 0.2),
     Bug(
-        "a change in the epoch of another one is not known as one's own",
-        lambda: patch.object(Sending, "_is_own", _is_first),
-        actors=SHARING,
-        seeds=20,
-        waits=True,
-    ),
-    Bug(
-        "a note of a change that has landed is taken again",
-        lambda: patch.object(recent_epochs, "transactions_of", lambda epoch: ()),
-        actors=SHARING,
-        seeds=20,
-        waits=True,
-    ),
-    Bug(
-        "a note from before a vacuum is taken after it",
-        lambda: patch.object(recent_epochs, "only_adds", lambda epoch: True),
-        actors=NOTED_AND_REMOVED,
-        seeds=100,
-        waits=True,
-        long=True,
-    ),
-    Bug(
-        "a change that another writer may have committed is called failed",
-        lambda: patch.object(Sending, "may_be_committed", lambda sending: False),
+        "a change that meets a removed epoch is called failed",
+        lambda: patch.object(colonnade.manifests.commit.sending, "outdated_error", _never_sent),
         0.1,
-        actors=SHARING,
-        seeds=100,
-        waits=True,
-        long=True,
-    ),
-    Bug(
-        "a note counts as unused after any epoch",
-        lambda: patch.object(colonnade.manifests.commit.sending, "only_adds", lambda epoch: False),
-        0.1,
-        actors=NOTED_AND_REMOVED,
-        seeds=100,
-        waits=True,
+        actors=SENT_AGAIN,
+        seeds=50,
         long=True,
     ),
     Bug(

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 from threading import Barrier
 from typing import Any
-from unittest.mock import patch
 
 import pyarrow as pa
 import pytest
 
 import colonnade
 from colonnade import ArrowTable
-from colonnade.manifests.commit.turns import wait_for_turn
-from colonnade.manifests.object_names import MANIFEST
-from colonnade.manifests.store import LocalStore
 
 SCHEMA = pa.schema([("id", pa.int64()), ("count", pa.int64())])
 
@@ -105,37 +99,3 @@ def test_updates_of_one_row_follow_each_other(path: Path) -> None:
     at_once(path, [update(n) for n in range(1, 5)])
     assert contents(path)[7] in range(1, 5)
     assert len(contents(path)) == 200
-
-
-def test_appends_that_share_an_epoch_are_rows_of_their_own_in_the_history(path: Path) -> None:
-    before = colonnade.open(path).epoch
-    patient = partial(wait_for_turn, limit_s=60)
-    with (
-        ThreadPoolExecutor(4) as pool,
-        patch("colonnade.manifests.log.log.wait_for_turn", patient),
-        LocalStore(path).turn(MANIFEST) as turn,
-    ):
-        assert turn.take(0)
-        writing = [
-            pool.submit(colonnade.open(path).append, rows(range(n, n + 10)))
-            for n in (1000, 2000, 3000, 4000)
-        ]
-        deadline = time.monotonic() + 60
-        while notes_in(path) < len(writing):
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
-        turn.give_back()
-        assert {each.result() for each in writing} == {before + 1}
-    table = colonnade.open(path)
-    history = table.history(5)
-    assert [each.epoch for each in history] == [before + 1] * 4 + [before]
-    assert [each.rows_added for each in history[:4]] == [10] * 4
-    assert len({each.transaction for each in history}) == 5
-    assert table._find_counts(history[2].transaction, before).epoch == before + 1
-    assert table.scan().to_arrow().num_rows == 240
-    assert table.verify(4).is_sound
-
-
-def notes_in(path: Path) -> int:
-    """The number of notes in the file beside the lock."""
-    return sum(each.read_bytes().count(b"\n") for each in path.glob("_manifest/.tmp-*-notes"))

@@ -16,7 +16,6 @@ from colonnade.manifests.commit.change import (
     ResolvedRows,
     TableRead,
 )
-from colonnade.manifests.commit.sharing import can_share
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.limits import LIMITS
 from colonnade.manifests.log.log import Log
@@ -148,9 +147,3 @@ def test_a_renumbering_moves_nothing_past_the_comparison() -> None:
     log.commit(change(Renumber(table=ORDERS), *again[::-1]), base)
     log.commit(keyed(resolve, added()), base)
     assert seen == [[0, 1]]
-
-
-def test_a_change_that_adds_keyed_rows_shares_no_epoch() -> None:
-    base = start()[1]
-    assert can_share(append(), base)
-    assert not can_share(keyed(lambda *_: ResolvedRows(()), added()), base)
