@@ -21,6 +21,7 @@ from tests.setup.fake_hdfs import FakeHdfs
 from tests.setup.gcs import FakeGcs
 from tests.setup.hdfs import Hdfs
 from tests.setup.minio import Minio
+from tests.setup.sampling import left_by_sample, left_by_share, mark_sampled
 from tests.setup.sharing import Sharing, make_way, turn
 
 settings.register_profile("colonnade", settings(), deadline=None)
@@ -31,21 +32,36 @@ os.environ.setdefault("JDK_JAVA_OPTIONS", java_options())
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--first-cases", action="store_true", help="run only the first case of each test"
-    )
+    add = parser.addoption
+    add("--first-cases", action="store_true", help="run only the first case of each test")
+    add("--sample", type=int, metavar="SEED", help="of slow cases, run those that SEED chooses")
+    add("--one-in", type=int, metavar="N", help="run one in N tests, as --sample chooses")
 
 
-@pytest.hookimpl(trylast=True)  # when options such as `-m` have left tests out
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Iterator[None]:
+    mark_sampled(items)
+    yield  # options such as `-m` leave tests out
     items.sort(key=turn)
+    seed, share = config.getoption("sample"), config.getoption("one_in")
+    if share is not None:
+        _leave_out(config, items, left_by_share(items, seed or 0, share))
+    if seed is not None:
+        _leave_out(config, items, left_by_sample(items, seed))
     if config.getoption("first_cases"):
         first: dict[str, pytest.Item] = {}
-        left = [
+        later = [
             item for item in items if first.setdefault(item.nodeid.partition("[")[0], item) != item
         ]
-        config.hook.pytest_deselected(items=left)
-        items[:] = first.values()
+        _leave_out(config, items, later)
+
+
+def _leave_out(config: pytest.Config, items: list[pytest.Item], left: list[pytest.Item]) -> None:
+    names = {item.nodeid for item in left}
+    config.hook.pytest_deselected(items=left)
+    items[:] = [item for item in items if item.nodeid not in names]
 
 
 @pytest.hookimpl(wrapper=True)

@@ -35,6 +35,11 @@ def turn(item: pytest.Item) -> int:
     return len(SHARED) + (item.get_closest_marker("spark") is None)
 
 
+def needs_jvm(item: pytest.Item) -> bool:
+    """Whether a test uses Spark, or one of the JVMs of the tools."""
+    return turn(item) <= len(SHARED)
+
+
 def make_way(item: pytest.Item) -> None:
     """Lower the priority of one of several processes, unless it has the first shared Spark."""
     if "PYTEST_XDIST_WORKER" in os.environ and turn(item):
