@@ -13,6 +13,7 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.keys.own_table import own_table
 from colonnade.tableformat.keys.policy import merges
+from colonnade.tableformat.progress import step
 from colonnade.tableformat.statements.division import Division
 from colonnade.tableformat.statements.statement import (
     Statement,
@@ -77,7 +78,8 @@ def _added(
     own = division.own
     given = expiring(division.batches(batches), expiry_of(own, settings))
     rows = new_rows(log, own, job_id, given)
-    added = write_batches(log, own, job_id, rows, settings, doing=operation)
+    with step(operation, own.name, "rows") as advance:
+        added = write_batches(log, own, job_id, rows, settings, advance)
     inserted = sum(entry.rows for entry in added)
     statement = row_statement(operation, own, (), added, reads=(), inserted=inserted)
     return division.joined(inserting(statement, settings))

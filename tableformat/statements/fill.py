@@ -24,6 +24,7 @@ from colonnade.manifests.model.void import VOID
 from colonnade.manifests.state.replaced_columns import replaceable
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.tableformat.keys.own_table import refuse_static
+from colonnade.tableformat.progress import step
 from colonnade.tableformat.statements.shown import shown
 from colonnade.tableformat.statements.statement import row_statement
 from colonnade.tableformat.write.job import WriteJob
@@ -188,7 +189,11 @@ class Fill:
         missing = self.missing(head)
         if missing:
             self._plan.check_room(self._log.limits, self._count(head))
-            self.add(self._write(head, missing))
+            plan = self._plan
+            with step(plan.operation, plan.table.name, "RowSets", len(missing)) as advance:
+                for each in self._write(head, missing):
+                    self.add((each,))
+                    advance(1)
         return bool(missing)
 
     def _count(self, head: Snapshot) -> int:

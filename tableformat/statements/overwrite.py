@@ -13,6 +13,7 @@ from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.state.snapshot import TableState, as_written
 from colonnade.tableformat.keys.own_table import refuse_static
 from colonnade.tableformat.predicate import BoundPredicate, Predicate, bind, evaluate, from_json
+from colonnade.tableformat.progress import step
 from colonnade.tableformat.scan.selection import select_rows
 from colonnade.tableformat.statements.delete import find_rows
 from colonnade.tableformat.statements.division import Division
@@ -52,7 +53,8 @@ def evaluate_overwrite_where(
     bound = bind(where, own.schema)
     given = expiring(division.batches(batches), expiry_of(own, settings))
     rows = _checked(new_rows(log, own, job_id, given), bound, text)
-    added = write_batches(log, own, job_id, rows, settings, doing="overwrite")
+    with step("overwrite", own.name, "rows") as advance:
+        added = write_batches(log, own, job_id, rows, settings, advance)
     statement = _statement(log, own, where, added, {} if text is None else {"where": text})
     return division.joined(inserting(statement, settings))
 

@@ -21,6 +21,7 @@ from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.partition.divide import divide
+from colonnade.tableformat.progress import step
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.scan.selection import deleted_rows
 from colonnade.tableformat.statements.division import Division
@@ -54,7 +55,8 @@ def evaluate_overwrite_partitions(
     own = division.own
     given = expiring(division.batches(batches), expiry_of(own, settings))
     rows = new_rows(log, own, job_id, given)
-    added = write_batches(log, own, job_id, rows, settings, doing="overwrite")
+    with step("overwrite", own.name, "rows") as advance:
+        added = write_batches(log, own, job_id, rows, settings, advance)
     return division.joined(inserting(written_partitions(log, own, added, {}), settings))
 
 

@@ -27,7 +27,7 @@ from colonnade.manifests.model.operations import AddRowSet, Operation, ReplaceCo
 from colonnade.manifests.public import public
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.html import html_of
-from colonnade.tableformat.progress import step
+from colonnade.tableformat.progress import Advance, nothing
 from colonnade.tableformat.statements.shown import shown
 from colonnade.tableformat.write.constraints import bind_constraints, checked_rows
 from colonnade.tableformat.write.generated import bind_generations, filled_rows
@@ -287,13 +287,11 @@ def write_batches(
     job_id: str,
     batches: Iterable[pa.RecordBatch],
     settings: WriteSettings | None = None,
-    *,
-    doing: str = "append",
-    total: int | None = None,
+    advance: Advance = nothing,
 ) -> tuple[RowSetEntry, ...]:
     """Write rows that have exactly the table's columns. No reader sees them before a commit.
 
-    Progress is told as that of `doing`; `total` is the number of the rows, if it is known.
+    `advance` is told how many rows were written.
     Generated columns are filled. Raises InvalidInputError that names a constraint of the table that
     does not hold, a generated column of another value, or what only Spark can evaluate; StoreError.
     After any error, also one of `batches`, what was written is removed.
@@ -301,10 +299,7 @@ def write_batches(
     rules = bind_constraints(table.name, table.constraints, table.schema)
     filled = filled_rows(batches, bind_generations(table.name, table.schema))
     target = target_of(table, log.limits)
-    with (
-        step(doing, table.name, "rows", total) as advance,
-        open_writer(log.store, target, job_id, settings or WriteSettings()) as writer,
-    ):
+    with open_writer(log.store, target, job_id, settings or WriteSettings()) as writer:
         for batch in checked_rows(filled, rules):
             writer.write(batch)
             advance(batch.num_rows)

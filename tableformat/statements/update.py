@@ -31,6 +31,7 @@ from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.keys.own_table import own_table
 from colonnade.tableformat.keys.static_filters import by_partitions
 from colonnade.tableformat.predicate import Predicate, bind
+from colonnade.tableformat.progress import step
 from colonnade.tableformat.rowset.column import column_of
 from colonnade.tableformat.rowset.column_segments import ColumnSegments
 from colonnade.tableformat.rowset.reader import RowSetReader
@@ -143,17 +144,21 @@ def _changed(
     kept = [each for each in chosen if each.rowset.id in ids]
     moved = [each for each in chosen if each.rowset.id not in ids]
     batches = _updated(log, table, moved, values)
-    count = sum(each.count for each in moved)
-    added: tuple[RowSetEntry, ...] = ()
-    if moved:
-        added = write_batches(log, own, job_id, batches, settings, doing="update", total=count)
     options = replacement_options(target_of(own, log.limits), len(kept), settings)
     place = WritePlace(log.store, own.id, own.prefix, job_id, log.limits.inline_bytes)
+    added: tuple[RowSetEntry, ...] = ()
+    replaced = []
+    with step("update", own.name, "rows", sum(each.count for each in chosen)) as advance:
+        if moved:
+            added = write_batches(log, own, job_id, batches, settings, advance)
+        for each in kept:
+            replaced.append(_replace(place, table, each, values, rules, options))
+            advance(each.count)
     return _Changed(
         tuple(DeletedRows(own.id, each.rowset, "update", each.rows) for each in moved),
-        count,
+        sum(each.count for each in moved),
         added,
-        tuple(_replace(place, table, each, values, rules, options) for each in kept),
+        tuple(replaced),
     )
 
 

@@ -17,6 +17,7 @@ from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.keys.find import find_rows
 from colonnade.tableformat.keys.key_set import KeySet, key_columns
 from colonnade.tableformat.keys.own_table import refuse_static
+from colonnade.tableformat.progress import step
 from colonnade.tableformat.statements.division import Division
 from colonnade.tableformat.statements.kept_identities import (
     with_identities,
@@ -67,9 +68,8 @@ def evaluate_upsert(
     wanted = _chosen(source, matched, fresh, ordered=bool(identity_columns(table.schema)))
     wanted = with_identities(log, table, job_id, wanted, deleted, keys.schema)
     batches = wanted.to_batches(CONFORMED_ROWS)
-    added = write_batches(
-        log, table, job_id, batches, settings, doing="upsert", total=wanted.num_rows
-    )
+    with step("upsert", table.name, "rows", wanted.num_rows) as advance:
+        added = write_batches(log, table, job_id, batches, settings, advance)
     inserted = KeySet.of(chosen_table_rows(source.select(keys.schema.names), fresh), keys.schema)
     statement = row_statement(
         "upsert",

@@ -165,6 +165,31 @@ def test_a_verification_tells_the_bytes_of_the_rowsets_that_its_threads_have_loo
     assert len(only(heard, "verify")) > 3
 
 
+def test_an_update_tells_the_rows_that_it_moves_and_those_that_it_replaces_in_place(
+    tmp_path: Path, heard: list[Progress]
+) -> None:
+    made = colonnade.create(tmp_path / "t", {"id": "bigint", "x": "double", "s": "string"})
+    wide = rows(50_000).append_column("s", pa.array(f"{n * 7919:040}" for n in range(50_000)))
+    made.append(wide)
+    made.append(wide.slice(0, 20))
+    did = made.update({"x": 2.5})
+    assert (did.rows_updated, did.rowsets_touched, did.rowsets_in_place) == (50_020, 2, 1)
+    assert end(heard, "update") == ("rows", 50_020, 50_020)
+
+
+@pytest.mark.parametrize("name", ["add_column", "backfill"])
+def test_a_computed_column_tells_the_rowsets_that_have_it(
+    table: ArrowTable, heard: list[Progress], name: str
+) -> None:
+    work = {
+        "add_column": lambda: table.add_column("y", "double", "x"),
+        "backfill": lambda: table.backfill("x", 1.5, "id >= 1000"),
+    }
+    work[name]()
+    count = 4 if name == "add_column" else 3
+    assert end(heard, name) == ("RowSets", count, count)
+
+
 def test_a_read_into_memory_tells_its_rows(table: ArrowTable, heard: list[Progress]) -> None:
     there = table.count()
     assert table.to_arrow().num_rows == there

@@ -22,6 +22,7 @@ from colonnade.tableformat.keys.find import find_rows
 from colonnade.tableformat.keys.key_set import KeySet
 from colonnade.tableformat.keys.own_table import own_table
 from colonnade.tableformat.keys.policy import policy_of
+from colonnade.tableformat.progress import step
 from colonnade.tableformat.statements.keyed.meeting import Meeting
 from colonnade.tableformat.statements.keyed.new_keys import key_schema
 from colonnade.tableformat.statements.statement import RowCounts, write_batches
@@ -70,15 +71,10 @@ class Merging:
     def write(self, meeting: Meeting) -> None:
         """Write merged rows. Raises the errors of `write_batches`."""
         rows = self._identified(meeting)
-        self._written += write_batches(
-            self.log,
-            self.table,
-            self._job_id,
-            rows,
-            self._settings,
-            doing="upsert",
-            total=meeting.key_count,
-        )
+        with step("upsert", self.table.name, "rows", meeting.key_count) as advance:
+            self._written += write_batches(
+                self.log, self.table, self._job_id, rows, self._settings, advance
+            )
 
     def withdraw(self, keys: KeySet) -> None:
         """Leave out the rows that `write` has written for some keys."""
