@@ -6,6 +6,9 @@ name that cannot be completed is no error: the shell then completes files.
 
 from __future__ import annotations
 
+import os
+import re
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -13,6 +16,7 @@ import typer
 
 from colonnade.manifests.errors import ColonnadeError
 from colonnade.manifests.later import later
+from colonnade.manifests.model.column_names import begun_name, quoted_name
 from colonnade.manifests.store import is_url
 
 if TYPE_CHECKING:
@@ -30,25 +34,45 @@ def complete_table(incomplete: str) -> list[str]:
     found = _open(database)
     if found is None or found[0].table is not None or found[1].lone_table:
         return []
-    paths = [f"{database}{slash}{name}" for name in sorted(found[1].own_names().values())]
-    return [each for each in paths if each.startswith(incomplete)]
+    names = sorted(found[1].own_names().values())
+    return _begun(incomplete, (f"{database}{slash}{name}" for name in names))
 
 
 def complete_columns(context: typer.Context, incomplete: str) -> list[str]:
     """Return the columns of the named table that may follow the last comma of a text."""
     found = _open(_path(context))
-    before, comma, last = incomplete.rpartition(",")
+    before, _ = begun_name(incomplete)
     with suppress(ColonnadeError):
         names = () if found is None else found[0].require(found[1]).schema.names
-        return [before + comma + each for each in names if each.startswith(last)]
+        return _begun(incomplete, (before + quoted_name(name) for name in names))
     return []
 
 
 def complete_tag(context: typer.Context, incomplete: str) -> list[str]:
     """Return the tags of the named database, or of the table's, that begin with a text."""
     found = _open(_path(context))
-    tags = () if found is None else sorted(found[1].tags)
-    return [each for each in tags if each.startswith(incomplete)]
+    return _begun(incomplete, () if found is None else sorted(found[1].tags))
+
+
+def _begun(incomplete: str, texts: Iterable[str]) -> list[str]:
+    """Return the texts that begin with a text, as words of the shell that asks."""
+    kind = _BashWord if os.environ.get("_COLONNADE_COMPLETE") == "complete_bash" else str
+    return [kind(each) for each in texts if each.startswith(incomplete)]
+
+
+class _BashWord(str):
+    """A text that is printed as a word of bash; zsh and fish quote what they insert themselves."""
+
+    __slots__ = ()
+
+    def __format__(self, _: str) -> str:
+        words, at = os.environ["COMP_WORDS"].split("\n"), int(os.environ["COMP_CWORD"])
+        begun = words[at] if at < len(words) else ""
+        if begun.startswith("'"):
+            return self.replace("'", "'\\''")
+        if begun.startswith('"'):
+            return re.sub(r'([\\"$`])', r"\\\1", self)
+        return re.sub(r"([^\w@%+=:,./~-])", r"\\\1", self)
 
 
 def _path(context: typer.Context) -> str:
@@ -61,6 +85,6 @@ def _open(path: str) -> tuple[locations.Location, Snapshot] | None:
     """Return where a path leads, and the newest state there; None if nothing can be read."""
     if path and not is_url(path):
         with suppress(ColonnadeError, OSError):
-            place = locations.locate_existing(path)
+            place = locations.locate_existing(os.path.expanduser(path))
             return place, log.Log(place.store).read_head(look=place.look)
     return None

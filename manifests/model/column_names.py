@@ -11,6 +11,9 @@ import re
 _PART = re.compile(r"(?:`(?:[^`]|``)*`|\([^()]*\)|[^,])+")
 """A part of a list: no comma, except between backquotes and in parentheses."""
 
+_SIGN = re.compile(r"[`(),]")
+"""What means something else than itself in a list."""
+
 
 def split_list(text: str) -> tuple[str, ...]:
     """Split a list at its commas, such as `days(ts), bucket(16, id)`. Parts keep backquotes."""
@@ -21,6 +24,22 @@ def split_list(text: str) -> tuple[str, ...]:
 def split_names(text: str) -> tuple[str, ...]:
     """Split a list of names of columns, such as ``a, ` b` ``, into the names."""
     return tuple(map(unquoted, split_list(text)))
+
+
+def begun_name(text: str) -> tuple[str, str]:
+    """Divide a list that is being written into what is complete, and its last part."""
+    begin, within = 0, False
+    for at, sign in enumerate(text, start=1):
+        within ^= sign == "`"
+        if sign == "," and not within:
+            begin = at
+    return text[:begin], text[begin:]
+
+
+def quoted_name(name: str) -> str:
+    """Write a name of a column as `split_names` reads it in a list."""
+    plain = name == name.strip() and not _SIGN.search(name)
+    return name if plain else f"`{name.replace('`', '``')}`"
 
 
 def unquoted(text: str) -> str:

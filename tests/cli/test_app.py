@@ -12,6 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import orjson
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,6 +30,7 @@ from colonnade.cli.output import fitted_widths
 from colonnade.cli.rows import export_rows, import_rows, names, read_rows
 from colonnade.maintain.round import Round
 from colonnade.manifests.compaction.plan import CompactionPlan
+from colonnade.manifests.model.column_names import split_names
 from colonnade.manifests.vacuum.result import VacuumResult
 from colonnade.tableformat.compaction.execute import CompactionReport
 from colonnade.tableformat.repair.caches import LogRepairResult
@@ -307,15 +309,22 @@ def test_without_its_packages_the_command_says_what_to_install(
     assert capsys.readouterr().err == "The command line needs typer: install colonnade[cli].\n"
 
 
-def completed(words: str) -> list[str]:
-    """What a shell completes the last word to."""
+def completed(line: str) -> list[str]:
+    """What bash is told to complete the last word of a line to."""
+    words = line.split(" ")
     environment = {
         "_COLONNADE_COMPLETE": "complete_bash",
-        "COMP_WORDS": words,
-        "COMP_CWORD": str(words.count(" ")),
+        "COMP_WORDS": "\n".join(words),
+        "COMP_CWORD": str(len(words) - 1),
     }
     result = CliRunner().invoke(app, prog_name="colonnade", env=environment)
-    return result.stdout.split()
+    return result.stdout.strip("\n").splitlines()
+
+
+def read_by_bash(words: list[str]) -> list[str]:
+    script = f"printf '%s\\0' {' '.join(words)}"
+    ran = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+    return ran.stdout.split("\0")[:-1]
 
 
 def test_shells_are_told_how_to_complete_commands_and_choices() -> None:
@@ -352,6 +361,27 @@ def test_tables_columns_and_tags_of_a_database_are_completed(
     database.tag("spring")
     database.tag("summer")
     assert completed("colonnade " + line.format(shop)) == [each.format(shop) for each in found]
+
+
+@pytest.mark.parametrize("mark", ["", "'", '"'])
+def test_a_name_with_any_sign_is_completed_to_a_word_that_bash_reads_as_the_name(
+    tmp_path: Path, mark: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    signs = sorted(["o 6", "it's", "größe", '"q"', "a`b", "s;c", "d$HOME", "a&b", "*", "(x)", "#t"])
+    database = colonnade.create_database(tmp_path / "lake")
+    for name in signs:
+        database.create_table(name, pa.schema([(each, "int8") for each in [*signs, "a,b"]]))
+        database.tag(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+
+    def read(line: str) -> list[str]:
+        return read_by_bash([f"{mark}{each}{mark}" for each in completed(line)])
+
+    assert read(f"colonnade count {mark}lake/") == [f"lake/{name}" for name in signs]
+    assert read(f"colonnade head lake/größe --tag {mark}") == signs
+    columns = read(f"colonnade head ~/lake/größe --columns {mark}")
+    assert [split_names(each) for each in columns] == [(each,) for each in [*signs, "a,b"]]
 
 
 @given(
