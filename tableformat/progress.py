@@ -100,7 +100,7 @@ def step(name: str, table: str | None, unit: Unit, total: int | None = None) -> 
 
     The end is told when the block ends, so the block ends before the commit of what it does.
     """
-    hear = _LISTENER.get()()
+    hear = _listener()
     if hear is None:
         yield nothing
         return
@@ -110,6 +110,15 @@ def step(name: str, table: str | None, unit: Unit, total: int | None = None) -> 
         running.complete()
     finally:
         running.end()
+
+
+def _listener() -> Callback | None:
+    """Return what hears of the step that begins, or None."""
+    try:
+        return _LISTENER.get()()
+    except Exception:  # such as that of a standard error which is closed
+        _log.warning("Progress cannot be shown; the work goes on.", exc_info=True)
+        return None
 
 
 class _Step:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import subprocess
 import sys
@@ -242,6 +243,7 @@ COMMANDS: dict[str, list[str]] = {
     "compact": [],
     "verify": [],
     "maintain": [],
+    "erase": ["--where", "id < 10", "--yes"],
 }
 
 
@@ -258,8 +260,8 @@ def test_a_command_shows_progress_unless_it_is_told_not_to(
     pq.write_table(rows(70, 70_000), tmp_path / "new.parquet")
     monkeypatch.chdir(tmp_path)
     assert run_command(command, table.path, *COMMANDS[command], *flags).code == 0
-    steps = [] if flags else ["compact" if command == "maintain" else command]
-    assert [each.step for each in shown if each.ended and each.step != "find keys"] == steps
+    step = "compact" if command in ("maintain", "erase") else command
+    assert {each.step for each in shown} - {"find keys"} == (set() if flags else {step})
 
 
 def test_each_thread_has_its_own_listener(tmp_path: Path) -> None:
@@ -330,6 +332,20 @@ def test_a_callback_that_fails_loses_no_row_and_hears_no_more_of_the_step(
     assert count == at + 1
     assert only(heard[count:], "append")[-1].done == 10
     assert [each.exc_info is not None for each in caplog.records] == [True]
+
+
+@pytest.mark.parametrize("kind", ["closed", "without isatty"])
+def test_a_standard_error_that_is_unusual_is_in_the_way_of_nothing(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    stream = io.StringIO()
+    stream.close()
+    made = colonnade.create(tmp_path / "t", SCHEMA)
+    monkeypatch.setattr(sys, "stderr", stream if kind == "closed" else object())
+    with colonnade.progress():
+        made.append(rows(10))
+    assert made.count() == 10
+    assert {each.exc_info is not None for each in caplog.records} == {True}
 
 
 @pytest.mark.parametrize("at", range(6))

@@ -12,9 +12,11 @@ from colonnade.cli.ask import require_yes
 from colonnade.cli.exit_codes import ExitCode
 from colonnade.cli.output import Output
 from colonnade.cli.places import open_place
+from colonnade.cli.progress import with_progress
 from colonnade.tableformat.table.erase import erase as erase_rows
 
 
+@with_progress
 def erase(
     table: TableArgument,
     where: Annotated[

@@ -12,6 +12,7 @@ from colonnade.cli.arguments import JsonOption, PathArgument, YesOption
 from colonnade.cli.ask import require_yes
 from colonnade.cli.output import Output
 from colonnade.cli.places import open_place
+from colonnade.cli.progress import with_progress
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.column_names import split_list
@@ -20,6 +21,7 @@ from colonnade.tableformat.location import locate_existing
 from colonnade.tableformat.repair.caches import rebuild_caches
 
 
+@with_progress
 def repair(
     path: PathArgument,
     rowsets: Annotated[
