@@ -81,7 +81,8 @@ def _table_again(
         last[before.id] = replace(_following(last[before.id], table), name=table.name)
         if before.statics is not None:
             last[before.statics.id] = _named_after(last[before.statics.id], table)
-    ops = [*_drop(table)]
+    present = (table,) if table.statics is None else (table, table.statics)
+    ops: list[Operation] = [op for each in present for op in _drop(each)]
     for key, each in lost.items():
         ops += _made_again(log, last[key], each, commit)
     return _change(log, base, then, commit, ops=ops)

@@ -228,6 +228,26 @@ def test_a_table_that_was_dropped_is_made_again(with_vacuum: bool) -> None:
     assert not db.verify(4).findings
 
 
+@pytest.mark.parametrize("renamed", [False, True])
+def test_static_values_of_a_table_that_was_made_again_come_back_again(renamed: bool) -> None:
+    db = database()
+    schema = pa.schema([(name, pa.int64()) for name in ("id", "v", "s")])
+    table = db.create_table("t", schema, primary_key=["id"], static=["s"])
+    epochs = [table.append(pa.table({"id": [n], "v": [n], "s": [n]})) for n in range(2)]
+    db.drop_table("t")
+    db.restore(epoch=epochs[1])
+    if renamed:
+        db.rename_table("t", "u")
+    again = db.table("u" if renamed else "t")
+    for epoch in epochs:
+        again.restore(epoch=epoch)
+        for found in (again, again.statics):
+            expected = found.scan(epoch=epoch).to_arrow().to_pylist()
+            assert found.to_pylist() == expected != []
+    assert again.statics.count() == 2
+    assert not db.verify(4).findings
+
+
 def test_a_table_that_was_replaced_comes_back_alone() -> None:
     db = database()
     first = db.table("a")
