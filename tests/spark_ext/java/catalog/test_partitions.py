@@ -83,7 +83,8 @@ def test_a_table_is_partitioned_as_described(spark: SparkShell) -> None:
         ("PARTITIONED BY (shuffle(id))", "Transform 'shuffle' of column 'id' is unknown"),
         ("PARTITIONED BY (days(id))", "Column 'id' of type long cannot be partitioned by days"),
         ("PARTITIONED BY (bucket(4, id, region))", "takes one column and at most one number"),
-        ("CLUSTERED BY (id) SORTED BY (region) INTO 4 BUCKETS", "be sorted within its buckets"),
+        ("CLUSTERED BY (id, region) INTO 4 BUCKETS", "takes one column and at most one number"),
+        ("CLUSTERED BY (id) SORTED BY (nope) INTO 4 BUCKETS", "nope"),
         ("PARTITIONED BY (bucket(0, id))", "from 1 to 2147483647, not 0"),
     ],
 )
@@ -211,13 +212,13 @@ def test_a_join_of_partitions_can_still_leave_some_out_while_it_runs(spark: Spar
 REPLACED = "SELECT 100 AS id, 'r1' AS region, timestamp'2024-05-01 12:00:00' AS at"
 
 
-@pytest.mark.parametrize("how", ["sql", "writer", "option", "session"])
+@pytest.mark.parametrize("how", ["sql", "writer", "option", "session", "session by name"])
 def test_partitions_that_new_rows_are_of_are_replaced(spark: SparkShell, how: str) -> None:
     create(spark, "region")
     path = f"{spark.folder}/warehouse/db/t"
     frame = f'spark.sql("{REPLACED}")'
     save = f"{frame}.write.format('colonnade').mode('overwrite')"
-    if how in ("sql", "session"):
+    if how in ("sql", "session", "session by name"):
         spark.sql("SET spark.sql.sources.partitionOverwriteMode = dynamic")
     if how == "sql":
         spark.sql(f"INSERT OVERWRITE {TABLE} {REPLACED}")
@@ -225,6 +226,8 @@ def test_partitions_that_new_rows_are_of_are_replaced(spark: SparkShell, how: st
         spark.run(f"{frame}.writeTo('{TABLE}').overwritePartitions()")
     elif how == "option":
         spark.run(f"{save}.option('partitionOverwriteMode', 'dynamic').save({path!r})")
+    elif how == "session by name":
+        spark.run(f"{save}.saveAsTable('{TABLE}')")
     else:
         spark.run(f"{save}.save({path!r})")
     spark.sql("RESET spark.sql.sources.partitionOverwriteMode")

@@ -153,9 +153,10 @@ final class StagedOverwrite implements StagedTable, SupportsWrite, GeneratedColu
 
   @Override
   public WriteBuilder newWriteBuilder(LogicalWriteInfo info) {
-    WriteRequest request = ColonnadeWriteBuilder.request(table.path(), info);
-    return new ColonnadeWriteBuilder(
-        request.basedOn(table).overwriting(null).laidOut(TableDesign.layout(layout)),
+    WriteRequest request = ColonnadeWriteBuilder.request(table.path(), info).basedOn(table);
+    return ColonnadeWriteBuilder.ofFrame(
+        table,
+        request.laidOut(TableDesign.layout(layout)),
         (written, reports) -> {
           planned = written;
           messages = reports;

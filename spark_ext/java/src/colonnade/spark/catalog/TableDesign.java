@@ -5,6 +5,7 @@ import colonnade.planner.Notices;
 import colonnade.planner.Planner;
 import colonnade.spark.quirks.Caller;
 import colonnade.spark.quirks.RunningStatement;
+import colonnade.spark.table.StatedLayout;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -13,6 +14,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.apache.spark.sql.connector.catalog.TableCatalog;
 import org.apache.spark.sql.connector.catalog.TableInfo;
 import org.apache.spark.sql.connector.expressions.Expression;
@@ -26,7 +28,7 @@ import org.apache.spark.sql.types.StructType;
  * The table that a CREATE or REPLACE statement describes, in the planner's terms.
  *
  * @param schema the declared columns with comments, NOT NULL, char and varchar
- * @param clusterBy the columns of CLUSTER BY, each by the names that lead to it
+ * @param clusterBy the columns of CLUSTER BY or SORTED BY, each by the names that lead to it
  * @param partitioning the fields of PARTITIONED BY
  * @param constraints the CHECK constraints
  * @param properties the properties that the user has set
@@ -51,7 +53,6 @@ record TableDesign(
   static final String PROVIDER = "colonnade";
 
   private static final String CLUSTER_BY = "cluster_by";
-  private static final String SORTED_BUCKET = "sorted_bucket";
   private static final String PRIMARY_KEY = "primaryKey";
   private static final String OPTION = TableCatalog.OPTION_PREFIX;
   private static final String HIVE = "hive.";
@@ -180,22 +181,24 @@ record TableDesign(
   }
 
   private static List<List<String>> clusterBy(Transform[] given) {
-    List<List<String>> columns = new ArrayList<>();
-    for (Transform transform : given) {
-      // Some versions of Spark show CLUSTER BY in SHOW CREATE TABLE as PARTITIONED BY
-      // (cluster_by(...)).
-      if (transform.name().equals(CLUSTER_BY)) {
-        for (NamedReference reference : transform.references()) {
-          columns.add(List.of(reference.fieldNames()));
-        }
-      }
-    }
-    return columns;
+    return Arrays.stream(given)
+        .flatMap(TableDesign::orderedBy)
+        .map(reference -> List.of(reference.fieldNames()))
+        .toList();
+  }
+
+  private static Stream<NamedReference> orderedBy(Transform transform) {
+    // Some versions of Spark show CLUSTER BY in SHOW CREATE TABLE as PARTITIONED BY
+    // (cluster_by(...)).
+    return transform.name().equals(CLUSTER_BY)
+        ? Arrays.stream(transform.references())
+        : StatedLayout.order(transform);
   }
 
   private static List<Map<String, Object>> partitioning(Transform[] given) {
     return Arrays.stream(given)
         .filter(transform -> !transform.name().equals(CLUSTER_BY))
+        .map(StatedLayout::withoutOrder)
         .map(TableDesign::partitionField)
         .toList();
   }
@@ -214,11 +217,6 @@ record TableDesign(
       } else if (argument instanceof Literal<?> literal) {
         arguments.add(literal.value());
       }
-    }
-    if (transform.name().equals(SORTED_BUCKET)) {
-      throw refusal(
-          "A Colonnade table cannot be sorted within its buckets; leave out SORTED BY or sortBy,"
-              + " and name the columns in the property sortKey.");
     }
     if (columns.size() != 1 || arguments.size() > 1) {
       throw refusal(
@@ -250,6 +248,7 @@ record TableDesign(
     design.put("identities", identities);
     design.put("generated", generated);
     design.put("replace", replace);
+    design.put("any_case", SQLConf.get().caseSensitiveAnalysis());
     return design;
   }
 }

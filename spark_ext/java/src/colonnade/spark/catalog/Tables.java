@@ -4,7 +4,6 @@ import colonnade.planner.ColonnadeException;
 import colonnade.planner.Planner;
 import colonnade.spark.quirks.PlannedQuery;
 import colonnade.spark.sink.ColonnadeTable;
-import java.util.Arrays;
 import java.util.Map;
 import java.util.Set;
 import org.apache.spark.sql.catalyst.analysis.NoSuchTableException;
@@ -84,7 +83,7 @@ final class Tables {
 
   /** Whether a table has the layout that a statement states. Returns true if it states none. */
   static boolean isLaidOut(ColonnadeTable table, Transform... said) {
-    return said.length == 0 || Arrays.equals(said, table.partitioning());
+    return said.length == 0 || table.isLaidOutAs(said);
   }
 
   /** Returns the table at the state that {@code options} name. */

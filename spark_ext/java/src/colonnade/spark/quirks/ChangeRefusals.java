@@ -72,7 +72,7 @@ final class ChangeRefusals {
           parameters.get("colName"),
           merges
               ? ", or by MERGE WITH SCHEMA EVOLUTION, which adds the fields of a column of the"
-                  + " source that a clause assigns, unchanged, to the column of the same name"
+                  + " source that a clause assigns, unchanged, to the column of exactly the same name"
               : "");
     }
     if (refused.getCondition().equals(ASSIGNMENTS)) {

@@ -5,12 +5,14 @@ import colonnade.planner.Json;
 import colonnade.planner.Planner;
 import colonnade.spark.quirks.Caller;
 import colonnade.spark.quirks.CharComparisons;
+import colonnade.spark.quirks.FrameLayout;
 import colonnade.spark.quirks.IdentityChecks;
 import colonnade.spark.quirks.PlannedQuery;
 import colonnade.spark.quirks.SessionRules;
 import colonnade.spark.scan.ColonnadeScanBuilder;
 import colonnade.spark.table.ExpressionTree;
 import colonnade.spark.table.ReadOptions;
+import colonnade.spark.table.StatedLayout;
 import colonnade.spark.table.TableAtEpoch;
 import colonnade.write.RowCheck;
 import com.fasterxml.jackson.databind.JsonNode;
@@ -20,6 +22,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import org.apache.spark.sql.SparkSession;
@@ -32,6 +35,7 @@ import org.apache.spark.sql.connector.catalog.SupportsWrite;
 import org.apache.spark.sql.connector.catalog.TableCapability;
 import org.apache.spark.sql.connector.catalog.constraints.Constraint;
 import org.apache.spark.sql.connector.catalog.TableCatalog;
+import org.apache.spark.sql.connector.expressions.Transform;
 import org.apache.spark.sql.connector.expressions.filter.Predicate;
 import org.apache.spark.sql.connector.read.ScanBuilder;
 import org.apache.spark.sql.connector.write.LogicalWriteInfo;
@@ -68,6 +72,22 @@ public class ColonnadeTable extends TableAtEpoch
       boolean deletedFrom,
       Map<String, String> catalogProperties) {
     super(loaded, callable, deletedFrom, catalogProperties);
+  }
+
+  /**
+   * In the words of the DataFrame that is written, if it states this layout: Spark compares both word
+   * by word.
+   */
+  @Override
+  public Transform[] partitioning() {
+    Transform[] shown = super.partitioning();
+    Optional<Transform[]> asked = shown.length == 0 ? Optional.empty() : FrameLayout.asked();
+    return asked.filter(this::isLaidOutAs).orElse(shown);
+  }
+
+  /** Whether a layout is that of the table, in whatever words. */
+  public boolean isLaidOutAs(Transform... said) {
+    return StatedLayout.isMeant(said, super.partitioning(), loaded());
   }
 
   /** Whether Spark asks a table which changes of columns a statement may make. Spark 4.1 does not. */

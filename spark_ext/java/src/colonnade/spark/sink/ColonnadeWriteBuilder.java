@@ -25,6 +25,7 @@ public final class ColonnadeWriteBuilder
 
   private final BiConsumer<PlannedWrite, WriterCommitMessage[]> end;
   private final ColonnadeTable seen;
+  private final boolean byFrame;
   private WriteRequest request;
 
   /**
@@ -36,7 +37,16 @@ public final class ColonnadeWriteBuilder
     return new ColonnadeWriteBuilder(
         request(table.path(), info).basedOn(table),
         (planned, messages) -> planned.append(MergeJoin.running(table), messages),
-        table);
+        table,
+        info.options().containsKey("path"));
+  }
+
+  /** Creates a write of a DataFrame that overwrites a table, as {@code request} describes it. */
+  public static ColonnadeWriteBuilder ofFrame(
+      ColonnadeTable table,
+      WriteRequest request,
+      BiConsumer<PlannedWrite, WriterCommitMessage[]> end) {
+    return new ColonnadeWriteBuilder(request, end, table, true).truncate();
   }
 
   /**
@@ -51,16 +61,18 @@ public final class ColonnadeWriteBuilder
   /** Creates a builder. {@code end} receives the planned write and the reports of all tasks. */
   public ColonnadeWriteBuilder(
       WriteRequest request, BiConsumer<PlannedWrite, WriterCommitMessage[]> end) {
-    this(request, end, null);
+    this(request, end, null, false);
   }
 
   private ColonnadeWriteBuilder(
       WriteRequest request,
       BiConsumer<PlannedWrite, WriterCommitMessage[]> end,
-      ColonnadeTable seen) {
+      ColonnadeTable seen,
+      boolean byFrame) {
     this.request = request;
     this.end = end;
     this.seen = seen;
+    this.byFrame = byFrame;
   }
 
   public static WriteRequest request(String path, LogicalWriteInfo info) {
@@ -74,8 +86,8 @@ public final class ColonnadeWriteBuilder
   }
 
   /**
-   * Overwrites all rows. For a DataFrame that is saved at a path, Spark's setting may choose its
-   * partitions instead; Spark itself applies that setting only in SQL. Spark also calls this for a
+   * Overwrites all rows. For a DataFrame that is saved, Spark's setting may choose the partitions of
+   * its rows instead; Spark itself applies that setting only in SQL. Spark also calls this for a
    * condition that selects all rows.
    */
   @Override
@@ -84,8 +96,7 @@ public final class ColonnadeWriteBuilder
         request.options().keySet().stream()
             .anyMatch(name -> CHOICES.contains(name.toLowerCase(Locale.ROOT)));
     boolean dynamic = SQLConf.get().partitionOverwriteMode().toString().equals("DYNAMIC");
-    boolean saved = request.options().keySet().stream().anyMatch("path"::equalsIgnoreCase);
-    return saved && seen != null && !seen.layout().isEmpty() && dynamic && !chosen
+    return byFrame && dynamic && !chosen && !seen.layout().isEmpty()
         ? overwriteDynamicPartitions()
         : overwrite(new Predicate[0]);
   }

@@ -39,11 +39,16 @@ record SortKey(List<JsonNode> fields, boolean clusters) {
     if (fields.isEmpty() || !clusters) {
       return new Transform[0];
     }
-    List<NamedReference> columns =
-        fields.stream().map(field -> ColumnName.reference(column(field))).toList();
     return new Transform[] {
-      new ClusterByTransform(CollectionConverters.asScala(columns).toSeq())
+      new ClusterByTransform(CollectionConverters.asScala(ascending()).toSeq())
     };
+  }
+
+  /** The columns; none if one of them descends. */
+  List<NamedReference> ascending() {
+    return fields.stream().anyMatch(SortKey::descends)
+        ? List.of()
+        : fields.stream().map(field -> ColumnName.reference(column(field))).toList();
   }
 
   Map<String, String> properties() {
