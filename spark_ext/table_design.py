@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.errors import AlreadyExistsError, InvalidInputError
 from colonnade.manifests.model.generated import generated_fields
 from colonnade.manifests.model.identity import identity_columns
 from colonnade.manifests.model.primary_key import key_fields
 from colonnade.manifests.model.schema import IdentityColumn, TableSchema
 from colonnade.manifests.model.statics import static_fields
 from colonnade.manifests.state.partition_layout import field_text
-from colonnade.manifests.state.snapshot import TableState
+from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.spark_ext.options import SparkWriteOptions
 from colonnade.tableformat.table.carried_properties import replaced_properties
 from colonnade.tableformat.table.constraints import NewConstraint
@@ -91,3 +91,16 @@ def with_columns(
         options.partition_by or tuple(field_text(field, table.schema) for field in layout),
         primary_key=options.primary_key or tuple(field.name for field in primary),
     )
+
+
+def refuse_other_case(state: Snapshot, new: str, *, renamed: str | None = None) -> None:
+    """Raise AlreadyExistsError if a new name is that of a table but for case.
+
+    `renamed` is the name of the table that gets it, if it has one.
+    """
+    for name in state.own_names().values():
+        if name not in (renamed, new) and name.casefold() == new.casefold():
+            raise AlreadyExistsError(
+                f"Table {name!r} exists already, and {new!r} differs from it by case alone; choose"
+                " another name, or set spark.sql.caseSensitive to true."
+            )

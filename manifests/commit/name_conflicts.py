@@ -5,7 +5,7 @@ Spec: docs/spec/conflicts.md#tables-and-columns, #other-conditions
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from colonnade.manifests.errors import AlreadyExistsError, ConflictError, NotFoundError
 from colonnade.manifests.ids import TableId
@@ -28,12 +28,16 @@ def check_names(operations: Sequence[Operation], base: Snapshot, head: Snapshot)
     """Check the names of tables that a change gives, against the head.
 
     Raises AlreadyExistsError for a name that is in use, and for a second table of a database of one
-    table. Raises ConflictError for a dropped table that a concurrent writer has made again.
+    table. Raises ConflictError for a dropped table that a concurrent writer has made again, and for
+    a name that differs by case alone from one that a concurrent writer has given.
     """
     if not any(isinstance(op, CreateTable | RenameTable) for op in operations):
         return
-    names = dict(head.table_names())
+    names, known = dict(head.table_names()), base.table_names()
+    meanwhile = {name.casefold(): name for key, name in names.items() if known.get(key) != name}
     for operation in operations:
+        if isinstance(operation, CreateTable | RenameTable):
+            _check_case(operation.name, meanwhile)
         if isinstance(operation, DropTable):
             names.pop(TableId(operation.table), None)
         elif isinstance(operation, CreateTable):
@@ -60,6 +64,15 @@ def check_names(operations: Sequence[Operation], base: Snapshot, head: Snapshot)
                     f"Table {operation.name!r} exists already; choose another name."
                 )
             names[TableId(operation.table)] = operation.name
+
+
+def _check_case(name: str, meanwhile: Mapping[str, str]) -> None:
+    other = meanwhile.get(name.casefold(), name)
+    if other != name:
+        raise ConflictError(
+            f"Table {other!r} was created meanwhile, and {name!r} differs from it by case alone;"
+            " choose another name, or repeat this to have both."
+        )
 
 
 def check_kept(

@@ -26,6 +26,7 @@ from colonnade.spark_ext.table.moments import moment_of
 from colonnade.spark_ext.table.statements import refresh_cached, refuse_within
 from colonnade.spark_ext.table.table import Table, TableBuilder
 from colonnade.spark_ext.table.transaction import Transaction
+from colonnade.spark_ext.table_design import refuse_other_case
 from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.kept_epochs import PinnedEpoch
 from colonnade.tableformat.table.restore_counts import Restored
@@ -94,14 +95,25 @@ class Database:
         return Table(self._spark, self._database.table(name))
 
     def createTable(self, name: str) -> TableBuilder:
-        """Begin to describe a new table of this database."""
-        return TableBuilder(self._spark, path=self._database._store.address / name)
+        """Begin to describe a new table of this database.
+
+        Raises AlreadyExistsError if the name is that of a table but for case, unless
+        `spark.sql.caseSensitive` is set.
+        """
+        return self._described(name)
 
     def createTableIfNotExists(self, name: str) -> TableBuilder:
-        """Begin to describe a table; if it exists already, `execute()` opens it unchanged."""
-        return TableBuilder(
-            self._spark, path=self._database._store.address / name, open_existing=True
-        )
+        """Begin to describe a table; if it exists already, `execute()` opens it unchanged.
+
+        Raises AlreadyExistsError as `createTable`.
+        """
+        return self._described(name, open_existing=True)
+
+    def _described(self, name: str, *, open_existing: bool = False) -> TableBuilder:
+        if self._spark.conf.get("spark.sql.caseSensitive") != "true":
+            refuse_other_case(self._database._refresh(), name)
+        path = self._database._store.address / name
+        return TableBuilder(self._spark, path=path, open_existing=open_existing)
 
     def dropTable(self, name: str) -> None:
         """Drop a table; its files stay until vacuum. Raises NotFoundError if it does not exist."""

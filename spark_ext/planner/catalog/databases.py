@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any
 
 from colonnade.manifests.errors import (
-    AlreadyExistsError,
     CorruptionError,
     InvalidInputError,
     NotFoundError,
@@ -28,6 +27,7 @@ from colonnade.spark_ext.planner.catalog.alterations import alterations
 from colonnade.spark_ext.planner.state.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.state.storage import place
 from colonnade.spark_ext.planner.state.transactions import TRANSACTIONS
+from colonnade.spark_ext.table_design import refuse_other_case
 from colonnade.tableformat.location import Location, locate, locate_existing
 from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.design import check_table_name
@@ -121,7 +121,7 @@ def rename_table(args: Args) -> dict[str, Any]:
     state = _head(location)
     table = location.require(state)
     if not args["any_case"]:
-        refuse_other_case(state, table.name, args["name"])
+        refuse_other_case(state, args["name"], renamed=table.name)
     ArrowDatabase.open(location.store.address).rename_table(table.name, args["name"])
     return {}
 
@@ -139,16 +139,6 @@ def alter_table(args: Args) -> dict[str, Any]:
     if not checked:
         return {"epoch": table.alter(*changes)}
     return {"epoch": table._alter_checked(table._snapshot_at(min(checked)), *changes)}
-
-
-def refuse_other_case(state: Snapshot, old: str, new: str) -> None:
-    """Raise AlreadyExistsError if the new name of a table is that of another one but for case."""
-    for name in state.own_names().values():
-        if name not in (old, new) and name.casefold() == new.casefold():
-            raise AlreadyExistsError(
-                f"Table {name!r} exists already, and {new!r} differs from it by case alone; choose"
-                " another name, or set spark.sql.caseSensitive to true."
-            )
 
 
 def _head(location: Location) -> Snapshot:

@@ -16,6 +16,7 @@ from colonnade.manifests.errors import InvalidInputError, RepeatedMatchError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.column_names import split_list, split_names
 from colonnade.manifests.model.identity import identity_columns
+from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.spark_ext.options import SparkWriteOptions, parse_write_options
 from colonnade.spark_ext.planner.clauses.constraints import described_constraint
 from colonnade.spark_ext.planner.clauses.defaults import with_defaults
@@ -37,10 +38,11 @@ from colonnade.spark_ext.planner.write.merging import check_merging, merge_optio
 from colonnade.spark_ext.planner.write.rows import changed_rows
 from colonnade.spark_ext.planner.write.statics import bringing, divided_reports, statics_task
 from colonnade.spark_ext.planner.write.told import telling
-from colonnade.spark_ext.table_design import TableDesign
+from colonnade.spark_ext.table_design import TableDesign, refuse_other_case
 from colonnade.spark_ext.types import from_json
 from colonnade.spark_ext.write_plan import plan_spark_write
 from colonnade.spark_ext.write_task import StaticsTask, task_json
+from colonnade.tableformat.location import Location
 from colonnade.tableformat.statements.commit import Reported, written_statement
 from colonnade.tableformat.statements.reported import TaskReport
 from colonnade.tableformat.table.peer_words import without_peer_words
@@ -101,7 +103,7 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
     if TRANSACTIONS.to_write(location) is not None:
         _check_within(options)
     state, changes = evolved(location, base, args.get("evolving"))
-    table = None if state is None else location.find(state)
+    table = _written_table(location, state, design)
     where, exact = (None, True) if filters is None else overwritten(filters, table)
     given = args.get("given")
     options = _laid_out(merge_options(options, given), args.get("layout"))
@@ -136,6 +138,19 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
         "path": location.url,
         "database": None if base is None else base.database,
     }
+
+
+def _written_table(
+    location: Location, state: Snapshot | None, design: Mapping[str, Any] | None
+) -> TableState | None:
+    """Return the table at a location, or None.
+
+    A new one must not have the name of another table but for case, unless `any_case` of its design.
+    """
+    table = None if state is None else location.find(state)
+    if state and design and not table and not design.get("any_case"):
+        refuse_other_case(state, location.new_table_name)
+    return table
 
 
 def _described(job: WriteJob, exact: bool, statics: StaticsTask | None) -> dict[str, Any]:

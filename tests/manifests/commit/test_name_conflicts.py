@@ -33,6 +33,23 @@ def test_a_name_is_given_once() -> None:
             log.commit(change(table(TRIPS, "orders")), snapshot)
 
 
+@pytest.mark.parametrize(
+    "operation", [table(TRIPS, "ORDERS"), RenameTable(table=TRIPS, name="Orders")]
+)
+def test_a_name_differs_by_more_than_case_from_one_that_was_given_meanwhile(
+    operation: Operation,
+) -> None:
+    store = MemoryStore()
+    log = make_log(store)
+    base = database(store)
+    if isinstance(operation, RenameTable):
+        base = log.commit(change(table(TRIPS, "trips")), base)
+    head = log.commit(change(table()), base)
+    with pytest.raises(ConflictError, match="'orders' was created meanwhile, and '(ORD|Ord)"):
+        log.commit(change(operation), base)
+    assert log.commit(change(operation), head).epoch == head.epoch + 1
+
+
 def test_a_database_of_a_lone_table_takes_no_second_table() -> None:
     store = MemoryStore()
     log = make_log(store)

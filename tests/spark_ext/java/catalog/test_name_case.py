@@ -77,6 +77,26 @@ def test_a_new_name_that_differs_by_case_alone_is_refused(
     assert spark.sql(TABLES) == [["CASES", "Orders", False]]
 
 
+def test_the_builder_of_a_table_refuses_such_a_name(spark: SparkShell) -> None:
+    made = f"colonnade.Database.forPath(spark, '{spark.folder}/warehouse/Cases')"
+    for method in ("createTable", "createTableIfNotExists"):
+        refused = spark.refused_run(f"{made}.{method}('ORDERS').addColumn('id', 'int').execute()")
+        assert "'Orders' exists already, and 'ORDERS' differs from it by case alone" in refused
+    spark.run(f"{made}.createTableIfNotExists('Orders').execute()")
+    assert spark.sql(TABLES) == [["CASES", "Orders", False]]
+
+
+def test_of_names_that_differ_by_case_alone_one_is_created_at_once(spark: SparkShell) -> None:
+    code = (
+        "[pool := __import__('concurrent.futures', fromlist=['x']).ThreadPoolExecutor(4),"
+        " [each.exception() is None for each in [pool.submit(spark.sql, 'CREATE TABLE"
+        " colonnade.Cases.' + name + ' AS SELECT 1 AS id') for name in"
+        " ('race', 'RACE', 'Race', 'rAcE')]]][1]"
+    )
+    assert sum(spark.run(code)) == 1
+    assert len(spark.sql(TABLES)) == 2
+
+
 def test_a_table_is_renamed_to_another_case_and_not_to_that_of_another_table(
     spark: SparkShell,
 ) -> None:
