@@ -47,3 +47,9 @@ def unquoted(text: str) -> str:
     name = text.strip()
     quoted = len(name) > 1 and name[0] == name[-1] == "`"
     return name[1:-1].replace("``", "`") if quoted else name
+
+
+def quoted(name: str) -> str:
+    """Return a name as texts have it: between backquotes where it would mean another name."""
+    plain = unquoted(name) == name and "," not in name
+    return name if plain else "`" + name.replace("`", "``") + "`"

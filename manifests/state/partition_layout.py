@@ -14,6 +14,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from colonnade.manifests.errors import CorruptionError, InvalidInputError, NotFoundError
+from colonnade.manifests.model.column_names import quoted
 from colonnade.manifests.model.entries import PartitionField, PartitionValues
 from colonnade.manifests.model.schema import SchemaField, TableSchema, type_text
 from colonnade.manifests.model.statistics import BoundKinds, bound_kinds, decode_bound
@@ -154,7 +155,7 @@ def check_partition(table: TableState, layout: int, values: PartitionValues | No
 
 
 def field_text(field: PartitionField, schema: TableSchema) -> str:
-    """Return a field as people write it. A dropped column is shown by its id."""
+    """Return a field as `parse_layout` takes it. A dropped column is shown by its id."""
     try:
         name = schema.by_id(field.column).name
     except NotFoundError:
@@ -162,5 +163,5 @@ def field_text(field: PartitionField, schema: TableSchema) -> str:
     if field.transform == "identity":
         return name
     if field.argument is None:
-        return f"{field.transform}({name})"
-    return f"{field.transform}({field.argument}, {name})"
+        return f"{field.transform}({quoted(name)})"
+    return f"{field.transform}({field.argument}, {quoted(name)})"

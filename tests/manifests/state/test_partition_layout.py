@@ -77,7 +77,7 @@ def test_layouts_are_read_as_people_write_them() -> None:
         "truncate(4,region)": "truncate(4, region)",
         "truncate(10, price)": "truncate(10, price)",
         "a, (b)": "a, (b)",
-        "truncate(4, `a, (b)`)": "truncate(4, a, (b))",
+        "truncate(4, `a, (b)`)": "truncate(4, `a, (b)`)",
         "bucket(7, at)": "bucket(7, at)",
         "ok": "ok",
     }.items():

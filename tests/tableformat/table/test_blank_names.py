@@ -38,6 +38,19 @@ def test_such_a_column_can_be_in_a_sort_key(tmp_path: Path, name: str, suffix: s
         assert table.scan([name], order="key").to_arrow()[name].to_pylist() == wanted
 
 
+@pytest.mark.parametrize("name", [*NAMES, "k", "days(k)", "5, k", "k, 5"])
+@pytest.mark.parametrize("transform", ["{}", "bucket(4, {})", "days({})"])
+def test_a_table_shows_its_partitions_as_another_one_takes_them(
+    tmp_path: Path, name: str, transform: str
+) -> None:
+    schema = pa.schema([(each, pa.date32()) for each in {name, "k", "5", "a"}])
+    by = transform.format(quoted(name))
+    shown = colonnade.create(tmp_path / "t", schema, partition_by=[by])
+    again = colonnade.create(tmp_path / "u", shown.schema, partition_by=shown.partitioning)
+    assert again._state.partition_fields == shown._state.partition_fields
+    assert colonnade.open(tmp_path / "t").partitioning == again.partitioning
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_such_a_column_can_be_named_everywhere(tmp_path: Path, name: str) -> None:
     data = rows(name)
