@@ -21,7 +21,7 @@ def html_of(title: str, facts: Iterable[tuple[str, object]] = (), *tables: Rows)
     """Return HTML that needs nothing else, in which every text is escaped.
 
     Facts without a value are left out, and tables without rows.
-    Whole numbers get thousands separators, so what is no amount is given as text.
+    Whole numbers get thousands separators, so a number that is not an amount is given as text.
     """
     lines = [
         f"<tr><th style='text-align:left'>{escape(name)}</th>{_cell(value)}</tr>"

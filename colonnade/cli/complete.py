@@ -1,7 +1,7 @@
 """Completion of tables, columns and tags, from the log alone.
 
 A shell waits for it, so it loads neither Arrow nor the command, and looks at local paths alone. A
-name that cannot be completed is no error: the shell then completes files.
+name that cannot be completed is not an error: the shell then completes files.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ JOURNAL_BYTES = 4 * 2**20
 """A longer journal is renamed, and replaces the previous renamed one. It holds years of rounds."""
 
 _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-"""The journal is in the database, which users may share. So another user's file is no error."""
+"""The journal is in the database, which users may share. So another user's file is not an error."""
 
 ROUNDS_KEPT = 1000
 """The rounds that are kept as objects. One listing shows as many."""

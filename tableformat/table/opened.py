@@ -109,7 +109,7 @@ class OpenTable:
 
     @property
     def version(self) -> int:
-        """The same as `epoch`, by the name that other formats give it."""
+        """The epoch, under the name that other formats use."""
         return self.epoch
 
     @property
@@ -125,7 +125,7 @@ class OpenTable:
 
     @property
     def primary_key(self) -> tuple[str, ...]:
-        """The columns by which all rows differ, in the order of the key; empty without a key."""
+        """The columns of the primary key, in its order; empty without one."""
         table = self._state
         return tuple(field.name for field in key_fields(table.primary_key, table.schema))
 

@@ -181,11 +181,11 @@ class ArrowTable(Upkeep, ComputedColumns, Altering, Writing, TableReads):
         at that epoch. `seen_at` is another time to see the table at, or "now". A time
         is a datetime with a zone, or text, which is in UTC without an offset.
 
-        With `order="key"` the rows come in the order of the sort key that the table has at the
+        With `order="key"` the rows have the order of the sort key that the table has at the
         epoch. Where it ascends, NULL is first; where it descends, NULL is last. RowSets are merged
         as streams, and one is opened only when its first key is reached. RowSets that were written
-        with another sort key are sorted before the first row comes: 128 MiB in memory, and the rest
-        on local disk. Raises InvalidInputError for a table without a sort key.
+        with another sort key are sorted before the first row is returned: 128 MiB in memory, and
+        the rest on local disk. Raises InvalidInputError for a table without a sort key.
         """
         check_order(order)
         predicate = None if where is None else parse_predicate(where)
@@ -297,7 +297,7 @@ class ArrowTable(Upkeep, ComputedColumns, Altering, Writing, TableReads):
         A time is a datetime with a zone, or text, which is in UTC without an offset.
         Rows and columns become what they were; no file is touched. If the table replaced another
         one of its name since then, that one is restored instead, and this object refers to it from
-        then on. Properties stay; a column that comes back brings those for it that it had.
+        then on. Properties stay; a restored column gets back the properties that it had.
 
         Raises NotFoundError for a state that was removed or never existed, and ConflictError when a
         concurrent writer changed the table. Raises InvalidInputError that names the property when

@@ -1,4 +1,4 @@
-"""The index of a pandas frame in Arrow: a level with a name is a column, other levels are no data.
+"""The index of a pandas frame in Arrow: a level with a name is a column, other levels are not data.
 
 Arrow names a level without a name `__index_level_0__`, and says in the metadata of the schema that
 it is one. A frame has such an index as soon as it was filtered, sorted, sampled or concatenated.
