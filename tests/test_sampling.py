@@ -15,11 +15,11 @@ def items_of(**counts: int) -> list[pytest.Item]:
     found = []
     for test, count in counts.items():
         for case in range(count):
-            marks = {"spark": True}
+            marks = {"spark": pytest.mark.spark.mark}
             item = SimpleNamespace(
                 nodeid=f"tests/test_sampling.py::{test}[{case}]",
                 get_closest_marker=marks.get,
-                add_marker=lambda name, marks=marks: marks.update({name: True}),
+                add_marker=lambda given, marks=marks: marks.update({given.name: given.mark}),
             )
             found.append(cast(Any, item))
     mark_sampled(found)

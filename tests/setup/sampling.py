@@ -14,23 +14,24 @@ import pytest
 from tests.setup.sharing import needs_jvm
 
 CASES = 3
-"""The most cases of a test with a JVM that a push runs."""
+"""The most cases of a test with a JVM in a push, unless `@pytest.mark.sampled(n)` says it."""
 
 
 def mark_sampled(items: Iterable[pytest.Item]) -> None:
     """Mark the cases of each test of which a push runs a sample, so that a long run has all."""
     for cases in _cases(items).values():
-        if len(cases) > CASES and needs_jvm(cases[0]):
+        if len(cases) > CASES and needs_jvm(cases[0]) and _most(cases[0]) is None:
             for case in cases:
-                case.add_marker("sampled")
+                case.add_marker(pytest.mark.sampled(CASES))
 
 
 def left_by_sample(items: Iterable[pytest.Item], seed: int) -> list[pytest.Item]:
-    """Return the cases that are not in the sample of a seed."""
+    """Return the cases of sampled tests that are not in the sample of a seed."""
     left = []
-    for test, (_, *others) in _cases(each for each in items if _is_sampled(each)).items():
-        ran = min(len(others), CASES - 1)  # of cases of which some are long, fewer may be here
-        left += Random(f"{seed} {test}").sample(others, len(others) - ran)
+    for test, (first, *others) in _cases(items).items():
+        most = _most(first)
+        if most is not None and len(others) >= most:
+            left += Random(f"{seed} {test}").sample(others, len(others) - most + 1)
     return left
 
 
@@ -48,5 +49,7 @@ def _cases(items: Iterable[pytest.Item]) -> dict[str, list[pytest.Item]]:
     return found
 
 
-def _is_sampled(item: pytest.Item) -> bool:
-    return item.get_closest_marker("sampled") is not None
+def _most(item: pytest.Item) -> int | None:
+    """Return how many cases of a test a push runs at most; None: all."""
+    found = item.get_closest_marker("sampled")
+    return None if found is None else found.args[0]

@@ -149,6 +149,7 @@ def test_a_seed_tells_the_whole_run() -> None:
     "bug",
     [pytest.param(bug, id=bug.name, marks=LONG if bug.long else ()) for bug in BUGS],
 )
+@pytest.mark.sampled(12)
 def test_planted_mistakes_are_found(bug: Bug) -> None:
     assert bug.find(FOUND.get(bug.name, 0)) is not None
 

@@ -86,6 +86,7 @@ def check(store: MemoryStore, ids: list[int]) -> None:
 @pytest.mark.parametrize("how", ["cut", "flipped", "another block's"])
 @pytest.mark.parametrize("blocks", [{0}, {2}, {3}, {5}, {0, 5}, {1, 2, 3}, {*BLOCKS} - {5}])
 @pytest.mark.parametrize("hint", [True, False])
+@pytest.mark.sampled(14)
 def test_damaged_marks_are_named_one_by_one_and_written_anew(
     hint: bool, blocks: set[int], how: str
 ) -> None:

@@ -260,6 +260,7 @@ def epoch(number: int) -> Epoch:
 
 @pytest.mark.parametrize("fault", FEW_FAULTS)
 @pytest.mark.parametrize("parts", [0, 2])
+@pytest.mark.sampled(8)
 def test_a_streamed_object_is_whole_after_a_fault_at_any_request(
     store: BucketStore, proxy: Proxy, kind: Kind, fault: Fault, parts: int
 ) -> None:

@@ -51,6 +51,7 @@ FAULTS = [
 
 
 @pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.sampled(15)
 def test_a_slot_is_won_by_the_epoch_that_is_in_it(
     store: FsspecStore, proxy: Proxy, library: Library, fault: Fault
 ) -> None:

@@ -25,6 +25,7 @@ pytestmark = pytest.mark.timeout(900)  # the first test may build the server
 
 
 @pytest.mark.parametrize("size", [10, PART, PART + 1, 2 * PART + 5])
+@pytest.mark.sampled(4)
 def test_an_object_of_any_size_is_stored_byte_for_byte(store: FsspecStore, size: int) -> None:
     data = secrets.token_bytes(size)
     with store.create("t/a", sync=True) as writer:

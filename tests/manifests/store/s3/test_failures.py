@@ -178,6 +178,7 @@ def epoch(number: int) -> Epoch:
 
 @pytest.mark.parametrize("fault", (LANDED | NOT_LANDED).values(), ids=LANDED | NOT_LANDED)
 @pytest.mark.parametrize("size", [100, 2 * PART + 100])
+@pytest.mark.sampled(8)
 def test_a_streamed_object_is_whole_after_a_fault_at_any_request(
     store: S3Store, proxy: Proxy, fault: Fault, size: int
 ) -> None:
