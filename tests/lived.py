@@ -392,9 +392,6 @@ class Life:
             assert not self.table._state.tombstones
         self.table.statics.optimize().option("min-rowsets", 2).executeCompaction()
 
-    def renumber(self) -> None:
-        self.table.renumber()
-
     def transact(self) -> None:
         with self.world.database.transaction() as tx:
             table, self.table = self.table, tx.table("t")
@@ -418,7 +415,7 @@ class Life:
             self.delete,
             self.delete_keys,
         ]
-        seldom += [self.alter, self.rename, self.begin_static_column_again, self.renumber]
+        seldom += [self.alter, self.rename, self.begin_static_column_again]
         first = self.table.refresh().epoch + 1
         self.random.choice(often + seldom + [self.transact, self.restore])()
         self.learn_what_is_purged()

@@ -75,11 +75,6 @@ COMMANDS = {
         "epochs:restore",
         "Restore a table, or all tables of a database, to an earlier epoch; moves no file.",
     ),
-    "renumber": Listed(
-        "Epochs",
-        "epochs:renumber",
-        "Give a table's RowSets new ids once most ids are used up; moves no file.",
-    ),
     "compact": Listed(
         "Care",
         "care.compact:compact",

@@ -1,4 +1,4 @@
-"""`tag`, `restore` and `renumber`: name an epoch, return to one, give RowSets new ids."""
+"""`tag` and `restore`: name an epoch, and return to one."""
 
 from __future__ import annotations
 
@@ -38,15 +38,6 @@ class RestoreFacts:
 
     path: str
     restored: int
-    epoch: int
-
-
-@dataclass(frozen=True, slots=True)
-class RenumberFacts:
-    """A table whose RowSets got new ids in `epoch`; it had `used` that many ids before."""
-
-    path: str
-    used: int
     epoch: int
 
 
@@ -101,18 +92,3 @@ def restore(
         facts,
         facts_table((("path", facts.path), ("as at epoch", then), ("by epoch", facts.epoch))),
     )
-
-
-def renumber(path: PathArgument, yes: YesOption = False, json: JsonOption = False) -> None:
-    """Give a table's RowSets new ids once most ids are used up; moves no file.
-
-    Rows may be added meanwhile. Concurrent deletes, updates and compactions meet a conflict.
-    """
-    place, output = open_place(path), Output(json)
-    if not place.is_table:
-        raise InvalidInputError(f"{place.location.url} is a database; name one of its tables.")
-    require_yes(f"Give the RowSets of {place.location.url} new ids?", yes)
-    used = place.table._state.next_rowset_id
-    facts = RenumberFacts(place.location.url, used, place.table.renumber())
-    view = (("path", facts.path), ("ids used before", facts.used), ("by epoch", facts.epoch))
-    output.show(facts, facts_table(view))

@@ -45,7 +45,6 @@ from colonnade.manifests.model.operations import (
     DropTable,
     ForgetTombstones,
     RenameTable,
-    Renumber,
     ReplaceColumn,
     Restore,
     SetComment,
@@ -83,16 +82,9 @@ AlterOperation = (
     | Restore
 )
 TableOperation = (
-    RowOperation
-    | AlterOperation
-    | DropTable
-    | DrawIdentity
-    | ForgetTombstones
-    | Renumber
-    | Txn
-    | Txns
+    RowOperation | AlterOperation | DropTable | DrawIdentity | ForgetTombstones | Txn | Txns
 )
-WaryOperation = AlterOperation | DropRowSet | AddDeletionVector | AddTombstone | Renumber
+WaryOperation = AlterOperation | DropRowSet | AddDeletionVector | AddTombstone
 """Operations that concurrent changes can invalidate even if the table still exists.
 
 Any other operation may follow every change except the drop of its table.
@@ -182,7 +174,6 @@ def check_epoch(change: Change, base: Snapshot, theirs: Epoch) -> None:
         lost = isinstance(operation, DropTable) and operation.table in tables
         # The change has read the batches that it carries from the table that it drops.
         lost = lost or (isinstance(operation, Txn) and operation.table in dropped)
-        lost = lost or (isinstance(operation, Renumber) and _names_ids(change, operation.table))
         if lost or any(
             mine.table == operation.table and _conflict(mine, operation, mine.table in declared)
             for mine in wary
@@ -263,27 +254,16 @@ def _conflict(mine: WaryOperation, theirs: TableOperation, declared: bool) -> bo
         return _alters_same(mine, theirs)
     if isinstance(theirs, AddTombstone) and isinstance(mine, _KEY_CHANGES):
         return not _keeps_regions(mine, theirs)
-    if isinstance(mine, Renumber):
-        return not isinstance(theirs, AddRowSet | AddRowSets | DropTable | Txn | Txns)
     if isinstance(mine, AddCheck) or (isinstance(mine, SetPrimaryKey) and mine.columns):
         # The rows that a concurrent writer has added were not checked.
         return isinstance(theirs, AddRowSet | AddRowSets | ReplaceColumn)
-    if isinstance(theirs, DropTable | Renumber | Txn | Txns):
+    if isinstance(theirs, DropTable | Txn | Txns):
         return False
     if isinstance(mine, DropRowSet):
         # Without ranges, the whole table is replaced. A compaction adds no row that would be lost.
         return not declared and not (isinstance(theirs, Compaction) and not mine.rowsets)
     # A change's finished vector cannot be combined with another one.
     return isinstance(mine, AddDeletionVector) and _changes(theirs, mine.rowset)
-
-
-def _names_ids(change: Change, table: str) -> bool:
-    """Return whether a change names RowSets of a table by their ids."""
-    return any(each.table == table for each in change.rows) or any(
-        op.table == table and (not isinstance(op, DropRowSet) or bool(op.rowsets))
-        for op in change.ops
-        if isinstance(op, DropRowSet | AddDeletionVector | ReplaceColumn | Compaction | Renumber)
-    )
 
 
 def _changes(theirs: RowOperation, rowset: int) -> bool:
@@ -326,15 +306,9 @@ def _conflict_error(
     change: Change, base: Snapshot, theirs: Epoch, table: TableId, operation: TableOperation
 ) -> ConflictError:
     name = base.tables[table].name if table in base.tables else table
-    match operation:
-        case DropTable():
-            did = f"Table {name!r} was dropped"
-        case Renumber():
-            did = f"The RowSets of table {name!r} got new ids"
-        case _:
-            did = f"Table {name!r} was changed"
+    did = "dropped" if isinstance(operation, DropTable) else "changed"
     return ConflictError(
-        f"{did} by epoch {theirs.epoch} ({theirs.operation}) after epoch"
+        f"Table {name!r} was {did} by epoch {theirs.epoch} ({theirs.operation}) after epoch"
         f" {base.epoch}, on which {change.operation!r} was planned; read the table again and"
         " repeat it."
     )

@@ -26,9 +26,6 @@ UNREADABLE = (*UNTELLING, NotFoundError, UnsupportedFormatError)
 """Errors of a read of the log, beside which a vacuum may run."""
 
 
-_WITNESSES = 64
-"""How many RowSets of the earlier state may show that ids did not begin anew."""
-
 _MOST_READ = 2**16
 """The most RowSets that are read to find those of a change."""
 
@@ -71,10 +68,8 @@ def find_added(log: LogReader, change: Change, before: Snapshot, head: Snapshot)
     first, end = then.next_rowset_id, now.next_rowset_id
     if end - first > _MOST_READ:
         return None
-    live = log.find_rowsets(now, range(max(0, first - _WITNESSES), end))
-    # Ids that had begun anew since (`renumber`) would belong to later epochs.
-    kept = any(each.id < first and each.epoch <= before.epoch for each in live.values())
-    if not kept or any(number not in live for number in range(first, end)):
+    live = log.find_rowsets(now, range(first, end))
+    if any(number not in live for number in range(first, end)):
         return None
     added = (live[number] for number in range(first, end))
     mine = operation.rowset.object

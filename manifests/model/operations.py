@@ -329,16 +329,6 @@ class Compaction(Model):
     origin: OriginEntry | None = None
 
 
-class Renumber(Model):
-    """Begin the RowSet ids of a table at 0 again, with no RowSet left.
-
-    Later operations of its epoch add the RowSets again, unchanged.
-    """
-
-    op: Literal["renumber"] = "renumber"
-    table: TableIdText
-
-
 class Txn(Model):
     """Record that a batch of an application was committed. Versions of an application only grow.
 
@@ -488,7 +478,6 @@ Operation = Annotated[
     | ForgetTombstones
     | ReplaceColumn
     | Compaction
-    | Renumber
     | Txn
     | Txns
     | Restore

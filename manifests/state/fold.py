@@ -32,7 +32,6 @@ from colonnade.manifests.model.operations import (
     Operation,
     Pin,
     RenameTable,
-    Renumber,
     ReplaceColumn,
     SetPartitionLayout,
     Tag,
@@ -63,7 +62,7 @@ from colonnade.manifests.state.primary_key_fold import check_key
 from colonnade.manifests.state.properties_fold import check_properties
 from colonnade.manifests.state.refusal import refuse
 from colonnade.manifests.state.rowsets_fold import RowSetsFold
-from colonnade.manifests.state.snapshot import BatchMap, RowSets, Snapshot, TableMap, TableState
+from colonnade.manifests.state.snapshot import BatchMap, Snapshot, TableMap, TableState
 from colonnade.manifests.state.sort_order import check_fits
 from colonnade.manifests.state.statics_fold import check_owner, check_statics, with_statics
 from colonnade.manifests.state.table_fold import TableOperation, altered_table
@@ -152,8 +151,6 @@ class _Fold:
                 self._touch(operation.table).replace_column(operation)
             case Compaction():
                 self._touch(operation.table).compact(self._epoch, operation)
-            case Renumber():
-                self._renumber(operation)
             case Txn():
                 self._land(operation)
             case Txns():
@@ -304,13 +301,6 @@ class _Fold:
         state = altered_table(self._epoch, fold.table, operation)
         fold.table = self._changed[state.id] = state
         self._designed.add(state.id)
-
-    def _renumber(self, operation: Renumber) -> None:
-        """Forget the RowSets of a table. Later operations of the epoch add them again."""
-        before = self._touch(operation.table).table
-        fold = RowSetsFold(replace(before, next_rowset_id=0, rowsets=RowSets()))
-        fold.changed_epoch = self._epoch
-        self._rowsets[before.id] = fold
 
     def _land(self, operation: Txn) -> None:
         table = self._touch(operation.table).table

@@ -12,7 +12,7 @@ ROWSET_IDS = 2**32
 
 _WARNED_FROM = ROWSET_IDS // 2
 
-RENUMBER = "`colonnade renumber` gives its RowSets new ids, from 0 on, and moves no file"
+COPY = "copy its rows into a new table, whose ids begin at 0"
 """The remedy for a table whose RowSet ids run out, for messages."""
 
 
@@ -23,5 +23,5 @@ def warn_of_end(table: TableState) -> str | None:
         return None
     return (
         f"Table {table.name!r} has used {100 * used // ROWSET_IDS} % of its RowSet ids, and"
-        f" {ROWSET_IDS - used} are left. Without ids it cannot take more rows; {RENUMBER}."
+        f" {ROWSET_IDS - used} are left. Without ids it cannot take more rows; {COPY}."
     )

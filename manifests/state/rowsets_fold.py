@@ -19,7 +19,7 @@ from colonnade.manifests.model.operations import Compaction, ReplaceColumn
 from colonnade.manifests.state.amendments import NOTHING_LATER
 from colonnade.manifests.state.partition_layout import check_partition
 from colonnade.manifests.state.replaced_columns import replaceable, with_replacement
-from colonnade.manifests.state.rowset_ids import RENUMBER, ROWSET_IDS
+from colonnade.manifests.state.rowset_ids import COPY, ROWSET_IDS
 from colonnade.manifests.state.snapshot import EntrySegmentRef, LiveRowSet, RowSets, TableState
 from colonnade.manifests.state.sort_order import check_order
 
@@ -244,7 +244,7 @@ class RowSetsFold:
         first = self._next_id
         self._next_id += count
         if self._next_id > ROWSET_IDS:
-            self._refuse(f"needs {count} RowSet ids of {ROWSET_IDS - first} left; {RENUMBER}")
+            self._refuse(f"needs {count} RowSet ids of {ROWSET_IDS - first} left; {COPY}")
         return first
 
     def _count(self, rowsets: int, rows: int | None, stored_bytes: int | None) -> None:

@@ -116,7 +116,7 @@ def plan_job(
     """
     table = base.tables.get(TableId(plan.table))
     found = {} if table is None else log.find_rowsets(table, group.rowsets)
-    # Since a renumbering or a drop, another RowSet may have the id of one that the plan means.
+    # Since a drop and a restore, another RowSet may have the id of one that the plan means.
     live: Mapping[int, LiveRowSet] = {
         number: each for number, each in found.items() if each.epoch <= plan.epoch
     }

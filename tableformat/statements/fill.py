@@ -172,7 +172,7 @@ class Fill:
         for rowset in self._rowsets(head):
             filled = self._filled[self._key(rowset)]
             if filled.operation is not None:
-                # A renumbering may have given the RowSet another id.
+                # A restore may have given the RowSet another id.
                 operations.append(filled.operation.model_copy(update={"rowset": rowset.id}))
                 rows += rowset.row_count if filled.rows is None else filled.rows
         done = row_statement(

@@ -87,8 +87,6 @@ def changes(entries: Sequence[HistoryEntry]) -> Rows:
 
 RESTORE = "restore"
 """The operation of epochs that may create former tables again."""
-RENUMBER = "renumber"
-"""The operation of epochs that give the RowSets of a table new ids."""
 
 _APPENDS = ("append", "create_table_as_select")
 

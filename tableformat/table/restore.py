@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from colonnade.manifests.arrays.hidden_rows import clean_epoch
 from colonnade.manifests.commit.change import Change, TableRead
 from colonnade.manifests.commit.conflicts import has_landed
 from colonnade.manifests.commit.rebase.targets import id_ranges
@@ -23,7 +22,6 @@ from colonnade.manifests.ids import TableId, new_job_id, new_transaction_id
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.deletion_vector import write_deletion_vector
 from colonnade.manifests.model.epoch import Epoch
-from colonnade.manifests.model.hidden_columns import CLEANED, with_value
 from colonnade.manifests.model.identity import identity_columns, last_value, past
 from colonnade.manifests.model.operations import (
     AddRowSet,
@@ -31,7 +29,6 @@ from colonnade.manifests.model.operations import (
     DropRowSet,
     DropTable,
     Operation,
-    Renumber,
     Restore,
     SetPartitionLayout,
     SetProperties,
@@ -44,7 +41,7 @@ from colonnade.manifests.state.sort_order import SortKey, order_of, orders_of
 from colonnade.tableformat.rowset.deleted import read_deleted
 from colonnade.tableformat.statements.rerun import commit_statement
 from colonnade.tableformat.table.carried_properties import restored_properties
-from colonnade.tableformat.table.history import RENUMBER, RESTORE
+from colonnade.tableformat.table.history import RESTORE
 from colonnade.tableformat.table.restore_counts import restore_counts
 from colonnade.tableformat.write.settings import CommitSettings
 
@@ -131,39 +128,6 @@ def _all_again(log: Log, base: Snapshot, then: Snapshot, commit: CommitSettings)
         ops += _made_again(log, state, table, commit)
     change = _change(log, base, then, commit, kept, ops)
     return None if change is None else replace(change, reads_all=True)
-
-
-def renumber_table(
-    log: Log, base: Snapshot, table: TableState, commit: CommitSettings | None
-) -> Snapshot:
-    """Give the RowSets of a table new ids, from 0, and return the state after that.
-
-    No file is touched. RowSets that concurrent writers add meanwhile get new ids, too. After any
-    other concurrent change of the table's rows, the renumbering begins again, at most ten times.
-    Raises ConflictError then, and NotFoundError when the table is dropped.
-    """
-    commit = commit or CommitSettings()
-
-    def evaluate(state: Snapshot) -> Change | None:
-        now = state.tables.get(table.id)
-        if now is None:
-            raise NotFoundError(
-                f"Table {table.name!r} was dropped meanwhile; restore its database to have it back."
-            )
-        if _has_landed(commit, state, (table.id,)):
-            return None
-        stored = log.read_rowsets(now, which="stored")
-        again = (_again(now.id, _dated(now, rowset)) for rowset in stored)
-        return Change(
-            new_transaction_id(),
-            RENUMBER,
-            (Renumber(table=now.id), *again, *commit._operations(now.id)),
-            commit._parameters(),
-            expect_epoch=commit.expect_epoch,
-            fresh=True,
-        )
-
-    return commit_statement(log, base, evaluate)[0]
 
 
 def _replaced(base: Snapshot, table: TableState, then: Snapshot) -> TableState:
@@ -400,13 +364,6 @@ def _rows_again(log: Log, then: TableState) -> Iterator[AddRowSet]:
             vector = deleted and write_deletion_vector(log.store, then.prefix, job_id, deleted)
             added = added.model_copy(update={"vector": vector})
         yield added
-
-
-def _dated(table: TableState, rowset: LiveRowSet) -> LiveRowSet:
-    """Return a RowSet that states which range tombstones of its table it has met."""
-    if not table.tombstones:
-        return rowset
-    return replace(rowset, entry=with_value(rowset.entry, CLEANED, clean_epoch(rowset)))
 
 
 def _again(table: str, rowset: LiveRowSet) -> AddRowSet:

@@ -13,7 +13,6 @@ from colonnade.manifests.vacuum.retention import refuse_short
 from colonnade.tableformat.predicate import Where
 from colonnade.tableformat.table.opened import OpenTable
 from colonnade.tableformat.verify.findings import VerifyReport
-from colonnade.tableformat.write.settings import CommitSettings, check_settings
 
 if TYPE_CHECKING:
     from colonnade.manifests.vacuum import run as vacuum_run
@@ -129,17 +128,3 @@ class Upkeep(OpenTable):
         )
         self._see_committed(snapshot)
         return result
-
-    def renumber(self, *, commit: CommitSettings | None = None) -> int:
-        """Give the table's RowSets new ids, from 0, and return the new epoch.
-
-        This is for a table that has used up its 2³² RowSet ids; `verify` and maintenance warn when
-        half of them are used. No file is touched; costs a read of all entries in the log. Rows may
-        be added meanwhile. A concurrent writer that deletes, updates or compacts rows meets a
-        conflict, after which a statement runs again. Raises ConflictError when concurrent writers
-        changed rows during ten tries.
-        """
-        check_settings(None, commit)
-        base = self._refresh()
-        table = self._location.require(base)
-        return self._see_committed(restoring.renumber_table(self._log, base, table, commit)).epoch

@@ -328,7 +328,7 @@ def read_by_bash(words: list[str]) -> list[str]:
 
 
 def test_shells_are_told_how_to_complete_commands_and_choices() -> None:
-    assert completed("colonnade re") == ["rename", "restore", "renumber", "repair", "report"]
+    assert completed("colonnade re") == ["rename", "restore", "repair", "report"]
     assert completed("colonnade rowsets x --by ") == ["id", "bytes", "rows", "deleted"]
     assert completed("colonnade rowsets x --b") == ["--by"]
 

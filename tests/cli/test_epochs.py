@@ -42,12 +42,3 @@ def test_a_restore_or_a_tag_that_is_impossible_is_refused(run: Run, shop: Path) 
     assert run("tag", shop, "--remove").code == 2
     assert run("tag", shop, "x", "--epoch", 99).code == 3
     assert run("tag", shop, "x", "--epoch", 10**20).code == 3
-
-
-def test_rowsets_get_new_ids_by_one_command(run: Run, shop: Path) -> None:
-    before = run("count", shop / "orders").out
-    done = run("renumber", shop / "orders", "--yes", "--json").json
-    assert (done["used"] > 1, done["epoch"]) == (True, 7)
-    assert run("count", shop / "orders").out == before
-    assert run("rowsets", shop / "orders", "--json").json[0]["id"] == 0
-    assert run("renumber", shop, "--yes").code == 2

@@ -72,7 +72,6 @@ def walk(ask: Asked, lake: str, folder: Path) -> None:
     before = ask("show", lake, "--json").json["epoch"]
     ask("import", orders, file)
     ask("restore", orders, "--epoch", before, "--yes")
-    ask("renumber", orders, "--yes")
     assert ask("count", orders).out.strip() == "79996"
     assert ask("vacuum", lake, "--retention-hours", "0", "--yes", "--json").json["floor"] > before
     assert ask("verify", lake, "--depth", "4", "--json").json["sound"]

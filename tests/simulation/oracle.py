@@ -61,7 +61,7 @@ from tests.simulation.rows import (
 )
 
 UNCHANGED = frozenset({
-    "vacuum", "compaction", "compact", "tag", "untag", "pin", "unpin", "alter_table", "renumber",
+    "vacuum", "compaction", "compact", "tag", "untag", "pin", "unpin", "alter_table",
     "repair", "draw_identity", "clean",
 })  # fmt: skip
 """Operations of epochs without a note: they do not change rows."""

@@ -21,7 +21,6 @@ from colonnade.manifests.model.operations import (
     CreateTable,
     DropRowSet,
     ForgetTombstones,
-    Renumber,
     Restore,
 )
 from colonnade.manifests.model.regions import Interval
@@ -83,13 +82,14 @@ def write(writer: Writer) -> None:
     commit("compact", Compaction(table=ORDERS, inputs=inputs, outputs=outputs), base=base)
     commit("delete", tombstone((device,)))
     again = (with_value(entry, CLEANED, 2) for entry in (rowset(1, **partition), output))
-    commit("renumber", Renumber(table=ORDERS), *add(*again))
+    every = DropRowSet(table=ORDERS, rowsets=((0, 0), (3, 3)))
+    commit("overwrite", every, *add(*again))
     commit("append", *add(rowset(6, **partition)))
     forget = ForgetTombstones(table=ORDERS, through=SECOND)
-    commit("clean", forget, delete(0, vector(30, 3, data="AAAA")))
-    commit("clean", ForgetTombstones(table=ORDERS, through=THIRD), delete(1, vector(31, 2)))
+    commit("clean", forget, delete(4, vector(30, 3, data="AAAA")))
+    commit("clean", ForgetTombstones(table=ORDERS, through=THIRD), delete(5, vector(31, 2)))
     commit("delete", tombstone((device,)))
-    gone = DropRowSet(table=ORDERS, rowsets=((0, 2),))
+    gone = DropRowSet(table=ORDERS, rowsets=((4, 6),))
     back = Restore(table=ORDERS, epoch=FIRST)
     hidden = vector(32, 4, data="AAAA")
     added = AddRowSet(table=ORDERS, rowset=rowset(1, **partition), vector=hidden)
@@ -127,8 +127,8 @@ def test_a_rowset_has_met_the_tombstones_up_to_its_clean_epoch() -> None:
         {"0": 2, "1": 2, "2": 4},
         {"0": 2, "3": 2},
         {"0": 2, "3": 2},
-        {"0": 2, "1": 2},
-        {"0": 2, "1": 2, "2": 9},
+        {"4": 2, "5": 2},
+        {"4": 2, "5": 2, "6": 9},
     ]
 
 
@@ -136,9 +136,9 @@ def test_a_tombstone_hides_nothing_of_later_rowsets_and_nothing_once_it_is_forgo
     found = [each.get("hidden") for each in LOG.expected().values()]
     assert found[3:6] == [{"0": 1, "1": 1}, {"0": 1, "1": 1, "2": 0}, {"0": 3}]
     assert found[9:] == [
-        {"0": 4, "2": 0},
-        {"0": 1, "1": 1, "2": 0},
-        {"0": 0, "1": 0, "2": 0},
-        {"0": 1, "1": 1, "2": 1},
-        {"3": 0},
+        {"4": 4, "6": 0},
+        {"4": 1, "5": 1, "6": 0},
+        {"4": 0, "5": 0, "6": 0},
+        {"4": 1, "5": 1, "6": 1},
+        {"7": 0},
     ]

@@ -26,7 +26,6 @@ from colonnade.manifests.commit.rebase.targets import (
 )
 from colonnade.manifests.commit.rebase.tombstones import check_tombstones
 from colonnade.manifests.commit.rebase.vector_writer import VectorWriter
-from colonnade.manifests.commit.spill import spill
 from colonnade.manifests.commit.vacuum_conflicts import check_vacuum
 from colonnade.manifests.errors import (
     ColumnConflictError,
@@ -38,13 +37,11 @@ from colonnade.manifests.model.codec import encoded_length
 from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import (
     AddDeletionVector,
-    AddRowSet,
     AddRowSets,
     Compaction,
     CompactionOutput,
     DropRowSet,
     Operation,
-    Renumber,
     ReplaceColumn,
     RowKind,
     Vacuum,
@@ -93,11 +90,11 @@ class Carried:
         """
         check_epoch(self.change, self.base, theirs)
         check_vacuum(self.change, self.base, theirs, self._listed(theirs))
-        carried = self._with_added(theirs)
         if before is None:
-            return carried
+            return self
         check_reads(self.change, self.base, before, theirs, self.log)
         check_tombstones(self.change, self.base, before, theirs, self.log)
+        carried = self
         for operation, first_id in numbered(before, theirs):
             if isinstance(operation, Vacuum):
                 self.writer.forget(frozenset(operation.victims))
@@ -117,19 +114,6 @@ class Carried:
                     f" table again and repeat {self.change.operation!r}."
                 ) from error
         return carried
-
-    def _with_added(self, theirs: Epoch) -> Carried:
-        """Return the change with the RowSets that an epoch adds to a table that it renumbers.
-
-        Stores segments if these are many. Raises StoreError.
-        """
-        tables = {op.table for op in self.change.ops if isinstance(op, Renumber)}
-        added = [op for op in theirs.ops if isinstance(op, AddRowSet | AddRowSets)]
-        again = [op for op in added if op.table in tables]
-        if not again:
-            return self
-        change = replace(self.change, ops=(*self.change.ops, *again))
-        return replace(self, change=spill(self.log.store, change, self.log.limits))
 
     def _listed(self, theirs: Epoch) -> set[str]:
         """Return the objects in segments that an epoch adds, if the change is a vacuum."""

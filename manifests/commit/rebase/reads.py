@@ -23,7 +23,6 @@ from colonnade.manifests.model.operations import (
     Compaction,
     DropRowSet,
     DropTable,
-    Renumber,
     ReplaceColumn,
 )
 from colonnade.manifests.reading.reader import LogReader
@@ -85,11 +84,9 @@ def is_serializable(base: Snapshot, table: TableState) -> bool:
 def _added(before: Snapshot, table: TableState, theirs: Epoch, log: LogReader) -> list[LiveRowSet]:
     """Return the RowSets that an epoch adds to a table, also tombstones.
 
-    RowSets that a compaction wrote, or that a renumbering added again, are left out.
+    RowSets that a compaction wrote are left out.
     """
     found: list[LiveRowSet] = []
-    if any(isinstance(op, Renumber) and op.table == table.id for op in theirs.ops):
-        return found
     for operation, first in numbered(before, theirs):
         if isinstance(operation, AddRowSet) and operation.table == table.id:
             added = LiveRowSet.of(first, theirs.epoch, operation.rowset, operation.vector)

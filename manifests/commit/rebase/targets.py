@@ -21,7 +21,6 @@ from colonnade.manifests.model.operations import (
     AddRowSets,
     Compaction,
     Operation,
-    Renumber,
     RowKind,
 )
 from colonnade.manifests.state.snapshot import Snapshot
@@ -174,9 +173,8 @@ def numbered(before: Snapshot, epoch: Epoch) -> Iterator[tuple[Operation, int]]:
         if table not in numbers:
             known = before.tables.get(TableId(table))
             numbers[table] = known.next_rowset_id if known is not None else 0
-        first = 0 if isinstance(operation, Renumber) else numbers[table]
-        yield operation, first
-        numbers[table] = first + _id_count(operation)
+        yield operation, numbers[table]
+        numbers[table] += _id_count(operation)
 
 
 def _id_count(operation: Operation) -> int:

@@ -13,13 +13,11 @@ from colonnade.manifests.errors import CommitUnknownError, ConflictError
 from colonnade.manifests.log.landed import find_added
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import (
-    AddRowSet,
     Compaction,
     CompactionInput,
     CompactionOutput,
     DropRowSet,
     DropTable,
-    Renumber,
     SetComment,
 )
 from colonnade.manifests.state.snapshot import Snapshot
@@ -40,7 +38,7 @@ from tests.log_samples import (
     with_orders,
 )
 
-OTHERS = ("append", "trips", "comment", "delete", "drop", "compact", "renumber", "create again")
+OTHERS = ("append", "trips", "comment", "delete", "drop", "compact", "create again")
 
 SEEDS = 60
 LATER = range(100, 4_100, 100)
@@ -58,9 +56,6 @@ def other_change(log: Log, state: Snapshot, kind: str, order: random.Random) -> 
             return append(to=TRIPS)
         case "comment":
             return change(SetComment(table=ORDERS, comment=str(order.random())))
-        case "renumber":
-            again = (AddRowSet(table=ORDERS, rowset=each.stored_entry) for each in rowsets)
-            return change(Renumber(table=ORDERS), *again)
         case "create again":
             return change(DropTable(table=ORDERS), table(name="again"))
     if not rowsets:

@@ -27,5 +27,5 @@ def test_a_warning_names_the_table_what_is_left_and_the_remedy(
     used: int, share: str, left: int
 ) -> None:
     warning = warn_of_end(replace(table_state(), next_rowset_id=used)) or ""
-    for part in ("'orders'", share, f"and {left} are left", "colonnade renumber"):
+    for part in ("'orders'", share, f"and {left} are left", "into a new table"):
         assert part in warning

@@ -17,7 +17,6 @@ from tests.simulation.actors.optimizer import Optimizer
 from tests.simulation.actors.partitioner import Partitioner
 from tests.simulation.actors.ranger import Cleaner, Ranger
 from tests.simulation.actors.reader import Reader
-from tests.simulation.actors.renumberer import Renumberer
 from tests.simulation.actors.repairer import Repairer
 from tests.simulation.actors.replacer import Replacer
 from tests.simulation.actors.ruler import Ruler
@@ -57,7 +56,6 @@ WAITING: tuple[Actor, ...] = (
     Partitioner(0.5),
     Undropper(0.5),
     Driver(0.5),
-    Renumberer(),
     Vacuumer(1),
 )
 """Writers that wait for their turns, and the work that may come between."""
@@ -132,7 +130,6 @@ RANGED: tuple[Actor, ...] = (
     Compactor(2),
     Compactor(0.5, most=MANY),
     Optimizer(1, earlier=0.3),
-    Renumberer(0.7),
     Partitioner(0.3),
     Undropper(0.7),
     Keeper(0.7),

@@ -21,7 +21,6 @@ from tests.simulation.actors.compactor import MANY, Compactor
 from tests.simulation.actors.keeper import Keeper
 from tests.simulation.actors.ranger import Cleaner, Ranger
 from tests.simulation.actors.reader import Reader
-from tests.simulation.actors.renumberer import Renumberer
 from tests.simulation.actors.writer import Writer
 from tests.simulation.bugs.bug import Bug, overlooks
 
@@ -36,11 +35,6 @@ def _undated(own: OwnCompaction, output: CompactionOutput) -> CompactionOutput:
 
 def _met_nothing(rowset: LiveRowSet) -> int:
     return 0
-
-
-def _as_added(table: TableState, rowset: LiveRowSet) -> LiveRowSet:
-    """A RowSet that counts as written where it is added again."""
-    return rowset
 
 
 def _naming_nothing(log: Any, table: TableState, only: Any = None) -> Statement | None:
@@ -81,13 +75,6 @@ BUGS: tuple[Bug, ...] = (
         _plant(clean, "evaluate_clean", _naming_nothing),
         actors=(APPENDING, Ranger(4), Reader(2), Cleaner(2)),
         ranged=True,
-    ),
-    Bug(
-        "a renumbering brings back the rows of a range",
-        _plant(restore, "_dated", _as_added),
-        actors=(APPENDING, Ranger(4), Reader(2), Renumberer(2)),
-        ranged=True,
-        long=True,
     ),
     Bug(
         "a restore brings back the rows of a range",

@@ -35,7 +35,6 @@ from tests.simulation.actors.every import RULED, SORTED
 from tests.simulation.actors.optimizer import Optimizer
 from tests.simulation.actors.partitioner import Partitioner
 from tests.simulation.actors.reader import Reader
-from tests.simulation.actors.renumberer import Renumberer
 from tests.simulation.actors.ruler import Ruler
 from tests.simulation.actors.writer import Writer
 from tests.simulation.bugs.bug import Bug, Plant, overlooks
@@ -147,19 +146,6 @@ COMPACTED = (Writer(mix=(4, 4, 4, 0, 0, 0)), Reader(2), Compactor(6))
 
 
 BUGS: tuple[Bug, ...] = (
-    Bug(
-        "a renumbering loses what was added meanwhile",
-        lambda: patch.object(Carried, "_with_added", lambda mine, theirs: mine),
-        actors=(Writer(mix=(8, 1, 1, 0, 0, 0)), Reader(1), Renumberer(3)),
-        seeds=20,
-    ),
-    Bug(
-        "a change that names RowSets by their ids follows a renumbering",
-        lambda: patch.object(conflicts, "_names_ids", lambda change, table: False),
-        actors=(Writer(mix=(4, 6, 4, 0, 0, 0)), Reader(1), Renumberer(3)),
-        long=True,
-        seeds=20,
-    ),
     Bug(
         "no writer looks for conflicts",
         lambda: patch.object(Carried, "follow", lambda mine, before, theirs: mine),

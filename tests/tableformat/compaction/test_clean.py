@@ -16,6 +16,7 @@ from colonnade.tableformat.compaction.commit import commit_job
 from colonnade.tableformat.compaction.job import plan_job
 from colonnade.tableformat.compaction.optimize import Chosen, plan_table
 from colonnade.tableformat.compaction.run import run_job
+from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.table import ArrowTable
 from tests.compaction_tables import another, content, jobs, live, new, rows, take
 from tests.faults import FaultyStore
@@ -136,12 +137,15 @@ def test_rows_that_came_after_a_tombstone_do_not_join_rows_that_have_not_met_it(
     assert set(content(table)) == left
 
 
-def test_a_plan_from_before_a_renumbering_takes_no_other_rowsets_for_its_own() -> None:
+def test_a_plan_from_before_a_table_was_made_again_takes_no_other_rowsets_for_its_own() -> None:
     table = filled()
     take(table, [range(10) if at < 2 else () for at in range(9)])
     plan, ids = plan_table(table._log, table._snapshot, table._state, Chosen())
     table.append(rows(200, 10))
-    table.renumber()
+    last = table._refresh()
+    database = ArrowDatabase(table._log.store, table._log, last)
+    database.drop_table(table._state.name)
+    database.restore(epoch=last.epoch)
     group = CompactionGroup(
         kind="copy", reason="a test", rowsets=(2, 3, 4), rows=30, deleted_rows=0,
         bytes_in=1, bytes_out=1,

@@ -102,7 +102,6 @@ def test_rows_can_be_deleted_and_compacted_whatever_the_constraints_are(table: A
     only_spark(table)
     table.delete("key = 1")
     table.optimize().executeCompaction()
-    table.renumber()
     assert [each["key"] for each in contents(table)] == [2, 3]
 
 

@@ -196,7 +196,6 @@ CHANGES: dict[str, Callable[[colonnade.ArrowTable], object]] = {
     "delete": lambda table: table.delete("id = 1"),
     "alter": lambda table: table.partition_by("id"),
     "restore": lambda table: table.restore(epoch=1),
-    "renumber": lambda table: table.renumber(),
 }
 
 

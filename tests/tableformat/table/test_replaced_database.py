@@ -53,7 +53,6 @@ CALLS: dict[str, Callable[[ArrowDatabase, ArrowTable], Any]] = {
     "compact": lambda db, table: table.optimize().executeCompaction(),
     "history": lambda db, table: table.history(),
     "restore": lambda db, table: table.restore(epoch=3),
-    "renumber": lambda db, table: table.renumber(),
     "transaction": lambda db, table: _in_transaction(db),
     "create": lambda db, table: db.create_table("b", SCHEMA),
     "drop": lambda db, table: db.drop_table("a"),

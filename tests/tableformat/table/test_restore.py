@@ -404,7 +404,6 @@ MEANWHILE: dict[str, Callable[[ArrowDatabase], object]] = {
     "replace": lambda db: (db.drop_table("b"), db.create_table("b", SCHEMA)),
     "rename": lambda db: db.rename_table("b", "renamed"),
     "restore": lambda db: db.table("b").restore(epoch=3),
-    "new ids": lambda db: db.table("a").renumber(),
     "compaction": lambda db: db.table("a").optimize().option("min-rowsets", 2).executeCompaction(),
     "tag": lambda db: db.tag("meanwhile"),
 }

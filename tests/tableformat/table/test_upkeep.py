@@ -22,9 +22,6 @@ def test_no_upkeep_changes_a_row(table: colonnade.ArrowTable, tmp_path: Path) ->
     assert found() == expected
     table.optimize().where("id >= 0").executeCompaction()
     assert found() == expected
-    table.renumber()
-    assert min(each.id for each in table._log.read_rowsets(table._state)) == 0
-    assert found() == expected
     assert table.vacuum(0, force=True).bytes_removed > 0
     assert found() == expected
     assert table.verify(4).findings == ()

@@ -23,7 +23,6 @@ from colonnade.manifests.model.operations import (
     AddRowSet,
     AddRowSets,
     DropRowSet,
-    Renumber,
 )
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot
 from colonnade.manifests.store import MemoryStore
@@ -133,17 +132,3 @@ def test_many_rowsets_are_stored_in_a_segment() -> None:
     assert epoch is not None
     assert [type(op) for op in epoch.ops] == [AddRowSets]
     assert after.table("orders").rowsets.row_count == 24
-
-
-def test_a_renumbering_moves_nothing_past_the_comparison() -> None:
-    log, base = start()
-    seen: list[list[int]] = []
-
-    def resolve(state: Snapshot, leaving: Leaving) -> ResolvedRows:
-        seen.append(sorted(rowsets(log, state)))
-        return ResolvedRows((AddedRows(added().rowset),))
-
-    again = [AddRowSet(table=ORDERS, rowset=each.entry) for each in rowsets(log, base).values()]
-    log.commit(change(Renumber(table=ORDERS), *again[::-1]), base)
-    log.commit(keyed(resolve, added()), base)
-    assert seen == [[0, 1]]

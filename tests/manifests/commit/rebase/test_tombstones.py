@@ -39,7 +39,6 @@ from colonnade.manifests.model.operations import (
     DropTable,
     ForgetTombstones,
     Operation,
-    Renumber,
     ReplaceColumn,
     Restore,
     RowKind,
@@ -200,14 +199,6 @@ def operation(*ops: Operation, **more: object) -> Make:
     return lambda log, base: replace(change(*ops, name="alter"), **more)  # type: ignore[arg-type]
 
 
-def renumbering(log: Log, base: Snapshot) -> Change:
-    again = (
-        AddRowSet(table=ORDERS, rowset=each.stored_entry)
-        for each in live(log, base.table("orders"))
-    )
-    return change(Renumber(table=ORDERS), *again, name="renumber")
-
-
 def restoring(log: Log, base: Snapshot) -> Change:
     drop = DropRowSet(table=ORDERS, rowsets=((0, 1),))
     back = Restore(table=ORDERS, epoch=1)
@@ -256,7 +247,6 @@ EVERY = {
     ),
     "set properties": operation(SetProperties(table=ORDERS, set={"a": "b"})),
     "set a comment": operation(SetComment(table=ORDERS, comment="c")),
-    "renumber": renumbering,
 }
 BASE = frozenset((*range(10), *range(100, 110)))
 MOVED = frozenset((2000,))
@@ -272,7 +262,6 @@ REFUSED_AFTER_TOMBSTONE = {
     "allow NULL in the column of the range",
     "set a key",
     "restore",
-    "renumber",
 }
 REFUSES_TOMBSTONE = {
     "drop",
@@ -467,7 +456,7 @@ def test_a_tombstone_is_forgotten_beside_every_other_change(name: str) -> None:
     tombstoned = log.commit(tombstone()(log, base), base)
     other = EVERY[name](log, tombstoned)
     clean = forgetting(log, tombstoned)
-    if name in ("renumber", "overwrite all", "restore"):
+    if name in ("overwrite all", "restore"):
         with pytest.raises(ConflictError):
             _both(log, tombstoned, clean, other)
         return

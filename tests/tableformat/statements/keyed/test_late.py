@@ -195,7 +195,7 @@ def test_tombstones_are_forgotten_after_their_hours(monkeypatch: pytest.MonkeyPa
     assert words(table) == {1: "late"}, "nothing remembers the deletion any more"
 
 
-def test_restoring_renumbering_and_vacuums_keep_the_tombstones_of_a_state() -> None:
+def test_restores_and_vacuums_keep_the_tombstones_of_a_state() -> None:
     table = empty()
     table.upsert(data((1, 5, "a")))
     before = table.refresh().epoch
@@ -207,7 +207,6 @@ def test_restoring_renumbering_and_vacuums_keep_the_tombstones_of_a_state() -> N
     assert words(table) == {1: "b"}
     table.restore(epoch=after)
     assert tombstones(table) == [1]
-    table.renumber()
     vacuum(table._log, VacuumRequest(hours=0))
     table._log.try_checkpoint(table._refresh())
     fresh = another(table)
