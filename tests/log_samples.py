@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import itertools
 import random
-import re
 import secrets
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from multiprocessing.queues import SimpleQueue
 
 import numpy as np
@@ -16,7 +14,7 @@ from numpy.typing import NDArray
 
 from colonnade.manifests.arrays.bounds import BoundsTable, Keep
 from colonnade.manifests.commit.change import Change
-from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.ids import TableId, new_transaction_id
 from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.log.log import Log, create_database
@@ -41,7 +39,6 @@ from colonnade.manifests.model.operations import (
     Txn,
 )
 from colonnade.manifests.model.schema import SchemaField, TableSchema
-from colonnade.manifests.object_names import checkpoint_name
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import LiveRowSet, RowSets, Snapshot, TableState
 from colonnade.manifests.store import LocalStore, MemoryStore, ObjectStore
@@ -205,16 +202,11 @@ def live(log: LogReader, state: TableState) -> list[LiveRowSet]:
 
 
 def replay(store: ObjectStore, epoch: int | None = None) -> Snapshot:
-    """The head, or the state at an epoch, without any checkpoint: of epochs and maps of batches."""
+    """The head, or the state at an epoch, without any checkpoint."""
     bare = MemoryStore()
     # Epoch 0 is first, because all later epochs need it.
     for info in sorted(store.list("_manifest/0"), key=lambda each: each.name):
-        data = store.get(info.name)
-        bare.put(info.name, data, sync=False)
-        for bundle in re.findall(rb'"object":"(\w+)"', data) if b'"op":"txns"' in data else ():
-            name = checkpoint_name(bundle.decode())
-            with suppress(NotFoundError):
-                bare.put(name, store.get(name), sync=False)
+        bare.put(info.name, store.get(info.name), sync=False)
     return LogReader(bare).read_at(epoch)
 
 

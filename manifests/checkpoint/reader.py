@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
@@ -50,10 +49,8 @@ from colonnade.manifests.model.epoch import Epoch, Stub
 from colonnade.manifests.model.operations import Anchor, CreateDatabase
 from colonnade.manifests.model.slot_blocks import SlotBlocks
 from colonnade.manifests.object_names import HINT, checkpoint_name, epoch_name
-from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.snapshot import (
     EntrySegmentRef,
-    ReadBatches,
     Replay,
     Snapshot,
     TableState,
@@ -95,7 +92,7 @@ def state_of(
     stored, replay = root.stored_tables, replay or refuse_lost
     batches = partial(read_batches, store, replay, root.checkpoint)
     if stored is None:
-        return replace(root_snapshot(root, batches), read_batches=batches_of_epochs(store))
+        return root_snapshot(root, batches)
     name = store.locate(checkpoint_name(ref.root))
     tables = CheckpointTables(
         StoredMap(store, decode_table(stored.records, name)),
@@ -104,18 +101,7 @@ def state_of(
         root.checkpoint,
         root.format_version == 3,
     )
-    state = root_snapshot(root, batches, StoredTables(tables, root.checkpoint))
-    return replace(state, read_batches=batches_of_epochs(store))
-
-
-def first_state(store: ObjectStore, first: Epoch) -> Snapshot:
-    """Return the state right after epoch 0. Raises as `apply_epoch`."""
-    return replace(apply_epoch(None, first), read_batches=batches_of_epochs(store))
-
-
-def batches_of_epochs(store: ObjectStore) -> ReadBatches:
-    """Return what makes the batches in a map that an epoch names. Nothing else stores them."""
-    return partial(read_batches, store, refuse_lost, 0)
+    return root_snapshot(root, batches, StoredTables(tables, root.checkpoint))
 
 
 def read_state(store: ObjectStore, ref: CheckpointRef | Anchor) -> Snapshot:

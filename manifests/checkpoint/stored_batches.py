@@ -25,8 +25,7 @@ class CheckpointBatches:
     """The batches of a table in one checkpoint. All states made from the checkpoint share them.
 
     `epoch` is the checkpoint's epoch. If a page of the checkpoint cannot be read, `replay` reads
-    the batches from the log. `known` are batches that are already loaded. An epoch can name such a
-    map, too (`txns`). Its `replay` always raises, because the log has these batches nowhere else.
+    the batches from the log. `known` are batches that are already loaded.
     """
 
     def __init__(

@@ -54,7 +54,6 @@ from colonnade.manifests.model.operations import (
     SetProperties,
     SetSortOrder,
     Txn,
-    Txns,
 )
 from colonnade.manifests.state.features import check_writer_features
 from colonnade.manifests.state.snapshot import Snapshot
@@ -81,9 +80,7 @@ AlterOperation = (
     | RenameTable
     | Restore
 )
-TableOperation = (
-    RowOperation | AlterOperation | DropTable | DrawIdentity | ForgetTombstones | Txn | Txns
-)
+TableOperation = RowOperation | AlterOperation | DropTable | DrawIdentity | ForgetTombstones | Txn
 WaryOperation = AlterOperation | DropRowSet | AddDeletionVector | AddTombstone
 """Operations that concurrent changes can invalidate even if the table still exists.
 
@@ -257,7 +254,7 @@ def _conflict(mine: WaryOperation, theirs: TableOperation, declared: bool) -> bo
     if isinstance(mine, AddCheck) or (isinstance(mine, SetPrimaryKey) and mine.columns):
         # The rows that a concurrent writer has added were not checked.
         return isinstance(theirs, AddRowSet | AddRowSets | ReplaceColumn)
-    if isinstance(theirs, DropTable | Txn | Txns):
+    if isinstance(theirs, DropTable | Txn):
         return False
     if isinstance(mine, DropRowSet):
         # Without ranges, the whole table is replaced. A compaction adds no row that would be lost.

@@ -1,33 +1,27 @@
-"""Store long lists of a change outside its epoch: the RowSets it adds, and batches it brings along.
+"""Store long lists of the RowSets that a change adds outside its epoch.
 
-Spec: docs/spec/operations.md#add_rowsets, #restoring-tables
+Spec: docs/spec/operations.md#add_rowsets
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TypeAlias
 
 from colonnade.manifests.arrays.entry_block import block_of
 from colonnade.manifests.arrays.entry_segment import split_block
-from colonnade.manifests.checkpoint.paged_map import encode_table
-from colonnade.manifests.checkpoint.stored_map import write_map
-from colonnade.manifests.checkpoint.writer import write_entry_segment, write_object
+from colonnade.manifests.checkpoint.writer import write_entry_segment
 from colonnade.manifests.commit.change import Change
-from colonnade.manifests.ids import job_id_of, new_job_id
+from colonnade.manifests.ids import job_id_of
 from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.model.codec import encoded_length
 from colonnade.manifests.model.named_objects import named_objects
 from colonnade.manifests.model.operations import (
     AddRowSet,
     AddRowSets,
-    CreateTable,
     Operation,
-    Txn,
-    Txns,
 )
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.store.base import ObjectStore
@@ -36,15 +30,10 @@ _Lists: TypeAlias = Mapping[str, Sequence[Operation]]
 
 
 def spill(store: ObjectStore, change: Change, limits: Limits = LIMITS) -> Change:
-    """Replace long lists of a change by references to objects, which this call stores.
+    """Replace long lists of `add_rowset` by references to segments, which this call stores.
 
-    Lists of `add_rowset` become segments. Lists of batches in `carried` become maps. Costs nothing
-    for short lists. Raises StoreError; nothing then refers to the stored objects.
+    Costs nothing for short lists. Raises StoreError; nothing then refers to the stored segments.
     """
-    return _spill_batches(store, _spill_rowsets(store, change, limits), limits)
-
-
-def _spill_rowsets(store: ObjectStore, change: Change, limits: Limits) -> Change:
     added: defaultdict[str, list[AddRowSet]] = defaultdict(list)
     for operation in change.ops:
         if isinstance(operation, AddRowSet):
@@ -56,34 +45,6 @@ def _spill_rowsets(store: ObjectStore, change: Change, limits: Limits) -> Change
     stored = [op for table in long for op in _segments(store, table, added[table], limits)]
     listed = frozenset(named_objects(op for table in long for op in added[table]))
     return replace(change, ops=(*kept, *stored), listed=change.listed | listed)
-
-
-def _spill_batches(store: ObjectStore, change: Change, limits: Limits) -> Change:
-    """Store the batches that a table had before it was dropped. Its own batch stays in the epoch.
-
-    The map comes right after the operation that creates the table.
-    """
-    created = {op.table for op in change.ops if isinstance(op, CreateTable)}
-    brought: defaultdict[str, list[Txn]] = defaultdict(list)
-    for op in change.ops if change.carried else ():
-        if isinstance(op, Txn) and (op.table, op.app) in change.carried and op.table in created:
-            brought[op.table].append(op)
-    long = _too_long(brought, limits.listed_bytes)
-    if not long:
-        return change
-    maps = {table: _batch_map(store, table, brought[table], limits) for table in long}
-    gone = {id(batch) for table in long for batch in brought[table]}
-    ops = (op for op in change.ops if id(op) not in gone)
-    return replace(change, ops=tuple(_after_creation(ops, maps)))
-
-
-def _after_creation(
-    operations: Iterable[Operation], maps: Mapping[str, Txns]
-) -> Iterator[Operation]:
-    for operation in operations:
-        yield operation
-        if isinstance(operation, CreateTable) and operation.table in maps:
-            yield maps[operation.table]
 
 
 def _too_long(lists: _Lists, room: int, most: int | None = None) -> list[str]:
@@ -113,10 +74,3 @@ def _segments(
         )
         for b in split_block(block, (), limits)
     ]
-
-
-def _batch_map(store: ObjectStore, table: str, ops: Sequence[Txn], limits: Limits) -> Txns:
-    batches, write = {op.app: op.version for op in ops}, partial(write_object, store, new_job_id())
-    return Txns(
-        table=table, batches=encode_table(write_map(store, None, batches, write, limits.page_bytes))
-    )

@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from colonnade.manifests.checkpoint.reader import first_state
 from colonnade.manifests.clock import now_ms
 from colonnade.manifests.engine import engine_name, present_author, user_name
 from colonnade.manifests.epochs.slots import is_taken, read_slot, take_slot
@@ -29,6 +28,7 @@ from colonnade.manifests.model.epoch import Epoch
 from colonnade.manifests.model.operations import CreateDatabase, DropDatabase
 from colonnade.manifests.model.slot_blocks import SLOT_BLOCK
 from colonnade.manifests.object_names import FREED, HINT, epoch_name, epoch_number
+from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store.base import ObjectStore
 from colonnade.manifests.store.local import LocalStore
@@ -129,7 +129,7 @@ def begin_log(
             " path."
         )
     _look(store, "was just created and is")
-    return first_state(store, found)
+    return apply_epoch(None, found)
 
 
 class _PlaceListing(NamedTuple):

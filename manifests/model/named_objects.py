@@ -18,7 +18,6 @@ from colonnade.manifests.model.operations import (
     Compaction,
     Operation,
     ReplaceColumn,
-    Txns,
     Vacuum,
 )
 
@@ -45,8 +44,6 @@ def named_objects(operations: Iterable[Operation]) -> Iterator[str]:
                     yield from rowset_objects(output.rowset, output.vector)
                 if operation.origin is not None:
                     yield operation.origin.object
-            case Txns():
-                yield from (bundle.object for bundle in operation.batches.bundles)
             case Anchor():
                 yield operation.root
             case Vacuum():

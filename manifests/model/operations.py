@@ -30,7 +30,6 @@ from colonnade.manifests.model.entries import (
 )
 from colonnade.manifests.model.identity import IdentityCounter
 from colonnade.manifests.model.lifetimes import Lifetimes
-from colonnade.manifests.model.map_ref import MapRef
 from colonnade.manifests.model.range_tombstones import Regions
 from colonnade.manifests.model.schema import Model, TableSchema
 
@@ -341,17 +340,6 @@ class Txn(Model):
     version: Count
 
 
-class Txns(Model):
-    """Record the batches of a new table, which an earlier table of the same id had, as a map.
-
-    The epoch creates the table before this operation, and has no batch between the two.
-    """
-
-    op: Literal["txns"] = "txns"
-    table: TableIdText
-    batches: MapRef
-
-
 class Restore(Model):
     """Restore a table to its state at an epoch. Other operations of the epoch change the rows.
 
@@ -479,7 +467,6 @@ Operation = Annotated[
     | ReplaceColumn
     | Compaction
     | Txn
-    | Txns
     | Restore
     | Tag
     | Untag

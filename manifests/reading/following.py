@@ -11,7 +11,6 @@ from dataclasses import replace
 from colonnade.manifests.checkpoint.reader import (
     UNUSABLE,
     find_checkpoint,
-    first_state,
     read_state,
 )
 from colonnade.manifests.epochs.freed_slots import find_freed, read_blocks
@@ -27,7 +26,7 @@ from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.model.epoch import Epoch, Stub
 from colonnade.manifests.object_names import MANIFEST, checkpoint_name, epoch_name
 from colonnade.manifests.reading.early_segments import EarlySegments
-from colonnade.manifests.state.fold import apply_epochs
+from colonnade.manifests.state.fold import apply_epoch, apply_epochs
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store.base import ObjectStore
 from colonnade.manifests.store.checks import no_database
@@ -69,7 +68,7 @@ class LogFollower:
             raise CorruptionError(
                 f"{self.store.locate(epoch_name(0))} is a stub, but epoch 0 must never be removed."
             )
-        return first_state(self.store, first)
+        return apply_epoch(None, first)
 
     def replay(self, database: TableId, error: ColonnadeError, epoch: int) -> Snapshot:
         """Return the state at an epoch whose checkpoint cannot be read, from the log.

@@ -36,7 +36,6 @@ from colonnade.manifests.model.operations import (
     SetPartitionLayout,
     Tag,
     Txn,
-    Txns,
     Unpin,
     Untag,
     Vacuum,
@@ -153,8 +152,6 @@ class _Fold:
                 self._touch(operation.table).compact(self._epoch, operation)
             case Txn():
                 self._land(operation)
-            case Txns():
-                self._bring_batches(operation)
             case CreateTable():
                 self._create(operation)
             case DropTable():
@@ -315,17 +312,6 @@ class _Fold:
         if last is not None and operation.version < last + step:
             self._refuse(f"commits batch {operation.version} of {operation.app!r} again")
         landed[operation.app] = operation.version
-
-    def _bring_batches(self, operation: Txns) -> None:
-        """Give a table that this epoch creates the batches in a map. Reads none of them."""
-        fold = self._touch(operation.table)
-        state, read = fold.table, self._base.read_batches
-        is_new = state.batches is self._taken.get(state.id) and not self._batches[state.id]
-        if not is_new:
-            self._refuse(f"brings batches to table {state.name!r}, which is not new")
-        assert read is not None, "A state that follows epochs was read from a store."
-        batches = read(state.id, self._epoch, operation.batches)
-        fold.table = self._changed[state.id] = replace(state, batches=batches)
 
     def _check_free(self, name: str) -> None:
         before = self._base.find_table(name)

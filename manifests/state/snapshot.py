@@ -371,9 +371,6 @@ class Snapshot:
 
     `anchors` has the anchor of the floor last. With an `anchor_list`, that object has the anchors
     below the floor, and `anchors` does not (`checkpoint/anchor_list.py` reads both).
-
-    `read_batches` makes the batches that a later epoch names by a map (`txns`). It is None in a
-    state that was not read from a store.
     """
 
     database: TableId
@@ -393,7 +390,6 @@ class Snapshot:
     stale: bool = False
     dropped: bool = False
     anchor_list: AnchorList | None = None
-    read_batches: ReadBatches | None = field(default=None, compare=False, repr=False)
 
     @property
     def blocks(self) -> SlotBlocks:

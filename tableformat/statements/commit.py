@@ -13,7 +13,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from colonnade.manifests.checkpoint.reader import first_state
 from colonnade.manifests.commit.change import Change, KeyedRows, TableRead
 from colonnade.manifests.commit.conflicts import has_landed
 from colonnade.manifests.commit.rebase.targets import id_ranges
@@ -35,6 +34,7 @@ from colonnade.manifests.model.operations import (
     Operation,
 )
 from colonnade.manifests.model.statics import stored_schema
+from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import ObjectStore, open_store
 from colonnade.tableformat.keys.own_table import own_table
@@ -133,7 +133,7 @@ def _commit_first(job: WriteJob, reported: Reported, log: Log, fresh: bool) -> S
     """Commit to a database that is created for it, and is not if the change is refused."""
     first = first_epoch(lone_table=True)
     try:
-        change = _planned(job, reported, log, first_state(log.store, first), fresh)
+        change = _planned(job, reported, log, apply_epoch(None, first), fresh)
     except BaseException:
         if fresh:
             _remove_written(job, log.store)

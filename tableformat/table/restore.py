@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate
 
 from colonnade.manifests.commit.change import Change, TableRead
 from colonnade.manifests.commit.conflicts import has_landed
@@ -44,6 +45,15 @@ from colonnade.tableformat.table.carried_properties import restored_properties
 from colonnade.tableformat.table.history import RESTORE
 from colonnade.tableformat.table.restore_counts import restore_counts
 from colonnade.tableformat.write.settings import CommitSettings
+
+CARRIED = 1000
+"""The most applications whose last batches a table brings along when it is made again."""
+
+_CARRIED_BYTES = 2**22
+"""The most bytes of the batches that all tables of one epoch bring along: half of an epoch."""
+
+_BATCH_BYTES = 90
+"""The most bytes of a batch in an epoch, without the name of its application."""
 
 
 def restore_table(
@@ -81,7 +91,8 @@ def _table_again(
     present = (table,) if table.statics is None else (table, table.statics)
     ops: list[Operation] = [op for each in present for op in _drop(each)]
     for key, each in lost.items():
-        ops += _made_again(log, last[key], each, commit)
+        batches = _carried_batches(log, base, last[key], _CARRIED_BYTES // len(lost))
+        ops += _made_again(log, last[key], each, commit, batches)
     return _change(log, base, then, commit, ops=ops)
 
 
@@ -125,7 +136,8 @@ def _all_again(log: Log, base: Snapshot, then: Snapshot, commit: CommitSettings)
     for key, table in lost.items():
         other = replaced.get(last[key].name)
         state = last[key] if other is None else _following(last[key], other)
-        ops += _made_again(log, state, table, commit)
+        batches = _carried_batches(log, base, state, _CARRIED_BYTES // len(lost))
+        ops += _made_again(log, state, table, commit, batches)
     change = _change(log, base, then, commit, kept, ops)
     return None if change is None else replace(change, reads_all=True)
 
@@ -197,10 +209,38 @@ def _last_states(
     return {**lost, **found}
 
 
+def _carried_batches(log: Log, base: Snapshot, last: TableState, room: int) -> Mapping[str, int]:
+    """Return the batches that a table in its `last` state brings along when it is made again.
+
+    They are those of the `CARRIED` applications whose batches are the newest in the log, or of as
+    many as `room` bytes hold. If the log does not show so many, others are added. Costs a GET for
+    each epoch up to the last of these batches, and nothing if a table has no more applications.
+    """
+    batches, newest = dict(last.batches), dict[str, None]()
+    if len(batches) <= CARRIED and _bytes_of(batches) <= room:
+        return batches
+    for epoch in log.read_epochs(base.epoch, base.epoch - base.floor):
+        landed = (op for op in reversed(epoch.ops) if isinstance(op, Txn) and op.table == last.id)
+        newest |= dict.fromkeys(op.app for op in landed if op.app in batches)
+        if len(newest) >= CARRIED:
+            break
+    chosen = [*dict.fromkeys((*newest, *batches))][:CARRIED]
+    ends = accumulate(_bytes_of([app]) for app in chosen)
+    return {app: batches[app] for app, end in zip(chosen, ends, strict=True) if end <= room}
+
+
+def _bytes_of(apps: Iterable[str]) -> int:
+    """Return the most bytes that the batches of some applications take in an epoch."""
+    return sum(_BATCH_BYTES + len(app.encode()) for app in apps)
+
+
 def _made_again(
-    log: Log, last: TableState, then: TableState, commit: CommitSettings
+    log: Log, last: TableState, then: TableState, commit: CommitSettings, carried: Mapping[str, int]
 ) -> list[Operation]:
-    """Return the operations that create a table in its `last` state with rows as of `then`."""
+    """Return the operations that create a table in its `last` state with rows as of `then`.
+
+    It brings the `carried` batches along.
+    """
     properties = restored_properties(last, then)
     columns = {field.id for field in then.schema.fields}
     orders = _orders(then)
@@ -209,7 +249,7 @@ def _made_again(
             f"Table {then.name!r}, which was dropped, cannot be restored: it had partitions by a"
             " column that it had dropped; read it at that epoch and write it to a new table."
         )
-    batches = _later(last.batches, dict([commit.batch] if commit.batch else ()))
+    batches = _later(carried, dict([commit.batch] if commit.batch else ()))
     return [
         CreateTable(
             table=then.id,

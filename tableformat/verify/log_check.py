@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from colonnade.manifests.arrays.entry_table import EntryTable
 from colonnade.manifests.checkpoint.anchor_list import read_live_anchors
 from colonnade.manifests.checkpoint.reader import (
-    batches_of_epochs,
     read_entry_segment,
     read_hint,
     read_state,
@@ -26,8 +25,8 @@ from colonnade.manifests.epochs.freed_slots import (
 from colonnade.manifests.epochs.slots import judge_end, read_log_slot, read_slot
 from colonnade.manifests.errors import ColonnadeError, CorruptionError, StoreError
 from colonnade.manifests.ids import TableId
-from colonnade.manifests.model.epoch import Epoch, Stub
-from colonnade.manifests.model.operations import Anchor, Txns
+from colonnade.manifests.model.epoch import Stub
+from colonnade.manifests.model.operations import Anchor
 from colonnade.manifests.model.slot_blocks import SlotBlocks
 from colonnade.manifests.object_names import (
     HINT,
@@ -182,7 +181,6 @@ class LogCheck:
                     broken, number = False, state.epoch
                 elif not broken:
                     state = self.state = apply_epoch(state, item)
-                    self._check_named_batches(item)
                     if newest is not None and number == newest[0].epoch:
                         self._compare(state, newest)
             except ColonnadeError as error:
@@ -195,17 +193,6 @@ class LogCheck:
                 silent = False
             number += 1
         self._check_end(number, state.blocks)
-
-    def _check_named_batches(self, epoch: Epoch) -> None:
-        """Read the maps of batches that an epoch names. Nothing else stores them."""
-        read = batches_of_epochs(self.log.store)
-        for op in epoch.ops:
-            if isinstance(op, Txns):
-                try:
-                    check_batches(read(TableId(op.table), epoch.epoch, op.batches))
-                except ColonnadeError as error:
-                    files = [checkpoint_name(bundle.object) for bundle in op.batches.bundles]
-                    self._note(error, next(iter(files), None))
 
     def _begin(self, floor: Anchor | None) -> Snapshot:
         """Return the oldest state. `_follow` reports what is wrong with epoch 1."""

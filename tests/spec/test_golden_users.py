@@ -1,6 +1,6 @@
 """A log whose epochs name users, as an earlier writer left it, is read and written the same again.
 
-`python -m tests.spec.test_golden_users` makes the files; existing ones are never edited.
+`python -m tests.spec.make_golden` makes the files.
 Specification: docs/spec/epoch-log.md#epoch-files
 """
 
@@ -75,7 +75,3 @@ def test_every_state_and_user_of_an_earlier_log_is_read() -> None:
 
 def test_the_same_changes_make_the_same_bytes() -> None:
     assert contents(LOG.written()) == contents(LOG.store())
-
-
-if __name__ == "__main__":
-    LOG.make()

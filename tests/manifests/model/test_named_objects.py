@@ -13,7 +13,7 @@ from colonnade.manifests.model.entries import (
     EntrySegment,
     OriginEntry,
 )
-from colonnade.manifests.model.map_ref import Bundle, IntegerVector, MapRef
+from colonnade.manifests.model.map_ref import IntegerVector
 from colonnade.manifests.model.named_objects import (
     named_objects,
     removed_objects,
@@ -31,7 +31,6 @@ from colonnade.manifests.model.operations import (
     DropTable,
     Operation,
     ReplaceColumn,
-    Txns,
     Vacuum,
 )
 from tests.log_samples import ORDERS, entry, vector
@@ -65,20 +64,6 @@ SAMPLES: tuple[Operation, ...] = (
         inputs=(CompactionInput(rowset=1, rows=10, vector=vector(3)),),
         outputs=(CompactionOutput(rowset=entry(), vector=vector(1)),),
         origin=OriginEntry(object=entry().object, check=CHECK),
-    ),
-    Txns(
-        table=ORDERS,
-        batches=MapRef(
-            count=1,
-            pages=2,
-            bundles=(
-                Bundle(object=entry().object, length=1),
-                Bundle(object=entry().object, length=2),
-            ),
-            bundle_indexes=NUMBERS,
-            offsets=NUMBERS,
-            lengths=NUMBERS,
-        ),
     ),
     Anchor(epoch=1, root=entry().object, check=CHECK),
     Vacuum(

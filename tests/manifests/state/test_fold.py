@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 
-from colonnade.manifests.commit.spill import spill
 from colonnade.manifests.errors import AlreadyExistsError, ConflictError, InvalidInputError
 from colonnade.manifests.ids import TableId
-from colonnade.manifests.limits import Limits
 from colonnade.manifests.model.operations import (
     DropTable,
     Operation,
@@ -18,7 +16,6 @@ from colonnade.manifests.model.operations import (
     SetComment,
     SetProperties,
     Txn,
-    Txns,
 )
 from colonnade.manifests.store import MemoryStore
 from tests.log_samples import (
@@ -78,27 +75,6 @@ def test_an_append_conflicts_with_columns_that_its_rows_do_not_fit() -> None:
     with pytest.raises(ConflictError, match="columns of table 'orders' changed after epoch 1"):
         log.commit(append(entry()), base)
     assert log.commit(append(entry()), head).epoch == 3
-
-
-def one_batch(store: MemoryStore, app: str = "app", key: str = ORDERS) -> Txns:
-    """A map of one batch, which an epoch can name."""
-    made = change(table(TableId(key), "again"), Txn(table=key, app=app, version=7))
-    given = replace(made, carried=frozenset({(key, app)}))
-    after = spill(store, given, Limits(listed_bytes=0))
-    return next(op for op in after.ops if isinstance(op, Txns))
-
-
-def test_a_table_that_is_created_again_has_the_batches_in_a_map() -> None:
-    store = MemoryStore()
-    log = make_log(store, interval=2)
-    base = with_orders(store, log)
-    again = (DropTable(table=ORDERS), table(ORDERS, "orders"), one_batch(store))
-    state = log.commit(change(*again, Txn(table=ORDERS, app="more", version=1)), base)
-    assert state.table("orders").batches == {"app": 7, "more": 1}
-    state = log.commit(change(Txn(table=ORDERS, app="app", version=8)), state)
-    assert log.commit(change(Txn(table=ORDERS, app="app", version=8)), state).epoch == state.epoch
-    for head in (state, log.read_head(), replay(store)):
-        assert head.table("orders").batches == {"app": 8, "more": 1}
 
 
 AGAIN = TableId("00000000000000aa")
@@ -167,22 +143,3 @@ def test_a_table_may_repeat_the_batch_that_it_took_over_and_never_goes_back(vers
             log.commit(made, base)
     else:
         assert log.commit(made, base).table("orders").batches == {"app": version, "own": 1}
-
-
-@pytest.mark.parametrize(
-    "before",
-    [
-        (),
-        (DropTable(table=ORDERS), table(ORDERS, "orders"), Txn(table=ORDERS, app="a", version=1)),
-        (DropTable(table=ORDERS), table(ORDERS, "orders"), "map"),
-    ],
-    ids=["of an old table", "after a batch", "twice"],
-)
-def test_a_map_of_batches_is_refused_unless_the_table_is_new(before: tuple[Any, ...]) -> None:
-    store = MemoryStore()
-    log = make_log(store)
-    base = with_orders(store, log)
-    mapped = one_batch(store)
-    operations = [mapped if each == "map" else each for each in before]
-    with pytest.raises(InvalidInputError, match="brings batches to table 'orders', which"):
-        log.commit(change(*operations, mapped), base)

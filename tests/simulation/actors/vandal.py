@@ -70,7 +70,7 @@ def _of_an_anchor(world: World, order: random.Random) -> str:
 def _cached(world: World) -> list[str]:
     """The parts of checkpoints that the hint leads to, and that nothing else does: only caches.
 
-    An anchor leads to some, and an epoch to the segments and maps of batches that it names.
+    An anchor leads to some, and an epoch to the segments that it names.
     """
     log = LogReader(world.disk)
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
@@ -19,11 +19,9 @@ from colonnade.manifests.commit.rebase import carried
 from colonnade.manifests.commit.rebase.carried import Carried
 from colonnade.manifests.log import log
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.named_objects import named_objects
-from colonnade.manifests.model.operations import Operation, Txns
 from colonnade.manifests.reading.reader import LogReader
 from colonnade.manifests.state.snapshot import Snapshot
-from colonnade.manifests.vacuum import later_floor, look, references, run
+from colonnade.manifests.vacuum import later_floor, look, run
 from colonnade.manifests.vacuum.hinted_checkpoints import cached_objects
 from colonnade.manifests.vacuum.references import read_state_objects
 from colonnade.manifests.vacuum.removal import remove
@@ -33,7 +31,6 @@ from tests.simulation.actors.keeper import Keeper
 from tests.simulation.actors.keyed_writer import KeyedStreamer, KeyedWriter
 from tests.simulation.actors.optimizer import Optimizer
 from tests.simulation.actors.reader import Reader
-from tests.simulation.actors.undropper import Undropper
 from tests.simulation.actors.vacuumer import Vacuumer
 from tests.simulation.actors.writer import Writer
 from tests.simulation.bugs.bug import Bug, overlooks
@@ -53,10 +50,6 @@ def _carried_out_first(log: Log, found: Any, request: Any) -> Any:
 
 
 _carry_out = run._carry_out
-
-
-def _but_batches(operations: Iterable[Operation]) -> Iterator[str]:
-    return named_objects(op for op in operations if not isinstance(op, Txns))
 
 
 def _each_part_since_the_one_before(log: Log, change: Change, base: Snapshot) -> Any:
@@ -137,13 +130,6 @@ BUGS: tuple[Bug, ...] = (
         0.2,
         actors=VACUUMED,
         long=True,
-    ),
-    Bug(
-        "a vacuum overlooks the batches that an epoch names",
-        lambda: patch.object(references, "named_objects", _but_batches),
-        actors=(Undropper(6), Reader(1), Vacuumer(3)),
-        long=True,
-        seeds=50,
     ),
     Bug("a vacuum overlooks a writer", overlooks(carried, "check_vacuum"), actors=VACUUMED),
     Bug(

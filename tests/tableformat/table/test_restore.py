@@ -470,18 +470,14 @@ def with_batches(db: ArrowDatabase, count: int) -> int:
 
 
 @pytest.mark.parametrize("interval", [1, 64])
-def test_a_dropped_table_comes_back_with_more_batches_than_an_epoch_can_hold(
-    interval: int,
-) -> None:
-    limits = Limits(epoch_bytes=20_000, listed_bytes=1000, page_bytes=512)
-    db = database(interval, limits)
+def test_a_dropped_table_comes_back_with_its_batches(interval: int) -> None:
+    db = database(interval, Limits(page_bytes=512))
     kept = with_batches(db, 100)
     for number in range(2):
         db.drop_table("a")
         own = CommitSettings(batch=("restores", number))
         back = db.restore(epoch=kept, commit=own)
         assert db.restore(epoch=kept, commit=own) == back
-        assert "txns" in {op.op for op in next(db._log.read_epochs(back, 1)).ops}
         table = db.table("a")
         assert len(table._state.batches) == 101
         landed, fresh = (CommitSettings(batch=("application «42»", n)) for n in (7, 8 + number))
@@ -493,13 +489,33 @@ def test_a_dropped_table_comes_back_with_more_batches_than_an_epoch_can_hold(
     assert read(db.table("a")) == [(i, "x") for i in (*range(10), 50, 51)]
 
 
-@pytest.mark.long
-def test_a_dropped_table_comes_back_with_100_000_batches_at_the_usual_limits() -> None:
+def test_a_dropped_table_comes_back_with_the_batches_of_its_newest_1000_applications() -> None:
     db = database()
-    kept = with_batches(db, 100_000)
+    with_batches(db, 1500)
+    for number, app in enumerate(("application «3»", "fresh")):
+        db.table("a").append(rows(50 + number), commit=CommitSettings(batch=(app, 8)))
+    kept = db.refresh().epoch
     db.drop_table("a")
-    back = db.restore(epoch=kept)
-    table = db.table("a")
-    assert table.append(rows(20), commit=CommitSettings(batch=("application «99999»", 7))) == back
-    assert len(table._state.batches) == 100_000
-    assert not db.verify(1).findings
+    db.restore(epoch=kept)
+    batches = dict(db.table("a")._state.batches)
+    newest = {f"application «{number}»": 7 for number in range(502, 1500)}
+    assert batches == {"application «3»": 8, "fresh": 8, **newest}
+
+
+@pytest.mark.parametrize("tables", [1, 40])
+def test_batches_that_tables_bring_along_always_fit_into_an_epoch(tables: int) -> None:
+    db = database()
+    names = [f"t{number}" for number in range(tables)]
+    long = "a" * 248
+    for name in names:
+        made = db.create_table(name, SCHEMA)
+        apps = (
+            Txn(table=made._state.id, app=f"{long}{n:07}", version=2**53 - 1) for n in range(2000)
+        )
+        db._log.commit(Change(new_transaction_id(), "test", tuple(apps)), db._refresh())
+    kept = db.refresh().epoch
+    for name in names:
+        db.drop_table(name)
+    db.restore(epoch=kept)
+    kept_each = min(1000, 2**22 // tables // (len(long) + 97))
+    assert {len(db.table(name)._state.batches) for name in names} == {kept_each}
