@@ -24,4 +24,7 @@ def public(found: T) -> T:
         for field in fields(found) if is_dataclass(found) else ():
             field.type = types.get(field.name, field.type)
     marked.__module__ = "colonnade"
+    if "__firstlineno__" in vars(found):
+        # Since Python 3.13 a class knows its line, which `inspect` now looks for in another file.
+        del marked.__firstlineno__
     return found

@@ -211,6 +211,18 @@ def test_a_marked_class_is_of_the_package_and_its_types_are_those_of_its_own_mod
     assert typing.get_type_hints(Whole) == {"part": Part}
 
 
+@public
+class Lined:
+    """A class that says in which line it begins, as Python 3.13 does of every class."""
+
+    __firstlineno__ = 1
+
+
+def test_the_lines_of_another_file_are_not_shown_as_those_of_a_marked_class() -> None:
+    marked = [Lined, *(getattr(colonnade, name) for name in CLASSES)]
+    assert [each for each in marked if "__firstlineno__" in vars(each)] == []
+
+
 def test_the_functions_of_arrow_are_its_own() -> None:
     assert pc.add(pa.scalar(1), pa.scalar(2)).as_py() == 3
 
