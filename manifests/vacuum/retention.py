@@ -39,13 +39,17 @@ def refuse_short(hours: float | None, *, force: bool, dry_run: bool) -> None:
     """Refuse a retention below 168 hours that a caller gives, unless `force` or a dry run.
 
     The properties of tables may be lower. Somebody has chosen them beforehand. Raises
-    InvalidInputError.
+    InvalidInputError, also for a value of another type: the text "no" would force what it denies.
     """
+    for name, given in (("force", force), ("a dry run", dry_run)):
+        if not isinstance(given, bool):
+            raise InvalidInputError(f"A vacuum takes True or False for {name}, not {given!r}.")
+    check_numbers(hours)
     if hours is not None and hours < _SAFE_HOURS and not (force or dry_run):
         raise InvalidInputError(
             f"A retention of {hours:g} hours would remove epochs of the last {_SAFE_HOURS:g} hours"
-            " for good; look at a dry run (dry_run=True) first. If you mean it, give"
-            " force=True, or in SQL call colonnade.system.vacuum with force => true."
+            " for good; look at a dry run first. If you mean it, give force=True, or in SQL call"
+            " colonnade.system.vacuum with force => true."
         )
 
 

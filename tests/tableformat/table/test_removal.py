@@ -55,6 +55,27 @@ def test_a_vacuum_that_keeps_less_than_a_week_needs_force_or_is_a_dry_run(
     WAYS[way](table)
 
 
+@pytest.mark.parametrize("way", ["table", "database"])
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"retention_hours": "0"},
+        {"retention_hours": True, "force": True},
+        {"retention_hours": 0, "force": "no"},
+        {"retention_hours": 0, "force": 1},
+        {"retention_hours": 0, "dry_run": "no"},
+    ],
+)
+def test_a_vacuum_takes_no_text_for_a_number_or_a_truth(
+    tmp_path: Path, way: str, given: dict[str, Any]
+) -> None:
+    table = shop(tmp_path)
+    before = contents(tmp_path)
+    with pytest.raises(colonnade.InvalidInputError, match="a number of hours|True or False"):
+        WAYS[way](table, **given)
+    assert contents(tmp_path) == before
+
+
 def test_a_dry_run_of_an_erasure_says_what_it_would_do_and_changes_nothing(tmp_path: Path) -> None:
     table = shop(tmp_path)
     colonnade.open_database(tmp_path / "shop").tag("kept")
