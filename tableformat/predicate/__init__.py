@@ -9,6 +9,7 @@
     row_values.py  value_grammar.py    values that are computed from a row
     whole_values.py    whether SQL text reads a nested column as one value
     literals.py  casts.py  times.py  intervals.py  like.py    constants and patterns
+    literal_text.py    constants and names as SQL, for people
     implied.py    what a predicate says about some columns alone
     regions.py  exact_regions.py    rows between bounds as a predicate, and the other way round
     bind.py  storage.py  prune.py  evaluate.py  json_form.py  what is done with a tree

@@ -12,6 +12,12 @@ from enum import Enum
 from typing import NoReturn
 
 from colonnade.manifests.public import public
+from colonnade.tableformat.predicate.literal_text import (
+    CONSTANTS,
+    literal_text,
+    name_text,
+    quoted,
+)
 from colonnade.tableformat.predicate.literals import Literal
 
 
@@ -66,7 +72,10 @@ def refuse_truth_value() -> NoReturn:
 
 @public
 class Predicate:
-    """Base class of all predicates, which are combined with `&`, `|` and `~`."""
+    """Base class of all predicates, which are combined with `&`, `|` and `~`.
+
+    Its `str` is SQL.
+    """
 
     __slots__ = ()
 
@@ -96,11 +105,22 @@ class Column:
 Operand = Column | Literal
 
 
+def _text(operand: Operand) -> str:
+    return name_text(operand.path) if isinstance(operand, Column) else literal_text(operand)
+
+
+def _joined(word: str, parts: Iterable[Predicate]) -> str:
+    return word.join(f"({part})" for part in parts)
+
+
 @dataclass(frozen=True, slots=True)
 class Constant(Predicate):
     """One truth value for every row; None is NULL."""
 
     value: bool | None
+
+    def __str__(self) -> str:
+        return CONSTANTS[self.value]
 
 
 TRUE = Constant(True)
@@ -115,6 +135,9 @@ class Compare(Predicate):
     left: Operand
     right: Operand
 
+    def __str__(self) -> str:
+        return f"{_text(self.left)} {self.operator.value} {_text(self.right)}"
+
 
 @dataclass(frozen=True, slots=True)
 class In(Predicate):
@@ -123,12 +146,19 @@ class In(Predicate):
     column: Column
     values: tuple[Literal, ...]
 
+    def __str__(self) -> str:
+        values = ", ".join(map(literal_text, self.values))
+        return f"{_text(self.column)} IN ({values})"
+
 
 @dataclass(frozen=True, slots=True)
 class IsNull(Predicate):
     """The operand is NULL. The result is never NULL."""
 
     operand: Operand
+
+    def __str__(self) -> str:
+        return f"{_text(self.operand)} IS NULL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +167,9 @@ class StartsWith(Predicate):
 
     column: Column
     prefix: str
+
+    def __str__(self) -> str:
+        return f"startswith({_text(self.column)}, {quoted(self.prefix)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,12 +180,19 @@ class Like(Predicate):
     pattern: str
     escape: str = "\\"
 
+    def __str__(self) -> str:
+        escape = "" if self.escape == "\\" else f" ESCAPE {quoted(self.escape)}"
+        return f"{_text(self.column)} LIKE {quoted(self.pattern)}{escape}"
+
 
 @dataclass(frozen=True, slots=True)
 class Not(Predicate):
     """The part with TRUE and FALSE exchanged; NULL stays NULL."""
 
     part: Predicate
+
+    def __str__(self) -> str:
+        return f"NOT ({self.part})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,12 +201,18 @@ class And(Predicate):
 
     parts: tuple[Predicate, ...]
 
+    def __str__(self) -> str:
+        return _joined(" AND ", self.parts)
+
 
 @dataclass(frozen=True, slots=True)
 class Or(Predicate):
     """TRUE if any part is TRUE, else NULL if any part is NULL, else FALSE."""
 
     parts: tuple[Predicate, ...]
+
+    def __str__(self) -> str:
+        return _joined(" OR ", self.parts)
 
 
 def conjunction(parts: Iterable[Predicate]) -> Predicate:
