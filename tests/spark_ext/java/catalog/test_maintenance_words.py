@@ -156,7 +156,7 @@ def test_each_statement_is_served_in_other_sessions(kind: str, tmp_path: Path) -
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=550,
+        timeout=850,
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": paths},
     )

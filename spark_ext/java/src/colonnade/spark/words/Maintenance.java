@@ -202,7 +202,10 @@ public final class Maintenance {
     } else if (in.skip("TIMESTAMP", "AS", "OF") || in.skip("SYSTEM_TIME", "AS", "OF")) {
       String time = in.upTo();
       if (isExpression(time)) {
-        return call(table, "restore", Map.of("timestamp", "(" + time + ")"), RESTORE);
+        // Spark 4.3 compares arguments with parameters before it has put names in their places,
+        // wherever an argument needs a second look, such as one that depends on a time zone.
+        String all = text(table.name()) + ", NULL, (" + time + "), NULL, NULL";
+        return call(table, "restore", all, RESTORE);
       }
     }
     throw unexpected(RESTORE);
@@ -220,17 +223,20 @@ public final class Maintenance {
     return call(table, "history", arguments, HISTORY);
   }
 
-  /** Returns the call of a procedure, whose other arguments are expressions in SQL. */
+  /** Returns the call of a procedure, whose other arguments are expressions in SQL by name. */
   private String call(
       StatementTable table, String procedure, Map<String, String> arguments, String form) {
+    StringBuilder named = new StringBuilder("table => ").append(text(table.name()));
+    arguments.forEach((name, value) -> named.append(", ").append(name).append(" => ").append(value));
+    return call(table, procedure, named.toString(), form);
+  }
+
+  private String call(StatementTable table, String procedure, String arguments, String form) {
     if (!in.atEnd()) {
       throw unexpected(form);
     }
-    StringBuilder call = new StringBuilder("CALL `");
-    call.append(table.catalog().replace("`", "``")).append("`.system.").append(procedure);
-    call.append("(table => ").append(text(table.name()));
-    arguments.forEach((name, value) -> call.append(", ").append(name).append(" => ").append(value));
-    return call.append(')').toString();
+    String catalog = table.catalog().replace("`", "``");
+    return "CALL `" + catalog + "`.system." + procedure + "(" + arguments + ")";
   }
 
   private RuntimeException unexpected(String form) {
