@@ -35,6 +35,7 @@ def try_cases(size: int, seed: int, count: int) -> None:
 
 
 @pytest.mark.parametrize("kind", STATEMENTS)
+@pytest.mark.sampled(6)
 def test_two_statements_at_once_are_as_if_one_came_after_the_other(kind: str) -> None:
     rng = random.Random(f"two {kind}")
     for other in STATEMENTS:
